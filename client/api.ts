@@ -1,0 +1,31 @@
+import type { Artifact } from '../domain/artifact';
+import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { DeployStatus, DeploySummary, HistoryRow, PipelineStatus, PipelineSummary, ReleaseStatus, ReleaseSummary, Trigger } from '../domain/views';
+
+/**
+ * Everything that a program may do with Conveyor; the command line and the server are written against it.
+ * Every operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
+ * `temporal-unreachable`, `no-worker`, …
+ */
+export interface ConveyorClient {
+  /** Creates the pipeline or changes its spec; `previous` is the spec that it replaced. */
+  apply(spec: PipelineSpec, actor: string): Promise<{ created: boolean; previous: PipelineSpec | null }>;
+  spec(pipeline: string): Promise<PipelineSpec>;
+  /** The same key, or the same artifacts from a finder or webhook, give the same release. */
+  release(pipeline: string, artifacts: readonly Artifact[], trigger: Trigger): Promise<{ id: string; number: number; duplicate: boolean }>;
+  status(id: string): Promise<PipelineStatus | ReleaseStatus | DeployStatus>;
+  listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
+  listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
+  listDeploys(query: ListQuery): Promise<DeploySummary[]>;
+  history(pipeline: string): Promise<HistoryRow[]>;
+  /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
+  command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
+  close(): Promise<void>;
+}
+
+export interface ListQuery {
+  readonly pipeline?: string;
+  readonly state?: string;
+  readonly limit: number;
+}

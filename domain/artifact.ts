@@ -1,0 +1,32 @@
+/** A value that flows through a pipeline (protocols.md). Identity is `name@version`, plus the digest when present. */
+export interface Artifact {
+  readonly name: string;
+  readonly kind: string;
+  readonly version: string;
+  readonly digest?: string;
+  readonly uri?: string;
+  readonly producedBy?: string;
+  readonly builtFrom?: { readonly repository: string; readonly revision: string; readonly target?: string };
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** `executable@kv:12`, what known-bad lists, deduplication and `allow-artifact` go by. */
+export function identityOf(artifact: Pick<Artifact, 'name' | 'version' | 'digest'>): string {
+  const base = `${artifact.name}@${artifact.version}`;
+  return artifact.digest === undefined ? base : `${base}#${artifact.digest}`;
+}
+
+/** Whether an identity is the one a person typed as `name@version`, whatever its digest. */
+export function isVersionOf(identity: string, nameAtVersion: string): boolean {
+  return identity === nameAtVersion || identity.startsWith(`${nameAtVersion}#`);
+}
+
+/**
+ * The one opaque version string that a push type is given for a set of artifacts: of a single artifact its own
+ * version, of several their identities, sorted, so that the same set always gives the same string.
+ */
+export function versionOf(artifacts: readonly Artifact[]): string {
+  const [only] = artifacts;
+  if (artifacts.length === 1 && only) return only.version;
+  return artifacts.map(identityOf).sort().join('+');
+}

@@ -1,0 +1,193 @@
+/**
+ * Every error that a person or a script can meet, in one table: what it says, what to do, whether trying again
+ * may help, and the exit code of the command line. `docs/errors.md` lists the same codes; a test keeps them equal.
+ */
+interface ErrorEntry<P> {
+  readonly message: (params: P) => string;
+  readonly hint: (params: P) => string;
+  readonly retryable: boolean;
+  /** cli.md: 1 error, 2 usage or invalid input, 4 not found or not permitted. */
+  readonly exit: 1 | 2 | 4;
+}
+
+const entry = <P>(value: ErrorEntry<P>): ErrorEntry<P> => value;
+
+export const ERRORS = {
+  usage: entry<{ text: string; hint: string }>({
+    message: ({ text }) => text,
+    hint: ({ hint }) => hint,
+    retryable: false,
+    exit: 2,
+  }),
+  'invalid-id': entry<{ text: string; expected: string }>({
+    message: ({ text, expected }) => `${text} is not ${expected}`,
+    hint: () => 'ids look like kvstore, kvstore/12 and kvstore/12/deploy',
+    retryable: false,
+    exit: 2,
+  }),
+  'missing-reason': entry<{ verb: string }>({
+    message: ({ verb }) => `${verb} needs a reason`,
+    hint: () => 'say why with --reason "…"; it goes on record',
+    retryable: false,
+    exit: 2,
+  }),
+  'unknown-pipeline': entry<{ pipeline: string }>({
+    message: ({ pipeline }) => `there is no pipeline ${pipeline}`,
+    hint: () => 'conveyor list pipelines shows them; conveyor apply FILE creates one',
+    retryable: false,
+    exit: 4,
+  }),
+  'unknown-release': entry<{ id: string }>({
+    message: ({ id }) => `there is no release ${id}`,
+    hint: ({ id }) => `conveyor history ${id.split('/')[0] ?? id} shows the releases of the pipeline`,
+    retryable: false,
+    exit: 4,
+  }),
+  'unknown-deploy': entry<{ id: string }>({
+    message: ({ id }) => `there is no deploy ${id}`,
+    hint: ({ id }) => `conveyor status ${id.split('/').slice(0, 2).join('/')} shows what the release runs`,
+    retryable: false,
+    exit: 4,
+  }),
+  'ambiguous-deploy': entry<{ id: string; deploys: readonly string[] }>({
+    message: ({ id, deploys }) => `${id} runs ${deploys.length} deploys: ${deploys.join(', ')}`,
+    hint: () => 'name the one you mean',
+    retryable: false,
+    exit: 2,
+  }),
+  'not-permitted': entry<{ actor: string; pipeline: string }>({
+    message: ({ actor, pipeline }) => `${actor} is not an owner of ${pipeline}`,
+    hint: ({ pipeline }) => `ask an owner (conveyor status ${pipeline} lists them) to do it or to add you`,
+    retryable: false,
+    exit: 4,
+  }),
+  'invalid-state': entry<{ verb: string; id: string; why: string }>({
+    message: ({ verb, id, why }) => `cannot ${verb} ${id}: ${why}`,
+    hint: ({ id }) => `conveyor status ${id} shows what it is doing`,
+    retryable: false,
+    exit: 1,
+  }),
+  'known-bad': entry<{ artifact: string; pipeline: string; since: string }>({
+    message: ({ artifact, since }) => `${artifact} is known to be bad: ${since}`,
+    hint: ({ artifact, pipeline }) =>
+      `if it is good after all: conveyor allow-artifact ${pipeline} ${artifact} --reason "…"`,
+    retryable: false,
+    exit: 1,
+  }),
+  'missing-artifact': entry<{ pipeline: string; names: readonly string[] }>({
+    message: ({ pipeline, names }) => `a release of ${pipeline} needs a version of ${names.join(', ')}`,
+    hint: ({ names }) => `give it with ${names.map((name) => `--artifact ${name}=VERSION`).join(' ')}`,
+    retryable: false,
+    exit: 2,
+  }),
+  'unknown-artifact': entry<{ pipeline: string; name: string; known: readonly string[] }>({
+    message: ({ pipeline, name }) => `${pipeline} takes no artifact ${name}`,
+    hint: ({ known }) => `it takes ${known.join(', ')}`,
+    retryable: false,
+    exit: 2,
+  }),
+  'unknown-extension': entry<{ kind: string; name: string; known: readonly string[] }>({
+    message: ({ kind, name }) => `no ${kind} called ${name} is configured`,
+    hint: ({ known }) =>
+      `conveyor.config.yaml knows ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add it there and restart the worker`,
+    retryable: false,
+    exit: 1,
+  }),
+  'extension-rejected': entry<{ service: string; method: string; status: number; detail: string }>({
+    message: ({ service, method, status, detail }) => `${service} rejected ${method} (${status}): ${detail}`,
+    hint: ({ service }) => `the request was understood and refused; mend the pipeline's configuration for ${service}`,
+    retryable: false,
+    exit: 1,
+  }),
+  'extension-protocol': entry<{ service: string; method: string; field: string; detail: string }>({
+    message: ({ service, method, field, detail }) =>
+      `${service} answered ${method} with something that is not its protocol: ${field}: ${detail}`,
+    hint: ({ service }) => `${service} must answer as its openapi.json says; tell whoever runs it`,
+    retryable: false,
+    exit: 1,
+  }),
+  'extension-unavailable': entry<{ service: string; method: string; detail: string }>({
+    message: ({ service, method, detail }) => `${service} did not answer ${method}: ${detail}`,
+    hint: () => 'it is tried again by itself; nothing is lost meanwhile',
+    retryable: true,
+    exit: 1,
+  }),
+  'plan-impossible': entry<{ why: string }>({
+    message: ({ why }) => `the deploy cannot be planned: ${why}`,
+    hint: () => 'conveyor plan FILE shows what each phase would reach',
+    retryable: false,
+    exit: 2,
+  }),
+  'temporal-unreachable': entry<{ address: string; detail: string }>({
+    message: ({ address, detail }) => `no Temporal server answers at ${address} (${detail})`,
+    hint: () => 'start one with ./temporal-dev.sh or conveyor dev, or set TEMPORAL_ADDRESS',
+    retryable: true,
+    exit: 1,
+  }),
+  'simulator-unreachable': entry<{ url: string; detail: string }>({
+    message: ({ url, detail }) => `no simulator answers at ${url} (${detail})`,
+    hint: () => 'start one with conveyor simulator or conveyor dev, or set CONVEYOR_SIMULATOR_URL',
+    retryable: true,
+    exit: 1,
+  }),
+  'no-worker': entry<{ id: string }>({
+    message: ({ id }) => `${id} exists, but no worker answers for it`,
+    hint: () => 'start one with conveyor worker; nothing is lost meanwhile',
+    retryable: true,
+    exit: 1,
+  }),
+  'port-in-use': entry<{ port: number; process: string }>({
+    message: ({ port, process }) => `port ${port} is taken, so ${process} cannot listen on it`,
+    hint: () => 'stop what listens there, choose another with --port, or use conveyor dev --ports auto',
+    retryable: false,
+    exit: 1,
+  }),
+  'file-unreadable': entry<{ file: string; detail: string }>({
+    message: ({ file, detail }) => `cannot read ${file}: ${detail}`,
+    hint: () => 'check the path; conveyor init writes a first pipeline.yaml',
+    retryable: false,
+    exit: 2,
+  }),
+  'invalid-file': entry<{ file: string; problems: number }>({
+    message: ({ file, problems }) => `${file} has ${problems === 1 ? 'a problem' : `${problems} problems`}`,
+    hint: ({ file }) => `conveyor lint ${file} lists them with their positions`,
+    retryable: false,
+    exit: 2,
+  }),
+  'config-invalid': entry<{ file: string; detail: string }>({
+    message: ({ file, detail }) => `${file} is not a valid configuration: ${detail}`,
+    hint: () => 'docs/errors.md#config-invalid shows a complete one',
+    retryable: false,
+    exit: 2,
+  }),
+  internal: entry<{ detail: string }>({
+    message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
+    hint: () => 'this is a defect; please report it with what you typed',
+    retryable: false,
+    exit: 1,
+  }),
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+type Params<C extends ErrorCode> = Parameters<(typeof ERRORS)[C]['message']>[0];
+
+/** Thrown for everything in the table above; carries what the command line prints and exits with. */
+export class ConveyorError extends Error {
+  override readonly name = 'ConveyorError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly hint: string,
+    readonly retryable: boolean,
+    readonly exit: number,
+  ) {
+    super(message);
+  }
+}
+
+/** The error of a code, worded for its parameters: `throw conveyorError('unknown-release', { id })`. */
+export function conveyorError<C extends ErrorCode>(code: C, params: Params<C>): ConveyorError {
+  const row = ERRORS[code] as unknown as ErrorEntry<Params<C>>;
+  return new ConveyorError(code, row.message(params), row.hint(params), row.retryable, row.exit);
+}

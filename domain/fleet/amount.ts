@@ -1,0 +1,35 @@
+/** How much of a unit: a number of its tasks, a percentage of its present size, or all of it. */
+export type Amount = { readonly count: number } | { readonly percent: number } | { readonly all: true };
+
+/** An amount of tasks of each unit, or of whole units where units have no tasks inside. */
+export type PhaseAmount = Amount | { readonly units: Amount };
+
+const COUNT = /^[1-9]\d*$/;
+const PERCENT = /^(\d+(?:\.\d+)?)%$/;
+
+/** Reads `3` or `5%`. Returns undefined for anything else, for 0 and for more than 100 %. */
+export function parseAmount(text: string | number): Amount | undefined {
+  const source = String(text).trim();
+  if (COUNT.test(source)) return { count: Number(source) };
+  const percent = Number(PERCENT.exec(source)?.[1] ?? NaN);
+  if (!(percent > 0 && percent <= 100)) return undefined;
+  return percent === 100 ? { all: true } : { percent };
+}
+
+/** `3`, `5%`, `100%`, `5% of units`. */
+export function formatAmount(amount: PhaseAmount): string {
+  if ('units' in amount) return `${formatAmount(amount.units)} of units`;
+  if ('all' in amount) return '100%';
+  return 'count' in amount ? String(amount.count) : `${amount.percent}%`;
+}
+
+/**
+ * How many of `size` an amount means: percent rounds up, at least one, never more than there are (DESIGN §5).
+ * `tasksOf({ percent: 1 }, 150)` is 2.
+ */
+export function tasksOf(amount: Amount, size: number): number {
+  if (size <= 0) return 0;
+  if ('all' in amount) return size;
+  const wanted = 'count' in amount ? amount.count : Math.ceil((amount.percent * size) / 100 - 1e-9);
+  return Math.min(size, Math.max(1, wanted));
+}

@@ -1,0 +1,36 @@
+/**
+ * Ids are paths, and they are the idempotency keys (DESIGN §4). People type `kvstore`, `kvstore/12`,
+ * `kvstore/12/deploy`; workflows carry the kind in front and the attempt behind.
+ */
+export const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export const workflowIds = {
+  pipeline: (name: string): string => `pipeline/${name}`,
+  release: (name: string, number: number): string => `release/${name}/${number}`,
+  deploy: (name: string, number: number, action: string, attempt: number): string =>
+    `deploy/${name}/${number}/${action}/${attempt}`,
+  serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
+} as const;
+
+export const releaseId = (pipeline: string, number: number): string => `${pipeline}/${number}`;
+export const deployId = (pipeline: string, number: number, action: string): string => `${pipeline}/${number}/${action}`;
+
+/** What an id that a person typed can mean. */
+export type Id =
+  | { readonly kind: 'pipeline'; readonly pipeline: string }
+  | { readonly kind: 'release'; readonly pipeline: string; readonly number: number }
+  | { readonly kind: 'action'; readonly pipeline: string; readonly number: number; readonly action: string };
+
+/** Reads `kvstore`, `kvstore/12` or `kvstore/12/deploy`; undefined when it is none of them. */
+export function parseId(text: string): Id | undefined {
+  const [pipeline = '', number, action, ...rest] = text.split('/');
+  if (!NAME.test(pipeline) || rest.length > 0) return undefined;
+  if (number === undefined) return { kind: 'pipeline', pipeline };
+  if (!/^[1-9]\d{0,9}$/.test(number)) return undefined;
+  if (action === undefined) return { kind: 'release', pipeline, number: Number(number) };
+  return NAME.test(action) ? { kind: 'action', pipeline, number: Number(number), action } : undefined;
+}
+
+/** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (protocols.md). */
+export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
+  `${deployWorkflowId}/${phase}/${attempt}`;

@@ -1,0 +1,19 @@
+/** `user:alice`, `group:storage`, `service:ci` (pipeline-spec.md). */
+export type Principal = string;
+
+export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
+
+/** Who may command a pipeline: its owners, with the groups among them as the platform's configuration lists them. */
+export interface Policy {
+  readonly owners: readonly Principal[];
+  readonly groups: Readonly<Record<string, readonly Principal[]>>;
+}
+
+/** Default grants nothing: an actor must be an owner or a member of a group that is one (DESIGN §9). */
+export function mayCommand(policy: Policy, actor: Principal): boolean {
+  return policy.owners.some(
+    (owner) =>
+      owner === actor ||
+      (owner.startsWith('group:') && (policy.groups[owner.slice('group:'.length)] ?? []).includes(actor)),
+  );
+}

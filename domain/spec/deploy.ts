@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { healthCheckInFile } from './health';
+import { amount, duration, phaseAmount } from './scalars';
+
+/** The `with` of a `deploy` action (pipeline-spec.md, DESIGN §5). Durations become ms, amounts `Amount`. */
+
+const serviceCall = z.strictObject({ service: z.string(), with: z.record(z.string(), z.unknown()).default({}) });
+const commandCall = z.strictObject({ command: z.array(z.string()).min(1) });
+const step = z.union([
+  serviceCall.extend({ undo: z.union([serviceCall, commandCall]).optional(), timeout: duration.optional(), onFailure: z.enum(['pause', 'revert']).default('pause') }),
+  commandCall.extend({ undo: z.union([serviceCall, commandCall]).optional(), timeout: duration.optional(), onFailure: z.enum(['pause', 'revert']).default('pause') }),
+]);
+
+export const DEFAULT_BAKE_MS = 600_000;
+export const DEFAULT_UPDATE_TIMEOUT_MS = 7_200_000;
+export const DEFAULT_HEALTH_INTERVAL_MS = 60_000;
+
+const pacing = {
+  bake: duration.default(DEFAULT_BAKE_MS),
+  success: amount.default({ all: true }),
+  updateTimeout: duration.default(DEFAULT_UPDATE_TIMEOUT_MS),
+  pre: z.array(step).default([]),
+  post: z.array(step).default([]),
+};
+
+const scope = z.string().min(1);
+
+const phase = z.union([
+  z.strictObject({ name: z.string().optional(), scope, amount: phaseAmount, ...pacing }),
+  z.strictObject({ name: z.string().optional(), forEach: z.string().min(1), amount: phaseAmount, ...pacing }),
+], { error: 'expected a phase with scope (or forEach) and amount' });
+
+const completion = z.strictObject({
+  bake: duration.optional(),
+  success: amount.optional(),
+  updateTimeout: duration.optional(),
+  pre: z.array(step).optional(),
+  post: z.array(step).optional(),
+});
+
+export const deployWith = z.strictObject({
+  pushType: z.string().min(1),
+  config: z.record(z.string(), z.unknown()).default({}),
+  mode: z.enum(['sequential', 'parallel']).default('sequential'),
+  lockstep: z.boolean().default(false),
+  pauseBy: z.string().default('unit'),
+  maxPaused: z.number().int().nonnegative().optional(),
+  onUnitUnavailable: z.enum(['pause', 'skip']).default('pause'),
+  allowEmpty: z.boolean().default(false),
+  phases: z.array(phase).optional(),
+  completion: completion.optional(),
+  healthChecks: z.array(healthCheckInFile).default([]),
+  healthInterval: duration.default(DEFAULT_HEALTH_INTERVAL_MS),
+  onUnhealthy: z.enum(['revert', 'pause']).default('revert'),
+});
+
+export type DeploySpec = z.output<typeof deployWith>;
+export type PhaseSpec = z.output<typeof phase>;
+export type CompletionSpec = z.output<typeof completion>;

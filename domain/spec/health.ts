@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { duration, wireDuration } from './scalars';
+
+/** Health checks as people write them and as services get them (health.md). */
+
+/** A change: `10%` relative, or an absolute number. */
+const change = z
+  .union([
+    z.number(),
+    z.string().regex(/^\d+(\.\d+)?%$/),
+    z.strictObject({ percent: z.number() }),
+    z.strictObject({ absolute: z.number() }),
+  ], { error: 'expected a percentage such as 10% or an absolute number' })
+  .transform((value): { percent: number } | { absolute: number } => {
+    if (typeof value === 'number') return { absolute: value };
+    return typeof value === 'string' ? { percent: Number(value.slice(0, -1)) } : value;
+  });
+
+const REDUCES = ['mean', 'max', 'min', 'sum', 'count'] as const;
+const reduce = z.union([z.enum(REDUCES), z.string().regex(/^p([1-9]|[1-9]\d)$/)], {
+  error: `expected one of ${REDUCES.join(', ')} or a percentile p1 to p99`,
+});
+
+const healthCheckWith = (time: typeof duration | typeof wireDuration) =>
+  z
+    .strictObject({
+      name: z.string().min(1),
+      metric: z.string().min(1),
+      source: z.string().optional(),
+      transform: z
+        .array(
+          z.union([
+            z.enum(['rate', 'max', 'min', 'sum']),
+            z.strictObject({ average: time }),
+            z.strictObject({ percentile: z.strictObject({ q: z.number().gt(0).lt(100), over: time }) }),
+            z.strictObject({ fill: z.enum(['zero', 'last', 'drop']) }),
+          ]),
+        )
+        .default([]),
+      reduce: reduce.default('mean'),
+      threshold: z.union(
+        [
+          z.strictObject({ above: z.number() }),
+          z.strictObject({ below: z.number() }),
+          z.strictObject({ increase: change }),
+          z.strictObject({ decrease: change }),
+        ],
+        { error: 'expected one of above, below, increase or decrease' },
+      ),
+      compare: z.union([z.enum(['control', 'before']), z.strictObject({ version: z.string() })]).optional(),
+      lookback: time.optional(),
+      minSamples: z.number().int().positive().optional(),
+      for: z.union([time, z.strictObject({ evaluations: z.number().int().positive() })]).optional(),
+      zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
+      scope: z.enum(['unit', 'deploy']).default('unit'),
+      onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),
+    })
+    .superRefine((check, context) => {
+      const comparing = 'increase' in check.threshold || 'decrease' in check.threshold;
+      if (comparing && check.compare === undefined)
+        context.addIssue({ code: 'custom', path: ['compare'], message: 'increase and decrease need compare: control, before or { version }' });
+      if (!comparing && check.compare !== undefined)
+        context.addIssue({ code: 'custom', path: ['compare'], message: 'above and below compare with nothing; use increase or decrease' });
+    });
+
+/** A check in a pipeline file: durations are text. */
+export const healthCheckInFile = healthCheckWith(duration);
+
+/** A check between services: durations are ms, or text as in a file. */
+export const healthCheckSchema = healthCheckWith(wireDuration);
+
+export type HealthCheck = z.output<typeof healthCheckSchema>;

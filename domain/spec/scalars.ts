@@ -1,0 +1,43 @@
+import ms, { type StringValue } from 'ms';
+import { z } from 'zod';
+import { NAME } from '../ids';
+import { PRINCIPAL } from '../principals';
+import { parseAmount, type Amount } from '../fleet/amount';
+
+/** The small grammars of the pipeline file. Each takes what people write and gives what the code uses. */
+
+const DURATION = /^\d+(\.\d+)?\s?(ms|s|m|h|d|w)$/;
+
+/** `90s`, `10m`, `8h`, `14d` → ms. No bare numbers. */
+export const duration = z
+  .string({ error: 'expected a duration such as 90s, 10m, 8h or 14d' })
+  .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true })
+  .transform((text) => ms(text as StringValue));
+
+/** As `duration`, and ms as numbers: what travels between services, where files were parsed already. */
+export const wireDuration = z.union([z.number().nonnegative(), duration]);
+
+const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';
+
+/** `3` or `5%`. */
+export const amount = z
+  .union([z.number(), z.string()], { error: AMOUNT_TEXT })
+  .transform((value, context): Amount => {
+    const parsed = parseAmount(value);
+    if (parsed) return parsed;
+    context.addIssue({ code: 'custom', message: AMOUNT_TEXT });
+    return z.NEVER;
+  });
+
+export const phaseAmount = z.union([amount, z.strictObject({ units: amount })], {
+  error: `${AMOUNT_TEXT}, or { units: 5% }`,
+});
+
+export const name = z
+  .string()
+  .regex(NAME, { error: 'expected lower-case letters, digits and hyphens, at most 63, not beginning or ending with a hyphen' });
+
+export const principal = z
+  .string()
+  .regex(PRINCIPAL, { error: 'expected a principal such as user:alice, group:storage or service:ci' });
+

@@ -1,0 +1,29 @@
+/** Wording shared by everything that people read. */
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+];
+
+/** `1h 30m`, `45s`, `250ms`: the two largest units that matter. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.max(0, Math.round(durationMs))}ms`;
+  let rest = Math.round(durationMs / 1000) * 1000;
+  const parts: string[] = [];
+  for (const [name, size] of UNITS) {
+    const whole = Math.floor(rest / size);
+    rest -= whole * size;
+    if (whole > 0) parts.push(`${whole}${name}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ');
+}
+
+/** `2026-11-23T17:00:00.000Z`; workflows have no other way to write a time that scripts read. */
+export const formatTime = (atMs: number): string => new Date(atMs).toISOString();
+
+/** `3 tasks`, `1 task`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,53 @@
+/** The operator's verbs, as typed on the command line; each is an update and a signal of this name (DESIGN §4, cli.md §2). */
+export const DEPLOY_VERBS = [
+  'pause',
+  'resume',
+  'cancel',
+  'revert',
+  'skip-phase',
+  'skip-bake',
+  'skip-health-check',
+] as const;
+export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert'] as const;
+export const PIPELINE_VERBS = ['hold', 'unhold', 'allow-artifact'] as const;
+
+export type DeployVerb = (typeof DEPLOY_VERBS)[number];
+export type ReleaseVerb = (typeof RELEASE_VERBS)[number];
+export type PipelineVerb = (typeof PIPELINE_VERBS)[number];
+export type Verb = DeployVerb | ReleaseVerb | PipelineVerb;
+
+/** What comes with a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
+export interface CommandInput {
+  readonly actor?: string;
+  readonly reason?: string;
+  /** pause: an unhealthy verdict does not revert meanwhile. */
+  readonly noRevert?: boolean;
+  /** revert: do not mark the artifact known-bad. */
+  readonly notBad?: boolean;
+  /** skip-health-check: one check by name; without it all of them. */
+  readonly check?: string;
+  /** skip-health-check: for the present phase (default) or the whole deploy. */
+  readonly for?: 'phase' | 'deploy';
+  /** allow-artifact: `name@version`. */
+  readonly artifact?: string;
+}
+
+/** A command as it is queued and recorded: who, what, when, why, and whether it was taken. */
+export interface CommandRecord {
+  readonly at: string;
+  readonly verb: Verb;
+  readonly actor: string;
+  readonly reason: string;
+  readonly accepted: boolean;
+  /** Why it was not accepted. */
+  readonly rejection?: string;
+}
+
+/** What an accepted update answers. */
+export interface CommandReceipt {
+  readonly accepted: true;
+  /** One sentence: what happens now. */
+  readonly effect: string;
+}
+
+export const UNKNOWN_ACTOR = 'user:unknown';

@@ -1,0 +1,217 @@
+import type { Artifact } from './artifact';
+import type { CommandRecord } from './verbs';
+import type { Verdict } from './health/verdict';
+
+/** What people and scripts see (cli.md §3 and §4): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
+
+export type ReleaseState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
+export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-failed' | 'preempted';
+export type ActionState = 'waiting' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped';
+
+export interface Trigger {
+  readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api';
+  readonly actor: string;
+  readonly key: string | null;
+  /** rollback: the release that is undone. */
+  readonly of?: number;
+}
+
+export interface ActionView {
+  readonly name: string;
+  readonly type: string;
+  readonly state: ActionState;
+  readonly attempt: number;
+  /** Why it is blocked, or the last thing an action service said. */
+  readonly blockedBy: string | null;
+  readonly until: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  /** The id of its deploy; null for other actions. */
+  readonly deploy: string | null;
+  readonly needs: readonly string[];
+  readonly progress: number | null;
+  readonly message: string | null;
+}
+
+export interface ReleaseSummary {
+  readonly id: string;
+  readonly kind: 'release';
+  readonly pipeline: string;
+  readonly number: number;
+  readonly state: ReleaseState;
+  readonly cause: ReleaseCause | null;
+  readonly trigger: Trigger;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly artifacts: readonly Artifact[];
+}
+
+export interface ReleaseStatus extends ReleaseSummary {
+  readonly actions: readonly ActionView[];
+  readonly commands: readonly CommandRecord[];
+  readonly timeline: readonly TimelineEntry[];
+  readonly webUi: string;
+}
+
+export type DeployState =
+  | 'planning'
+  | 'waiting-lock'
+  | 'waiting-window'
+  | 'preprocessing'
+  | 'updating'
+  | 'baking'
+  | 'postprocessing'
+  | 'reverting'
+  | 'ended';
+export type DeployOutcome = 'succeeded' | 'reverted' | 'failed' | 'cancelled' | 'revert-failed';
+export type Classification = 'success' | 'good-failure' | 'bad-failure';
+export type PhaseState = 'waiting' | 'running' | 'succeeded' | 'skipped' | 'failed' | 'reverted';
+
+/** Pause lies over the states. */
+export interface Pause {
+  readonly by: 'operator' | 'health' | 'dependency' | 'timeout' | 'unit' | 'action' | 'freeze';
+  readonly actor: string | null;
+  readonly at: string;
+  readonly reason: string;
+}
+
+export interface UnitCounts {
+  readonly id: string;
+  readonly targeted: number;
+  readonly updated: number;
+  readonly live: number;
+}
+
+export interface PhaseView {
+  readonly index: number;
+  readonly name: string;
+  readonly scope: string;
+  /** As written: `3`, `5%`. */
+  readonly amount: string;
+  readonly state: PhaseState;
+  readonly units: readonly UnitCounts[];
+  readonly startedAt: string | null;
+  readonly updatedAt: string | null;
+  /** While baking, null; see `bakeUntil`. */
+  readonly bakedAt: string | null;
+  readonly bakeUntil: string | null;
+  /** Who skipped what, and why. */
+  readonly skipped: string | null;
+}
+
+export interface HealthRow {
+  readonly unit: string;
+  readonly check: string;
+  readonly verdict: Verdict;
+  readonly observed: number | null;
+  readonly reference: number | null;
+  readonly threshold: number | null;
+  readonly samples: number;
+  readonly reason: string;
+}
+
+export interface TimelineEntry {
+  readonly at: string;
+  /** A kebab-case word: `phase-started`, `updates-done`, `bake-passed`, `paused`, `reverting`, … */
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** Where the time went; they add up to the duration of the deploy. */
+export interface Spans {
+  readonly lockWaitMs: number;
+  readonly windowWaitMs: number;
+  readonly pausedMs: number;
+  readonly dependencyWaitMs: number;
+  readonly preMs: number;
+  readonly updateMs: number;
+  readonly bakeMs: number;
+  readonly postMs: number;
+  readonly revertMs: number;
+  readonly overheadMs: number;
+}
+
+export interface RevertView {
+  /** `health` or the person who asked. */
+  readonly by: string;
+  readonly reason: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly units: readonly (UnitCounts & { readonly toVersion: string })[];
+}
+
+export interface DeploySummary {
+  readonly id: string;
+  readonly kind: 'deploy';
+  readonly state: DeployState;
+  readonly outcome: DeployOutcome | null;
+  readonly classification: Classification | null;
+  readonly version: string;
+  readonly pushType: string;
+  readonly attempt: number;
+  readonly paused: Pause | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+export interface DeployStatus extends DeploySummary {
+  /** One sentence: what it is doing, or why and until when it waits. */
+  readonly summary: string;
+  readonly phases: readonly PhaseView[];
+  readonly health: readonly HealthRow[];
+  readonly commands: readonly CommandRecord[];
+  readonly timeline: readonly TimelineEntry[];
+  readonly spans: Spans;
+  readonly revert: RevertView | null;
+  /** What to type next, most useful first. */
+  readonly next: readonly string[];
+  readonly webUi: string;
+}
+
+export interface PipelineSummary {
+  readonly id: string;
+  readonly kind: 'pipeline';
+  readonly description: string;
+  readonly owners: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** `active`, or `held`. */
+  readonly state: 'active' | 'held';
+  readonly active: readonly number[];
+  readonly lastRelease: number | null;
+}
+
+export interface PipelineStatus extends PipelineSummary {
+  readonly held: { readonly actor: string; readonly at: string; readonly reason: string } | null;
+  readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
+  /** Per deploy action: what runs in production and which release brought it. */
+  readonly lastGood: Readonly<Record<string, { readonly release: number; readonly version: string }>>;
+  readonly releases: readonly ReleaseSummary[];
+  readonly commands: readonly CommandRecord[];
+  readonly webUi: string;
+}
+
+/** `plan -o json`. */
+export interface PlanView {
+  readonly pipeline: string;
+  readonly action: string;
+  readonly pattern: string;
+  readonly phases: readonly {
+    readonly index: number;
+    readonly name: string;
+    readonly scope: string;
+    readonly amount: string;
+    readonly effectivePercent: number;
+    readonly units: readonly { readonly id: string; readonly tasks: number }[];
+    readonly startsAt: string | null;
+    readonly updatedAt: string | null;
+    readonly bakedAt: string | null;
+  }[];
+  readonly finishesAt: string | null;
+  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+}
+
+/** A finished release in `history`. */
+export interface HistoryRow extends ReleaseSummary {
+  readonly durationMs: number | null;
+  readonly deploys: readonly { readonly action: string; readonly outcome: DeployOutcome; readonly classification: Classification; readonly version: string }[];
+}

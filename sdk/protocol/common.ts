@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { Artifact } from '../../domain/artifact';
+
+/** Shapes that every extension protocol shares (protocols.md). */
+export const artifactSchema = z.object({
+  name: z.string(),
+  kind: z.string(),
+  version: z.string(),
+  digest: z.string().optional(),
+  uri: z.string().optional(),
+  producedBy: z.string().optional(),
+  builtFrom: z.object({ repository: z.string(), revision: z.string(), target: z.string().optional() }).optional(),
+  metadata: z.record(z.string(), z.string()).default({}),
+}) satisfies z.ZodType<Artifact>;
+
+/** Sent with every request, so that services can be stateless. `config` is the action's own, opaque to Conveyor. */
+export const contextSchema = z.object({
+  pipeline: z.string(),
+  release: z.number().int(),
+  deployId: z.string(),
+  actor: z.string(),
+  config: z.record(z.string(), z.unknown()),
+});
+export type CallContext = z.infer<typeof contextSchema>;
+
+export const errorBodySchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }),
+});
+export type ErrorBody = z.infer<typeof errorBodySchema>;
+
+export const emptySchema = z.object({});
+
+/** One method of a protocol: what goes in (besides `context`), what comes out, whether it changes anything. */
+export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  readonly request: I;
+  readonly response: O;
+  readonly mutates: boolean;
+  /** A service may leave it out. */
+  readonly optional?: true;
+}
+
+export type Protocol = Readonly<Record<string, Method>>;
+export type RequestOf<M extends Method> = z.infer<M['request']>;
+export type ResponseOf<M extends Method> = z.infer<M['response']>;

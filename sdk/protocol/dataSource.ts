@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { Protocol } from './common';
+
+/** The health data source protocol (protocols.md). Times are ms since the epoch, `step` is ms. */
+export const seriesSchema = z.object({
+  labels: z.record(z.string(), z.string()),
+  points: z.array(z.tuple([z.number(), z.number()])),
+});
+export type Series = z.infer<typeof seriesSchema>;
+
+export const dataSourceProtocol = {
+  query: {
+    request: z.object({
+      metric: z.string(),
+      selector: z.object({
+        unit: z.string(),
+        tasks: z.array(z.string()).optional(),
+        labels: z.record(z.string(), z.string()).optional(),
+      }),
+      start: z.number(),
+      end: z.number(),
+      step: z.number(),
+    }),
+    response: z.object({ series: z.array(seriesSchema) }),
+    mutates: false,
+  },
+} as const satisfies Protocol;
+export type DataSourceProtocol = typeof dataSourceProtocol;
