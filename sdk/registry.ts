@@ -1,0 +1,143 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { conveyorError } from '../domain/errors';
+import { NAME } from '../domain/ids';
+import { PRINCIPAL } from '../domain/principals';
+import { duration } from '../domain/spec/scalars';
+
+/** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
+
+export const EXTENSION_KINDS = ['push-type', 'action-service', 'artifact-finder', 'data-source'] as const;
+export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
+
+/** How a service is reached. `token` was read from the environment variable that `tokenEnv` names. */
+export interface ExtensionRef {
+  readonly name: string;
+  readonly kind: ExtensionKind;
+  /** Without a slash at the end; methods are `<url>/<method>`. */
+  readonly url: string;
+  readonly token?: string;
+  readonly timeoutMs: number;
+}
+
+export interface Registry {
+  /** Where it was read; messages name it. */
+  readonly file: string;
+  readonly extensions: readonly ExtensionRef[];
+  /** Group name (without `group:`) → its principals. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  /** Throws `unknown-extension`, which lists the names of that kind that exist. */
+  find(kind: ExtensionKind, name: string): ExtensionRef;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export const CONFIG_FILE = 'conveyor.config.yaml';
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/**
+ * Reads `file`, or the first of: `CONVEYOR_CONFIG`, `./conveyor.config.yaml`, the one of this checkout.
+ * Throws `config-invalid` with the path of everything that is wrong.
+ */
+export function loadRegistry(file: string | undefined, env: Env): Registry {
+  const path = file ?? findConfigFile(env);
+  return parseRegistry(readYaml(path), env, path);
+}
+
+/** A registry from a value as it is in the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */
+export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FILE): Registry {
+  const parsed = configSchema.safeParse(substitute(value ?? {}, env, file));
+  if (!parsed.success) {
+    const detail = parsed.error.issues
+      .map((issue) => `${issue.path.join('.') || '(top)'}: ${issue.message}`)
+      .join('; ');
+    throw conveyorError('config-invalid', { file, detail });
+  }
+  const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
+  rejectDuplicates(extensions, file);
+  return { file, extensions, groups: parsed.data.groups, find: (kind, name) => findExtension(extensions, kind, name) };
+}
+
+const extensionSchema = z.strictObject({
+  name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
+  kind: z.enum(EXTENSION_KINDS),
+  url: z.url({ protocol: /^https?$/, error: 'expected a URL such as http://localhost:4400/push-types/twine' }),
+  tokenEnv: z.string().optional(),
+  timeout: duration.default(DEFAULT_TIMEOUT_MS),
+});
+
+const configSchema = z.strictObject({
+  extensions: z.array(extensionSchema).default([]),
+  groups: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9._@-]+$/),
+      z.array(z.string().regex(PRINCIPAL, { error: 'expected a principal such as user:alice or service:ci' })),
+    )
+    .default({}),
+});
+
+/** The root of the checkout or package that this file belongs to, also when compiled into `dist/`. */
+export function installRoot(from: string = __dirname): string {
+  for (let at = from; ; at = dirname(at)) {
+    if (existsSync(join(at, 'package.json'))) return at;
+    if (dirname(at) === at) return process.cwd();
+  }
+}
+
+function findConfigFile(env: Env): string {
+  if (env.CONVEYOR_CONFIG) return resolve(env.CONVEYOR_CONFIG);
+  const here = resolve(CONFIG_FILE);
+  return existsSync(here) ? here : join(installRoot(), CONFIG_FILE);
+}
+
+function readYaml(file: string): unknown {
+  try {
+    return parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    throw conveyorError('config-invalid', { file, detail });
+  }
+}
+
+/** On the parsed value, not on the text: what a variable holds can never change the structure of the file. */
+function substitute(value: unknown, env: Env, file: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => substitute(item, env, file));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, file)]));
+  if (typeof value !== 'string') return value;
+  return value.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_all, name: string, fallback: string | undefined) => {
+    const found = env[name] || fallback;
+    if (found !== undefined) return found;
+    throw conveyorError('config-invalid', { file, detail: `the environment variable ${name} is not set` });
+  });
+}
+
+function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: string): ExtensionRef {
+  const { name, kind, tokenEnv } = extension;
+  const token = tokenEnv === undefined ? undefined : env[tokenEnv];
+  if (tokenEnv !== undefined && !token)
+    throw conveyorError('config-invalid', {
+      file,
+      detail: `${name} takes its token from ${tokenEnv}, which is not set`,
+    });
+  const ref = { name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout };
+  return token === undefined ? ref : { ...ref, token };
+}
+
+function rejectDuplicates(extensions: readonly ExtensionRef[], file: string): void {
+  const seen = new Set<string>();
+  for (const { kind, name } of extensions) {
+    if (seen.has(`${kind} ${name}`))
+      throw conveyorError('config-invalid', { file, detail: `there are two extensions ${name} of kind ${kind}` });
+    seen.add(`${kind} ${name}`);
+  }
+}
+
+function findExtension(extensions: readonly ExtensionRef[], kind: ExtensionKind, name: string): ExtensionRef {
+  const found = extensions.find((extension) => extension.kind === kind && extension.name === name);
+  if (found) return found;
+  const known = extensions.filter((extension) => extension.kind === kind).map((extension) => extension.name);
+  throw conveyorError('unknown-extension', { kind, name, known });
+}

@@ -1,0 +1,72 @@
+import { parseRegistry, loadRegistry } from '../../sdk/registry';
+import { ConveyorError } from '../../domain/errors';
+
+const twine = { name: 'twine', kind: 'push-type', url: '${SIM:-http://localhost:4400}/push-types/twine/' };
+
+function errorOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConveyorError) return `${error.code}: ${error.message} | ${error.hint}`;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the registry of extensions', () => {
+  test('a URL takes variables from the environment, else their default', () => {
+    expect(parseRegistry({ extensions: [twine] }, {}).find('push-type', 'twine')).toEqual({
+      name: 'twine',
+      kind: 'push-type',
+      url: 'http://localhost:4400/push-types/twine',
+      timeoutMs: 10_000,
+    });
+    expect(parseRegistry({ extensions: [twine] }, { SIM: 'http://fleet:1' }).find('push-type', 'twine').url).toBe(
+      'http://fleet:1/push-types/twine',
+    );
+  });
+
+  test('a token comes from the variable that the file names, and timeouts are durations', () => {
+    const value = { extensions: [{ ...twine, tokenEnv: 'T', timeout: '2s' }] };
+    expect(parseRegistry(value, { T: 'secret' }).find('push-type', 'twine')).toMatchObject({
+      token: 'secret',
+      timeoutMs: 2000,
+    });
+  });
+
+  test('an extension that is not configured is named together with those that are', () => {
+    const registry = parseRegistry({ extensions: [twine] }, {});
+    expect(errorOf(() => registry.find('push-type', 'hosts'))).toMatch(
+      /^unknown-extension: no push-type called hosts.*knows twine/,
+    );
+  });
+
+  test.each([
+    ['an unknown key', { extensoins: [] }, /config-invalid: .*extensoins/],
+    ['an unknown kind', { extensions: [{ ...twine, kind: 'pusher' }] }, /extensions\.0\.kind/],
+    [
+      'a bare number as timeout',
+      { extensions: [{ ...twine, timeout: 10 }] },
+      /extensions\.0\.timeout: expected a duration/,
+    ],
+    ['a variable that is not set', { extensions: [{ ...twine, url: '${NOPE}/x' }] }, /variable NOPE is not set/],
+    [
+      'a token that is not set',
+      { extensions: [{ ...twine, tokenEnv: 'T' }] },
+      /takes its token from T, which is not set/,
+    ],
+    ['one name twice', { extensions: [twine, twine] }, /two extensions twine of kind push-type/],
+    [
+      'a group member that is no principal',
+      { groups: { storage: ['alice'] } },
+      /groups\.storage\.0: expected a principal/,
+    ],
+  ])('%s is reported where it is', (_title, value, expected) => {
+    expect(errorOf(() => parseRegistry(value, {}))).toMatch(expected);
+  });
+
+  test('the file of this checkout is valid and knows the push type of the simulator', () => {
+    expect(loadRegistry(undefined, {}).find('push-type', 'twine').url).toBe('http://localhost:4400/push-types/twine');
+    expect(errorOf(() => loadRegistry('/nowhere.yaml', {}))).toMatch(/^config-invalid: \/nowhere\.yaml/);
+  });
+});
