@@ -1,0 +1,16 @@
+/**
+ * What workflows are found by in the Temporal Web UI and by `list` (cli.md §6). `temporal-dev.sh` registers the same
+ * on a development server; a test keeps the two equal. SQL stores have ten slots for keywords and three for lists.
+ */
+export const SEARCH_ATTRIBUTES = {
+  ConveyorPipeline: 'KEYWORD',
+  ConveyorRelease: 'KEYWORD',
+  ConveyorState: 'KEYWORD',
+  ConveyorOutcome: 'KEYWORD',
+  ConveyorPhase: 'KEYWORD',
+  ConveyorPushType: 'KEYWORD',
+  ConveyorArtifact: 'KEYWORD',
+  ConveyorOwners: 'KEYWORD_LIST',
+  ConveyorLabels: 'KEYWORD_LIST',
+  ConveyorFinders: 'KEYWORD_LIST',
+} as const satisfies Record<string, 'KEYWORD' | 'KEYWORD_LIST'>;

@@ -1,0 +1,41 @@
+// One project for each kind of set-up, so that `jest tests/domain` starts nothing. A new folder under tests/ falls into
+// `unit` unless it is named below.
+'use strict';
+
+const VIRTUAL = ['workflows', 'replay'];
+const SYSTEM = ['system'];
+const folders = (names) => names.map((name) => `<rootDir>/tests/${name}/**/*.test.ts`);
+
+const common = {
+  rootDir: __dirname,
+  testEnvironment: 'node',
+  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.json' }] },
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+};
+
+module.exports = {
+  // Two cores carry two test files, each with a server; more only take turns.
+  maxWorkers: 2,
+  testTimeout: 60_000,
+  projects: [
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/tests/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...[...VIRTUAL, ...SYSTEM].map((name) => `<rootDir>/tests/${name}/`)],
+    },
+    {
+      ...common,
+      displayName: 'virtual time',
+      testMatch: folders(VIRTUAL),
+      globalSetup: '<rootDir>/tests/setup/virtualServer.js',
+    },
+    {
+      ...common,
+      displayName: 'system',
+      testMatch: folders(SYSTEM),
+      globalSetup: '<rootDir>/tests/setup/devServer.js',
+      globalTeardown: '<rootDir>/tests/setup/stopDevServer.js',
+    },
+  ],
+};

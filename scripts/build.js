@@ -1,0 +1,41 @@
+// dist/: the compiled programs and the workflow bundle, made only when something changed.
+'use strict';
+
+const path = require('node:path');
+const { ROOT, run, step } = require('./steps');
+const { digest, isCurrent, remember } = require('./inputs');
+const { ensureBundle } = require('./bundle');
+
+const FOLDERS = [
+  'domain',
+  'workflows',
+  'activities',
+  'workers',
+  'client',
+  'server',
+  'cli',
+  'sdk',
+  'simulator',
+  'examples',
+];
+const FILES = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const MAIN = path.join(ROOT, 'dist/cli/main.js');
+const STAMP = path.join(ROOT, 'dist/.build.digest');
+
+async function ensureBuild() {
+  const now = digest(FOLDERS, FILES);
+  if (!isCurrent(MAIN, STAMP, now)) {
+    await step('compile', () =>
+      run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+        what: 'the TypeScript compiler',
+      }),
+    );
+    remember(STAMP, now);
+  }
+  await step('workflow bundle', async () => ((await ensureBundle()).made ? 'made' : 'up to date'));
+}
+
+/** Whether dist/ was made from the sources as they are. */
+const buildIsCurrent = () => isCurrent(MAIN, STAMP, digest(FOLDERS, FILES));
+
+module.exports = { MAIN, ensureBuild, buildIsCurrent };

@@ -1,0 +1,35 @@
+// The workflow bundle, made once and kept until a workflow, a decision or the SDK changes.
+'use strict';
+
+const { existsSync, mkdirSync, renameSync, writeFileSync } = require('node:fs');
+const path = require('node:path');
+const { ROOT, Failed } = require('./steps');
+const { digest, isCurrent, remember } = require('./inputs');
+
+const ENTRY = path.join(ROOT, 'workflows/index.ts');
+const BUNDLE = path.join(ROOT, 'dist/workflow-bundle.js');
+const STAMP = path.join(ROOT, 'dist/.workflow-bundle.digest');
+const INPUTS = [
+  ['workflows', 'domain'],
+  ['package-lock.json', 'tsconfig.json', 'scripts/bundle.js'],
+];
+
+/** The path of an up-to-date bundle, and whether it had to be made. */
+async function ensureBundle() {
+  const now = digest(...INPUTS);
+  if (isCurrent(BUNDLE, STAMP, now)) return { codePath: BUNDLE, made: false };
+  if (!existsSync(ENTRY)) throw new Failed('error: there is no workflows/index.ts to make the workflow bundle from');
+  const { bundleWorkflowCode } = require('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({ workflowsPath: ENTRY, logger: onlyProblems });
+  mkdirSync(path.dirname(BUNDLE), { recursive: true });
+  writeFileSync(`${BUNDLE}.${process.pid}`, code);
+  renameSync(`${BUNDLE}.${process.pid}`, BUNDLE);
+  remember(STAMP, now);
+  return { codePath: BUNDLE, made: true };
+}
+
+const quiet = () => undefined;
+const loud = (message) => process.stderr.write(`  ${message}\n`);
+const onlyProblems = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: loud, error: loud };
+
+module.exports = { ensureBundle };

@@ -1,0 +1,36 @@
+// `npm run demo | dev | build` and `npm test`: everything that a fresh clone lacks, then the thing itself.
+// Plain Node without dependencies, because it runs before there are any.
+'use strict';
+
+const { Failed, report } = require('./steps');
+const { ensureNode, ensureDependencies } = require('./dependencies');
+const { ensureBuild } = require('./build');
+const { ensureTemporal } = require('./servers');
+const { runConveyor } = require('./conveyor');
+const { runTests } = require('./test');
+
+const VERBS = {
+  build: async () => ensureBuild(),
+  demo: async (args) => runStack('demo', args),
+  dev: async (args) => runStack('dev', args),
+  test: async (args) => runTests(args),
+};
+
+async function main([verb, ...args]) {
+  if (!Object.hasOwn(VERBS, verb ?? ''))
+    throw new Failed(`usage: node scripts/run.js ${Object.keys(VERBS).join('|')} [arguments]`, 2);
+  await ensureNode();
+  await ensureDependencies();
+  return (await VERBS[verb](args)) ?? 0;
+}
+
+async function runStack(command, args) {
+  await ensureBuild();
+  await ensureTemporal();
+  return runConveyor([command, ...args]);
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error) => process.exit(report(error)),
+);

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# The Temporal development server as Conveyor wants it: found, downloaded or built without asking, tuned, with the
+# search attributes, on a file that keeps ninety days. Needs nothing else of this repository to be installed or built.
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$ROOT/scripts/common.sh"
+. "$ROOT/scripts/temporal-cli.sh"
+
+# domain/searchAttributes.ts lists the same; a test keeps the two equal. An attribute that is not registered would make
+# every workflow that sets it fail its task and try again for ever.
+SEARCH_ATTRIBUTES='
+  ConveyorPipeline=Keyword
+  ConveyorRelease=Keyword
+  ConveyorState=Keyword
+  ConveyorOutcome=Keyword
+  ConveyorPhase=Keyword
+  ConveyorPushType=Keyword
+  ConveyorArtifact=Keyword
+  ConveyorOwners=KeywordList
+  ConveyorLabels=KeywordList
+  ConveyorFinders=KeywordList
+'
+
+# One history shard polls twenty times a second and rounds timers to a second unless it is told otherwise: 105 ms for an
+# activity instead of 11. Fairness keeps one pipeline's releases from starving the others'.
+DYNAMIC_CONFIG='
+  history.transferProcessorMaxPollRPS=2000
+  history.timerProcessorMaxPollRPS=2000
+  history.timerProcessorMaxTimeShift="1ms"
+  matching.enableFairness=true
+'
+
+usage() {
+  cat <<'TEXT'
+usage: ./temporal-dev.sh [options]            run the development server until Ctrl-C
+       ./temporal-dev.sh --install-only       get the server; its path is the last line on stdout
+       ./temporal-dev.sh --print-path         the path of the server if it is here already, else exit 1
+
+  --port N        gRPC port (7233, or CONVEYOR_TEMPORAL_PORT)
+  --ui-port N     Web UI port (port + 1000, or CONVEYOR_TEMPORAL_UI_PORT)
+  --headless      no Web UI
+  --db FILE       database (.conveyor/temporal.db in the checkout, or CONVEYOR_TEMPORAL_DB)
+  --ephemeral     keep everything in memory instead
+  --retention D   how long finished workflows are kept (90d)
+  --log-level L   debug, info, warn, error or never (error)
+
+The server is $TEMPORAL_CLI, `temporal` on PATH (1.4 or newer), the one in the cache, the official download, or a build
+with Go, in this order. The cache is $CONVEYOR_CACHE, else $XDG_CACHE_HOME/conveyor, else ~/.cache/conveyor.
+TEXT
+}
+
+main() {
+  read_arguments "$@"
+  case $mode in
+  install) install_temporal ;;
+  print) find_temporal || fail 'there is no Temporal server here yet' './temporal-dev.sh --install-only gets one' ;;
+  run) run_server ;;
+  esac
+}
+
+read_arguments() {
+  mode=run port=${CONVEYOR_TEMPORAL_PORT:-7233} ui_port=${CONVEYOR_TEMPORAL_UI_PORT:-} headless=''
+  db=${CONVEYOR_TEMPORAL_DB:-$ROOT/.conveyor/temporal.db} retention=90d log_level=error
+  while [ $# -gt 0 ]; do
+    case $1 in
+    --install-only) mode=install ;;
+    --print-path) mode=print ;;
+    --headless) headless=yes ;;
+    --ephemeral) db='' ;;
+    --port | --ui-port | --db | --retention | --log-level)
+      [ $# -ge 2 ] || wrong_usage "$1 needs a value"
+      case $1 in
+      --port) port=$2 ;; --ui-port) ui_port=$2 ;; --db) db=$2 ;; --retention) retention=$2 ;; --log-level) log_level=$2 ;;
+      esac
+      shift
+      ;;
+    -h | --help) usage; exit 0 ;;
+    *) wrong_usage "unknown option $1" ;;
+    esac
+    shift
+  done
+  check_port --port "$port"
+  ui_port=${ui_port:-$((port + 1000))}
+  check_port --ui-port "$ui_port"
+  [[ $retention =~ ^[0-9]+[dh]$ ]] || wrong_usage "--retention needs days or hours such as 90d, not $retention"
+}
+
+check_port() {
+  case $2 in '' | *[!0-9]*) wrong_usage "$1 needs a number, not $2" ;; esac
+  [ "$2" -ge 1 ] && [ "$2" -le 65535 ] || wrong_usage "$1 needs a number from 1 to 65535, not $2"
+}
+
+wrong_usage() {
+  say "error: usage: $1"
+  say 'hint: ./temporal-dev.sh --help lists the options'
+  exit 2
+}
+
+run_server() {
+  local binary arguments word
+  # A port that is taken is said before minutes are spent on a build.
+  require_free_port "$port" --port
+  [ -n "$headless" ] || require_free_port "$ui_port" --ui-port
+  binary=$(install_temporal)
+  arguments=(server start-dev --ip 127.0.0.1 --port "$port" --log-level "$log_level")
+  if [ -n "$headless" ]; then arguments+=(--headless); else arguments+=(--ui-port "$ui_port" --ui-disable-news-fetch); fi
+  if [ -n "$db" ]; then
+    mkdir -p "$(dirname "$db")"
+    arguments+=(--db-filename "$db" --sqlite-pragma journal_mode=wal --sqlite-pragma synchronous=normal)
+  fi
+  for word in $DYNAMIC_CONFIG; do arguments+=(--dynamic-config-value "$word"); done
+  for word in $SEARCH_ATTRIBUTES; do arguments+=(--search-attribute "$word"); done
+  # The server replaces this shell, so that whoever started the script can stop the server by the same process id.
+  announce "$binary" $$ &
+  exec "$binary" "${arguments[@]}" >/dev/null
+}
+
+# Loopback connects answer at once; nothing else is needed to know whether somebody listens.
+require_free_port() {
+  ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null ||
+    fail "port-in-use: port $1 is taken, so the Temporal server cannot listen on it" \
+      "stop what listens there (it may be a Temporal server already: http://localhost:8233), or choose another with $2"
+}
+
+# Waits until the server answers, sets the retention (its namespace is born with one day, which would lose histories,
+# reverts and deduplication) and says that it is ready.
+announce() {
+  local binary=$1 server=$2 address="127.0.0.1:$port" where=${db:-memory} deadline=$((SECONDS + 60))
+  until ask "$binary" operator namespace update --namespace default --retention "$retention"; do
+    kill -0 "$server" 2>/dev/null || exit 0
+    if [ $SECONDS -ge $deadline ]; then
+      say "error: the Temporal server at $address does not answer"
+      kill "$server"
+      exit 1
+    fi
+    sleep 0.1
+  done
+  if [ -n "$headless" ]; then
+    printf 'Temporal ready at %s (data: %s)\n' "$address" "$where"
+  else
+    printf 'Temporal ready at %s, Web UI http://localhost:%s (data: %s)\n' "$address" "$ui_port" "$where"
+  fi
+}
+
+# The person's own Temporal settings (TLS, API keys, another address) must not reach the local server.
+ask() {
+  "$@" --address "$address" --disable-config-env --disable-config-file --command-timeout 5s >/dev/null 2>&1
+}
+
+main "$@"

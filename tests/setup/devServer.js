@@ -1,0 +1,44 @@
+// Before system tests: one tuned development server in memory for all of them, on a free port, at CONVEYOR_TEST_TEMPORAL.
+// Tests that kill or restart a server start one of their own from CONVEYOR_TEST_TEMPORAL_CLI.
+'use strict';
+
+const { spawn } = require('node:child_process');
+const { createServer } = require('node:net');
+const path = require('node:path');
+const { ensureBundle } = require('../../scripts/bundle');
+const { ROOT, pathFrom } = require('./pathFrom');
+
+module.exports = async () => {
+  process.env.CONVEYOR_TEST_BUNDLE = (await ensureBundle()).codePath;
+  process.env.CONVEYOR_TEST_TEMPORAL_CLI = pathFrom('temporal-dev.sh', '--install-only');
+  process.env.TEMPORAL_CLI = process.env.CONVEYOR_TEST_TEMPORAL_CLI;
+  const port = await freePort();
+  globalThis.conveyorDevServer = await start(port);
+  process.env.CONVEYOR_TEST_TEMPORAL = `127.0.0.1:${port}`;
+};
+
+/** Resolves once the script says that the server is ready. */
+function start(port) {
+  const child = spawn(
+    'bash',
+    [path.join(ROOT, 'temporal-dev.sh'), '--ephemeral', '--headless', '--port', String(port), '--log-level', 'never'],
+    {
+      stdio: ['ignore', 'pipe', 2],
+    },
+  );
+  process.once('exit', () => child.kill('SIGKILL'));
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => String(chunk).includes('Temporal ready') && resolve(child));
+    child.once('exit', (code) => reject(new Error(`the Temporal server ended with ${code} before it was ready`)));
+  });
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
