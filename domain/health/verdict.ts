@@ -5,11 +5,15 @@ export type Verdict = 'healthy' | 'inconclusive' | 'errored' | 'unhealthy';
 export interface Evidence {
   readonly name: string;
   readonly verdict: Verdict;
+  /** The metric of the updated tasks, transformed and reduced. */
   readonly observed: number | null;
+  /** The same of what they are compared with; null for simple thresholds. */
   readonly reference: number | null;
+  /** The limit in the unit of `observed`: 0.33 for an increase of 10 % over a reference of 0.3. */
   readonly threshold: number | null;
   /** Points of the new side that the verdict rests on. */
   readonly samples: number;
+  /** Updated tasks that reported. */
   readonly tasks: number;
   /** ms since the epoch. */
   readonly window: { readonly start: number; readonly end: number };

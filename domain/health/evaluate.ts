@@ -1,0 +1,129 @@
+import { formatDuration, plural } from '../text';
+import type { HealthCheck } from '../spec/health';
+import { judge, type Judgement } from './judge';
+import { stepFor } from './lookback';
+import { summarise, type Summary } from './reduce';
+import type { Side, Window } from './series';
+import type { Evidence, Verdict } from './verdict';
+
+/** What one evaluation of one check rests on. */
+export interface Evaluation {
+  readonly check: HealthCheck;
+  /** The tasks that this deploy updated. */
+  readonly fresh: Side;
+  /** `control`: the tasks of the unit that it has not updated; `{ version }`: the unit's tasks of that version. */
+  readonly control: Side;
+  /** The same slots before the deploy began, under the identifiers that they had then. */
+  readonly before: Side;
+  readonly window: Window;
+  /** The window of `before`. */
+  readonly baseline: Window;
+}
+
+const SIMPLE_SAMPLES = 1;
+const COMPARISON_SAMPLES = 3;
+/** Of ten updated tasks one may be silent, of fewer none: what does not report may be exactly what is broken. */
+const REPORTING_SHARE = 0.9;
+
+/** Judges one check. Never throws, and never answers `healthy` for missing data, too few samples or an error. */
+export function evaluateCheck(evaluation: Evaluation): Evidence {
+  try {
+    return evaluate(evaluation);
+  } catch (error) {
+    return erroredEvidence(evaluation.check, evaluation.window, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** The evidence of a check that could not be evaluated. */
+export function erroredEvidence(check: Pick<HealthCheck, 'name'>, window: Window, detail: string): Evidence {
+  const numbers = { observed: null, reference: null, threshold: null, samples: 0, tasks: 0 };
+  const reason = `${check.name} could not be evaluated: ${detail}`;
+  return { name: check.name, verdict: 'errored', ...numbers, window: { start: window.start, end: window.end }, reason };
+}
+
+/** What the updated tasks are compared with, in numbers and words. */
+interface Reference {
+  readonly summary: Summary;
+  /** "the 3 tasks not yet updated" */
+  readonly whom: string;
+  /** Why it is not what the check asks for; empty when it is. */
+  readonly note: string;
+}
+
+function evaluate(evaluation: Evaluation): Evidence {
+  const { check, window } = evaluation;
+  const fresh = summarise(check, evaluation.fresh, window, stepFor(window.end - window.start));
+  const reference = check.compare === undefined ? undefined : referenceOf(evaluation);
+  const evidence = (verdict: Verdict, text: string, limit: number | null): Evidence => ({
+    name: check.name,
+    verdict,
+    observed: finiteOrNull(fresh.value),
+    reference: finiteOrNull(reference?.summary.value),
+    threshold: finiteOrNull(limit ?? undefined),
+    samples: fresh.samples,
+    tasks: fresh.reporting,
+    window: { start: window.start, end: window.end },
+    reason: `${check.name} ${text}`,
+  });
+  const missing = missingData(check, fresh, reference, window);
+  if (missing !== undefined) return evidence('inconclusive', missing, null);
+  const judgement = judge(check, fresh.value ?? NaN, reference?.summary.value, reference?.whom ?? '');
+  const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
+  return evidence(...settle(judgement, text, silence(fresh)));
+}
+
+/** A group of which too many are silent may be found unhealthy, never healthy. */
+function settle(judgement: Judgement, text: string, silent: string | undefined): [Verdict, string, number | null] {
+  if (silent === undefined || judgement.verdict !== 'healthy') return [judgement.verdict, text, judgement.limit];
+  return ['inconclusive', `${text}; but ${silent}`, judgement.limit];
+}
+
+function referenceOf({ check, control, before, window, baseline }: Evaluation): Reference {
+  const step = stepFor(window.end - window.start);
+  const earlier = (note: string): Reference => ({
+    summary: summarise(check, before, baseline, step),
+    whom: before.tasks === 1 ? 'the same task before the deploy' : `the same ${before.tasks} tasks before the deploy`,
+    note,
+  });
+  if (check.compare === 'before') return earlier('');
+  if (check.compare === 'control' && control.tasks === 0)
+    return earlier('; compared with before the deploy, because no task is left that was not updated');
+  const which = typeof check.compare === 'object' ? `on ${check.compare.version}` : 'not yet updated';
+  const whom = `the ${plural(control.tasks, 'task')} ${which}`;
+  return { summary: summarise(check, control, window, step), whom, note: '' };
+}
+
+/** Why a side has too little data to be judged at all; undefined when it has enough. */
+function missingData(
+  check: HealthCheck,
+  fresh: Summary,
+  reference: Reference | undefined,
+  window: Window,
+): string | undefined {
+  const needed = check.minSamples ?? (reference === undefined ? SIMPLE_SAMPLES : COMPARISON_SAMPLES);
+  const span = formatDuration(window.end - window.start);
+  const tooFew = (side: Summary, whom: string): string | undefined => {
+    if (side.tasks === 0) return `has nothing to judge: there are no ${whom}`;
+    if (side.samples === 0 || side.value === undefined) return `has no data of ${whom} (${check.metric}, ${span})`;
+    if (side.samples < needed) return `has ${plural(side.samples, 'sample')} of ${whom} in ${span} and needs ${needed}`;
+    return Number.isFinite(side.value) ? undefined : `is not a number for ${whom} (${check.metric}, ${span})`;
+  };
+  const updated =
+    fresh.tasks === 1 ? 'the updated task' : fresh.tasks === 0 ? 'updated tasks' : `the ${fresh.tasks} updated tasks`;
+  const why = tooFew(fresh, updated) ?? (reference && tooFew(reference.summary, reference.whom));
+  return why === undefined ? undefined : `${why}${reference?.note ?? ''}`;
+}
+
+function silence(fresh: Summary): string | undefined {
+  const silent = fresh.tasks - fresh.reporting;
+  if (silent <= fresh.tasks * (1 - REPORTING_SHARE) + 1e-9) return undefined;
+  return `${silent} of the ${plural(fresh.tasks, 'updated task')} reported nothing`;
+}
+
+/** "(mean of 3 tasks over the last 3m)" */
+function basis(check: HealthCheck, fresh: Summary, window: Window): string {
+  return `(${check.reduce} of ${plural(fresh.reporting, 'task')} over the last ${formatDuration(window.end - window.start)})`;
+}
+
+const finiteOrNull = (value: number | undefined): number | null =>
+  value !== undefined && Number.isFinite(value) ? value : null;

@@ -1,0 +1,167 @@
+import type { HealthCheck } from '../spec/health';
+import type { HealthRow } from '../views';
+import { formatDuration } from '../text';
+import { worst, type Evidence, type Verdict } from './verdict';
+
+/**
+ * What a deploy remembers from one evaluation to the next: since when and how often in a row a check of a unit is
+ * unhealthy. Only unhealthy ones are in it, so that it stays small; plain JSON, so that a heartbeat can carry it.
+ */
+export type HealthFold = Readonly<Record<string, Unhealthy>>;
+
+interface Unhealthy {
+  /** ms since the epoch. */
+  readonly since: number;
+  readonly evaluations: number;
+}
+
+export const NO_HISTORY: HealthFold = {};
+
+/** Checks that a person skipped: all of them, or some by name. */
+export type HealthSkips = 'all' | readonly string[];
+
+export type HealthAction = 'none' | 'revert' | 'pause';
+
+/** The unit under which checks of the whole deploy are shown. */
+export const WHOLE_DEPLOY = '*';
+
+export interface FoldInput {
+  /** As the deploy's spec has them. */
+  readonly checks: readonly HealthCheck[];
+  readonly skips: HealthSkips;
+  /** What `runHealthChecks` answered. */
+  readonly response: {
+    readonly units: readonly { readonly id: string; readonly checks: readonly Evidence[] }[];
+    readonly deploy: { readonly checks: readonly Evidence[] };
+  };
+  /** ms since the epoch. */
+  readonly now: number;
+  /** When the last update of the phase was done: older data does not show what it did. */
+  readonly lastUpdateAt: number;
+  /** What a check does that does not say. */
+  readonly onUnhealthy: 'revert' | 'pause';
+}
+
+export interface FoldResult {
+  readonly fold: HealthFold;
+  readonly verdict: Verdict;
+  /** What the unhealthy checks ask for: revert before pause before nothing. */
+  readonly action: HealthAction;
+  /** One for each check of each unit, also of those that do not count. */
+  readonly rows: readonly HealthRow[];
+  /** Some check is not passed only because time has to go by: unhealthy for less than its `for`, or its window is not filled. */
+  readonly young: boolean;
+  /** The sentence of the row that decided; empty when nothing is checked. */
+  readonly reason: string;
+}
+
+/** Takes one evaluation in: the verdict of the deploy, what is to be done, and what to remember for the next. */
+export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
+  const judged = evidenceOf(input).map(({ unit, evidence }) => judgeRow(fold, input, unit, evidence));
+  const counted = judged.filter(({ counts }) => counts);
+  // Nothing counts only when nothing is checked or a person skipped it all: a check without evidence has a row as well.
+  const verdict = counted.length === 0 ? 'healthy' : worst(counted.map(({ row }) => row.verdict));
+  return {
+    fold: Object.fromEntries(judged.flatMap(({ key, history }) => (history ? [[key, history]] : []))),
+    verdict,
+    action: strongest(counted.filter(({ row }) => row.verdict === 'unhealthy').map(({ action }) => action)),
+    rows: judged.map(({ row }) => row),
+    young: counted.some(({ young }) => young),
+    reason: counted.find(({ row }) => row.verdict === verdict)?.row.reason ?? '',
+  };
+}
+
+interface Judged {
+  readonly key: string;
+  readonly row: HealthRow;
+  readonly history: Unhealthy | undefined;
+  readonly counts: boolean;
+  readonly young: boolean;
+  readonly action: HealthAction;
+}
+
+const isSkipped = (skips: HealthSkips, check: string): boolean => skips === 'all' || skips.includes(check);
+
+/** All evidence, and where a check that somebody has to answer for was left out, just that. */
+function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evidence: Evidence }[] {
+  const { units, deploy } = response;
+  const given = [
+    ...units.flatMap(({ id, checks: judged }) => judged.map((evidence) => ({ unit: id, evidence }))),
+    ...deploy.checks.map((evidence) => ({ unit: WHOLE_DEPLOY, evidence })),
+  ];
+  // A unit that gives no evidence at all has no updated task; one that gives some has to give all.
+  const judgedUnits = units.filter(({ checks: judged }) => judged.length > 0).map(({ id }) => id);
+  const silent = checks.flatMap(({ name, scope }) => {
+    const askedOf = scope === 'deploy' || judgedUnits.length === 0 ? [WHOLE_DEPLOY] : judgedUnits;
+    return askedOf
+      .filter((unit) => !given.some((row) => row.unit === unit && row.evidence.name === name))
+      .map((unit) => ({ unit, evidence: noEvidence(name, now) }));
+  });
+  return [...given, ...silent];
+}
+
+function noEvidence(name: string, now: number): Evidence {
+  const numbers = { observed: null, reference: null, threshold: null, samples: 0, tasks: 0 };
+  const reason = `${name} was not evaluated for any updated task`;
+  return { name, verdict: 'inconclusive', ...numbers, window: { start: now, end: now }, reason };
+}
+
+function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Evidence): Judged {
+  const check = input.checks.find(({ name }) => name === evidence.name);
+  const key = `${unit}|${evidence.name}`;
+  const history = remember(fold[key], evidence.verdict, input.now);
+  const skipped = isSkipped(input.skips, evidence.name);
+  const action = check?.onUnhealthy ?? input.onUnhealthy;
+  const doubt = doubtOf(check, evidence, history, input);
+  const notes = [doubt?.note, skipped ? 'skipped' : undefined, action === 'ignore' ? 'only reported' : undefined];
+  const { verdict, observed, reference, threshold, samples } = evidence;
+  return {
+    key,
+    row: {
+      unit,
+      check: evidence.name,
+      verdict: doubt ? 'inconclusive' : verdict,
+      ...{ observed, reference, threshold, samples },
+      reason: [evidence.reason, ...notes.filter((note) => note !== undefined)].join('; '),
+    },
+    history,
+    counts: !skipped && action !== 'ignore',
+    young: doubt !== undefined,
+    action: action === 'ignore' ? 'none' : action,
+  };
+}
+
+/** An evaluation that could not tell neither counts nor clears. */
+function remember(before: Unhealthy | undefined, verdict: Verdict, now: number): Unhealthy | undefined {
+  if (verdict === 'healthy') return undefined;
+  if (verdict !== 'unhealthy') return before;
+  return { since: before?.since ?? now, evaluations: (before?.evaluations ?? 0) + 1 };
+}
+
+/** Why a verdict does not count yet; undefined when it does. */
+function doubtOf(
+  check: HealthCheck | undefined,
+  evidence: Evidence,
+  history: Unhealthy | undefined,
+  input: FoldInput,
+): { note: string } | undefined {
+  if (evidence.verdict === 'healthy' && evidence.window.start < input.lastUpdateAt) {
+    const missing = input.lastUpdateAt - evidence.window.start;
+    return { note: `not passed yet: its window begins ${formatDuration(missing)} before the last update was done` };
+  }
+  const hold = check?.for;
+  if (evidence.verdict !== 'unhealthy' || hold === undefined || history === undefined) return undefined;
+  if (typeof hold === 'object')
+    return history.evaluations >= hold.evaluations
+      ? undefined
+      : { note: `counts after ${hold.evaluations} evaluations in a row, this is number ${history.evaluations}` };
+  const held = input.now - history.since;
+  return held >= hold
+    ? undefined
+    : { note: `counts after ${formatDuration(hold)}, unhealthy for ${formatDuration(held)} so far` };
+}
+
+function strongest(actions: readonly HealthAction[]): HealthAction {
+  if (actions.includes('revert')) return 'revert';
+  return actions.includes('pause') ? 'pause' : 'none';
+}

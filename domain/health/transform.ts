@@ -1,0 +1,88 @@
+import type { HealthCheck } from '../spec/health';
+import { mean, pointsIn, quantile, sum, valuesOf, type Point, type Window } from './series';
+
+export type Transform = HealthCheck['transform'][number];
+
+/** Whether a check says what missing data means; only then may a silent task be counted. */
+export const fillsWithZero = (transforms: readonly Transform[]): boolean =>
+  transforms.some((step) => typeof step === 'object' && 'fill' in step && step.fill === 'zero');
+
+/** The longest stretch that a transform looks back from a point; 0 when none does. */
+export const reachOf = (transforms: readonly Transform[]): number => Math.max(0, ...transforms.map(reach));
+
+/**
+ * The one number of a task: its points of the window through every transform in order. What then still has several points
+ * counts with its mean. `average` and `percentile` look back from each point; as the last step they look back from now.
+ * Undefined when nothing is left to count.
+ */
+export function taskValue(
+  points: readonly Point[],
+  transforms: readonly Transform[],
+  window: Window,
+  stepMs: number,
+): number | undefined {
+  const last = transforms.at(-1);
+  const over = last === undefined ? 0 : reach(last);
+  const steps = over > 0 ? transforms.slice(0, -1) : transforms;
+  const shaped = steps.reduce((kept, step) => apply(step, kept, window, stepMs), pointsIn(window, points));
+  const counted = valuesOf(over > 0 ? pointsIn({ start: window.end - over, end: window.end }, shaped) : shaped);
+  if (counted.length === 0) return undefined;
+  return typeof last === 'object' && 'percentile' in last ? quantile(counted, last.percentile.q) : mean(counted);
+}
+
+function reach(step: Transform): number {
+  if (typeof step === 'string') return 0;
+  if ('average' in step) return step.average;
+  return 'percentile' in step ? step.percentile.over : 0;
+}
+
+function apply(step: Transform, points: readonly Point[], window: Window, stepMs: number): Point[] {
+  if (step === 'rate') return rate(points);
+  if (typeof step === 'string') return collapse(step, points, window.end);
+  if ('average' in step) return trailing(points, step.average, mean);
+  if ('percentile' in step) {
+    const { q, over } = step.percentile;
+    return trailing(points, over, (values) => quantile(values, q));
+  }
+  return fill(step.fill, points, window, stepMs);
+}
+
+/** Per second. A counter that falls was restarted: what it shows is what was added since. */
+function rate(points: readonly Point[]): Point[] {
+  return points.slice(1).flatMap(([at, value], index): Point[] => {
+    const [before, old] = points[index] ?? [at, value];
+    return at > before ? [[at, ((value < old ? value : value - old) * 1000) / (at - before)]] : [];
+  });
+}
+
+function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: number): Point[] {
+  if (points.length === 0) return [];
+  const values = valuesOf(points);
+  const extreme = (pick: (a: number, b: number) => number): number => values.reduce((a, b) => pick(a, b));
+  return [[end, how === 'sum' ? sum(values) : extreme(how === 'max' ? Math.max : Math.min)]];
+}
+
+/** Each point becomes the summary of those in the stretch that ends with it. */
+function trailing(points: readonly Point[], over: number, summary: (values: readonly number[]) => number): Point[] {
+  let first = 0;
+  return points.map(([at], index): Point => {
+    while ((points[first]?.[0] ?? at) <= at - over) first += 1;
+    return [at, summary(valuesOf(points.slice(first, index + 1)))];
+  });
+}
+
+/** `drop` leaves out what is not a number; `zero` and `last` put something in its place and into every gap of the grid. */
+function fill(how: 'zero' | 'last' | 'drop', points: readonly Point[], window: Window, stepMs: number): Point[] {
+  const good = points.filter(([, value]) => Number.isFinite(value));
+  if (how === 'drop') return good;
+  const filled: Point[] = [];
+  let next = 0;
+  for (let at = window.start + stepMs; at <= window.end + 1e-6; at += stepMs) {
+    const from = next;
+    while ((good[next]?.[0] ?? Infinity) <= at) next += 1;
+    if (next > from) filled.push(...good.slice(from, next));
+    else if (how === 'zero') filled.push([at, 0]);
+    else if (filled.length > 0) filled.push([at, filled.at(-1)?.[1] ?? 0]);
+  }
+  return [...filled, ...good.slice(next)];
+}

@@ -1,0 +1,94 @@
+import { erroredEvidence, evaluateCheck } from '../domain/health/evaluate';
+import { lookbackOf } from '../domain/health/lookback';
+import type { Window } from '../domain/health/series';
+import type { Evidence } from '../domain/health/verdict';
+import type { HealthCheck } from '../domain/spec/health';
+import { gate, readSides, type Query, type TaskGroup } from './health/sides';
+import type { RequestOf, ResponseOf } from './protocol/common';
+import type { PushTypeProtocol } from './protocol/pushType';
+
+export type { Query } from './health/sides';
+
+/** The tasks of a unit by the identifiers that the fleet stamps on their metrics (moving targets). */
+export interface UnitTasks {
+  readonly id: string;
+  /** Updated by this deploy and reachable. Before the first phase, when nothing is updated yet: all tasks. */
+  readonly fresh: readonly string[];
+  /** Not updated by it, and not reserved by a canary. */
+  readonly control: readonly string[];
+  /** What the slots of `fresh` were called before the deploy began. */
+  readonly before: readonly string[];
+}
+
+export interface JudgeRequest extends Omit<RequestOf<PushTypeProtocol['runHealthChecks']>, 'targets'> {
+  readonly targets: readonly UnitTasks[];
+  /** Least lookback of checks that do not say theirs; Conveyor always writes it out. */
+  readonly intervalMs?: number;
+  /** Longest wait for one answer of the data source. Default 10 s. */
+  readonly deadlineMs?: number;
+  readonly query: Query;
+}
+
+export type JudgeResponse = ResponseOf<PushTypeProtocol['runHealthChecks']>;
+
+/**
+ * All that a push type has to do for `runHealthChecks`: resolve its targets to task identifiers and pass a data source.
+ * Never rejects: a source that fails, is slow or answers nonsense makes its checks `errored`. A unit without an updated
+ * task has no evidence; checks with `scope: deploy` judge the tasks of all units as one group.
+ */
+export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse> {
+  const judgeCheck = judgeWith(request);
+  const perUnit = request.checks.filter(({ scope }) => scope === 'unit');
+  const pooled = request.checks.filter(({ scope }) => scope === 'deploy');
+  const targets = request.targets.filter(({ fresh }) => fresh.length > 0);
+  const units = await Promise.all(
+    request.targets.map(async (target) => {
+      const judged = target.fresh.length > 0 ? perUnit : [];
+      return { id: target.id, checks: await Promise.all(judged.map((check) => judgeCheck(check, [target]))) };
+    }),
+  );
+  const deploy = targets.length > 0 ? pooled : [];
+  return { units, deploy: { checks: await Promise.all(deploy.map((check) => judgeCheck(check, targets))) } };
+}
+
+/** Queries of one request that are under way together; a service may have thousands of units. */
+const QUERIES_AT_ONCE = 32;
+
+function judgeWith(request: JudgeRequest): (check: HealthCheck, targets: readonly UnitTasks[]) => Promise<Evidence> {
+  const read = readSides(request.query, gate(QUERIES_AT_ONCE), request.deadlineMs);
+  return async (check, targets) => {
+    const lookback = lookbackOf(check, request.intervalMs);
+    const window: Window = { start: request.now - lookback, end: request.now };
+    // As long as the lookback on both sides; shorter only when the caller knows of nothing further back.
+    const { start, end } = request.baseline;
+    const baseline: Window = { start: Math.max(start, end - lookback), end };
+    try {
+      const groups = groupsOf(check, targets);
+      const [fresh, control, before] = await Promise.all([
+        read(check, groups.fresh, window),
+        read(check, groups.control, window),
+        read(check, groups.before, baseline),
+      ]);
+      return evaluateCheck({ check, fresh, control, before, window, baseline });
+    } catch (error) {
+      return erroredEvidence(check, window, error instanceof Error ? error.message : String(error));
+    }
+  };
+}
+
+/** Which groups a check needs; what it does not need is not asked for. */
+function groupsOf(
+  check: HealthCheck,
+  targets: readonly UnitTasks[],
+): Record<'fresh' | 'control' | 'before', TaskGroup[]> {
+  const group = (side: 'fresh' | 'control' | 'before'): TaskGroup[] =>
+    targets.flatMap((target) => (target[side].length > 0 ? [{ unit: target.id, tasks: target[side] }] : []));
+  const fresh = group('fresh');
+  if (check.compare === undefined) return { fresh, control: [], before: [] };
+  if (typeof check.compare === 'object') {
+    const { version } = check.compare;
+    return { fresh, control: targets.map(({ id }) => ({ unit: id, version })), before: [] };
+  }
+  const control = check.compare === 'control' ? group('control') : [];
+  return { fresh, control, before: control.length === 0 ? group('before') : [] };
+}

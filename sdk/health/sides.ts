@@ -1,0 +1,94 @@
+import { stepFor } from '../../domain/health/lookback';
+import type { HealthSeries, Side, Window } from '../../domain/health/series';
+import type { HealthCheck } from '../../domain/spec/health';
+import type { RequestOf, ResponseOf } from '../protocol/common';
+import { dataSourceProtocol, type DataSourceProtocol } from '../protocol/dataSource';
+
+/** Asks a data source; `source` is the name in the check, undefined for the fleet's own store. Must stop when `signal` aborts. */
+export type Query = (
+  request: RequestOf<DataSourceProtocol['query']>,
+  options: { readonly source: string | undefined; readonly signal: AbortSignal },
+) => Promise<ResponseOf<DataSourceProtocol['query']>>;
+
+/** Tasks of a unit, by identifier, or by the version that they run. */
+export type TaskGroup =
+  { readonly unit: string; readonly tasks: readonly string[] } | { readonly unit: string; readonly version: string };
+
+const DEFAULT_DEADLINE_MS = 10_000;
+
+/** A reader of whole sides of a check: one query for each unit, all series in one side. */
+export function readSides(query: Query, gated: Gate, deadlineMs: number = DEFAULT_DEADLINE_MS) {
+  return async (check: HealthCheck, groups: readonly TaskGroup[], window: Window): Promise<Side> => {
+    const sides = await Promise.all(
+      groups.map((group) => gated(() => readGroup(query, check, group, window, deadlineMs))),
+    );
+    return {
+      tasks: sides.reduce((count, side) => count + side.tasks, 0),
+      series: sides.flatMap(({ series }) => series),
+    };
+  };
+}
+
+export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Lets `limit` pieces of work run at once; the others wait for their turn. */
+export function gate(limit: number): Gate {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
+async function readGroup(
+  query: Query,
+  check: HealthCheck,
+  group: TaskGroup,
+  window: Window,
+  deadlineMs: number,
+): Promise<Side> {
+  const selector =
+    'tasks' in group
+      ? { unit: group.unit, tasks: [...group.tasks] }
+      : { unit: group.unit, labels: { version: group.version } };
+  const request = { metric: check.metric, selector, ...window, step: stepFor(window.end - window.start) };
+  const answer = await withDeadline(deadlineMs, (signal) => query(request, { source: check.source, signal }));
+  const parsed = dataSourceProtocol.query.response.safeParse(answer);
+  if (!parsed.success) throw new Error('the data source answered with something that is not series of points');
+  const series = parsed.data.series;
+  if ('tasks' in group) assertAsked(series, group.tasks);
+  return { tasks: 'tasks' in group ? group.tasks.length : series.length, series };
+}
+
+/** A source that ignores the selector would mix old and new tasks in one verdict. */
+function assertAsked(series: readonly HealthSeries[], tasks: readonly string[]): void {
+  const asked = new Set(tasks);
+  const stranger = series.find(({ labels }) => labels['task'] !== undefined && !asked.has(labels['task']));
+  if (stranger)
+    throw new Error(`the data source answered for ${stranger.labels['task']}, which it was not asked about`);
+}
+
+async function withDeadline<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`the data source did not answer within ${deadlineMs} ms`);
+      controller.abort(error);
+      reject(error);
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([work(controller.signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
