@@ -160,6 +160,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'process-failed': entry<{ process: string; how: string; tail: string; logFile: string }>({
+    message: ({ process, how, tail }) => `the ${process} does not run: ${how}. ${tail}`,
+    hint: ({ logFile }) => `${logFile} holds all that it wrote; conveyor doctor checks what this machine has`,
+    retryable: false,
+    exit: 1,
+  }),
   internal: entry<{ detail: string }>({
     message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
     hint: () => 'this is a defect; please report it with what you typed',
