@@ -1,0 +1,72 @@
+// Who may import whom (DESIGN §3): the one place that says so. `walls.js` enforces it, tests/walls.test.ts proves that it does.
+//
+// Of each layer: `from` the layers whose values it may import, `types` those of which it may import types only, `packages` the
+// packages and Node built-ins it may import (absent: any), `why` what the wall is for. A layer may always import itself.
+'use strict';
+
+const PURE =
+  'decisions are pure, so that the same input gives the same plan in a workflow, in a preview and in a test (and workflows cannot load the rest)';
+const TOP = 'nobody imports the programs at the top: what two of them share belongs below';
+
+const LAYERS = {
+  'domain/spec': { from: ['domain'], types: [], packages: ['zod', 'yaml', 'ms'], why: PURE },
+  domain: { from: [], types: ['domain/spec'], packages: [], why: PURE },
+  workflows: {
+    from: ['domain'],
+    types: ['domain/spec', 'activities'],
+    packages: ['@temporalio/workflow', '@temporalio/common'],
+    why: 'workflow code is deterministic and is loaded once for every running workflow: no effects, and nothing heavy such as schemas',
+  },
+  activities: {
+    from: ['domain', 'domain/spec', 'sdk'],
+    types: [],
+    why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
+  },
+  sdk: {
+    from: ['domain', 'domain/spec'],
+    types: [],
+    why: 'the sdk is what an extension author installs: it must not drag the rest of Conveyor along',
+  },
+  simulator: {
+    from: ['domain', 'domain/spec', 'sdk'],
+    types: [],
+    why: 'the simulated world knows Conveyor only by its protocols, as a real one would',
+  },
+  client: {
+    from: ['domain', 'domain/spec', 'workflows'],
+    types: [],
+    why: 'the client speaks to workflows by their messages; it runs nothing itself',
+  },
+  server: {
+    from: ['domain', 'domain/spec', 'client', 'sdk'],
+    types: [],
+    why: 'front ends go through the client, so that both obey the same rules',
+  },
+  cli: {
+    from: ['domain', 'domain/spec', 'client', 'sdk'],
+    types: [],
+    why: 'front ends go through the client; processes are spawned by path',
+  },
+  workers: {
+    from: ['domain', 'domain/spec', 'workflows', 'activities', 'client', 'sdk', 'simulator'],
+    types: [],
+    why: TOP,
+  },
+  examples: {
+    from: ['sdk', 'domain', 'domain/spec'],
+    types: [],
+    why: 'examples show what a user can do, and users have the sdk',
+  },
+};
+
+/** What nobody may import, whatever layer it is in (tests and benchmarks may import everything but tests). */
+const NEVER = { workers: TOP, cli: TOP, server: TOP, tests: 'code that runs must not need tests' };
+
+/** The layer of a file given relative to the checkout; undefined for what is in no layer. */
+function layerOf(file) {
+  const [top, second] = file.split('/');
+  if (top === 'domain' && second === 'spec') return 'domain/spec';
+  return top in LAYERS || top in NEVER ? top : undefined;
+}
+
+module.exports = { LAYERS, NEVER, layerOf };
