@@ -1,0 +1,107 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import * as path from 'node:path';
+import { SEARCH_ATTRIBUTES } from '../domain/searchAttributes';
+import { deadExports } from './setup/exports';
+import { ROOT, functionsOf, nonBlankLines, parse, runningSources, testSources } from './setup/sources';
+
+const running = runningSources();
+const functions = running.flatMap(functionsOf);
+
+const p95 = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * 0.95) - 1)] ?? 0;
+const longest = <T extends { lines: number }>(rows: readonly T[]): T[] =>
+  [...rows].sort((a, b) => b.lines - a.lines).slice(0, 10);
+
+describe('the code stays small enough to read', () => {
+  test('19 files in 20 have at most 200 lines that are not blank', () => {
+    const files = running.map(({ name, text }) => ({ name, lines: nonBlankLines(text) }));
+    expect(files.length).toBeGreaterThan(20);
+    expect({ p95: p95(files.map((it) => it.lines)), longest: longest(files) }).toMatchObject({ p95: atMost(200) });
+  });
+
+  test('19 functions in 20 have at most 40 lines', () => {
+    const named = functions.filter((it) => it.named);
+    expect(named.length).toBeGreaterThan(100);
+    expect({ p95: p95(named.map((it) => it.lines)), longest: longest(named) }).toMatchObject({ p95: atMost(40) });
+  });
+
+  test('no function has more than 70 lines', () => {
+    expect(functions.filter((it) => it.lines > 70).map((it) => `${it.where}: ${it.lines} lines`)).toEqual([]);
+  });
+
+  test('a function that is too long would be seen', () => {
+    const body = 'f();\n'.repeat(71);
+    const planted = parse('planted.ts', `const g = () => {\n${body}};\nclass C { m() {\n${body}} }`);
+    expect(functionsOf(planted).map((it) => [it.where, it.lines])).toEqual([
+      ['planted.ts:1 g', 73],
+      ['planted.ts:74 m', 73],
+    ]);
+  });
+});
+
+describe('nothing is left lying about', () => {
+  test('no file puts work off with a note to do it later', () => {
+    const note = new RegExp(`\\b(${['TO', 'FIX', 'XX'].map((start, i) => start + ['DO', 'ME', 'X'][i]).join('|')})\\b`);
+    const notes = [...running, ...testSources()].flatMap(({ name, text }) =>
+      text.split('\n').flatMap((line, index) => (note.test(line) ? [`${name}:${index + 1}: ${line.trim()}`] : [])),
+    );
+    expect(notes).toEqual([]);
+  });
+
+  test('everything that is exported is imported somewhere', () => {
+    // The sdk is for extension authors, examples are for readers, workflows are started by name.
+    const isPublic = (file: string): boolean => /^(sdk\/index\.ts|workflows\/index\.ts|examples\/)/.test(file);
+    expect(deadExports(running, [...running, ...testSources()], isPublic)).toEqual([]);
+  });
+
+  test('an export that nobody imports would be seen', () => {
+    const planted = parse(
+      'a.ts',
+      'export const dead = 1;\nexport function live() {}\nexport type T = 1;\nexport interface Own {}\nexport const typed: Own = {};',
+    );
+    const reader = parse('b.ts', `import { live, type T as U } from './a';\nexport { typed } from './a';`);
+    expect(deadExports([planted, reader], [planted, reader], () => false)).toEqual(['a.ts: dead']);
+  });
+});
+
+describe('what must agree does', () => {
+  test('Temporal finds one protobufjs 8, or replaying a JSON history breaks', () => {
+    const found = ['common', 'proto', 'worker'].map((name) => {
+      const from = createRequire(realpathSync(path.join(ROOT, 'node_modules/@temporalio', name, 'package.json')));
+      return realpathSync(from.resolve('protobufjs/package.json'));
+    });
+    expect(new Set(found).size).toBe(1);
+    expect((JSON.parse(readFileSync(found[0]!, 'utf8')) as { version: string }).version).toMatch(/^8\./);
+  });
+
+  test('the development server registers exactly the search attributes that workflows set', () => {
+    const script = readFileSync(path.join(ROOT, 'temporal-dev.sh'), 'utf8');
+    const block = /^SEARCH_ATTRIBUTES='([^']*)'/m.exec(script)?.[1] ?? '';
+    const registered = Object.fromEntries(
+      block
+        .trim()
+        .split(/\s+/)
+        .map((pair) => pair.split('=')),
+    );
+    const kinds = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' };
+    expect(registered).toEqual(
+      Object.fromEntries(Object.entries(SEARCH_ATTRIBUTES).map(([name, kind]) => [name, kinds[kind]])),
+    );
+  });
+
+  test('the server that is built is the version that the script names', () => {
+    const named = /^TEMPORAL_VERSION=(.+)$/m.exec(
+      readFileSync(path.join(ROOT, 'scripts/temporal-cli.sh'), 'utf8'),
+    )?.[1];
+    const module = readFileSync(path.join(ROOT, 'tools/temporal-cli/go.mod'), 'utf8');
+    expect(/github\.com\/temporalio\/cli v(\S+)/.exec(module)?.[1]).toBe(named);
+    expect(existsSync(path.join(ROOT, 'tools/temporal-cli/go.sum'))).toBe(true);
+  });
+});
+
+/** Matches a number up to a limit, and shows the limit when it does not. */
+const atMost = (limit: number): unknown => ({
+  asymmetricMatch: (actual: unknown) => typeof actual === 'number' && actual <= limit,
+  toString: () => `at most ${limit}`,
+});
