@@ -80,6 +80,8 @@ interface Judged {
   readonly action: HealthAction;
 }
 
+const keyOf = (unit: string, check: string): string => `${unit}|${check}`;
+
 const isSkipped = (skips: HealthSkips, check: string): boolean => skips === 'all' || skips.includes(check);
 
 /** All evidence, and where a check that somebody has to answer for was left out, just that. */
@@ -91,10 +93,11 @@ function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evide
   ];
   // A unit that gives no evidence at all has no updated task; one that gives some has to give all.
   const judgedUnits = units.filter(({ checks: judged }) => judged.length > 0).map(({ id }) => id);
+  const rowKeys = new Set(given.map(({ unit, evidence }) => keyOf(unit, evidence.name)));
   const silent = checks.flatMap(({ name, scope }) => {
     const askedOf = scope === 'deploy' || judgedUnits.length === 0 ? [WHOLE_DEPLOY] : judgedUnits;
     return askedOf
-      .filter((unit) => !given.some((row) => row.unit === unit && row.evidence.name === name))
+      .filter((unit) => !rowKeys.has(keyOf(unit, name)))
       .map((unit) => ({ unit, evidence: noEvidence(name, now) }));
   });
   return [...given, ...silent];
@@ -108,7 +111,7 @@ function noEvidence(name: string, now: number): Evidence {
 
 function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Evidence): Judged {
   const check = input.checks.find(({ name }) => name === evidence.name);
-  const key = `${unit}|${evidence.name}`;
+  const key = keyOf(unit, evidence.name);
   const history = remember(fold[key], evidence.verdict, input.now);
   const skipped = isSkipped(input.skips, evidence.name);
   const action = check?.onUnhealthy ?? input.onUnhealthy;

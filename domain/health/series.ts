@@ -28,8 +28,13 @@ export const valuesOf = (points: readonly Point[]): number[] => points.map(([, v
 
 export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** NaN of nothing. */
-export const mean = (values: readonly number[]): number => sum(values) / values.length;
+/** NaN of nothing. Never beyond the extremes: of equal values it is that value, to the last digit, since thresholds are strict. */
+export function mean(values: readonly number[]): number {
+  const raw = sum(values) / values.length;
+  const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  return values.length === 0 ? NaN : Math.min(high, Math.max(low, raw));
+}
 
 /** The quantile of type 7 (linear between the neighbours), as R, NumPy and spreadsheets do it; `q` from 0 to 100, NaN of nothing. */
 export function quantile(values: readonly number[], q: number): number {
