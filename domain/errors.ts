@@ -166,6 +166,12 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'demo-unexpected': entry<{ what: string; logFolder: string }>({
+    message: ({ what }) => `the demo did not go as it should: ${what}`,
+    hint: ({ logFolder }) => `${logFolder} holds what its processes wrote; run it again with --keep to look around`,
+    retryable: false,
+    exit: 1,
+  }),
   internal: entry<{ detail: string }>({
     message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
     hint: () => 'this is a defect; please report it with what you typed',
