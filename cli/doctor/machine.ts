@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { installRoot } from '../../sdk/registry';
+import type { Check, Env } from './checks';
+
+/** What this machine has: programs, packages, a build, room. */
+
+const ROOT = installRoot();
+// The set-up scripts are plain JavaScript, because they run before anything is compiled; their verdict is ours.
+const scripts = createRequire(join(ROOT, 'package.json'));
+
+export function checkNode(): Check {
+  const name = 'Node';
+  const { older } = scripts('./scripts/dependencies.js') as { older: (version: string, wanted: string) => boolean };
+  const wanted = (scripts('./package.json') as { engines: { node: string } }).engines.node.replace('>=', '');
+  const found = process.versions.node;
+  if (!older(found, wanted)) return { name, state: 'ok', found, how: null };
+  return { name, state: 'missing', found, how: `install Node ${wanted} or newer from https://nodejs.org` };
+}
+
+export function checkPackages(): Check {
+  const name = 'npm packages';
+  const { outdated } = scripts('./scripts/dependencies.js') as { outdated: () => string | undefined };
+  const why = outdated();
+  if (why === undefined) return { name, state: 'ok', found: 'as the lockfile says', how: null };
+  return { name, state: 'missing', found: why, how: 'npm ci' };
+}
+
+export function checkBuild(): Check {
+  const name = 'build';
+  const { buildIsCurrent } = scripts('./scripts/build.js') as { buildIsCurrent: () => boolean };
+  if (buildIsCurrent()) return { name, state: 'ok', found: 'up to date', how: null };
+  return { name, state: 'warning', found: 'older than the sources', how: 'npm run build' };
+}
+
+export async function checkTemporalBinary(env: Env): Promise<Check> {
+  const name = 'Temporal server';
+  const path = await lastLine('bash', [join(ROOT, 'temporal-dev.sh'), '--print-path'], env);
+  if (path === undefined) {
+    const how =
+      './temporal-dev.sh --install-only downloads or builds one; or install the Temporal CLI, https://docs.temporal.io/cli';
+    return { name, state: 'missing', found: 'none on PATH or in the cache', how };
+  }
+  return {
+    name,
+    state: 'ok',
+    found: `${(await lastLine(path, ['--version'], env)) ?? 'of an unknown version'}, ${path}`,
+    how: null,
+  };
+}
+
+export async function checkTestServer(env: Env): Promise<Check> {
+  const name = 'virtual-time test server';
+  const path = await lastLine('bash', [join(ROOT, 'scripts/test-server.sh'), '--print-path'], env);
+  if (path !== undefined) return { name, state: 'ok', found: path, how: null };
+  const [java, maven] = await Promise.all([lastLine('java', ['-version'], env), lastLine('mvn', ['-v'], env)]);
+  if (java !== undefined && maven !== undefined) {
+    return {
+      name,
+      state: 'warning',
+      found: 'not fetched yet; Java and Maven are here',
+      how: 'npm test fetches it, or scripts/test-server.sh',
+    };
+  }
+  const absent = [java === undefined ? 'Java' : '', maven === undefined ? 'Maven' : '']
+    .filter((it) => it !== '')
+    .join(' and ');
+  const how = `only tests need it: install ${absent} (Debian: apt-get install default-jre-headless maven; macOS: brew install openjdk maven)`;
+  return { name, state: 'warning', found: `none, and no ${absent} to get it with`, how };
+}
+
+const ROOM_BYTES = 2 * 1024 ** 3;
+
+export async function checkDisk(env: Env): Promise<Check> {
+  const name = 'disk space';
+  const cache = env.CONVEYOR_CACHE ?? join(env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache'), 'conveyor');
+  const at = existing(cache);
+  const { bavail, bsize } = await statfs(at);
+  const found = `${((bavail * bsize) / 1024 ** 3).toFixed(1)} GB free at ${at}`;
+  if (bavail * bsize >= ROOM_BYTES) return { name, state: 'ok', found, how: null };
+  return {
+    name,
+    state: 'warning',
+    found,
+    how: 'building the Temporal server takes 2 GB: make room, or set CONVEYOR_CACHE to a larger disk',
+  };
+}
+
+const existing = (path: string): string =>
+  existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
+
+const PATIENCE_MS = 10_000;
+
+/** The last line that a program prints; undefined when it is not there or fails. */
+function lastLine(command: string, args: readonly string[], env: Env): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(command, [...args], { env: { ...env }, timeout: PATIENCE_MS }, (error, stdout) =>
+      resolve(error ? undefined : (stdout.trim().split('\n').at(-1) ?? '')),
+    );
+  });
+}

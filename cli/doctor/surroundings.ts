@@ -1,0 +1,73 @@
+import { Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { ConveyorError } from '../../domain/errors';
+import { loadRegistry } from '../../sdk/registry';
+import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
+import { accepts, answers } from '../stack/ports';
+import type { Check, Env } from './checks';
+
+/** What is around: configuration, and what runs or could run at our addresses. */
+
+export function checkConfig(env: Env): Check {
+  const name = 'configuration';
+  try {
+    const { file, extensions } = loadRegistry(undefined, env);
+    return { name, state: 'ok', found: `${file}, ${extensions.length} extensions`, how: null };
+  } catch (error) {
+    if (!(error instanceof ConveyorError)) throw error;
+    return { name, state: 'missing', found: error.message, how: error.hint };
+  }
+}
+
+export async function checkTemporal(env: Env): Promise<Check> {
+  const name = 'Temporal';
+  const { temporal } = usualAddresses(env, {});
+  const version = await serverVersion(temporal);
+  if (version !== undefined) return { name, state: 'ok', found: `server ${version} answers at ${temporal}`, how: null };
+  const how = isLocal(temporal)
+    ? 'start one with ./temporal-dev.sh or conveyor dev'
+    : 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
+  return { name, state: 'warning', found: `nothing answers at ${temporal}`, how };
+}
+
+/** Each port of the development stack is free or held by the program that belongs there. */
+export function checkPorts(env: Env): Promise<Check[]> {
+  const { temporal, webUi, simulator, server } = usualAddresses(env, {});
+  const ours: [string, string, () => Promise<boolean>][] = [
+    ['Temporal', temporal, async () => (await serverVersion(temporal)) !== undefined],
+    ['the Web UI', webUi, () => answers(`${webUi}/api/v1/settings`)],
+    ['the simulator', simulator, () => answers(`${simulator}/control/jobs`)],
+    ['the server', server, () => answers(`${server}/livez`)],
+  ];
+  return Promise.all(
+    ours.filter(([, address]) => isLocal(address)).map(([who, address, isOurs]) => checkPort(who, address, isOurs)),
+  );
+}
+
+async function checkPort(who: string, address: string, isOurs: () => Promise<boolean>): Promise<Check> {
+  const port = portOf(address);
+  const name = `port ${port}`;
+  if (!(await accepts(hostOf(address), port))) return { name, state: 'ok', found: `free for ${who}`, how: null };
+  if (await isOurs()) return { name, state: 'ok', found: `${who} answers`, how: null };
+  const how = `stop what listens there (lsof -i :${port} names it), or use conveyor dev --ports auto`;
+  return { name, state: 'warning', found: `taken by something that is not ${who}`, how };
+}
+
+const CONNECT_MS = 2000;
+
+async function serverVersion(address: string): Promise<string | undefined> {
+  // A refused connection is told at once, where the client would go on trying.
+  if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
+  try {
+    const { connectionOptions } = loadClientConnectConfig();
+    const connection = await Connection.connect({ ...connectionOptions, address, connectTimeout: CONNECT_MS });
+    try {
+      const { serverVersion: version } = await connection.workflowService.getSystemInfo({});
+      return version || 'of an unknown version';
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return undefined;
+  }
+}

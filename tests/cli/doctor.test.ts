@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { runChecks, type Check } from '../../cli/doctor/checks';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-doctor-'));
+const tools = path.join(folder, 'bin');
+mkdirSync(tools);
+for (const tool of ['bash', 'dirname', 'sed', 'sh']) {
+  symlinkSync(
+    [`/bin/${tool}`, `/usr/bin/${tool}`].find((it) => existsSync(it))!,
+    path.join(tools, tool),
+  );
+}
+const servers: Server[] = [];
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+/** Checks of a machine with an empty cache and no tools but a shell, whose usual ports are all elsewhere. */
+async function examine(changes: Record<string, string>): Promise<Record<string, Check>> {
+  const unused = await listen(() => 500, true);
+  const env = {
+    PATH: tools,
+    HOME: folder,
+    CONVEYOR_CACHE: path.join(folder, 'cache'),
+    TEMPORAL_ADDRESS: `127.0.0.1:${unused}`,
+    CONVEYOR_WEB_UI: `http://127.0.0.1:${unused}`,
+    CONVEYOR_SIMULATOR_URL: `http://127.0.0.1:${unused}`,
+    CONVEYOR_SERVER_URL: `http://127.0.0.1:${unused}`,
+    ...changes,
+  };
+  return Object.fromEntries((await runChecks(env)).map((check) => [check.name, check]));
+}
+
+/** A port where something answers with a status, or after `close` one where nothing does. */
+function listen(status: () => number, close = false): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer((_, response) => response.writeHead(status()).end());
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      if (close) server.close(() => resolve(port));
+      else {
+        servers.push(server);
+        resolve(port);
+      }
+    });
+  });
+}
+
+test('everything that is not in order says how to mend it, and nothing else does', async () => {
+  const checks = Object.values(await examine({}));
+  expect(checks.filter((check) => (check.state === 'ok') !== (check.how === null))).toEqual([]);
+});
+
+test('a Temporal server that was never installed is missing, with the command that gets it', async () => {
+  const { 'Temporal server': check } = await examine({});
+  expect(check).toMatchObject({
+    state: 'missing',
+    how: expect.stringContaining('./temporal-dev.sh --install-only') as string,
+  });
+});
+
+test('a Temporal server that TEMPORAL_CLI names is found', async () => {
+  const fake = path.join(folder, 'temporal');
+  writeFileSync(fake, '#!/bin/sh\necho temporal version 1.8.2\n', { mode: 0o755 });
+  const { 'Temporal server': check } = await examine({ TEMPORAL_CLI: fake });
+  expect(check).toEqual({ name: 'Temporal server', state: 'ok', found: `temporal version 1.8.2, ${fake}`, how: null });
+});
+
+test('a port that another program holds is told from one that is free and from one of ours', async () => {
+  const [stranger, ours] = [await listen(() => 404), await listen(() => 200)];
+  const checks = await examine({
+    CONVEYOR_SERVER_URL: `http://127.0.0.1:${stranger}`,
+    CONVEYOR_SIMULATOR_URL: `http://127.0.0.1:${ours}`,
+  });
+  expect(checks[`port ${stranger}`]).toMatchObject({
+    state: 'warning',
+    found: 'taken by something that is not the server',
+  });
+  expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
+});
+
+test('a configuration that cannot be read says which file and why', async () => {
+  const file = path.join(folder, 'broken.yaml');
+  writeFileSync(file, 'extensions: 7\n');
+  const { configuration } = await examine({ CONVEYOR_CONFIG: file });
+  expect(configuration).toMatchObject({ state: 'missing', found: expect.stringContaining(file) as string });
+});
