@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Gets the virtual-time test server and prints the path of its executable as the last line on stdout.
+# Gets the virtual-time test server and prints the path of its executable as the last line on stdout;
+# with --print-path only if it is here already, else exit 1.
 # Order: $CONVEYOR_TEST_SERVER, the cache, Maven (with Java), the binary that the Temporal SDK downloads.
 set -euo pipefail
 
@@ -17,6 +18,7 @@ main() {
     printf '%s\n' "$CONVEYOR_TEST_SERVER"
     return
   fi
+  if [ "${1:-}" = --print-path ] && ! usable; then exit 1; fi
   usable || with_lock "test-server-$VERSION" provide || exit 1
   printf '%s\n' "$LAUNCHER"
 }
@@ -78,4 +80,4 @@ keep() {
   mv "$1" "$HOME_DIR"
 }
 
-main
+main "$@"

@@ -1,0 +1,32 @@
+// The last line of .ci/run, from jest's report, and its exit code: `node count-tests.js REPORT EXIT_CODE_OF_NPM_TEST`.
+'use strict';
+
+const { readFileSync } = require('node:fs');
+
+/**
+ * A file that did not run, and lint, types or a set-up that failed before any test, count as one failure each; so does
+ * a run without any test, as it proves nothing.
+ */
+function count(report, code) {
+  const passed = report?.numPassedTests ?? 0;
+  const failed = (report?.numFailedTests ?? 0) + (report?.numRuntimeErrorTestSuites ?? 0);
+  const wentWrong = code !== 0 || passed + failed === 0;
+  return { passed, failed: wentWrong && failed === 0 ? 1 : failed };
+}
+
+function read(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined; // jest did not get as far as writing one
+  }
+}
+
+if (require.main === module) {
+  const [file, code] = process.argv.slice(2);
+  const { passed, failed } = count(read(file), Number(code));
+  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  process.exitCode = failed > 0 ? Number(code) || 1 : 0;
+}
+
+module.exports = { count };

@@ -1,0 +1,175 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { ROOT } from './setup/sources';
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numRuntimeErrorTestSuites: number;
+}
+/* eslint-disable @typescript-eslint/no-require-imports -- the scripts are plain JavaScript without types */
+const { count } = require('../scripts/count-tests') as {
+  count: (report: Report | undefined, code: number) => { passed: number; failed: number };
+};
+const { older } = require('../scripts/dependencies') as { older: (version: string, wanted: string) => boolean };
+/* eslint-enable @typescript-eslint/no-require-imports */
+
+describe('the count of .ci/run', () => {
+  const report = (passed: number, failed: number, broken: number): Report => ({
+    numPassedTests: passed,
+    numFailedTests: failed,
+    numRuntimeErrorTestSuites: broken,
+  });
+  test.each<[string, Report | undefined, number, number, number]>([
+    ['is what jest says', report(7, 0, 0), 0, 7, 0],
+    ['includes the failed', report(7, 2, 0), 1, 7, 2],
+    ['counts a file that did not run as a failure', report(7, 0, 1), 1, 7, 1],
+    ['has a failure when lint or set-up failed before any test', undefined, 1, 0, 1],
+    ['has a failure when nothing was tested', undefined, 0, 0, 1],
+    ['has a failure when the command failed after its tests passed', report(7, 0, 0), 137, 7, 1],
+  ])('%s', (_, given, code, passed, failed) => {
+    expect(count(given, code)).toEqual({ passed, failed });
+  });
+});
+
+test.each([
+  ['20.18.9', '20.19', true],
+  ['18.99.0', '20.19', true],
+  ['20.19.0', '20.19', false],
+  ['22.1.0', '20.19', false],
+])('Node %s is older than %s: %s', (version, wanted, expected) => {
+  expect(older(version, wanted)).toBe(expected);
+});
+
+describe('temporal-dev.sh', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-temporal-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const archive = path.join(folder, 'archive.tar.gz');
+  const binary = program('temporal', 'echo "temporal version 9.9.9"');
+  spawnSync('tar', ['-czf', archive, '-C', folder, 'temporal']);
+  const digest = createHash('sha256').update(readFileSync(archive)).digest('hex');
+
+  /** A machine with its own cache and, before everything else on PATH, these programs. */
+  function machine(name: string, programs: Record<string, string>): NodeJS.ProcessEnv {
+    const home = mkdtempSync(path.join(folder, `${name}-`));
+    for (const [tool, script] of Object.entries(programs))
+      program(path.relative(folder, path.join(home, tool)), script);
+    return {
+      ...process.env,
+      TEMPORAL_CLI: '',
+      CONVEYOR_CACHE: path.join(home, 'cache'),
+      PATH: `${home}:${process.env.PATH}`,
+    };
+  }
+
+  function program(name: string, script: string): string {
+    const file = path.join(folder, name);
+    writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return file;
+  }
+
+  /** Stands in for a download: notes that it ran, takes a moment, and writes the archive where curl was told to. */
+  const curl = `echo got >>"$0.log"; sleep 0.3; while [ "$1" != -o ]; do shift; done; cp ${archive} "$2"`;
+  const old = 'echo "temporal version 1.3.2 (Server 1.27.0)"';
+
+  const run = (env: NodeJS.ProcessEnv, ...args: string[]): ReturnType<typeof spawnSync> =>
+    spawnSync('bash', [path.join(ROOT, 'temporal-dev.sh'), ...args], { env, encoding: 'utf8' });
+
+  test('uses the binary that TEMPORAL_CLI names', () => {
+    const ended = run({ ...machine('named', {}), TEMPORAL_CLI: binary }, '--install-only');
+    expect(ended).toMatchObject({ status: 0, stdout: `${binary}\n` });
+  });
+
+  test('refuses a TEMPORAL_CLI that cannot be run instead of taking another', () => {
+    const ended = run({ ...machine('wrong', {}), TEMPORAL_CLI: archive }, '--install-only');
+    expect(ended).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('hint: correct it, or unset it') as string,
+    });
+  });
+
+  test('uses temporal on PATH from 1.4 on', () => {
+    const env = machine('recent', { temporal: 'echo "temporal version 1.4.0 (Server 1.28.0)"' });
+    expect(run(env, '--print-path').stdout).toMatch(/recent-.*\/temporal\n$/);
+  });
+
+  test('passes over an older one on PATH, downloads, and finds its download the next time', () => {
+    const env = { ...machine('older', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    const cached = path.join(env.CONVEYOR_CACHE!, 'bin/temporal-1.8.2');
+    expect(run(env, '--install-only')).toMatchObject({
+      status: 0,
+      stdout: `${cached}\n`,
+      stderr: expect.stringContaining('1.4 is needed') as string,
+    });
+    expect(run(env, '--print-path')).toMatchObject({ status: 0, stdout: `${cached}\n` });
+    expect(spawnSync(cached, { encoding: 'utf8' }).stdout).toBe('temporal version 9.9.9\n');
+  });
+
+  test('never keeps a download whose digest is not the pinned one', () => {
+    const env = machine('tampered', { curl, temporal: old });
+    const ended = run(env, '--install-only');
+    expect(ended).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`has the SHA-256 ${digest}, not the pinned`) as string,
+    });
+    expect(existsSync(path.join(env.CONVEYOR_CACHE!, 'bin/temporal-1.8.2'))).toBe(false);
+  });
+
+  test('says what to install when there is neither a download nor Go', () => {
+    const env = machine('bare', { temporal: old, curl: 'echo "curl: (6) no network" >&2; exit 6', go: 'exit 1' });
+    const ended = run(env, '--install-only');
+    expect(ended).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/no network[^]*hint: install the Temporal CLI 1\.4 or newer .* or Go/) as string,
+    });
+  });
+
+  test('gets the server once when two start at the same time', async () => {
+    const env = { ...machine('two', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    const both = [0, 1].map(() =>
+      spawn('bash', [path.join(ROOT, 'temporal-dev.sh'), '--install-only'], { env, stdio: 'ignore' }),
+    );
+    const codes = await Promise.all(both.map((child) => new Promise((resolve) => child.once('exit', resolve))));
+    expect(codes).toEqual([0, 0]);
+    expect(readFileSync(path.join(env.PATH!.split(':')[0]!, 'curl.log'), 'utf8')).toBe('got\n');
+  });
+
+  test('takes over the lock of a process that died', () => {
+    const env = { ...machine('died', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    const dead = spawnSync('true').pid;
+    spawnSync('sh', ['-c', `mkdir -p "$CONVEYOR_CACHE" && ln -s ${dead} "$CONVEYOR_CACHE/temporal-1.8.2.lock"`], {
+      env,
+    });
+    expect(run(env, '--install-only').status).toBe(0);
+  });
+
+  test('says at once that a port is taken, before it gets a server', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as AddressInfo;
+    const ended = run(machine('taken', { temporal: old, curl: 'exit 1', go: 'exit 1' }), '--port', String(port));
+    expect(ended).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`error: port-in-use: port ${port} is taken`) as string,
+    });
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  test.each(['--ports', '--port', '--port many', '--port 70000', '--retention long'])(
+    'refuses %s as wrong usage',
+    (line) => {
+      const wrong = { status: 2, stdout: '', stderr: expect.stringContaining('error: usage: ') as string };
+      expect(run(machine('usage', {}), ...line.split(' '))).toMatchObject(wrong);
+    },
+  );
+});
