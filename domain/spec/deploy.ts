@@ -6,10 +6,15 @@ import { amount, duration, phaseAmount } from './scalars';
 
 const serviceCall = z.strictObject({ service: z.string(), with: z.record(z.string(), z.unknown()).default({}) });
 const commandCall = z.strictObject({ command: z.array(z.string()).min(1) });
-const step = z.union([
-  serviceCall.extend({ undo: z.union([serviceCall, commandCall]).optional(), timeout: duration.optional(), onFailure: z.enum(['pause', 'revert']).default('pause') }),
-  commandCall.extend({ undo: z.union([serviceCall, commandCall]).optional(), timeout: duration.optional(), onFailure: z.enum(['pause', 'revert']).default('pause') }),
-]);
+const call = z.union([serviceCall, commandCall], { error: 'expected { service, with } or { command: [...] }' });
+const around = {
+  undo: call.optional(),
+  timeout: duration.optional(),
+  onFailure: z.enum(['pause', 'revert']).default('pause'),
+};
+const step = z.union([serviceCall.extend(around), commandCall.extend(around)], {
+  error: 'expected { service, with } or { command: [...] }',
+});
 
 export const DEFAULT_BAKE_MS = 600_000;
 export const DEFAULT_UPDATE_TIMEOUT_MS = 7_200_000;
@@ -25,10 +30,13 @@ const pacing = {
 
 const scope = z.string().min(1);
 
-const phase = z.union([
-  z.strictObject({ name: z.string().optional(), scope, amount: phaseAmount, ...pacing }),
-  z.strictObject({ name: z.string().optional(), forEach: z.string().min(1), amount: phaseAmount, ...pacing }),
-], { error: 'expected a phase with scope (or forEach) and amount' });
+const phase = z.union(
+  [
+    z.strictObject({ name: z.string().optional(), scope, amount: phaseAmount, ...pacing }),
+    z.strictObject({ name: z.string().optional(), forEach: z.string().min(1), amount: phaseAmount, ...pacing }),
+  ],
+  { error: 'expected a phase with scope (or forEach) and amount' },
+);
 
 const completion = z.strictObject({
   bake: duration.optional(),

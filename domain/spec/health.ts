@@ -5,12 +5,15 @@ import { duration, wireDuration } from './scalars';
 
 /** A change: `10%` relative, or an absolute number. */
 const change = z
-  .union([
-    z.number(),
-    z.string().regex(/^\d+(\.\d+)?%$/),
-    z.strictObject({ percent: z.number() }),
-    z.strictObject({ absolute: z.number() }),
-  ], { error: 'expected a percentage such as 10% or an absolute number' })
+  .union(
+    [
+      z.number().nonnegative(),
+      z.string().regex(/^\d+(\.\d+)?%$/),
+      z.strictObject({ percent: z.number().nonnegative() }),
+      z.strictObject({ absolute: z.number().nonnegative() }),
+    ],
+    { error: 'expected a percentage such as 10% or an absolute number' },
+  )
   .transform((value): { percent: number } | { absolute: number } => {
     if (typeof value === 'number') return { absolute: value };
     return typeof value === 'string' ? { percent: Number(value.slice(0, -1)) } : value;
@@ -21,22 +24,26 @@ const reduce = z.union([z.enum(REDUCES), z.string().regex(/^p([1-9]|[1-9]\d)$/)]
   error: `expected one of ${REDUCES.join(', ')} or a percentile p1 to p99`,
 });
 
+const TRANSFORMS = 'rate, max, min, sum, { average: 3m }, { percentile: { q: 99, over: 3m } } or { fill: zero }';
+
+const transformWith = (time: typeof duration | typeof wireDuration) =>
+  z.union(
+    [
+      z.enum(['rate', 'max', 'min', 'sum']),
+      z.strictObject({ average: time }),
+      z.strictObject({ percentile: z.strictObject({ q: z.number().gt(0).lt(100), over: time }) }),
+      z.strictObject({ fill: z.enum(['zero', 'last', 'drop']) }),
+    ],
+    { error: `expected ${TRANSFORMS}` },
+  );
+
 const healthCheckWith = (time: typeof duration | typeof wireDuration) =>
   z
     .strictObject({
       name: z.string().min(1),
       metric: z.string().min(1),
       source: z.string().optional(),
-      transform: z
-        .array(
-          z.union([
-            z.enum(['rate', 'max', 'min', 'sum']),
-            z.strictObject({ average: time }),
-            z.strictObject({ percentile: z.strictObject({ q: z.number().gt(0).lt(100), over: time }) }),
-            z.strictObject({ fill: z.enum(['zero', 'last', 'drop']) }),
-          ]),
-        )
-        .default([]),
+      transform: z.array(transformWith(time)).default([]),
       reduce: reduce.default('mean'),
       threshold: z.union(
         [
@@ -47,20 +54,30 @@ const healthCheckWith = (time: typeof duration | typeof wireDuration) =>
         ],
         { error: 'expected one of above, below, increase or decrease' },
       ),
-      compare: z.union([z.enum(['control', 'before']), z.strictObject({ version: z.string() })]).optional(),
+      compare: z
+        .union([z.enum(['control', 'before']), z.strictObject({ version: z.string() })], {
+          error: 'expected control, before or { version }',
+        })
+        .optional(),
       lookback: time.optional(),
       minSamples: z.number().int().positive().optional(),
-      for: z.union([time, z.strictObject({ evaluations: z.number().int().positive() })]).optional(),
+      for: z
+        .union([time, z.strictObject({ evaluations: z.number().int().positive() })], {
+          error: 'expected a duration such as 5m, or { evaluations: 3 }',
+        })
+        .optional(),
       zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
       scope: z.enum(['unit', 'deploy']).default('unit'),
       onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),
     })
     .superRefine((check, context) => {
       const comparing = 'increase' in check.threshold || 'decrease' in check.threshold;
+      const issue = (message: string, hint: string): void =>
+        context.addIssue({ code: 'custom', path: ['compare'], message, params: { hint } });
       if (comparing && check.compare === undefined)
-        context.addIssue({ code: 'custom', path: ['compare'], message: 'increase and decrease need compare: control, before or { version }' });
+        issue('increase and decrease need something to compare with', 'add compare: control, before or { version }');
       if (!comparing && check.compare !== undefined)
-        context.addIssue({ code: 'custom', path: ['compare'], message: 'above and below compare with nothing; use increase or decrease' });
+        issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
     });
 
 /** A check in a pipeline file: durations are text. */

@@ -12,11 +12,14 @@ const common = {
   join: z.enum(['all', 'any']).default('all'),
   when: z
     .array(
-      z.union([
-        z.strictObject({ artifact: name, field: z.string(), in: z.array(z.string()).min(1) }),
-        z.strictObject({ action: name, outcome: z.enum(['succeeded', 'failed', 'cancelled', 'skipped']) }),
-        z.strictObject({ changed: name }),
-      ]),
+      z.union(
+        [
+          z.strictObject({ artifact: name, field: z.string(), in: z.array(z.string()).min(1) }),
+          z.strictObject({ action: name, outcome: z.enum(['succeeded', 'failed', 'cancelled', 'skipped']) }),
+          z.strictObject({ changed: name }),
+        ],
+        { error: 'expected { artifact, field, in }, { action, outcome } or { changed }' },
+      ),
     )
     .default([]),
   mutex: z.array(name).default([]),
@@ -37,34 +40,45 @@ const common = {
 
 const free = z.record(z.string(), z.unknown()).default({});
 
-const action = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('build'), with: free, ...common }),
-  z.strictObject({ type: z.literal('pkg'), with: free, ...common }),
-  z.strictObject({ type: z.literal('integr-test'), with: free, ...common }),
-  z.strictObject({ type: z.literal('perf-test'), with: free, ...common }),
-  z.strictObject({ type: z.literal('deploy'), with: deployWith, ...common }),
-  z.strictObject({
-    type: z.literal('canary'),
-    with: deployWith
-      .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
-      .extend({ amount, bake: duration, keepUntil: name.optional() }),
-    ...common,
-  }),
-  z.strictObject({
-    type: z.literal('custom-script'),
-    with: z.strictObject({ command: z.array(z.string()).min(1), env: z.array(z.string()).default([]) }),
-    ...common,
-  }),
-  z.strictObject({
-    type: z.literal('manual-pick'),
-    with: z.strictObject({ timeout: duration.optional(), principals: z.array(principal).default([]) }).default({ principals: [] }),
-    ...common,
-  }),
-  z.strictObject({ type: z.literal('wait-for'), with: free, ...common }),
-  z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: z.string().min(1) }), ...common }),
-], { error: 'expected a type: build, pkg, deploy, canary, integr-test, perf-test, custom-script, manual-pick, wait-for or custom' });
+const action = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('build'), with: free, ...common }),
+    z.strictObject({ type: z.literal('pkg'), with: free, ...common }),
+    z.strictObject({ type: z.literal('integr-test'), with: free, ...common }),
+    z.strictObject({ type: z.literal('perf-test'), with: free, ...common }),
+    z.strictObject({ type: z.literal('deploy'), with: deployWith, ...common }),
+    z.strictObject({
+      type: z.literal('canary'),
+      with: deployWith
+        .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
+        .extend({ amount, bake: duration, keepUntil: name.optional() }),
+      ...common,
+    }),
+    z.strictObject({
+      type: z.literal('custom-script'),
+      with: z.strictObject({ command: z.array(z.string()).min(1), env: z.array(z.string()).default([]) }),
+      ...common,
+    }),
+    z.strictObject({
+      type: z.literal('manual-pick'),
+      with: z
+        .strictObject({ timeout: duration.optional(), principals: z.array(principal).default([]) })
+        .default({ principals: [] }),
+      ...common,
+    }),
+    z.strictObject({ type: z.literal('wait-for'), with: free, ...common }),
+    z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: z.string().min(1) }), ...common }),
+  ],
+  {
+    error:
+      'expected a type: build, pkg, deploy, canary, integr-test, perf-test, custom-script, manual-pick, wait-for or custom',
+  },
+);
 
-const selection = z.union([z.array(name).min(1), z.strictObject({ label: z.record(z.string(), z.string()) })]);
+const selection = z.union([z.array(name).min(1), z.strictObject({ label: z.record(z.string(), z.string()) })], {
+  error: 'expected a list of pipelines, or { label: { key: value } }',
+});
 
 export const pipelineSchema = z.strictObject({
   pipeline: name,
@@ -96,12 +110,19 @@ export const pipelineSchema = z.strictObject({
       artifacts: z.array(name).default([]),
       jitter: duration.default(0),
       maxConcurrent: z.number().int().positive().default(50),
-      first: z.strictObject({ label: z.record(z.string(), z.string()), atLeast: z.number().int().positive() }).optional(),
+      first: z
+        .strictObject({ label: z.record(z.string(), z.string()), atLeast: z.number().int().positive() })
+        .optional(),
     })
     .optional(),
   emergency: z.strictObject({ approvals: z.number().int().nonnegative().default(0) }).optional(),
   notify: z
-    .array(z.strictObject({ on: z.array(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled'])).min(1), url: z.string() }))
+    .array(
+      z.strictObject({
+        on: z.array(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled'])).min(1),
+        url: z.string(),
+      }),
+    )
     .default([]),
 });
 

@@ -20,24 +20,21 @@ export const wireDuration = z.union([z.number().nonnegative(), duration]);
 const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';
 
 /** `3` or `5%`. */
-export const amount = z
-  .union([z.number(), z.string()], { error: AMOUNT_TEXT })
-  .transform((value, context): Amount => {
-    const parsed = parseAmount(value);
-    if (parsed) return parsed;
-    context.addIssue({ code: 'custom', message: AMOUNT_TEXT });
-    return z.NEVER;
-  });
+export const amount = z.union([z.number(), z.string()], { error: AMOUNT_TEXT }).transform((value, context): Amount => {
+  const parsed = parseAmount(value);
+  if (parsed) return parsed;
+  context.addIssue({ code: 'custom', message: AMOUNT_TEXT });
+  return z.NEVER;
+});
 
 export const phaseAmount = z.union([amount, z.strictObject({ units: amount })], {
   error: `${AMOUNT_TEXT}, or { units: 5% }`,
 });
 
-export const name = z
-  .string()
-  .regex(NAME, { error: 'expected lower-case letters, digits and hyphens, at most 63, not beginning or ending with a hyphen' });
+export const name = z.string().regex(NAME, {
+  error: 'expected lower-case letters, digits and hyphens, at most 63, not beginning or ending with a hyphen',
+});
 
 export const principal = z
   .string()
   .regex(PRINCIPAL, { error: 'expected a principal such as user:alice, group:storage or service:ci' });
-

@@ -200,7 +200,9 @@ describe('for: unhealthy has to last before it counts', () => {
       return result.young ? `${result.verdict} young` : result.verdict;
     });
   };
-  const [good, bad, dark]: Verdict[] = ['healthy', 'unhealthy', 'errored'];
+  const good = 'healthy';
+  const bad = 'unhealthy';
+  const dark = 'errored';
   test.each<[string, number | { evaluations: number }, Verdict[], string[]]>([
     ['so long', 2000, [bad, bad, bad], ['inconclusive young', 'inconclusive young', 'unhealthy']],
     ['so often', { evaluations: 2 }, [bad, bad], ['inconclusive young', 'unhealthy']],

@@ -1,0 +1,154 @@
+import type { z } from 'zod';
+import { errorAt, formatPath, nearest, suggest, type Finding, type Path } from './problem';
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * For `safeParse`: an object that was given unknown keys lists those that it knows in the issue's message, the only
+ * place of an issue that a schema can write to. `explain` reads it.
+ */
+export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'unrecognized_keys') return undefined;
+  const def = issue.inst?._zod.def as { shape?: object } | undefined;
+  return Object.keys(def?.shape ?? {}).join(' ');
+}
+
+/** What a person should read instead of the issues of a schema. `root` is the value that was parsed. */
+export function explain(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
+  return issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
+}
+
+function explainIssue(issue: Issue, root: unknown, path: Path): Finding[] {
+  const value = valueAt(root, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownKey(path, key, issue.message.split(' ')));
+    case 'invalid_key':
+      return [notAName(path, issue.issues[0]?.message ?? 'expected another name')];
+    case 'invalid_union':
+      return !('note' in issue) || issue.note === undefined
+        ? explainUnion(issue, root, path, value)
+        : [notAnOption(issue, path, value)];
+    case 'invalid_value':
+      return [value === undefined ? missing(path, oneOf(issue.values)) : notOneOf(path, value, issue.values)];
+    case 'custom':
+      if (typeof issue.params?.['hint'] === 'string')
+        return [errorAt(path, 'invalid-value', issue.message, issue.params['hint'])];
+      return [wrong(path, value, issue.message)];
+    default:
+      return [value === undefined ? missing(path, expectation(issue)) : wrong(path, value, expectation(issue))];
+  }
+}
+
+function unknownKey(path: Path, key: string, known: readonly string[]): Finding {
+  return { ...errorAt([...path, key], 'unknown-key', `unknown key ${key}`, suggest(key, known)), at: 'key' };
+}
+
+function notAName(path: Path, expected: string): Finding {
+  return { ...errorAt(path, 'invalid-name', `${show(path.at(-1))} is not a name`, expected), at: 'key' };
+}
+
+const missing = (path: Path, expected: string): Finding => ({
+  ...errorAt(path, 'missing-key', `${lastOf(path)} is missing`, expected),
+  at: 'key',
+});
+
+function wrong(path: Path, value: unknown, expected: string): Finding {
+  return errorAt(path, 'invalid-value', `${lastOf(path)} cannot be ${show(value)}`, expected);
+}
+
+function notOneOf(path: Path, value: unknown, values: readonly unknown[]): Finding {
+  const meant = typeof value === 'string' ? nearest(value, values.map(String)) : undefined;
+  return wrong(path, value, meant === undefined ? oneOf(values) : `did you mean ${meant}?`);
+}
+
+/** A `type` that does not exist. */
+function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
+  if (value === undefined) return missing(path, issue.message);
+  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
+  const meant = typeof value === 'string' ? nearest(value, options) : undefined;
+  return wrong(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
+}
+
+/** The problems of the branch that was most likely meant; of the union as a whole when that is anybody's guess. */
+function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, path: Path, value: unknown): Finding[] {
+  if (value === undefined) return [missing(path, issue.message)];
+  const fitting = issue.errors.filter((branch) => !branch.some(isAnotherKind));
+  const ranked = [...fitting].sort((a, b) => weight(a) - weight(b));
+  const [best, second] = ranked;
+  if (best && (second === undefined || weight(best) < weight(second))) return explain(best, root, path);
+  const strangers = keysUnknownToAll(fitting);
+  const known = [...new Set(fitting.flatMap((branch) => branch.flatMap(knownTo)))];
+  const typos = strangers.filter((key) => nearest(key, known) !== undefined);
+  if (typos.length > 0) return typos.map((key) => unknownKey(path, key, known));
+  return [wrong(path, value, issue.message)];
+}
+
+/** The branch wants something else altogether: text where a mapping was given. */
+const isAnotherKind = (issue: Issue): boolean => issue.path.length === 0 && issue.code !== 'unrecognized_keys';
+
+const weight = (branch: readonly Issue[]): number =>
+  branch.reduce((total, issue) => total + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+
+function keysUnknownToAll(branches: readonly (readonly Issue[])[]): string[] {
+  const unknownTo = branches.map(
+    (branch) => new Set(branch.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))),
+  );
+  return [...(unknownTo[0] ?? [])].filter((key) => unknownTo.every((keys) => keys.has(key)));
+}
+
+const knownTo = (issue: Issue): string[] => (issue.code === 'unrecognized_keys' ? issue.message.split(' ') : []);
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+};
+
+/** What would be right: what the schema says, or for the messages that zod makes up, the same in plain words. */
+function expectation(issue: Issue): string {
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
+    return `expected ${KINDS[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_small' && issue.message.startsWith('Too small'))
+    return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+  if (issue.code === 'too_big' && issue.message.startsWith('Too big'))
+    return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+  return issue.message;
+}
+
+function bound(origin: string, how: string, limit: number | bigint): string {
+  if (origin === 'array') return `expected ${how} ${limit === 1 ? 'one entry' : `${limit} entries`}`;
+  return origin === 'string' ? 'expected some text' : `expected ${how} ${limit}`;
+}
+
+const oneOf = (values: readonly unknown[]): string =>
+  values.length === 1 ? `expected ${String(values[0])}` : `expected one of ${values.map(String).join(', ')}`;
+
+const keysOf = (path: readonly PropertyKey[]): (string | number)[] =>
+  path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+
+const lastOf = (path: Path): string => {
+  const key = path.at(-1);
+  return key === undefined ? 'the file' : typeof key === 'number' ? formatPath(path.slice(-2)) : key;
+};
+
+function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>)[key] : undefined,
+    root,
+  );
+}
+
+/** A value as its author wrote it, short. */
+function show(value: unknown): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

@@ -1,0 +1,27 @@
+import type { PipelineSpec } from './pipeline';
+import type { Finding } from './problem';
+import { artifactRules } from './rules/artifacts';
+import { graphRules } from './rules/graph';
+import { healthRules } from './rules/health';
+import { notAvailableRules } from './rules/notAvailable';
+import { phaseRules } from './rules/phases';
+import { referenceRules } from './rules/references';
+import { scheduleRules } from './rules/schedule';
+
+/** Looks at a pipeline and says what is wrong or unwise about it. */
+export type Rule = (spec: PipelineSpec) => Finding[];
+
+const RULES: readonly Rule[] = [
+  ...notAvailableRules,
+  ...referenceRules,
+  ...artifactRules,
+  ...graphRules,
+  ...scheduleRules,
+  ...phaseRules,
+  ...healthRules,
+];
+
+/** Everything that the schema cannot see: errors keep a pipeline from being applied, warnings say what is unwise and why. */
+export function lintPipeline(spec: PipelineSpec): Finding[] {
+  return RULES.flatMap((rule) => rule(spec));
+}

@@ -1,0 +1,84 @@
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  visit,
+  type Document,
+  type LineCounter,
+  type Node,
+  type Pair,
+} from 'yaml';
+import type { Finding, Path } from './problem';
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where in the text a finding is: at its key or its value, or at the nearest thing around it that is written down. */
+export function locate(document: Document, lines: LineCounter, finding: Pick<Finding, 'path' | 'at'>): Position {
+  let node: unknown = document.contents;
+  let offset = offsetOf(node) ?? 0;
+  for (const [depth, key] of finding.path.entries()) {
+    const isLast = depth === finding.path.length - 1;
+    const step = stepInto(resolve(document, node), key);
+    if (step === undefined) {
+      // What is not written belongs to the key of what it is missing from.
+      return positionOf(lines, depth === 0 ? offset : (keyOffset(document, finding.path.slice(0, depth)) ?? offset));
+    }
+    offset =
+      (isLast && finding.at === 'key' ? step.keyOffset : undefined) ?? offsetOf(step.value) ?? step.keyOffset ?? offset;
+    node = step.value;
+  }
+  return positionOf(lines, offset);
+}
+
+/** Aliases whose anchor does not exist: only they make a document that parsed impossible to read. */
+export function danglingAliases(document: Document): { readonly name: string; readonly offset: number }[] {
+  const found: { name: string; offset: number }[] = [];
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) === undefined) found.push({ name: alias.source, offset: alias.range?.[0] ?? 0 });
+    },
+  });
+  return found;
+}
+
+export function positionOf(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+interface Step {
+  readonly value: unknown;
+  readonly keyOffset: number | undefined;
+}
+
+function stepInto(node: unknown, key: string | number): Step | undefined {
+  if (isSeq(node))
+    return node.items.length > Number(key) ? { value: node.items[Number(key)], keyOffset: undefined } : undefined;
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find((item: Pair) => String(isScalar(item.key) ? item.key.value : item.key) === String(key));
+  return pair && { value: pair.value, keyOffset: offsetOf(pair.key) };
+}
+
+function keyOffset(document: Document, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const key of path) {
+    const step = stepInto(resolve(document, node), key);
+    if (step === undefined) return offset;
+    offset = step.keyOffset ?? offsetOf(step.value) ?? offset;
+    node = step.value;
+  }
+  return offset;
+}
+
+const resolve = (document: Document, node: unknown): unknown =>
+  isAlias(node) ? (node.resolve(document) as Node | undefined) : node;
+
+const offsetOf = (node: unknown): number | undefined =>
+  isNode(node) && (isScalar(node) || isCollection(node) || isAlias(node)) ? node.range?.[0] : undefined;

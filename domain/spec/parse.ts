@@ -1,0 +1,140 @@
+import { LineCounter, parseDocument, type Document, type YAMLError } from 'yaml';
+import { explain, knownKeys } from './explain';
+import { lintPipeline } from './lint';
+import { danglingAliases, locate, positionOf } from './locate';
+import { pipelineSchema, type PipelineSpec } from './pipeline';
+import { errorAt, formatPath, type Finding, type Problem } from './problem';
+
+export type { Problem } from './problem';
+
+/** A pipeline file as Conveyor runs it, and all that is wrong or doubtful about it; `spec` is null when there is an error. */
+export interface ParsedPipeline {
+  readonly spec: PipelineSpec | null;
+  /** In the order of the file. */
+  readonly problems: readonly Problem[];
+}
+
+/** Reads the text of a pipeline file. Never throws: whatever is wrong is a problem, and all of them are reported at once. */
+export function parsePipeline(text: string): ParsedPipeline {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const syntax = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
+  const dangling = danglingAliases(document).map(({ name, offset }): Problem => {
+    const message = `*${name} refers to an anchor that is not above it`;
+    const hint = `write &${name} where it is defined, before it is used`;
+    return { severity: 'error', code: 'unknown-anchor', ...positionOf(lines, offset), path: '', message, hint };
+  });
+  const unreadable = document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || dangling.length > 0;
+  if (unreadable) return result(null, [...syntax, ...dangling]);
+  const value = toValue(document);
+  if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), START)]);
+  const { spec, findings } = check(value.value);
+  const placed = findings.map((finding) => problem(finding, locate(document, lines, finding)));
+  return result(spec, [...syntax, ...placed]);
+}
+
+/** As `parsePipeline`, for what a TypeScript file exports: there is no text to point into, so every problem is at 1:1. */
+export function parsePipelineValue(value: unknown): ParsedPipeline {
+  const { spec, findings } = check(value);
+  return result(
+    spec,
+    findings.map((finding) => problem(finding, START)),
+  );
+}
+
+interface Checked {
+  readonly spec: PipelineSpec | null;
+  readonly findings: readonly Finding[];
+}
+
+function check(value: unknown): Checked {
+  if (value === null || value === undefined) {
+    const hint = 'conveyor init writes a first pipeline.yaml';
+    return { spec: null, findings: [errorAt([], 'empty-file', 'the file describes no pipeline', hint)] };
+  }
+  const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
+  if (parsed.success) return { spec: parsed.data, findings: lintPipeline(parsed.data) };
+  const findings = explain(parsed.error.issues, value);
+  return { spec: null, findings: [...findings, ...lintTheRest(value, findings)] };
+}
+
+/**
+ * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a
+ * cycle. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
+ */
+function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
+  const rest = copy(value);
+  // From the back, so that the indices of lists hold.
+  [...findings].reverse().forEach(({ path }) => remove(rest, path));
+  const parsed = pipelineSchema.safeParse(rest);
+  return parsed.success ? lintPipeline(parsed.data).filter(({ severity }) => severity === 'error') : [];
+}
+
+/** Undefined for what a TypeScript file may hold and no pipeline can, such as functions. */
+function copy(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function remove(root: unknown, path: Finding['path']): void {
+  const key = path.at(-1);
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((at, step) => (at as Record<string | number, unknown> | undefined)?.[step], root);
+  if (key === undefined || typeof parent !== 'object' || parent === null) return;
+  if (Array.isArray(parent)) parent.splice(Number(key), 1);
+  else delete (parent as Record<string | number, unknown>)[key];
+}
+
+/** Anchors may be used, but not to make a small file into a huge one. */
+const MAX_ALIASES = 1000;
+
+function toValue(document: Document): { ok: true; value: unknown } | { ok: false; why: string } {
+  try {
+    return { ok: true, value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
+  } catch (error) {
+    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const START = { line: 1, column: 1 };
+
+const problem = (finding: Finding, position: { line: number; column: number }): Problem => {
+  const { severity, code, path, message, hint } = finding;
+  return { severity, code, ...position, path: formatPath(path), message, hint };
+};
+
+const SYNTAX_HINT = 'quote text that contains any of : { } [ ] , & * # ? | - < > = ! % @ `';
+const SYNTAX_HINTS: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'write each key once',
+  TAB_AS_INDENT: 'indent with spaces',
+  BAD_INDENT: 'indent entries of one mapping or list equally',
+  MULTIPLE_DOCS: 'one pipeline a file: remove the line ---',
+  MISSING_CHAR: 'something that was opened is not closed',
+};
+
+function syntaxProblem(error: YAMLError, lines: LineCounter): Problem {
+  const isDuplicate = error.code === 'DUPLICATE_KEY';
+  return {
+    severity: error.name === 'YAMLWarning' ? 'warning' : 'error',
+    code: isDuplicate ? 'duplicate-key' : 'syntax',
+    ...positionOf(lines, error.pos[0]),
+    path: '',
+    message: isDuplicate ? 'this key is written twice' : `not valid YAML: ${error.message}`,
+    hint: SYNTAX_HINTS[error.code] ?? SYNTAX_HINT,
+  };
+}
+
+/** In the order of the file, and what an anchor repeats only once. */
+function result(spec: PipelineSpec | null, problems: readonly Problem[]): ParsedPipeline {
+  const seen = new Set<string>();
+  const once = problems.filter(({ line, column, code, message }) => {
+    const key = `${line}:${column} ${code} ${message}`;
+    return !seen.has(key) && seen.add(key);
+  });
+  const sorted = once.sort((a, b) => a.line - b.line || a.column - b.column);
+  return { spec: sorted.some(({ severity }) => severity === 'error') ? null : spec, problems: sorted };
+}

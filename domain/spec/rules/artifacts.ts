@@ -1,0 +1,69 @@
+import { sourceOf } from '../graph';
+import type { Rule } from '../lint';
+import { errorAt, suggest, warningAt } from '../problem';
+
+/** Every input has exactly one source, and what a release brings is used. */
+
+const inputs: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, action]) =>
+    action.inputs.flatMap((input, index) => {
+      const path = ['actions', name, 'inputs', index];
+      const source = sourceOf(spec, name, input);
+      if (source.kind === 'nobody') {
+        const produced = Object.values(spec.actions).flatMap(({ outputs }) => outputs);
+        const known = [...new Set([...Object.keys(spec.artifacts), ...produced])];
+        const message = `nothing brings or produces ${input}`;
+        return [errorAt(path, 'unknown-artifact', message, suggest(input, known))];
+      }
+      if (source.kind !== 'ambiguous') return [];
+      const producers = source.actions.join(' and ');
+      const hint = `order them with needs, so that one of them comes last before ${name}`;
+      return [
+        errorAt(path, 'ambiguous-artifact', `${input} comes from ${producers}, and neither is the nearest`, hint),
+      ];
+    }),
+  );
+
+const unused: Rule = (spec) => {
+  const consumed = new Set(Object.values(spec.actions).flatMap((action) => action.inputs));
+  const watched = Object.values(spec.actions).flatMap(({ when }) =>
+    when.flatMap((clause) => ('artifact' in clause ? [clause.artifact] : 'changed' in clause ? [clause.changed] : [])),
+  );
+  return Object.keys(spec.artifacts)
+    .filter((artifact) => !consumed.has(artifact) && !watched.includes(artifact))
+    .map((artifact) =>
+      warningAt(
+        ['artifacts', artifact],
+        'unused-artifact',
+        `no action takes ${artifact}`,
+        'list it in the inputs of an action, or remove it',
+      ),
+    );
+};
+
+/** Without an input a deploy has no version to bring. */
+const deployInputs: Rule = (spec) =>
+  Object.entries(spec.actions)
+    .filter(([, action]) => (action.type === 'deploy' || action.type === 'canary') && action.inputs.length === 0)
+    .map(([name, action]) =>
+      errorAt(
+        ['actions', name],
+        'no-inputs',
+        `${name} is a ${action.type} of nothing`,
+        'name the artifact that it brings: inputs: [executable]',
+      ),
+    );
+
+const finders: Rule = (spec) =>
+  Object.entries(spec.artifacts)
+    .filter(([, { finder }]) => finder !== 'manual')
+    .map(([artifact]) =>
+      warningAt(
+        ['artifacts', artifact, 'finder'],
+        'finder-not-polled',
+        'nothing looks for new versions yet',
+        `start releases with conveyor release ${spec.pipeline} --artifact ${artifact}=VERSION`,
+      ),
+    );
+
+export const artifactRules: readonly Rule[] = [inputs, unused, deployInputs, finders];

@@ -1,0 +1,74 @@
+import type { DeploySpec } from '../deploy';
+import type { Rule } from '../lint';
+import type { ActionSpec, PipelineSpec } from '../pipeline';
+import { errorAt, type Finding, type Path } from '../problem';
+
+/**
+ * What the file format has and this version does not execute yet. It is refused, never ignored: somebody who asked for a
+ * window must not get a deploy at night. A feature that lands deletes its line here.
+ */
+type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
+
+const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
+  ['schedule.mode: calendar', ['schedule', 'mode'], ({ schedule }) => schedule.mode === 'calendar'],
+  ['schedule.gates: releases', ['schedule', 'gates'], ({ schedule }) => schedule.gates === 'releases'],
+  ['releases.supersede: running', ['releases', 'supersede'], ({ releases }) => releases.supersede === 'running'],
+  ['mutex', ['mutex'], ({ mutex }) => Object.keys(mutex).length > 0],
+  ['children', ['children'], ({ children }) => children !== undefined],
+  ['emergency', ['emergency'], ({ emergency }) => emergency !== undefined],
+  ['notify', ['notify'], ({ notify }) => notify.length > 0],
+];
+
+const OF_ACTION: readonly Missing<ActionSpec>[] = [
+  ['type: canary', ['type'], ({ type }) => type === 'canary'],
+  ['type: custom-script', ['type'], ({ type }) => type === 'custom-script'],
+  ['type: manual-pick', ['type'], ({ type }) => type === 'manual-pick'],
+  ['type: wait-for', ['type'], ({ type }) => type === 'wait-for'],
+  ['window', ['window'], ({ window }) => window !== undefined],
+  ['mutex', ['mutex'], ({ mutex }) => mutex.length > 0],
+];
+
+const OF_DEPLOY: readonly Missing<DeploySpec>[] = [
+  ['mode: parallel', ['mode'], ({ mode }) => mode === 'parallel'],
+  ['lockstep', ['lockstep'], ({ lockstep }) => lockstep],
+  ['pauseBy', ['pauseBy'], ({ pauseBy }) => pauseBy !== 'unit'],
+  ['maxPaused', ['maxPaused'], ({ maxPaused }) => maxPaused !== undefined],
+  ['onUnitUnavailable: skip', ['onUnitUnavailable'], ({ onUnitUnavailable }) => onUnitUnavailable === 'skip'],
+  ['completion.pre', ['completion', 'pre'], ({ completion }) => (completion?.pre ?? []).length > 0],
+  ['completion.post', ['completion', 'post'], ({ completion }) => (completion?.post ?? []).length > 0],
+];
+
+const OF_PHASE: readonly Missing<NonNullable<DeploySpec['phases']>[number]>[] = [
+  ['amount: { units }', ['amount'], ({ amount }) => 'units' in amount],
+  ['pre', ['pre'], ({ pre }) => pre.length > 0],
+  ['post', ['post'], ({ post }) => post.length > 0],
+];
+
+function refuse<T>(missing: readonly Missing<T>[], base: Path, value: T): Finding[] {
+  return missing
+    .filter(([, , isAsked]) => isAsked(value))
+    .map(([feature, at]) =>
+      errorAt(
+        [...base, ...at],
+        'not-available',
+        `${feature} is part of the file format but not of this version`,
+        'remove it for now; it would not take effect',
+      ),
+    );
+}
+
+const notAvailable: Rule = (spec) => [
+  ...refuse(OF_PIPELINE, [], spec),
+  ...Object.entries(spec.actions).flatMap(([name, action]) => {
+    const base = ['actions', name];
+    const inDeploy = action.type === 'deploy' ? refuseInDeploy([...base, 'with'], action.with) : [];
+    return [...refuse(OF_ACTION, base, action), ...inDeploy];
+  }),
+];
+
+const refuseInDeploy = (base: Path, deploy: DeploySpec): Finding[] => [
+  ...refuse(OF_DEPLOY, base, deploy),
+  ...(deploy.phases ?? []).flatMap((phase, index) => refuse(OF_PHASE, [...base, 'phases', index], phase)),
+];
+
+export const notAvailableRules: readonly Rule[] = [notAvailable];

@@ -1,0 +1,113 @@
+import { lookbackOf } from '../../health/lookback';
+import { formatDuration } from '../../text';
+import { tasksOf, type PhaseAmount } from '../../fleet/amount';
+import { DEFAULT_BAKE_MS, type DeploySpec, type PhaseSpec } from '../deploy';
+import type { Rule } from '../lint';
+import { errorAt, warningAt, type Finding, type Path } from '../problem';
+import { deploysOf } from './deploys';
+
+/** Phases that find a bad version while it is small (Conveyor §6, best practices). */
+
+const LARGEST_FIRST_PERCENT = 10;
+
+/** How many times the written percentage may the effective one be before people are told. */
+const MISLEADING_FACTOR = 2;
+
+/**
+ * A percentage that means much more of the units at hand than it says: 1 % of units with one task is all of them. Undefined
+ * when it means about what it says. Needs the sizes of units, so `plan` asks, not `lint`.
+ */
+export function misleadingPercent(
+  amount: PhaseAmount,
+  sizes: readonly number[],
+): { written: number; effective: number } | undefined {
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (!('percent' in amount) || total === 0) return undefined;
+  const reached = sizes.reduce((sum, size) => sum + tasksOf(amount, size), 0);
+  const effective = (reached / total) * 100;
+  return effective > amount.percent * MISLEADING_FACTOR ? { written: amount.percent, effective } : undefined;
+}
+
+const bakes: Rule = (spec) =>
+  deploysOf(spec).flatMap(({ path, deploy }) =>
+    bakesOf(deploy).flatMap(({ at, bakeMs, name }) => bakeFindings([...path, ...at], deploy, bakeMs, name)),
+  );
+
+const firstPhase: Rule = (spec) =>
+  deploysOf(spec).flatMap(({ path, deploy }) => {
+    const [first] = deploy.phases ?? [{ amount: { percent: 1 } }];
+    if (first && percentOf(first.amount) <= LARGEST_FIRST_PERCENT) return [];
+    const message = first
+      ? `the first phase updates ${percentOf(first.amount)}% at once, so a bad version hits that much before anybody knows`
+      : 'there is no phase before everything is updated at once';
+    const at = first ? [...path, 'phases', 0, 'amount'] : [...path, 'phases'];
+    return [
+      warningAt(
+        at,
+        'large-first-phase',
+        message,
+        `begin with ${LARGEST_FIRST_PERCENT}% or less, or leave phases out for 1% → 10% → 100%`,
+      ),
+    ];
+  });
+
+/** Some problems show only when a whole region runs the new version; they should show in one region. */
+const wholeRegion: Rule = (spec) =>
+  deploysOf(spec).flatMap(({ path, deploy }) => {
+    const phases = deploy.phases;
+    if (phases === undefined || phases.length === 0 || phases.some(coversARegion)) return [];
+    const message = 'no phase covers a whole region before the last one covers them all';
+    const hint = 'add a phase such as { name: region, scope: "region:x", amount: 100% }';
+    return [warningAt([...path, 'phases'], 'no-whole-region', message, hint)];
+  });
+
+export const phaseRules: readonly Rule[] = [bakes, firstPhase, wholeRegion];
+
+interface Bake {
+  readonly at: Path;
+  readonly name: string;
+  readonly bakeMs: number;
+}
+
+function bakesOf(deploy: DeploySpec): Bake[] {
+  const defaults: Bake[] = deploy.phases ? [] : [{ at: ['phases'], name: 'every phase', bakeMs: DEFAULT_BAKE_MS }];
+  const phases = (deploy.phases ?? []).map((phase, index): Bake => {
+    const name = phase.name ?? `phase ${index + 1}`;
+    return { at: ['phases', index, 'bake'], name, bakeMs: phase.bake };
+  });
+  const completion = deploy.completion?.bake;
+  return completion === undefined
+    ? [...defaults, ...phases]
+    : [...defaults, ...phases, { at: ['completion', 'bake'], name: 'completion', bakeMs: completion }];
+}
+
+function bakeFindings(path: Path, deploy: DeploySpec, bakeMs: number, name: string): Finding[] {
+  if (bakeMs === 0)
+    return [
+      warningAt(
+        path,
+        'no-bake',
+        `${name} has no bake, so nothing is checked before the next phase`,
+        'let it bake for some minutes',
+      ),
+    ];
+  const lookbacks = deploy.healthChecks.map((check) => lookbackOf(check, deploy.healthInterval));
+  const needed = Math.max(0, ...lookbacks);
+  if (bakeMs >= needed) return [];
+  const slow = deploy.healthChecks
+    .filter((check) => lookbackOf(check, deploy.healthInterval) > bakeMs)
+    .map((check) => check.name);
+  const message = `${name} bakes for ${formatDuration(bakeMs)}, shorter than the data that ${slow.join(', ')} needs`;
+  return [
+    errorAt(path, 'bake-too-short', message, `let it bake for ${formatDuration(needed)} at least, or look back less`),
+  ];
+}
+
+function percentOf(amount: PhaseAmount): number {
+  const inner = 'units' in amount ? amount.units : amount;
+  if ('all' in inner) return 100;
+  return 'percent' in inner ? inner.percent : 0;
+}
+
+const coversARegion = (phase: PhaseSpec): boolean =>
+  percentOf(phase.amount) === 100 && ('forEach' in phase || phase.scope !== '*');

@@ -1,0 +1,44 @@
+/** The commented pipeline file that `conveyor init` writes: it lints without a word, and says what to change. */
+export function templatePipeline(name: string, owner: string): string {
+  return `# yaml-language-server: $schema=./conveyor.schema.json
+# A release of this pipeline builds a version and deploys it in phases. Try: conveyor lint, conveyor plan.
+pipeline: ${name}
+description: What it is, in one line
+owners: [${owner}] # who may command it; also group:… and service:…
+
+artifacts: # what a release starts from
+  source:
+    finder: manual # you name it: conveyor release ${name} --artifact source=VERSION
+
+actions: # a graph: an action starts when those that produce its inputs, or that it needs, are done
+  build:
+    type: build
+    inputs: [source]
+    outputs: [executable]
+    with: { target: "//${name}:server" }
+
+  deploy:
+    type: deploy
+    inputs: [executable]
+    with:
+      pushType: twine
+      config: { jobs: [${name}] } # the jobs to update; the push type checks it
+      phases: # amounts add up; a last phase with everything comes by itself
+        - { name: first, scope: "*", amount: 1%, bake: 10m }
+        - { name: tenth, scope: "*", amount: 10%, bake: 10m }
+        - { name: regions, forEach: region, amount: 100%, bake: 10m } # one region after the other
+      healthChecks: # of exactly the tasks that were updated
+        - name: errors
+          metric: rpc.error_ratio
+          transform: [{ average: 3m }]
+          threshold: { above: 0.05 }
+          minSamples: 3
+        - name: cpu
+          metric: system.cpu
+          transform: [{ average: 3m }]
+          compare: control # the tasks that are not updated yet
+          threshold: { increase: 20% }
+          minSamples: 3
+      onUnhealthy: revert # or pause
+`;
+}
