@@ -1,0 +1,153 @@
+import type { Hono } from 'hono';
+import type { z } from 'zod';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import { errorBodySchema, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
+import { fieldOf } from './server';
+
+/** Where an extension is; from the platform's configuration, never from a pipeline file (DESIGN §9). */
+export interface ServiceEndpoint {
+  readonly name: string;
+  readonly url: string;
+  readonly token?: string;
+  /** ms that one call may take. */
+  readonly timeoutMs: number;
+}
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
+  readonly service: ServiceEndpoint;
+  readonly protocol: P;
+  readonly method: M;
+  readonly request: z.input<P[M]['request']>;
+  readonly context: CallContext;
+  /** `Idempotency-Key`; required by methods that change something. */
+  readonly key?: string;
+  /** Workflow id, sent as `X-Conveyor-Run`. */
+  readonly runId?: string;
+  /** W3C trace context of the caller. */
+  readonly traceparent?: string;
+  readonly fetch?: Fetch;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-rejected` (4xx
+ * but 408 and 429, or a 5xx that says it is not retryable), `extension-protocol` (an answer that its schema does not
+ * allow) and `extension-unavailable` (network, deadline, 408, 429, 5xx: the only one worth trying again). When
+ * `signal` aborts, throws its reason.
+ */
+export async function callExtension<P extends Protocol, M extends keyof P & string>(
+  call: ExtensionCall<P, M>,
+): Promise<ResponseOf<P[M]>> {
+  const { status, text } = await exchange(call);
+  if (status < 200 || status > 299) throw refusal(call, status, text);
+  const body = parseJson(text);
+  if (body === undefined) throw violation(call, 'body', `not JSON: ${excerpt(text)}`);
+  const parsed = definitionOf(call).response.safeParse(body);
+  if (parsed.success) return parsed.data as ResponseOf<P[M]>;
+  const [issue] = parsed.error.issues;
+  throw violation(call, fieldOf(issue?.path ?? []), issue?.message ?? 'not as its schema says');
+}
+
+/**
+ * A fetch that calls an app in the same process, without a socket, and that an abort ends as it ends a real one
+ * (the app itself goes on, as a server would).
+ */
+export function viaApp(app: Pick<Hono, 'fetch'>): Fetch {
+  return async (request) => {
+    const { signal } = request;
+    if (signal.aborted) throw signal.reason;
+    let stop = (): void => undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+    });
+    try {
+      return await Promise.race([Promise.resolve(app.fetch(request)), aborted]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  };
+}
+
+type AnyCall = ExtensionCall<Protocol, string>;
+
+function definitionOf<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): P[M] {
+  return call.protocol[call.method];
+}
+
+async function exchange<P extends Protocol, M extends keyof P & string>(
+  call: ExtensionCall<P, M>,
+): Promise<{ status: number; text: string }> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), call.service.timeoutMs);
+  const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal;
+  try {
+    const response = await (call.fetch ?? fetch)(toRequest(call, signal));
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    if (call.signal?.aborted) throw call.signal.reason;
+    const detail = deadline.signal.aborted ? `no answer within ${call.service.timeoutMs} ms` : wording(error);
+    throw unavailable(call, detail);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function toRequest<P extends Protocol, M extends keyof P & string>(
+  call: ExtensionCall<P, M>,
+  signal: AbortSignal,
+): Request {
+  const { service, method, key, runId, traceparent } = call;
+  return new Request(`${service.url.replace(/\/+$/, '')}/${method}`, {
+    method: 'POST',
+    redirect: 'manual',
+    signal,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      ...(service.token === undefined ? {} : { authorization: `Bearer ${service.token}` }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+      ...(runId === undefined ? {} : { 'x-conveyor-run': runId }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    },
+    body: JSON.stringify({ ...(call.request as object), context: call.context }),
+  });
+}
+
+function refusal(call: Pick<AnyCall, 'service' | 'method'>, status: number, text: string): ConveyorError {
+  const { service, method } = call;
+  const body = errorBodySchema.safeParse(parseJson(text));
+  const detail = body.success ? `${body.data.error.code}: ${body.data.error.message}` : excerpt(text);
+  if (status < 400) return violation(call, 'status', `${status} instead of an answer`);
+  const final = status < 500 ? status !== 408 && status !== 429 : body.success && !body.data.error.retryable;
+  if (final) return conveyorError('extension-rejected', { service: service.name, method, status, detail });
+  return unavailable(call, `${status} ${detail}`.trim());
+}
+
+const violation = (
+  { service, method }: Pick<AnyCall, 'service' | 'method'>,
+  field: string,
+  detail: string,
+): ConveyorError => conveyorError('extension-protocol', { service: service.name, method, field, detail });
+
+const unavailable = ({ service, method }: Pick<AnyCall, 'service' | 'method'>, detail: string): ConveyorError =>
+  conveyorError('extension-unavailable', { service: service.name, method, detail });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const excerpt = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/** `fetch failed` says nothing; its cause does: `connect ECONNREFUSED 127.0.0.1:4400`. */
+function wording(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause: unknown = error.cause;
+  return cause instanceof Error ? cause.message || error.message : error.message;
+}

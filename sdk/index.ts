@@ -1,0 +1,17 @@
+/** What an extension author imports. */
+export { callExtension, viaApp, type ExtensionCall, type Fetch, type ServiceEndpoint } from './client';
+export {
+  ExtensionError,
+  serveActionService,
+  serveDataSource,
+  serveProtocol,
+  servePushType,
+  type Call,
+  type Implementation,
+  type MutatingCall,
+  type ServeOptions,
+} from './server';
+export * from './protocol/common';
+export * from './protocol/actionService';
+export * from './protocol/dataSource';
+export * from './protocol/pushType';

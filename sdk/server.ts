@@ -1,0 +1,152 @@
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { z } from 'zod';
+import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/actionService';
+import { contextSchema, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
+import { dataSourceProtocol, type DataSourceProtocol } from './protocol/dataSource';
+import { pushTypeProtocol, type PushTypeProtocol } from './protocol/pushType';
+import { openApi } from './openapi';
+
+/** Bodies of extension calls are at most this many bytes (protocols.md). */
+const MAX_BODY_BYTES = 1_048_576;
+
+/** What every call carries besides its request. */
+export interface Call {
+  readonly context: CallContext;
+  /** The `Idempotency-Key`: always there for methods that change something. */
+  readonly key: string | null;
+  /** `X-Conveyor-Run`: the workflow that calls. */
+  readonly run: string | null;
+  readonly traceparent: string | null;
+}
+export interface MutatingCall extends Call {
+  readonly key: string;
+}
+
+type Handler<M extends Method> = (
+  request: RequestOf<M>,
+  call: M['mutates'] extends true ? MutatingCall : Call,
+) => Promise<z.input<M['response']>> | z.input<M['response']>;
+type OptionalOf<P extends Protocol> = { [M in keyof P]: P[M] extends { optional: true } ? M : never }[keyof P];
+
+/** One function a method; those that the protocol marks optional may be left out. */
+export type Implementation<P extends Protocol> = {
+  readonly [M in Exclude<keyof P, OptionalOf<P>>]: Handler<P[M]>;
+} & { readonly [M in OptionalOf<P>]?: Handler<P[M]> };
+
+export interface ServeOptions {
+  /** When given, every call must carry `Authorization: Bearer <token>`. */
+  readonly token?: string;
+}
+
+/** Thrown by an implementation to refuse a call; any other error becomes a retryable 500. */
+export class ExtensionError extends Error {
+  override readonly name = 'ExtensionError';
+  readonly retryable: boolean;
+  readonly status: number;
+
+  /** `status` defaults to 400, or 503 when `retryable`. */
+  constructor(
+    readonly code: string,
+    message: string,
+    options: { readonly retryable?: boolean; readonly status?: number } = {},
+  ) {
+    super(message);
+    this.retryable = options.retryable ?? false;
+    this.status = options.status ?? (this.retryable ? 503 : 400);
+  }
+}
+
+/**
+ * Turns an implementation into an HTTP app: `POST /<method>` for each method, `GET /openapi.json`. Requests are checked
+ * against the protocol before the implementation sees them; a call that changes something must carry an
+ * `Idempotency-Key`, which is handed on: remembering keys is the implementation's business, since only it can do so
+ * atomically with the effect.
+ */
+export function serveProtocol<P extends Protocol>(
+  protocol: P,
+  name: string,
+  implementation: Implementation<P>,
+  options: ServeOptions = {},
+): Hono {
+  const app = new Hono();
+  const handlers = implementation as Readonly<Record<string, Handler<Method> | undefined>>;
+  app.onError((error, c) => answerError(c, error));
+  app.notFound((c) =>
+    answerError(c, new ExtensionError('unknown-method', `${name} has no ${c.req.path}`, { status: 404 })),
+  );
+  app.get('/openapi.json', (c) => c.json(openApi(protocol, name)));
+  app.use(
+    bodyLimit({
+      maxSize: MAX_BODY_BYTES,
+      onError: (c) => answerError(c, new ExtensionError('too-large', 'a body is at most 1 MiB', { status: 413 })),
+    }),
+  );
+  for (const [method, definition] of Object.entries(protocol)) {
+    const handler = handlers[method];
+    if (handler === undefined) continue;
+    app.post(`/${method}`, async (c) => {
+      authorize(c, options.token);
+      const { request, call } = await readCall(c, method, definition);
+      return c.json(await handler(request, call));
+    });
+  }
+  return app;
+}
+
+/** A push type in ten lines: `servePushType('hosts', { validateConfig: …, … })`. */
+export const servePushType = (
+  name: string,
+  implementation: Implementation<PushTypeProtocol>,
+  options?: ServeOptions,
+): Hono => serveProtocol(pushTypeProtocol, name, implementation, options);
+
+export const serveActionService = (
+  name: string,
+  implementation: Implementation<ActionServiceProtocol>,
+  options?: ServeOptions,
+): Hono => serveProtocol(actionServiceProtocol, name, implementation, options);
+
+export const serveDataSource = (
+  name: string,
+  implementation: Implementation<DataSourceProtocol>,
+  options?: ServeOptions,
+): Hono => serveProtocol(dataSourceProtocol, name, implementation, options);
+
+/** `targets.0.unit`, or `body` for the whole of it: how problems name a field, here and in the client. */
+export const fieldOf = (path: readonly PropertyKey[]): string =>
+  path.length > 0 ? path.map(String).join('.') : 'body';
+
+function authorize(c: Context, token: string | undefined): void {
+  if (token === undefined || c.req.header('authorization') === `Bearer ${token}`) return;
+  throw new ExtensionError('unauthorized', 'the bearer token is missing or wrong', { status: 401 });
+}
+
+async function readCall(
+  c: Context,
+  method: string,
+  definition: Method,
+): Promise<{ request: Record<string, unknown>; call: MutatingCall }> {
+  const body = await c.req.json<unknown>().catch(() => {
+    throw new ExtensionError('invalid-request', 'body: not JSON');
+  });
+  const parsed = definition.request.extend({ context: contextSchema }).safeParse(body);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${fieldOf(issue.path)}: ${issue.message}`);
+    throw new ExtensionError('invalid-request', problems.join('; '));
+  }
+  const key = c.req.header('idempotency-key') ?? null;
+  if (definition.mutates && (key === null || key === ''))
+    throw new ExtensionError('missing-key', `${method} changes something, so it needs an Idempotency-Key`);
+  const { context, ...request } = parsed.data as { context: CallContext };
+  const run = c.req.header('x-conveyor-run') ?? null;
+  const traceparent = c.req.header('traceparent') ?? null;
+  // The key is null only for methods that do not change anything, whose handlers are typed to expect that.
+  return { request, call: { context, key: key as string, run, traceparent } };
+}
+
+function answerError(c: Context, error: Error): Response {
+  const known = error instanceof ExtensionError ? error : undefined;
+  const { code, retryable, status } = known ?? { code: 'internal', retryable: true, status: 500 };
+  return c.json({ error: { code, message: error.message, retryable } }, status as 400);
+}

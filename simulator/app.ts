@@ -1,0 +1,77 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Hono, type Context } from 'hono';
+import { serveDataSource } from '../sdk/server';
+import { buildService } from './actions/build';
+import { pkgService } from './actions/pkg';
+import { testRunner } from './actions/tests';
+import { controlApi } from './control';
+import { LostReplyError, throughFaults } from './httpFaults';
+import { queryMetrics } from './metrics/store';
+import { metricWorld, twinePushType } from './pushTypes/twine';
+import { Simulation, type SimulationOptions } from './simulation';
+
+export interface SimulatorOptions extends SimulationOptions {
+  /** ms since the epoch, of the wall or of a test. May jump ahead; never goes back. */
+  readonly now: () => number | Promise<number>;
+  /** For delayed answers (HTTP faults); the wall clock by default. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+export interface Simulator {
+  /** Everything over HTTP; callable in the same process with `app.request` or `viaApp(app)`. */
+  readonly app: Hono;
+  readonly simulation: Simulation;
+  /** Brings the world to the present moment, as every request does first. */
+  readonly advance: () => Promise<void>;
+}
+
+/**
+ * The simulated world behind its HTTP faces: `/control/*`, `/push-types/twine/<method>`,
+ * `/actions/{build,pkg,integr-test,perf-test}/<method>`, `/data-source/query`, `/livez`, `/readyz`. HTTP faults apply to
+ * the services, never to the control API.
+ */
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const simulation = new Simulation(options);
+  const advance = async (): Promise<void> => simulation.world.advanceTo(await options.now());
+  const sleep = options.sleep ?? ((ms: number) => wait(ms));
+  const services = serviceApp(simulation);
+  const app = new Hono();
+  app.onError((error, c) => {
+    if (error instanceof LostReplyError) throw error;
+    return c.json({ error: { code: 'internal', message: error.message, retryable: true } }, 500);
+  });
+  app.notFound(nothingThere);
+  app.get('/livez', (c) => c.text('ok'));
+  app.get('/readyz', (c) => c.text('ok'));
+  app.use(async (_, next) => {
+    await advance();
+    await next();
+  });
+  app.route('/control', controlApi(simulation));
+  for (const path of ['/push-types/*', '/actions/*', '/data-source/*'])
+    app.all(path, (c) =>
+      throughFaults(simulation, services, c, async (ms) => {
+        await sleep(ms);
+        await advance();
+      }),
+    );
+  return { app, simulation, advance };
+}
+
+const nothingThere = (c: Context): Response =>
+  c.json({ error: { code: 'not-found', message: `nothing at ${c.req.path}`, retryable: false } }, 404);
+
+function serviceApp(simulation: Simulation): Hono {
+  const app = new Hono();
+  app.notFound(nothingThere);
+  app.route('/push-types/twine', twinePushType(simulation));
+  app.route('/actions/build', buildService(simulation));
+  app.route('/actions/pkg', pkgService(simulation));
+  app.route('/actions/integr-test', testRunner(simulation, 'integr-test'));
+  app.route('/actions/perf-test', testRunner(simulation, 'perf-test'));
+  const dataSource = serveDataSource('simulator', {
+    query: (query) => ({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) }),
+  });
+  app.route('/data-source', dataSource);
+  return app;
+}

@@ -1,0 +1,35 @@
+import type { FleetEvent } from '../events';
+import { checker } from './checker';
+
+interface Counted {
+  size: number;
+  unavailable: number;
+  budget: Extract<FleetEvent, { kind: 'job-sized' }>['budget'];
+}
+
+/** 1: no update stops a running task when as many are unavailable already as may be. */
+export const budgetChecker = checker<Map<string, Counted>>({
+  name: 'budget',
+  invariant: 1,
+  fresh: () => new Map(),
+  see: (event, jobs) => {
+    if (event.kind === 'job-sized') {
+      const { size, budget } = event;
+      jobs.set(event.job, { unavailable: jobs.get(event.job)?.unavailable ?? 0, size, budget });
+      return null;
+    }
+    const job = event.kind === 'task' ? jobs.get(event.job) : undefined;
+    if (event.kind !== 'task' || job === undefined) return null;
+    job.unavailable += counts(event.to) - counts(event.from);
+    const allowed = allowedOf(job);
+    if (event.why !== 'update' || event.from !== 'running' || job.unavailable <= allowed) return null;
+    return `${event.update} stopped ${event.job}/${event.slot}: ${job.unavailable} tasks unavailable, ${allowed} allowed`;
+  },
+});
+
+const counts = (state: string): number => (state === 'running' || state === 'gone' ? 0 : 1);
+
+function allowedOf({ budget, size }: Counted): number {
+  if ('count' in budget) return budget.count;
+  return 'all' in budget ? size : Math.max(1, Math.floor((budget.percent * size) / 100));
+}

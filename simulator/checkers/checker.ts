@@ -1,0 +1,40 @@
+import type { Fleet } from '../twine/fleet';
+import type { FleetEvent } from '../events';
+
+/** A broken invariant of DESIGN §6. */
+export interface Violation {
+  readonly at: number;
+  /** Its number there. */
+  readonly invariant: number;
+  readonly text: string;
+}
+
+/**
+ * Watches every event for one invariant. Keeps its own memory (plain data) rather than trusting the scheduler's, and
+ * spends constant time on events of single tasks.
+ */
+export interface Checker<M> {
+  readonly name: string;
+  readonly invariant: number;
+  readonly fresh: () => M;
+  /** Updates the memory; answers what is wrong, in one sentence, when something is. */
+  readonly see: (event: FleetEvent, memory: M, fleet: Fleet) => string | null;
+}
+
+/** A checker whose memory type nobody else needs to know. */
+export interface AnyChecker {
+  readonly name: string;
+  readonly invariant: number;
+  readonly see: (event: FleetEvent, memories: Map<string, unknown>, fleet: Fleet) => string | null;
+}
+
+export function checker<M>({ name, invariant, fresh, see }: Checker<M>): AnyChecker {
+  return {
+    name,
+    invariant,
+    see: (event, memories, fleet) => {
+      if (!memories.has(name)) memories.set(name, fresh());
+      return see(event, memories.get(name) as M, fleet);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { nameOf } from '../twine/fleet';
+import { checker } from './checker';
+
+/** 10: when a whole-unit update is done, the job's own version and that of every task it covered is the new one. */
+export const endStateChecker = checker<null>({
+  name: 'end-state',
+  invariant: 10,
+  fresh: () => null,
+  see: (event, _memory, fleet) => {
+    if (event.kind !== 'update-ended' || event.how !== 'done') return null;
+    const update = fleet.updates.get(event.update);
+    const unit = update?.units.get(event.job);
+    const job = fleet.jobs.get(event.job);
+    if (!update?.wholeUnit || update.urgency === 'revert' || unit === undefined || job === undefined) return null;
+    const wanted = nameOf(fleet, unit.version);
+    if (job.version !== unit.version)
+      return `${event.update} is done, but new tasks of ${event.job} do not start on ${wanted}`;
+    for (const slot of unit.slots)
+      if (slot < job.size && job.tasks.version[slot] !== unit.version)
+        return `${event.update} is done, but ${event.job}/${slot} is not on ${wanted}`;
+    return null;
+  },
+});

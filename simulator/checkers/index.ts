@@ -1,0 +1,17 @@
+import { budgetChecker } from './budget';
+import type { AnyChecker } from './checker';
+import { endStateChecker } from './endState';
+import { forwardMotionChecker } from './forwardMotion';
+import { onceEachChecker } from './onceEach';
+import { oneDeployChecker } from './oneDeploy';
+import { revertScopeChecker } from './revertScope';
+
+/** The invariants of DESIGN §6 that a fleet can see. */
+export const CHECKERS: readonly AnyChecker[] = [
+  budgetChecker,
+  forwardMotionChecker,
+  oneDeployChecker,
+  revertScopeChecker,
+  onceEachChecker,
+  endStateChecker,
+];

@@ -1,0 +1,45 @@
+/** What happens in the world, as the checkers see it. Names, not indices, so that a checker needs nothing else. */
+export type TaskStateName = 'running' | 'updating' | 'down' | 'moving' | 'gone';
+
+export interface TaskEvent {
+  readonly kind: 'task';
+  readonly job: string;
+  readonly slot: number;
+  readonly from: TaskStateName;
+  readonly to: TaskStateName;
+  readonly why: 'update' | 'started' | 'crashed' | 'fault' | 'move' | 'resize';
+  /** With `why: update`: who updates it now, and who did last before. */
+  readonly update: string | null;
+  readonly previous: string | null;
+}
+
+export type FleetEvent =
+  | TaskEvent
+  | {
+      readonly kind: 'job-sized';
+      readonly job: string;
+      readonly size: number;
+      readonly budget: { readonly count: number } | { readonly percent: number } | { readonly all: true };
+    }
+  | {
+      readonly kind: 'update-accepted';
+      readonly job: string;
+      readonly update: string;
+      readonly urgency: 'normal' | 'revert';
+      readonly wholeUnit: boolean;
+      /** With every revert of these added, since a second try must find what the first one touched. */
+      readonly updatedBy: readonly string[] | null;
+    }
+  | { readonly kind: 'update-commanded'; readonly job: string; readonly update: string; readonly verb: UpdateVerb }
+  | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEnd }
+  | { readonly kind: 'effect'; readonly service: string; readonly method: string; readonly key: string };
+
+export type UpdateVerb = 'pause' | 'resume' | 'cancel';
+export type UpdateEnd = 'done' | 'failed' | 'cancelled' | 'superseded';
+
+/** What the kernel's heap holds: things that will happen to tasks and faults. */
+export type DueEvent =
+  | { readonly kind: 'task-started'; readonly job: string; readonly slot: number; readonly epoch: number }
+  | { readonly kind: 'fault-over'; readonly fault: string }
+  | { readonly kind: 'move-away'; readonly fault: string }
+  | { readonly kind: 'run-ended'; readonly run: string };

@@ -1,0 +1,79 @@
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { Simulation } from './simulation';
+
+/** Something wrong with how a service answers (`POST /control/faults`, kind `http`). */
+export const httpFaultSchema = z.strictObject({
+  kind: z.literal('http'),
+  service: z.string().min(1),
+  method: z.string().min(1).optional(),
+  mode: z.enum(['error', 'delay', 'lose-reply', 'duplicate', 'garbage']),
+  /** Share of the calls that it hits; all by default. */
+  rate: z.number().gt(0).max(1).default(1),
+  /** It is over after this many calls. */
+  count: z.number().int().positive().optional(),
+  /** For `delay`, in simulated ms. */
+  delayMs: z.number().nonnegative().default(1000),
+});
+
+export type HttpFault = Omit<z.infer<typeof httpFaultSchema>, 'count'> & { left: number | null };
+
+/** The answer of a service that is in trouble. */
+const FAULT_BODY = { error: { code: 'fault', message: 'an injected fault', retryable: true } };
+
+/** Thrown out of the app in place of an answer, as a network would. */
+export class LostReplyError extends Error {
+  override readonly name = 'LostReplyError';
+}
+
+/**
+ * Serves a call through the faults that apply to it. `lose-reply` lets the effect happen and breaks the connection;
+ * `duplicate` delivers the request twice and answers the second time.
+ */
+export async function throughFaults(
+  simulation: Simulation,
+  inner: Hono,
+  c: Context,
+  sleep: (ms: number) => Promise<void>,
+): Promise<Response> {
+  const [service = '', method = ''] = c.req.path.split('/').slice(-2);
+  const request = c.req.raw;
+  const fault = pickFault(simulation, service, method);
+  switch (fault?.mode) {
+    case undefined:
+      return inner.fetch(request);
+    case 'error':
+      return c.json(FAULT_BODY, 503);
+    case 'delay':
+      await sleep(simulation.world.scaled(fault?.delayMs ?? 0));
+      return inner.fetch(request);
+    case 'lose-reply':
+      await inner.fetch(request);
+      throw breakConnection(c);
+    case 'duplicate':
+      await inner.fetch(request.clone());
+      return inner.fetch(request);
+    case 'garbage':
+      await inner.fetch(request);
+      return new Response('<html>502 Bad Gateway', { headers: { 'content-type': 'application/json' } });
+  }
+}
+
+function pickFault(simulation: Simulation, service: string, method: string): HttpFault | undefined {
+  const { httpFaults } = simulation.state;
+  for (const [id, fault] of httpFaults) {
+    if (fault.service !== service || (fault.method !== undefined && fault.method !== method)) continue;
+    if (fault.rate < 1 && simulation.world.random(`http/${id}`) >= fault.rate) continue;
+    if (fault.left !== null) fault.left -= 1;
+    if (fault.left === 0) httpFaults.delete(id);
+    return fault;
+  }
+  return undefined;
+}
+
+/** Over a socket the peer sees a reset; in the same process the call rejects. */
+function breakConnection(c: Context): LostReplyError {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { destroy(): void } } };
+  incoming?.socket?.destroy();
+  return new LostReplyError('the connection was lost before the answer');
+}

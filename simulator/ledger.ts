@@ -1,0 +1,68 @@
+import { ExtensionError, type MutatingCall } from '../sdk/server';
+import type { FleetEvent } from './events';
+import { hashText } from './kernel/random';
+
+/** One call that wanted to change something, and whether it did. */
+export interface LedgerEntry {
+  /** ms since the epoch. */
+  readonly at: number;
+  readonly service: string;
+  readonly method: string;
+  readonly key: string;
+  /** The workflow that called; empty when it did not say. */
+  readonly caller: string;
+  readonly effect: boolean;
+}
+
+/** What was asked and answered under a key. */
+export interface RememberedCall {
+  readonly digest: number;
+  readonly answer: unknown;
+}
+
+/** What a mutating method answers, and whether it changed anything. */
+export interface Outcome<A> {
+  readonly answer: A;
+  readonly effect: boolean;
+}
+
+interface Books {
+  readonly now: number;
+  readonly ledger: LedgerEntry[];
+  readonly calls: Map<string, RememberedCall>;
+  readonly notify: (event: FleetEvent) => void;
+}
+
+/**
+ * Runs a mutating call at most once for its key: a repetition gets the first answer and no second effect. The same key
+ * with another request is an error of the caller (409). A call that is refused leaves its key free.
+ */
+export function once<A>(
+  books: Books,
+  call: { readonly service: string; readonly method: string; readonly request: unknown; readonly by: MutatingCall },
+  perform: () => Outcome<A>,
+): A {
+  const { service, method, request, by } = call;
+  const id = `${service} ${method} ${by.key}`;
+  const digest = hashText(JSON.stringify(request));
+  const write = (effect: boolean): void => {
+    books.ledger.push({ at: books.now, service, method, key: by.key, caller: by.run ?? '', effect });
+    if (effect) books.notify({ kind: 'effect', service, method, key: by.key });
+  };
+  const known = books.calls.get(id);
+  if (known) {
+    write(false);
+    if (known.digest === digest) return known.answer as A;
+    throw new ExtensionError('key-reused', `the key ${by.key} was used for another ${method}`, { status: 409 });
+  }
+  let outcome: Outcome<A>;
+  try {
+    outcome = perform();
+  } catch (error) {
+    write(false);
+    throw error;
+  }
+  books.calls.set(id, { digest, answer: outcome.answer });
+  write(outcome.effect);
+  return outcome.answer;
+}

@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util';
+import { serve } from '@hono/node-server';
+import { conveyorError, type ConveyorError } from '../domain/errors';
+import { createSimulator } from './app';
+
+/** The simulator as a process: `--port 4400 --seed 1 --speed 60`. One line when it is ready, nothing after it. */
+
+const HOST = '127.0.0.1';
+/** How long calls that are under way at SIGTERM may take. */
+const DRAIN_MS = 5000;
+
+function main(): void {
+  const { port, seed, speed } = readOptions();
+  const { app } = createSimulator({ seed, speed, now: () => Date.now() });
+  const server = serve({ fetch: app.fetch, port, hostname: HOST, overrideGlobalObjects: false }, (address) => {
+    console.log(`simulator ready on http://${HOST}:${address.port} (seed ${seed}, speed ${speed})`);
+  });
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE') fail(conveyorError('port-in-use', { port, process: 'the simulator' }));
+    fail(conveyorError('internal', { detail: error.message }));
+  });
+  const stop = (): void => {
+    server.close(() => process.exit(0));
+    if ('closeIdleConnections' in server) server.closeIdleConnections();
+    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+function readOptions(): { port: number; seed: number; speed: number } {
+  const options = {
+    port: { type: 'string', default: '4400' },
+    seed: { type: 'string', default: '1' },
+    speed: { type: 'string', default: '60' },
+  } as const;
+  try {
+    const { values } = parseArgs({ options });
+    return {
+      port: number('port', values.port, (value) => Number.isInteger(value) && value >= 0 && value < 65_536),
+      seed: number('seed', values.seed, Number.isInteger),
+      speed: number('speed', values.speed, (value) => value > 0 && Number.isFinite(value)),
+    };
+  } catch (error) {
+    return fail(
+      conveyorError('usage', { text: (error as Error).message, hint: 'simulator [--port N] [--seed N] [--speed X]' }),
+    );
+  }
+}
+
+function number(name: string, text: string, valid: (value: number) => boolean): number {
+  const value = Number(text);
+  if (text.trim() !== '' && valid(value)) return value;
+  throw new Error(`--${name} ${text} is not a valid ${name}`);
+}
+
+function fail(error: ConveyorError): never {
+  console.error(`error: ${error.code}: ${error.message}\nhint: ${error.hint}`);
+  process.exit(error.exit);
+}
+
+main();

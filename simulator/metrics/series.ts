@@ -1,0 +1,105 @@
+import { hashText, noise } from '../kernel/random';
+import { countAt } from '../twine/countLog';
+import { nameOf, type Fleet } from '../twine/fleet';
+import { pastOf, type Job } from '../twine/job';
+import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
+
+export const METRICS = [
+  'system.cpu',
+  'system.memory',
+  'system.crashes',
+  'rpc.rate',
+  'rpc.error_ratio',
+  'rpc.latency',
+  'log.error_rate',
+  'app.engagement',
+] as const;
+export type MetricName = (typeof METRICS)[number];
+export const isMetric = (name: string): name is MetricName => (METRICS as readonly string[]).includes(name);
+
+/** Simulated ms between two points of a series. */
+export const STEP_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** One task: a stay of a slot's task from its start to its end (ms since the epoch). */
+export interface Task {
+  readonly slot: number;
+  readonly start: number;
+  readonly version: number;
+  readonly from: number;
+  readonly to: number;
+  /** It ended because its start failed. */
+  readonly crashed: boolean;
+}
+
+/** What values depend on besides the task. */
+export interface MetricWorld {
+  readonly seed: number;
+  readonly speed: number;
+  readonly fleet: Fleet;
+  readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
+}
+
+/**
+ * The value of a metric of a task at a time, worked out from the seed and the history of the fleet alone, so that
+ * nothing is stored. Units: cpu and error ratio 0–1, memory MB, rate requests a second, latency ms, log errors a minute,
+ * engagement an index around 100.
+ */
+export function valueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
+  const step = Math.floor((at * world.speed) / STEP_MS);
+  const jitter = (share: number): number =>
+    1 + share * (2 * noise(world.seed ^ hashText(`${job.name} ${metric}`), task.slot, task.start, step) - 1);
+  const acts = behaviourOf(world, job, task, at);
+  const load = loadAt(world, job, at);
+  const errors = Math.min(1, 0.001 * jitter(0.5) + (acts.errorRatio ?? 0) * jitter(0.05));
+  switch (metric) {
+    case 'system.cpu':
+      return Math.min(1, 0.4 * load * (acts.cpuFactor ?? 1) * jitter(0.03));
+    case 'system.memory':
+      return 1000 * jitter(0.01) + (acts.memoryLeakMbPerMinute ?? 0) * minutesSince(world, task.from, at);
+    case 'system.crashes':
+      return crashesIn(job, task.slot, at - STEP_MS / world.speed, at);
+    case 'rpc.rate':
+      return 100 * load * jitter(0.03);
+    case 'rpc.error_ratio':
+      return errors;
+    case 'rpc.latency':
+      return 20 * (1 + 0.3 * Math.max(0, load - 1)) * (acts.latencyFactor ?? 1) * jitter(0.05);
+    case 'log.error_rate':
+      return 0.5 * jitter(0.5) + 6000 * load * (errors - 0.001 > 0.01 ? errors : 0);
+    case 'app.engagement':
+      return 100 * (acts.engagementFactor ?? 1) * jitter(0.02);
+  }
+}
+
+/** How many starts failed in a slot within (from, to]. */
+function crashesIn(job: Job, slot: number, from: number, to: number): number {
+  let count = 0;
+  for (const index of pastOf(job, slot)) {
+    const ended = job.past.to[index] ?? 0;
+    if (ended <= from) break;
+    if (job.past.crashed[index] && ended <= to) count += 1;
+  }
+  return count;
+}
+
+/** What the task's version does to it at that moment. */
+function behaviourOf(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
+  const spec = behaviourAt(world.behaviours, nameOf(world.fleet, task.version) ?? '', at);
+  if (spec.onlyRegion !== undefined && spec.onlyRegion !== job.region) return {};
+  if (spec.afterMs !== undefined && at - task.from < spec.afterMs / world.speed) return {};
+  if (spec.atShare === undefined) return spec;
+  const running = countAt(job.running, at);
+  const log = job.runningOf.get(task.version);
+  return running > 0 && log !== undefined && countAt(log, at) / running >= spec.atShare ? spec : {};
+}
+
+/** Load of each running task, 1 on average: more by day than by night, more when others are down. */
+function loadAt(world: MetricWorld, job: Job, at: number): number {
+  const day = 1 + 0.25 * Math.sin((2 * Math.PI * ((at * world.speed) % DAY_MS)) / DAY_MS);
+  const running = countAt(job.running, at);
+  return running === 0 ? day : (day * countAt(job.sizes, at)) / running;
+}
+
+const minutesSince = (world: MetricWorld, from: number, at: number): number =>
+  (Math.max(0, at - from) * world.speed) / 60_000;

@@ -1,0 +1,121 @@
+import type { Series } from '../../sdk/protocol/dataSource';
+import { ExtensionError } from '../../sdk/server';
+import { nameOf } from '../twine/fleet';
+import { identifierOf, parseIdentifier, pastOf, RUNNING, type Job } from '../twine/job';
+import { isMetric, METRICS, STEP_MS, valueAt, type MetricName, type MetricWorld, type Task } from './series';
+
+export interface MetricQuery {
+  readonly metric: string;
+  readonly selector: {
+    readonly unit: string;
+    /** Identifiers; all tasks of the unit when left out. */
+    readonly tasks?: readonly string[] | undefined;
+    readonly labels?: Readonly<Record<string, string>> | undefined;
+  };
+  /** ms since the epoch. */
+  readonly start: number;
+  readonly end: number;
+  /** ms between two points; never less than the world's own. */
+  readonly step: number;
+}
+
+/** An answer holds at most this many points. */
+const MAX_POINTS = 5_000_000;
+
+/**
+ * The series of the tasks that ran at some moment of (start, end], one point at each multiple of the step at which the
+ * task was up. Nothing is known of the future. A failed start shows in `system.crashes` only.
+ */
+export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery): Series[] {
+  const { metric, selector, start } = query;
+  if (!isMetric(metric))
+    throw new ExtensionError('unknown-metric', `metric: there is no ${metric}; there are ${METRICS.join(', ')}`);
+  const job = world.fleet.jobs.get(selector.unit);
+  if (job === undefined)
+    throw new ExtensionError('unknown-unit', `selector.unit: no job ${selector.unit}`, { status: 404 });
+  const end = Math.min(query.end, now);
+  const own = STEP_MS / world.speed;
+  const step = own * Math.max(1, Math.floor(query.step / own + 1e-9));
+  const tasks = selector.tasks ? named(job, selector.tasks) : all(job, start, end);
+  if (tasks.length * Math.max(0, (end - start) / step) > MAX_POINTS)
+    throw new ExtensionError(
+      'too-much',
+      `end: that is more than ${MAX_POINTS} points; ask for less or for larger steps`,
+    );
+  return tasks.flatMap((task) => {
+    const labels = labelsOf(world, job, task);
+    if (Object.entries(selector.labels ?? {}).some(([key, value]) => labels[key] !== value)) return [];
+    const points = pointsOf(world, job, metric, task, { start, end, step });
+    return points.length > 0 ? [{ labels, points }] : [];
+  });
+}
+
+/** What the fleet stamps on the metrics of a task. */
+function labelsOf(world: MetricWorld, job: Job, task: Task): Record<string, string> {
+  const version = nameOf(world.fleet, task.version) ?? '';
+  const { name, region } = job;
+  return { task: identifierOf(name, task.slot, task.start), slot: String(task.slot), version, job: name, region };
+}
+
+function pointsOf(
+  world: MetricWorld,
+  job: Job,
+  metric: MetricName,
+  task: Task,
+  grid: { readonly start: number; readonly end: number; readonly step: number },
+): [number, number][] {
+  const { start, end, step } = grid;
+  if (task.crashed) {
+    const at = Math.ceil(task.to / step) * step;
+    return metric === 'system.crashes' && at > start && at <= end ? [[at, valueAt(world, job, metric, task, at)]] : [];
+  }
+  const points: [number, number][] = [];
+  const last = Math.floor(Math.min(end, task.to) / step);
+  for (let k = Math.max(Math.floor(start / step) + 1, Math.ceil(task.from / step)); k <= last; k += 1)
+    points.push([k * step, valueAt(world, job, metric, task, k * step)]);
+  return points;
+}
+
+function named(job: Job, identifiers: readonly string[]): Task[] {
+  return identifiers.flatMap((identifier) => {
+    const id = parseIdentifier(job.name, identifier);
+    return (id && find(job, id.slot, id.start)) ?? [];
+  });
+}
+
+function find(job: Job, slot: number, start: number): Task | undefined {
+  const { tasks, past } = job;
+  if (slot < job.size && tasks.starts[slot] === start && tasks.state[slot] === RUNNING) return present(job, slot);
+  for (const index of pastOf(job, slot)) if (past.start[index] === start) return earlier(job, index);
+  return undefined;
+}
+
+function all(job: Job, start: number, end: number): Task[] {
+  const found: Task[] = [];
+  for (let index = 0; index < job.past.slot.length; index += 1) {
+    const task = earlier(job, index);
+    // A failed start is reported at the next point of the grid, so after it ended.
+    if (task.from <= end && (task.to > start || task.crashed)) found.push(task);
+  }
+  for (let slot = 0; slot < job.size; slot += 1)
+    if (job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) <= end) found.push(present(job, slot));
+  return found;
+}
+
+function present({ tasks }: Job, slot: number): Task {
+  const [start, version, from] = [tasks.starts[slot] ?? 0, tasks.version[slot] ?? 0, tasks.startedAt[slot] ?? 0];
+  return { slot, start, version, from, to: Infinity, crashed: false };
+}
+
+function earlier({ past }: Job, index: number): Task {
+  const at = (column: readonly number[]): number => column[index] ?? 0;
+  const crashed = past.crashed[index] ?? false;
+  return {
+    slot: at(past.slot),
+    start: at(past.start),
+    version: at(past.version),
+    from: at(past.from),
+    to: at(past.to),
+    crashed,
+  };
+}

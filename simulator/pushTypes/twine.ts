@@ -1,0 +1,151 @@
+import type { Hono } from 'hono';
+import { judgeTargets } from '../../sdk/health';
+import type { RequestOf } from '../../sdk/protocol/common';
+import type { PushTypeProtocol, Target } from '../../sdk/protocol/pushType';
+import { ExtensionError, servePushType, type Call, type MutatingCall } from '../../sdk/server';
+import type { UpdateVerb } from '../events';
+import { STEP_MS } from '../metrics/series';
+import { queryMetrics } from '../metrics/store';
+import { resolveTargets } from '../metrics/targets';
+import type { Simulation } from '../simulation';
+import type { Update } from '../twine/fleet';
+import type { Job } from '../twine/job';
+import { countVersions } from '../twine/jobs';
+import { regionDown } from '../twine/tasks';
+import { acceptUpdate, busyWith, commandUpdate, outdatedOf, progressOf, type UpdateTarget } from '../twine/updates';
+import { configuredJobs, configProblems } from './twineConfig';
+
+/** Name of this push type in the ledger and in HTTP faults. */
+const TWINE = 'twine';
+
+type Request<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
+
+/** The standard push type `twine`: units are jobs, `config: { jobs: [name, …] }` says which. */
+export function twinePushType(simulation: Simulation): Hono {
+  return servePushType(TWINE, {
+    validateConfig: (_, { context }) => ({ problems: configProblems(simulation.fleet, context.config) }),
+    fetchDeployUnits: (_, call) => fetchDeployUnits(simulation, call),
+    needsPush: ({ targets }, call) => ({ units: targets.map((target) => needsPush(simulation, target, call)) }),
+    executeUpdates: (request, call) => executeUpdates(simulation, request, call),
+    trackUpdates: ({ updateId }) => {
+      const { units } = findUpdate(simulation, updateId);
+      return { units: [...units.values()].map((unit) => progressOf(simulation, unit)) };
+    },
+    pauseUpdates: (request, call) => command(simulation, 'pause', request, call),
+    resumeUpdates: (request, call) => command(simulation, 'resume', request, call),
+    cancelUpdates: (request, call) => command(simulation, 'cancel', request, call),
+    runHealthChecks: (request) => runHealthChecks(simulation, request),
+  });
+}
+
+function fetchDeployUnits(simulation: Simulation, { context }: Call) {
+  const problems = configProblems(simulation.fleet, context.config);
+  const [first] = problems;
+  if (first) throw new ExtensionError('invalid-config', `${first.path}: ${first.message}`);
+  const jobs = configuredJobs(context.config).map((name) => findJob(simulation, name, 'config.jobs'));
+  const units = jobs.map((job) => ({
+    id: job.name,
+    labels: { ...job.labels, region: job.region },
+    size: job.size,
+    version: simulation.fleet.names[job.version] ?? null,
+    mixed: countVersions(simulation, job).size > 1,
+    available: !regionDown(simulation, job.region),
+  }));
+  return { service: jobs[0]?.service ?? '', units };
+}
+
+function needsPush(simulation: Simulation, target: Target, call: Call) {
+  const wanted = toTarget(simulation, target, call, 'targets', true);
+  return { id: target.unit, size: wanted.job.size, outdated: outdatedOf(simulation, wanted) };
+}
+
+/** All targets are checked before the first is begun: an update is accepted as a whole or not at all. */
+function executeUpdates(simulation: Simulation, request: Request<'executeUpdates'>, call: MutatingCall) {
+  return simulation.once(TWINE, 'executeUpdates', request, call, () => {
+    const { updateId: id, urgency, wholeUnit } = request;
+    const targets = request.targets.map((target, index) =>
+      toTarget(simulation, target, call, `targets.${index}`, wholeUnit),
+    );
+    const answer = { accepted: targets.map(({ job }) => job.name) };
+    if (simulation.fleet.updates.has(id)) return { answer, effect: false };
+    if (simulation.fleet.cancelled.has(id))
+      throw new ExtensionError('cancelled', `${id} was cancelled`, { status: 409 });
+    if (new Set(answer.accepted).size < targets.length)
+      throw new ExtensionError('invalid-request', 'targets: a unit is named twice');
+    for (const { job } of targets) {
+      const other = busyWith(job, id);
+      if (other !== null)
+        throw new ExtensionError('unit-busy', `${job.name} is being updated by ${other}`, { status: 409 });
+    }
+    acceptUpdate(simulation, { id, urgency, wholeUnit, targets });
+    return { answer, effect: true };
+  });
+}
+
+/** An update that is not known has nothing to pause; cancelled before it arrives, it will never begin. */
+function command(
+  simulation: Simulation,
+  verb: UpdateVerb,
+  request: Request<'pauseUpdates'>,
+  call: MutatingCall,
+): Record<string, never> {
+  return simulation.once(TWINE, `${verb}Updates`, request, call, () => {
+    const { updates, cancelled } = simulation.fleet;
+    const update = updates.get(request.updateId);
+    if (update) return { answer: {}, effect: commandUpdate(simulation, update, verb, request.units) };
+    if (verb !== 'cancel' || request.units !== undefined) return { answer: {}, effect: false };
+    cancelled.add(request.updateId);
+    return { answer: {}, effect: true };
+  });
+}
+
+async function runHealthChecks(simulation: Simulation, request: Request<'runHealthChecks'>) {
+  const { checks, baseline, now } = request;
+  const { units, updatedBy, exclude = [] } = request.targets;
+  const stepMs = STEP_MS / simulation.speed;
+  const targets = units.map((unit, index) => {
+    const job = findJob(simulation, unit, `targets.units.${index}`);
+    return { id: unit, ...resolveTargets(simulation.fleet, job, { updatedBy, exclude, baseline, now, stepMs }) };
+  });
+  return judgeTargets({
+    targets,
+    checks,
+    baseline,
+    now,
+    query: (query, { source }) => {
+      if (source !== undefined && source !== TWINE) throw new Error(`the fleet has no data source ${source}`);
+      return Promise.resolve({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) });
+    },
+  });
+}
+
+export const metricWorld = (simulation: Simulation) => ({
+  seed: simulation.world.kernel.seed,
+  speed: simulation.speed,
+  fleet: simulation.fleet,
+  behaviours: simulation.state.behaviours,
+});
+
+function findJob(simulation: Simulation, name: string, field: string): Job {
+  const job = simulation.fleet.jobs.get(name);
+  if (job) return job;
+  throw new ExtensionError('unknown-unit', `${field}: no job ${name}`, { status: 404 });
+}
+
+function findUpdate(simulation: Simulation, id: string): Update {
+  const update = simulation.fleet.updates.get(id);
+  if (update) return update;
+  throw new ExtensionError('unknown-update', `updateId: no update ${id}`, { status: 404 });
+}
+
+/** A target as the scheduler takes it. Without an amount a whole-unit update means all tasks. */
+function toTarget(simulation: Simulation, target: Target, call: Call, field: string, all: boolean): UpdateTarget {
+  const { unit, version, amount, updatedBy, exclude } = target;
+  const job = findJob(simulation, unit, `${field}.unit`);
+  const configured = configuredJobs(call.context.config);
+  if (configured.length > 0 && !configured.includes(unit))
+    throw new ExtensionError('unknown-unit', `${field}.unit: ${unit} is not one of config.jobs`, { status: 404 });
+  if (amount === undefined && updatedBy === undefined && !all)
+    throw new ExtensionError('invalid-request', `${field}.amount: needed unless updatedBy says which tasks`);
+  return { job, version, amount: amount ?? { all: true }, updatedBy, exclude };
+}

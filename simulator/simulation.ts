@@ -1,0 +1,100 @@
+import { CHECKERS } from './checkers';
+import type { DueEvent, FleetEvent } from './events';
+import { decode, encode } from './kernel/codec';
+import { freshKernel, World, type KernelState } from './kernel/world';
+import { once, type Outcome } from './ledger';
+import { behaviourAt } from './metrics/behaviour';
+import { freshState, type SimulationState } from './state';
+import { liftFault, moveAway } from './twine/faults';
+import type { Fleet, Twine } from './twine/fleet';
+import { onTaskStarted } from './twine/scheduler';
+import type { MutatingCall } from '../sdk/server';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Divides every simulated duration. */
+  readonly speed: number;
+}
+
+/** The whole simulated world: the kernel, the fleet, and the books that are kept about it. */
+export class Simulation implements Twine {
+  readonly world: World<DueEvent>;
+  state: SimulationState = freshState();
+
+  constructor(options: SimulationOptions) {
+    this.world = new World(freshKernel<DueEvent>(options.seed, options.speed, 0), (event) => this.handle(event));
+  }
+
+  get fleet(): Fleet {
+    return this.state.fleet;
+  }
+
+  get speed(): number {
+    return this.world.kernel.speed;
+  }
+
+  /** Begins anew at the present moment. */
+  reset(options: SimulationOptions): void {
+    this.world.kernel = freshKernel(options.seed, options.speed, this.world.now);
+    this.state = freshState();
+  }
+
+  readonly notify = (event: FleetEvent): void => {
+    for (const checker of CHECKERS) {
+      const text = checker.see(event, this.state.checkers, this.fleet);
+      if (text !== null) this.state.violations.push({ at: this.world.now, invariant: checker.invariant, text });
+    }
+  };
+
+  readonly crashesOnStart = (version: string, region: string): boolean => {
+    const { crashOnStart, onlyRegion } = behaviourAt(this.state.behaviours, version, this.world.now);
+    return crashOnStart === true && (onlyRegion === undefined || onlyRegion === region);
+  };
+
+  /** Runs a mutating call at most once for its key, and writes it into the ledger. */
+  once<A>(service: string, method: string, request: unknown, by: MutatingCall, perform: () => Outcome<A>): A {
+    const { ledger, calls } = this.state;
+    const books = { now: this.world.now, ledger, calls, notify: this.notify };
+    return once(books, { service, method, request, by }, perform);
+  }
+
+  /** The whole world as text. */
+  save(): string {
+    return encode({ kernel: this.world.kernel, state: this.state });
+  }
+
+  /** The world that `save` wrote; it goes on from its own time, never backwards. Throws on anything else. */
+  load(text: string): void {
+    const saved = decode(text) as { kernel?: KernelState<DueEvent>; state?: SimulationState };
+    if (saved?.kernel === undefined || saved.state?.fleet === undefined) throw new Error('not a snapshot');
+    this.world.kernel = saved.kernel;
+    this.state = saved.state;
+  }
+
+  private handle(event: DueEvent): void {
+    switch (event.kind) {
+      case 'task-started': {
+        const job = this.fleet.jobs.get(event.job);
+        if (job) onTaskStarted(this, job, event.slot, event.epoch);
+        return;
+      }
+      case 'fault-over':
+        liftFault(this, event.fault);
+        return;
+      case 'move-away':
+        moveAway(this, event.fault);
+        return;
+      case 'run-ended':
+        this.endRun(event.run);
+    }
+  }
+
+  private endRun(id: string): void {
+    const run = this.state.runs.get(id);
+    if (run === undefined || run.state !== 'running') return;
+    run.state = run.failure === null ? 'succeeded' : 'failed';
+    run.message = run.failure ?? 'done';
+    if (run.failure !== null || run.tag === null) return;
+    for (const { name, version } of run.outputs) this.state.tags.set(`${name}@${run.tag}`, version);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Artifact } from '../domain/artifact';
+import { freshFleet, type Fleet } from './twine/fleet';
+import type { LedgerEntry, RememberedCall } from './ledger';
+import type { Behaviour } from './metrics/behaviour';
+import type { HttpFault } from './httpFaults';
+import type { Violation } from './checkers/checker';
+
+/** A run of an action service. */
+export interface Run {
+  readonly id: string;
+  readonly service: string;
+  readonly startedAt: number;
+  readonly endsAt: number;
+  state: 'running' | 'succeeded' | 'failed';
+  message: string;
+  /** What it will have produced if it succeeds. */
+  readonly outputs: readonly Artifact[];
+  /** Why it will fail; null when it will not. */
+  readonly failure: string | null;
+  /** Set by `pkg`: under which tag the inputs are stored. */
+  readonly tag: string | null;
+}
+
+/** All that the world beside the kernel remembers, as plain data: what a snapshot holds. */
+export interface SimulationState {
+  readonly fleet: Fleet;
+  readonly ledger: LedgerEntry[];
+  readonly calls: Map<string, RememberedCall>;
+  readonly violations: Violation[];
+  /** Memory of the checkers, by name. */
+  readonly checkers: Map<string, unknown>;
+  /** What versions do, and since when, oldest first. */
+  readonly behaviours: Map<string, Behaviour[]>;
+  readonly httpFaults: Map<string, HttpFault>;
+  readonly runs: Map<string, Run>;
+  /** The artifact store: `name@tag` → version. */
+  readonly tags: Map<string, string>;
+  faultCount: number;
+}
+
+export const freshState = (): SimulationState => ({
+  fleet: freshFleet(),
+  ledger: [],
+  calls: new Map(),
+  violations: [],
+  checkers: new Map(),
+  behaviours: new Map(),
+  httpFaults: new Map(),
+  runs: new Map(),
+  tags: new Map(),
+  faultCount: 0,
+});

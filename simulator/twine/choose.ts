@@ -1,0 +1,70 @@
+import { tasksOf, type Amount } from '../../domain/fleet/amount';
+import type { Fleet } from './fleet';
+import { RUNNING, UPDATING, type Job } from './job';
+import { wants } from './scheduler';
+import { crashed } from './tasks';
+
+/** What a target asks of one job. */
+export interface Wish {
+  /** Index of the version. */
+  readonly version: number;
+  readonly amount: Amount | undefined;
+  readonly updatedBy: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
+  readonly urgency: 'normal' | 'revert';
+}
+
+/**
+ * The tasks that an update must bring to the version. With an amount: tasks that are on the version already count toward
+ * it, unless their start failed; of the others the lowest slots are taken. With `updatedBy`: all that these
+ * updates touched last, or that inherited their version. Tasks that are down come first, since they cost no budget.
+ */
+export function chooseSlots(fleet: Fleet, job: Job, wish: Wish, now: number): Int32Array {
+  const outdated = (slot: number): boolean => wants(job, { version: wish.version, acceptedAt: now }, slot);
+  const slots = wish.updatedBy
+    ? touched(job, indicesOf(fleet, withReverts(fleet, wish.updatedBy)), outdated)
+    : lacking(fleet, job, wish, outdated);
+  return Int32Array.from(inOrder(job, slots, wish.urgency));
+}
+
+/** These updates and, since a later try must find what an earlier one touched, every revert of any of them. */
+export function withReverts(fleet: Fleet, updatedBy: readonly string[]): string[] {
+  const found = new Set(updatedBy);
+  // Reverts of reverts come later in the map than what they revert, so one pass finds them all.
+  for (const update of fleet.updates.values()) if (update.updatedBy.some((id) => found.has(id))) found.add(update.id);
+  return [...found];
+}
+
+/** The indices of the update ids that the fleet knows. */
+export const indicesOf = (fleet: Fleet, updateIds: readonly string[]): Set<number> =>
+  new Set(updateIds.flatMap((id) => fleet.indices.get(id) ?? []));
+
+type Outdated = (slot: number) => boolean;
+
+function touched(job: Job, updates: ReadonlySet<number>, outdated: Outdated): number[] {
+  const slots: number[] = [];
+  for (let slot = 0; slot < job.size; slot += 1)
+    if (updates.has(job.tasks.update[slot] ?? 0) && outdated(slot)) slots.push(slot);
+  return slots;
+}
+
+function lacking(fleet: Fleet, job: Job, wish: Wish, outdated: Outdated): number[] {
+  const reserved = indicesOf(fleet, wish.exclude ?? []);
+  const failed: number[] = [];
+  const others: number[] = [];
+  let current = 0;
+  for (let slot = 0; slot < job.size; slot += 1) {
+    if (!outdated(slot)) current += 1;
+    else if (!reserved.has(job.tasks.update[slot] ?? 0)) (crashed(job, slot) ? failed : others).push(slot);
+  }
+  const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, job.size) - current);
+  return [...failed, ...others].slice(0, missing);
+}
+
+/** Down first, then running; those in flight for another update last, unless a revert cannot wait for them. */
+function inOrder(job: Job, slots: readonly number[], urgency: Wish['urgency']): number[] {
+  const state = (slot: number): number => job.tasks.state[slot] ?? 0;
+  const inFlight = (slot: number): boolean => state(slot) === UPDATING && urgency === 'normal';
+  const down = slots.filter((slot) => state(slot) !== RUNNING && !inFlight(slot));
+  return [...down, ...slots.filter((slot) => state(slot) === RUNNING), ...slots.filter(inFlight)];
+}

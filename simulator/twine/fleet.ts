@@ -1,0 +1,78 @@
+import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
+import type { World } from '../kernel/world';
+import type { Job } from './job';
+import type { FleetFault } from './topology';
+
+/** What one update does to one job. */
+export interface UnitUpdate {
+  readonly job: string;
+  /** Index into the fleet's names. */
+  readonly version: number;
+  readonly acceptedAt: number;
+  /** The tasks that it must bring to the version, in the order in which it takes them. */
+  readonly slots: Int32Array;
+  /** How many of `slots` it has taken. */
+  cursor: number;
+  /** Tasks stopped and not yet live. */
+  inFlight: number;
+  state: 'active' | 'paused' | UpdateEnd;
+  reason: string | null;
+}
+
+export interface Update {
+  readonly id: string;
+  readonly urgency: 'normal' | 'revert';
+  readonly wholeUnit: boolean;
+  /** What it reverts. */
+  readonly updatedBy: readonly string[];
+  readonly units: Map<string, UnitUpdate>;
+}
+
+/** All that Twine remembers, as plain data. */
+export interface Fleet {
+  readonly jobs: Map<string, Job>;
+  readonly updates: Map<string, Update>;
+  /** Cancelled before they arrived: a late delivery must not begin them. */
+  readonly cancelled: Set<string>;
+  readonly faults: Map<string, FleetFault>;
+  /** Versions and update ids; a task stores the index. 0 is none. */
+  readonly names: string[];
+  readonly indices: Map<string, number>;
+  /** The next machine to move to, in each region. */
+  readonly spareMachine: Map<string, number>;
+}
+
+/** What the parts of Twine work with. */
+export interface Twine {
+  readonly world: World<DueEvent>;
+  readonly fleet: Fleet;
+  readonly notify: (event: FleetEvent) => void;
+  /** Whether tasks that start on a version fail their liveness check now. */
+  readonly crashesOnStart: (version: string, region: string) => boolean;
+}
+
+export const freshFleet = (): Fleet => ({
+  jobs: new Map(),
+  updates: new Map(),
+  cancelled: new Set(),
+  faults: new Map(),
+  names: [''],
+  indices: new Map([['', 0]]),
+  spareMachine: new Map(),
+});
+
+/** The index of a name, which is added when it is new. */
+export function indexOf(fleet: Fleet, name: string): number {
+  let index = fleet.indices.get(name);
+  if (index === undefined) {
+    index = fleet.names.push(name) - 1;
+    fleet.indices.set(name, index);
+  }
+  return index;
+}
+
+/** The name of an index; null for 0, none. */
+export const nameOf = (fleet: Fleet, index: number): string | null => fleet.names[index] || null;
+
+/** `deploy/kvstore/12/deploy/1` of `deploy/kvstore/12/deploy/1/0/1`: whose update it is. */
+export const deployOf = (updateId: string): string => updateId.split('/').slice(0, -2).join('/') || updateId;

@@ -1,0 +1,158 @@
+import { tasksOf, type Amount } from '../../domain/fleet/amount';
+import type { TaskStateName } from '../events';
+import { countLog, type CountLog } from './countLog';
+
+/** States of a task, as they are stored. */
+export const RUNNING = 0;
+export const UPDATING = 1;
+export const DOWN = 2;
+export const MOVING = 3;
+export const STATE_NAMES: readonly TaskStateName[] = ['running', 'updating', 'down', 'moving'];
+
+/** ms of simulated time, means of the distributions. */
+export interface Timings {
+  readonly fetchMs: number;
+  readonly stopMs: number;
+  readonly startMs: number;
+}
+
+/** One entry a slot. Versions and update ids are indices into the fleet's names; 0 is none. */
+export interface Columns {
+  readonly state: Uint8Array;
+  readonly version: Int32Array;
+  /** The update that touched the slot last, or whose version it inherited. */
+  readonly update: Int32Array;
+  /** How often the slot was started: with job and slot, the identifier of the task that runs there. */
+  readonly starts: Int32Array;
+  readonly machine: Int32Array;
+  /** Rises whenever what is under way in the slot is void. */
+  readonly epoch: Int32Array;
+  /** Starts that failed in a row. */
+  readonly crashes: Int32Array;
+  /** When the present task started, and when the slot came to be. */
+  readonly startedAt: Float64Array;
+  readonly bornAt: Float64Array;
+  /** Index + 1 of the slot's latest entry in `past`; 0 for none. */
+  readonly lastPast: Int32Array;
+}
+
+/** Tasks that ran earlier: one entry each, in the order in which they ended. */
+export interface Past {
+  readonly slot: number[];
+  readonly start: number[];
+  readonly version: number[];
+  readonly update: number[];
+  readonly from: number[];
+  readonly to: number[];
+  readonly crashed: boolean[];
+  /** Index + 1 of the entry before it of the same slot. */
+  readonly previous: number[];
+}
+
+/** A job of tasks: plain data, so that a world can be written out. */
+export interface Job {
+  readonly name: string;
+  readonly service: string;
+  readonly region: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly nSmall: Amount;
+  readonly budget: Amount;
+  readonly timings: Timings;
+  size: number;
+  /** Tasks that are not running, for whatever reason. */
+  unavailable: number;
+  /** What tasks that are added start on, and the update that set it. */
+  version: number;
+  update: number;
+  /** The update that has not ended, if any. */
+  active: string | null;
+  tasks: Columns;
+  readonly past: Past;
+  readonly running: CountLog;
+  readonly sizes: CountLog;
+  /** Running tasks of each version. */
+  readonly runningOf: Map<number, CountLog>;
+}
+
+export type JobSpec = Pick<
+  Job,
+  'name' | 'service' | 'region' | 'labels' | 'nSmall' | 'budget' | 'timings' | 'size' | 'version'
+>;
+
+/**
+ * A job whose tasks all run, and have done so since `sinceMs`: a world that is looked at for the first time has a past,
+ * so that metrics of before a deploy exist.
+ */
+export function createJob(spec: JobSpec, sinceMs: number): Job {
+  const tasks = columns(Math.max(1, spec.size));
+  for (let slot = 0; slot < spec.size; slot += 1) tasks.machine[slot] = slot;
+  tasks.version.fill(spec.version, 0, spec.size);
+  tasks.starts.fill(1, 0, spec.size);
+  tasks.startedAt.fill(sinceMs);
+  tasks.bornAt.fill(sinceMs);
+  const running = countLog(sinceMs, spec.size);
+  const runningOf = new Map([[spec.version, countLog(sinceMs, spec.size)]]);
+  const past: Past = { slot: [], start: [], version: [], update: [], from: [], to: [], crashed: [], previous: [] };
+  return {
+    ...spec,
+    unavailable: 0,
+    update: 0,
+    active: null,
+    tasks,
+    past,
+    running,
+    sizes: countLog(sinceMs, spec.size),
+    runningOf,
+  };
+}
+
+/** Makes room for `size` slots. */
+export function ensureCapacity(job: Job, size: number): void {
+  if (size <= job.tasks.state.length) return;
+  const larger = columns(Math.max(size, 2 * job.tasks.state.length));
+  for (const key of Object.keys(larger) as (keyof Columns)[]) larger[key].set(job.tasks[key]);
+  job.tasks = larger;
+}
+
+/** How many tasks may be unavailable: percent rounds down, at least one. */
+export const budgetOf = (job: Pick<Job, 'budget' | 'size'>): number =>
+  'percent' in job.budget
+    ? Math.max(1, Math.floor((job.budget.percent * job.size) / 100))
+    : tasksIn(job.budget, job.size);
+
+/** How many tasks are updated at a time. */
+export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, job.size));
+
+/** `kvstore-x/3/17`: slot 3, its seventeenth start. New on every start. */
+export const identifierOf = (job: string, slot: number, start: number): string => `${job}/${slot}/${start}`;
+
+/** The slot and start that an identifier names; undefined when it is not one of this job. */
+export function parseIdentifier(job: string, identifier: string): { slot: number; start: number } | undefined {
+  if (!identifier.startsWith(`${job}/`)) return undefined;
+  const [slot = NaN, start = NaN, ...rest] = identifier
+    .slice(job.length + 1)
+    .split('/')
+    .map(Number);
+  return Number.isInteger(slot) && Number.isInteger(start) && rest.length === 0 ? { slot, start } : undefined;
+}
+
+/** The tasks that ran in a slot before the present one, latest first, as indices into `past`. */
+export function* pastOf(job: Job, slot: number): Generator<number> {
+  for (let next = job.tasks.lastPast[slot] ?? 0; next > 0; next = job.past.previous[next - 1] ?? 0) yield next - 1;
+}
+
+const tasksIn = (amount: Amount, size: number): number =>
+  'count' in amount ? Math.min(amount.count, size) : 'all' in amount ? size : 0;
+
+const columns = (capacity: number): Columns => ({
+  state: new Uint8Array(capacity),
+  version: new Int32Array(capacity),
+  update: new Int32Array(capacity),
+  starts: new Int32Array(capacity),
+  machine: new Int32Array(capacity),
+  epoch: new Int32Array(capacity),
+  crashes: new Int32Array(capacity),
+  startedAt: new Float64Array(capacity),
+  bornAt: new Float64Array(capacity),
+  lastPast: new Int32Array(capacity),
+});

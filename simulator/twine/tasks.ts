@@ -1,0 +1,150 @@
+import type { TaskEvent } from '../events';
+import { countLog, currentCount, setCount } from './countLog';
+import { nameOf, type Twine, type UnitUpdate } from './fleet';
+import { DOWN, RUNNING, STATE_NAMES, UPDATING, type Job } from './job';
+import { covers } from './topology';
+
+/** What can happen to one task. Everything that changes a task goes through here, so that counts stay true. */
+
+const FIRST_RETRY_MS = 10_000;
+const LONGEST_RETRY_MS = 300_000;
+/** Durations vary by this share of their mean, evenly. */
+const SPREAD = 0.2;
+
+/** Whether the machine of a slot is up. */
+export function reachable(twine: Pick<Twine, 'fleet'>, job: Job, slot: number): boolean {
+  const machine = job.tasks.machine[slot] ?? 0;
+  for (const fault of twine.fleet.faults.values()) if (covers(fault, job.region, machine)) return false;
+  return true;
+}
+
+/** A task whose start failed and that will be tried again. */
+export const crashed = (job: Job, slot: number): boolean =>
+  job.tasks.state[slot] === DOWN && (job.tasks.crashes[slot] ?? 0) > 0;
+
+export const regionDown = (twine: Twine, region: string): boolean =>
+  [...twine.fleet.faults.values()].some((fault) => fault.kind === 'region' && fault.region === region);
+
+/** Ends what runs or is under way in a slot and puts it into another state. */
+export function leave(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
+  const { tasks } = job;
+  const from = tasks.state[slot] ?? RUNNING;
+  const previous = nameOf(twine.fleet, tasks.update[slot] ?? 0);
+  if (from === RUNNING) closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
+  if (from === UPDATING) release(twine, job, slot);
+  tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
+  setState(twine, job, slot, to);
+  const update_ = nameOf(twine.fleet, update);
+  twine.notify({
+    kind: 'task',
+    job: job.name,
+    slot,
+    from: nameOfState(from),
+    to: nameOfState(to),
+    why,
+    update: update_,
+    previous,
+  });
+}
+
+/** Something that will start the slot's task after about `meanMs`, unless the slot is disturbed before. */
+export function startAfter(twine: Twine, job: Job, slot: number, meanMs: number): void {
+  const factor = 1 - SPREAD + 2 * SPREAD * twine.world.random(`durations/${job.name}`);
+  const epoch = job.tasks.epoch[slot] ?? 0;
+  twine.world.after(meanMs * factor, { kind: 'task-started', job: job.name, slot, epoch });
+}
+
+/**
+ * The slot's task comes up under a new identifier and is checked for liveness. Returns the update that was waiting for
+ * it, if one was, and whether it lives; undefined when the slot was disturbed since.
+ */
+export function finishStart(
+  twine: Twine,
+  job: Job,
+  slot: number,
+  epoch: number,
+): { readonly unit: UnitUpdate | undefined; readonly live: boolean } | undefined {
+  const { tasks } = job;
+  if (slot >= job.size || tasks.epoch[slot] !== epoch) return undefined;
+  const from = tasks.state[slot] ?? DOWN;
+  const unit = from === UPDATING ? release(twine, job, slot) : undefined;
+  tasks.starts[slot] = (tasks.starts[slot] ?? 0) + 1;
+  tasks.epoch[slot] = epoch + 1;
+  const live = !twine.crashesOnStart(nameOf(twine.fleet, tasks.version[slot] ?? 0) ?? '', job.region);
+  if (live) tasks.startedAt[slot] = twine.world.now;
+  else closeTask(twine, job, slot, twine.world.now, true);
+  tasks.crashes[slot] = live ? 0 : (tasks.crashes[slot] ?? 0) + 1;
+  setState(twine, job, slot, live ? RUNNING : DOWN);
+  const [to, why] = live ? (['running', 'started'] as const) : (['down', 'crashed'] as const);
+  twine.notify({ kind: 'task', job: job.name, slot, from: nameOfState(from), to, why, update: null, previous: null });
+  if (!live) startAfter(twine, job, slot, retryDelay(tasks.crashes[slot] ?? 1));
+  return { unit, live };
+}
+
+/** Adds a slot at the end of the job, on the job's own version; it starts after a while. */
+export function addSlot(twine: Twine, job: Job): void {
+  const slot = job.size;
+  const { tasks } = job;
+  job.size += 1;
+  job.unavailable += 1;
+  tasks.state[slot] = DOWN;
+  tasks.version[slot] = job.version;
+  tasks.update[slot] = job.update;
+  tasks.machine[slot] = slot;
+  tasks.crashes[slot] = 0;
+  tasks.bornAt[slot] = twine.world.now;
+  tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
+  const change = { job: job.name, slot, why: 'resize', update: null, previous: null } as const;
+  twine.notify({ kind: 'task', from: 'gone', to: 'down', ...change });
+  if (reachable(twine, job, slot)) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
+}
+
+/** Removes the last slot. */
+export function removeSlot(twine: Twine, job: Job): void {
+  const slot = job.size - 1;
+  leave(twine, job, slot, DOWN, 'resize');
+  job.size -= 1;
+  job.unavailable -= 1;
+  const change = { job: job.name, slot, why: 'resize', update: null, previous: null } as const;
+  twine.notify({ kind: 'task', from: 'down', to: 'gone', ...change });
+}
+
+const nameOfState = (state: number): TaskEvent['from'] => STATE_NAMES[state] ?? 'gone';
+
+const retryDelay = (crashes: number): number =>
+  Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(crashes - 1, 10));
+
+/** The update in whose flight a slot was; it is no more. */
+function release(twine: Twine, job: Job, slot: number): UnitUpdate | undefined {
+  const owner = twine.fleet.updates.get(nameOf(twine.fleet, job.tasks.update[slot] ?? 0) ?? '');
+  const unit = owner?.units.get(job.name);
+  if (unit) unit.inFlight -= 1;
+  return unit;
+}
+
+function setState(twine: Twine, job: Job, slot: number, to: number): void {
+  const { tasks } = job;
+  const from = tasks.state[slot];
+  tasks.state[slot] = to;
+  if (from === to || (from !== RUNNING && to !== RUNNING)) return;
+  const step = to === RUNNING ? 1 : -1;
+  job.unavailable -= step;
+  setCount(job.running, twine.world.now, currentCount(job.running) + step);
+  const version = tasks.version[slot] ?? 0;
+  let log = job.runningOf.get(version);
+  if (log === undefined) job.runningOf.set(version, (log = countLog(twine.world.now, 0)));
+  setCount(log, twine.world.now, currentCount(log) + step);
+}
+
+function closeTask(twine: Twine, job: Job, slot: number, from: number, failed: boolean): void {
+  const { past, tasks } = job;
+  past.slot.push(slot);
+  past.start.push(tasks.starts[slot] ?? 0);
+  past.version.push(tasks.version[slot] ?? 0);
+  past.update.push(tasks.update[slot] ?? 0);
+  past.from.push(from);
+  past.to.push(twine.world.now);
+  past.crashed.push(failed);
+  past.previous.push(tasks.lastPast[slot] ?? 0);
+  tasks.lastPast[slot] = past.slot.length;
+}

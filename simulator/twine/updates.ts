@@ -1,0 +1,128 @@
+import type { UnitProgress } from '../../domain/fleet/unit';
+import type { UpdateVerb } from '../events';
+import { chooseSlots, indicesOf, withReverts, type Wish } from './choose';
+import { deployOf, indexOf, type Twine, type UnitUpdate, type Update } from './fleet';
+import { DOWN, RUNNING, type Job } from './job';
+import { activeUnit, endUnit, schedule } from './scheduler';
+import { crashed, reachable } from './tasks';
+
+/** What an update asks of one job. */
+export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
+  readonly job: Job;
+  readonly version: string;
+}
+
+export interface UpdateRequest extends Pick<Update, 'id' | 'urgency' | 'wholeUnit'> {
+  readonly targets: readonly UpdateTarget[];
+}
+
+/** The update of another deploy that has not ended on a job: nobody else may begin one there meanwhile. */
+export function busyWith(job: Job, updateId: string): string | null {
+  return job.active !== null && deployOf(job.active) !== deployOf(updateId) ? job.active : null;
+}
+
+/** Begins an update on all its jobs. An earlier update of the same deploy that has not ended there is superseded. */
+export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
+  const { id, urgency, wholeUnit } = request;
+  const updatedBy = [...new Set(request.targets.flatMap((target) => target.updatedBy ?? []))];
+  const update: Update = { id, urgency, wholeUnit, updatedBy, units: new Map() };
+  indexOf(twine.fleet, id);
+  twine.fleet.updates.set(id, update);
+  for (const target of request.targets) acceptOn(twine, update, target);
+  for (const { job } of request.targets) schedule(twine, job);
+}
+
+/** Pauses, resumes or cancels an update on some of its jobs (all by default); tasks in flight finish. True when it changed anything. */
+export function commandUpdate(
+  twine: Twine,
+  update: Update,
+  verb: UpdateVerb,
+  units: readonly string[] | undefined,
+): boolean {
+  let changed = false;
+  for (const unit of update.units.values()) {
+    const job = twine.fleet.jobs.get(unit.job);
+    if (job === undefined || job.active !== update.id || (units && !units.includes(unit.job))) continue;
+    changed = command(twine, job, unit, update.id, verb) || changed;
+  }
+  return changed;
+}
+
+/** How far an update got on one job. `targeted` is the tasks it chose, so an update that is done without losses has `targeted = updated = live`. */
+export function progressOf(twine: Twine, unit: UnitUpdate): UnitProgress {
+  const job = twine.fleet.jobs.get(unit.job);
+  const counts = { targeted: unit.slots.length, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 };
+  if (job) for (const slot of unit.slots) tally(twine, job, unit, slot, counts);
+  const reason = unit.reason ?? undefined;
+  return { id: unit.job, state: stateOf(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** How many tasks a target would still have to change. */
+export function outdatedOf(twine: Twine, target: UpdateTarget): number {
+  const version = indexOf(twine.fleet, target.version);
+  return chooseSlots(twine.fleet, target.job, { ...target, version, urgency: 'normal' }, twine.world.now).length;
+}
+
+function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
+  const { fleet, world } = twine;
+  const { job, updatedBy } = target;
+  const earlier = activeUnit(twine, job);
+  if (earlier) endUnit(twine, job, earlier, 'superseded', `superseded by ${update.id}`);
+  const version = indexOf(fleet, target.version);
+  const wish = { ...target, version, urgency: update.urgency };
+  const slots = chooseSlots(fleet, job, wish, world.now);
+  const progress = { cursor: 0, inFlight: 0, state: 'active', reason: null } as const;
+  update.units.set(job.name, { job: job.name, version, acceptedAt: world.now, slots, ...progress });
+  if (update.wholeUnit || revertsWholeUnit(twine, job, updatedBy)) {
+    job.version = version;
+    job.update = indexOf(fleet, update.id);
+  }
+  job.active = update.id;
+  const { id, urgency, wholeUnit } = update;
+  const undone = updatedBy ? withReverts(fleet, updatedBy) : null;
+  twine.notify({ kind: 'update-accepted', job: job.name, update: id, urgency, wholeUnit, updatedBy: undone });
+}
+
+/** Whether the job's own version was set by one of the updates that are undone. */
+const revertsWholeUnit = (twine: Twine, job: Job, updatedBy: readonly string[] | undefined): boolean =>
+  updatedBy !== undefined && indicesOf(twine.fleet, withReverts(twine.fleet, updatedBy)).has(job.update);
+
+function command(twine: Twine, job: Job, unit: UnitUpdate, id: string, verb: UpdateVerb): boolean {
+  if (verb === 'pause' && unit.state !== 'active') return false;
+  if (verb === 'resume' && unit.state !== 'paused') return false;
+  twine.notify({ kind: 'update-commanded', job: job.name, update: id, verb });
+  if (verb === 'cancel') endUnit(twine, job, unit, 'cancelled', 'cancelled on request');
+  else {
+    unit.state = verb === 'pause' ? 'paused' : 'active';
+    unit.reason = verb === 'pause' ? 'paused on request' : null;
+    if (verb === 'resume') schedule(twine, job);
+  }
+  return true;
+}
+
+function stateOf(unit: UnitUpdate): UnitProgress['state'] {
+  switch (unit.state) {
+    case 'active':
+      return unit.cursor === 0 ? 'pending' : 'updating';
+    case 'cancelled':
+    case 'superseded':
+      return unit.inFlight > 0 ? 'updating' : 'failed';
+    default:
+      return unit.state;
+  }
+}
+
+type Counts = { -readonly [K in 'updated' | 'live' | 'failed' | 'unreachable' | 'gone']: number };
+
+function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: Counts): void {
+  const { tasks } = job;
+  if (slot >= job.size || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
+  else if (tasks.state[slot] === DOWN && !reachable(twine, job, slot)) counts.unreachable += 1;
+  else if (tasks.version[slot] !== unit.version || (tasks.state[slot] !== RUNNING && tasks.state[slot] !== DOWN))
+    return;
+  else {
+    counts.updated += 1;
+    if (tasks.state[slot] === RUNNING) counts.live += 1;
+    if (crashed(job, slot)) counts.failed += 1;
+  }
+}
