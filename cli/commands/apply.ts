@@ -1,0 +1,77 @@
+import type { ConveyorClient } from '../../client/api';
+import { ConveyorError } from '../../domain/errors';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { EXIT } from '../exit';
+import { actorOf, withClient } from '../io';
+import { emit, note } from '../output';
+import { readPipelineFile } from '../pipelineFile';
+import { changesBetween, renderChanges, type Change } from '../render/changes';
+import { paint, type View } from '../render/paint';
+import { hasErrors, renderProblems } from '../render/problems';
+import { examples, type Register } from './command';
+
+interface Applied {
+  readonly pipeline: string;
+  readonly file: string;
+  readonly result: 'created' | 'changed' | 'unchanged';
+  readonly dryRun: boolean;
+  readonly changes: readonly Change[];
+}
+
+export const apply: Register = (program, cli) => {
+  program
+    .command('apply <files...>')
+    .description('create or change pipelines; releases that run keep the spec they began with')
+    .option('--dry-run', 'show what would change, change nothing')
+    .addHelpText('after', examples('conveyor apply pipeline.yaml', 'conveyor apply pipelines/*.yaml --dry-run'))
+    .action(
+      cli.handle<{ readonly dryRun?: boolean }, [string[]]>(async ({ io, output, connect, options }, files) => {
+        const checked = await Promise.all(files.map(readPipelineFile));
+        const view = { ...output.view(), color: false };
+        if (checked.some((file) => file.problems.length > 0)) note(io, renderProblems(checked, view));
+        // All or nothing: one bad file must not leave the others half applied.
+        if (hasErrors(checked)) return EXIT.usage;
+        const actor = actorOf(io);
+        return withClient(io, connect, async (client) => {
+          const applied: Applied[] = [];
+          for (const { file, spec } of checked) {
+            if (spec === null) continue;
+            const done = options.dryRun ? await compare(client, spec) : await client.apply(spec, actor);
+            applied.push(outcome(file, spec, done, Boolean(options.dryRun)));
+          }
+          emit(io, output, applied, {
+            text: (now) => applied.map((one) => renderApplied(one, now)).join('\n'),
+            name: applied.map((one) => one.pipeline),
+          });
+          return EXIT.ok;
+        });
+      }),
+    );
+};
+
+type Done = Awaited<ReturnType<ConveyorClient['apply']>>;
+
+/** What `apply` would find, without doing it. */
+async function compare(client: ConveyorClient, spec: PipelineSpec): Promise<Done> {
+  try {
+    return { created: false, previous: await client.spec(spec.pipeline) };
+  } catch (error) {
+    if (error instanceof ConveyorError && error.code === 'unknown-pipeline') return { created: true, previous: null };
+    throw error;
+  }
+}
+
+function outcome(file: string, spec: PipelineSpec, { created, previous }: Done, dryRun: boolean): Applied {
+  const changes = previous === null ? [] : changesBetween(previous, spec);
+  const result = created ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
+  return { pipeline: spec.pipeline, file, result, dryRun, changes };
+}
+
+const WOULD = { created: 'would be created', changed: 'would change', unchanged: 'unchanged' } as const;
+
+function renderApplied({ pipeline, result, dryRun, changes }: Applied, view: View): string {
+  const colors = paint(view.color);
+  const word = dryRun ? WOULD[result] : result;
+  const line = `${result === 'unchanged' ? colors.dim('=') : colors.green('✔')} ${pipeline} ${word}`;
+  return changes.length === 0 ? line : `${line}\n${renderChanges(changes, view)}`;
+}

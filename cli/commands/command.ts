@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { conveyorError } from '../../domain/errors';
+import { duration } from '../../domain/spec/scalars';
+import type { ConnectOptions, Io } from '../io';
+import { outputOf, type Output } from '../output';
+
+/** What every command gets: the world, how to print, how to connect, and its own options. */
+export interface Call<O> {
+  readonly io: Io;
+  readonly output: Output;
+  readonly connect: ConnectOptions;
+  readonly options: O;
+}
+
+export interface GlobalOptions {
+  readonly output?: string;
+  readonly color?: boolean;
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly taskQueue?: string;
+}
+
+/** Adds one command (or some) to the program. */
+export type Register = (program: Command, cli: Cli) => void;
+
+export interface Cli {
+  readonly io: Io;
+  /** Makes a commander action of a handler that returns the exit code. */
+  handle<O, A extends unknown[] = []>(
+    handler: (call: Call<O>, ...args: A) => Promise<number>,
+  ): (...raw: unknown[]) => Promise<void>;
+}
+
+export function makeCli(io: Io, finish: (code: number) => void): Cli {
+  return {
+    io,
+    handle:
+      <O, A extends unknown[]>(handler: (call: Call<O>, ...args: A) => Promise<number>) =>
+      async (...raw: unknown[]) => {
+        const command = raw.at(-1) as Command;
+        const options = command.optsWithGlobals<O & GlobalOptions>();
+        const call = { io, options, output: outputOf(io, options), connect: connectOptions(options) };
+        finish(await handler(call, ...(raw.slice(0, -2) as A)));
+      },
+  };
+}
+
+/** Examples at the end of a command's help, one a line. */
+export const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+
+/** `10m` → ms; the flag is named when it is something else. */
+export function durationOption(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const parsed = duration.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw conveyorError('usage', { text: `${flag} ${text} is no duration`, hint: 'write it as 90s, 10m or 8h' });
+}
+
+/** A whole number of at least `least`. */
+export function countOption(flag: string, text: string | undefined, fallback: number, least: number = 1): number {
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= least) return value;
+  throw conveyorError('usage', {
+    text: `${flag} ${text} is no whole number of ${least} or more`,
+    hint: `${flag} ${fallback} is the default`,
+  });
+}
+
+function connectOptions(options: GlobalOptions): ConnectOptions {
+  const { address, namespace, taskQueue } = options;
+  return {
+    ...(address === undefined ? {} : { address }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+  };
+}

@@ -1,0 +1,83 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { conveyorError } from '../../domain/errors';
+import { installRoot } from '../../sdk/registry';
+import { firstSurprise, tellStory, type DemoResult } from '../demo/story';
+import { renderSummary } from '../demo/summary';
+import { EXIT } from '../exit';
+import { withClient } from '../io';
+import { emit, note } from '../output';
+import { environmentOf, freeAddresses } from '../stack/addresses';
+import { startStack, type Stack } from '../stack/stack';
+import { examples, type Call, type GlobalOptions, type Register } from './command';
+
+interface Options extends GlobalOptions {
+  readonly keep?: boolean;
+}
+
+/** A minute of the simulated world is a second. */
+const SPEED = 60;
+
+export const demo: Register = (program, cli) => {
+  program
+    .command('demo')
+    .description('see it work: a stack of its own, a good version, a bad one, and the revert; under a minute')
+    .option('--keep', 'leave everything running at the end')
+    .addHelpText('after', examples('conveyor demo', 'conveyor demo --keep', 'conveyor demo -o json'))
+    .action(cli.handle<Options>(runDemo));
+};
+
+async function runDemo(call: Call<Options>): Promise<number> {
+  const { io, options } = call;
+  const stop = io.interrupted();
+  const logFolder = join(installRoot(), '.conveyor', 'logs', `demo-${process.pid}`);
+  note(io, 'Starting a stack of its own, on free ports');
+  const settings = { addresses: await freeAddresses(io.env), logFolder, seed: 1, speed: SPEED, ephemeral: true };
+  const stack = await startStack(io, settings, stop);
+  if (stack === undefined) return EXIT.interrupted;
+  let kept = false;
+  try {
+    const result = await Promise.race([play(call, stack, stop), stack.died.then((error) => Promise.reject(error))]);
+    if (result === undefined) return EXIT.interrupted;
+    emit(io, call.output, result, {
+      text: (view) => `\n${renderSummary(result, view)}`,
+      name: result.releases.map(({ id }) => id),
+    });
+    const surprise = firstSurprise(result);
+    kept = Boolean(options.keep);
+    if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
+    note(io, kept ? farewellKept(stack, result) : FAREWELL);
+    if (!kept) rmSync(logFolder, { recursive: true, force: true });
+    return EXIT.ok;
+  } finally {
+    if (kept) stack.leave();
+    else await stack.stop();
+  }
+}
+
+async function play({ io, output }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<DemoResult | undefined> {
+  const { temporal, simulator, taskQueue } = stack.addresses;
+  return withClient(io, { address: temporal, taskQueue }, (client) =>
+    tellStory({ io, output, client, simulator, stop }),
+  );
+}
+
+const FAREWELL = `
+Everything that the demo started is being stopped. Three things to try next:
+  npm run demo -- --keep        the same, left running, to look around in the Web UI
+  npm run dev                   a stack that stays, with the same fleet
+  npx conveyor init my-service  a pipeline of your own`;
+
+function farewellKept(stack: Stack, result: DemoResult): string {
+  const env = Object.entries(environmentOf(stack.addresses)).map(([name, value]) => `${name}=${value}`);
+  const bad = result.deploys.at(-1)?.id ?? '';
+  return `
+It goes on running; its logs are in ${stack.logFolder}. To talk to it:
+  export ${env.join(' ')}
+Three things to try next:
+  npx conveyor status ${bad}
+  npx conveyor history kvstore
+  npx conveyor release kvstore --artifact source=14 --wait
+To stop it:
+  kill ${Object.values(stack.pids).join(' ')}`;
+}

@@ -1,0 +1,127 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { conveyorError } from '../../domain/errors';
+import { installRoot } from '../../sdk/registry';
+import { createJobs, KVSTORE_JOBS } from '../demo/world';
+import { EXIT } from '../exit';
+import { emit, note } from '../output';
+import { alignRows, paint, type View } from '../render/paint';
+import { freeAddresses, usualAddresses } from '../stack/addresses';
+import { startStack, type Stack } from '../stack/stack';
+import type { PartName } from '../stack/parts';
+import { countOption, examples, type Call, type GlobalOptions, type Register } from './command';
+
+interface Options extends GlobalOptions {
+  readonly ports?: string;
+  readonly readyFile?: string;
+  readonly seed?: string;
+  readonly speed?: string;
+  readonly demoData: boolean;
+}
+
+/** The ready file (cli.md §7). */
+interface Ready {
+  readonly temporal: string;
+  readonly webUi: string;
+  readonly simulator: string;
+  readonly server: string;
+  readonly taskQueue: string;
+  /** Of what `dev` started. */
+  readonly pids: Readonly<Partial<Record<PartName, number>>>;
+}
+
+export const dev: Register = (program, cli) => {
+  program
+    .command('dev')
+    .description('run the development stack: Temporal, simulator, worker and server, as far as they do not run yet')
+    .option('--ports <auto>', 'auto: free ports for everything, so that stacks can run beside each other')
+    .option('--ready-file <file>', 'write the addresses there, as JSON, once everything answers')
+    .option('--seed <n>', 'seed of the simulated world (default 1)')
+    .option('--speed <x>', 'how many times faster than real the simulated world runs (default 1)')
+    .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of examples/kvstore')
+    .addHelpText(
+      'after',
+      examples('conveyor dev', 'conveyor dev --speed 60', 'conveyor dev --ports auto --ready-file /tmp/stack.json'),
+    )
+    .action(cli.handle<Options>(runDev));
+};
+
+async function runDev(call: Call<Options>): Promise<number> {
+  const { io, output, options } = call;
+  if (options.ports !== undefined && options.ports !== 'auto')
+    throw conveyorError('usage', {
+      text: `--ports ${options.ports} is unknown`,
+      hint: 'auto is the only choice; single ports come from the environment',
+    });
+  const stop = io.interrupted();
+  if (options.readyFile) rmSync(options.readyFile, { force: true });
+  note(io, 'Starting the development stack');
+  const stack = await startStack(io, await settingsOf(call), stop);
+  if (stack === undefined) return EXIT.interrupted;
+  try {
+    if (options.demoData) await createJobs(stack.addresses.simulator, KVSTORE_JOBS);
+    const ready: Ready = { ...stack.addresses, pids: stack.pids };
+    if (options.readyFile) writeWhole(resolve(options.readyFile), `${JSON.stringify(ready, null, 2)}\n`);
+    emit(io, output, ready, { text: (view) => renderReady(ready, stack, view), name: [ready.temporal] });
+    return await untilStopped(call, stack, stop);
+  } finally {
+    note(io, 'Stopping what was started');
+    await stack.stop();
+    if (options.readyFile) rmSync(options.readyFile, { force: true });
+  }
+}
+
+async function settingsOf({ io, options, connect }: Call<Options>): Promise<Parameters<typeof startStack>[1]> {
+  const auto = options.ports === 'auto';
+  const logs = join(installRoot(), '.conveyor', 'logs');
+  return {
+    addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
+    logFolder: auto ? join(logs, String(process.pid)) : logs,
+    seed: countOption('--seed', options.seed, 1, 0),
+    speed: countOption('--speed', options.speed, 1),
+    ephemeral: auto,
+  };
+}
+
+async function untilStopped({ io }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<number> {
+  const stopped = new Promise<undefined>((resolvePromise) => {
+    if (stop.aborted) resolvePromise(undefined);
+    stop.addEventListener('abort', () => resolvePromise(undefined), { once: true });
+    // Everything may have been there already; then nothing else keeps this process alive.
+    const alive = setInterval(() => stop.aborted && clearInterval(alive), 1000);
+  });
+  const death = await Promise.race([stopped, stack.died]);
+  if (death === undefined) return EXIT.ok;
+  note(io, '');
+  throw death;
+}
+
+/** Nobody ever reads half a file. */
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text);
+  renameSync(`${file}.part`, file);
+}
+
+function renderReady(ready: Ready, stack: Stack, view: View): string {
+  const colors = paint(view.color);
+  const rows = [
+    ['Temporal', ready.temporal],
+    ['Web UI', colors.underline(ready.webUi)],
+    ['Simulator', ready.simulator],
+    ['Server', ready.server],
+    ['Task queue', ready.taskQueue],
+    ['Logs', stack.logFolder],
+  ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
+  const next = [
+    'conveyor apply examples/kvstore/pipeline.yaml',
+    'conveyor release kvstore --artifact source=12 --wait',
+    'conveyor list releases',
+  ];
+  return [
+    '',
+    ...alignRows(rows),
+    '',
+    `${colors.bold('Next')}, in another terminal (Ctrl-C here stops everything)`,
+    ...next.map((line) => `  ${colors.cyan(line)}`),
+  ].join('\n');
+}

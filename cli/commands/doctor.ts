@@ -1,0 +1,27 @@
+import { runChecks } from '../doctor/checks';
+import { EXIT } from '../exit';
+import { emit } from '../output';
+import { renderChecks } from '../render/checks';
+import { examples, type Register } from './command';
+
+export const doctor: Register = (program, cli) => {
+  program
+    .command('doctor')
+    .description('what is missing on this machine, and how to get it; changes nothing')
+    .addHelpText('after', examples('conveyor doctor', 'conveyor doctor -o json'))
+    .action(
+      cli.handle<object>(async ({ io, output }) => {
+        const checks = await runChecks(io.env);
+        emit(
+          io,
+          output,
+          { checks },
+          {
+            text: (view) => renderChecks(checks, view),
+            name: checks.filter((check) => check.state !== 'ok').map((check) => check.name),
+          },
+        );
+        return checks.some((check) => check.state === 'missing') ? EXIT.error : EXIT.ok;
+      }),
+    );
+};

@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { conveyorError } from '../../domain/errors';
+import { NAME } from '../../domain/ids';
+import { templatePipeline } from '../../domain/spec/template';
+import { actorOf } from '../io';
+import { emit } from '../output';
+import { paint } from '../render/paint';
+import { examples, type Register } from './command';
+
+export const init: Register = (program, cli) => {
+  program
+    .command('init [name]')
+    .description('write a first, commented pipeline file; you become its owner')
+    .option('-f, --file <path>', 'where to write it', 'pipeline.yaml')
+    .addHelpText('after', examples('conveyor init kvstore', 'conveyor init web --file web/pipeline.yaml'))
+    .action(
+      cli.handle<{ readonly file: string }, [string | undefined]>(async ({ io, output, options: { file } }, given) => {
+        const name = given ?? nameOf(resolve('.'));
+        if (!NAME.test(name))
+          throw conveyorError('usage', {
+            text: `${name} is no pipeline name`,
+            hint: 'lower-case letters, digits and hyphens, such as kvstore',
+          });
+        const owner = actorOf(io);
+        writeNew(file, templatePipeline(name, owner));
+        const next = [
+          `conveyor lint ${file}`,
+          `conveyor apply ${file}`,
+          `conveyor release ${name} --artifact source=1 --wait`,
+        ];
+        emit(
+          io,
+          output,
+          { file, pipeline: name, owner, next },
+          {
+            text: (view) => {
+              const colors = paint(view.color);
+              return [
+                `${colors.green('✔')} wrote ${file}, owned by ${owner}`,
+                colors.bold('Next'),
+                ...next.map((line) => `  ${colors.cyan(line)}`),
+              ].join('\n');
+            },
+            name: [file],
+          },
+        );
+        return 0;
+      }),
+    );
+};
+
+/** The folder's name, as far as it can be a pipeline's. */
+const nameOf = (folder: string): string =>
+  basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 63) || 'pipeline';
+
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw conveyorError('usage', {
+        text: `${file} exists already`,
+        hint: 'choose another with --file; nothing was written',
+      });
+    throw conveyorError('usage', {
+      text: `cannot write ${file}: ${message}`,
+      hint: 'choose another place with --file',
+    });
+  }
+}

@@ -1,0 +1,69 @@
+import { conveyorError } from '../../domain/errors';
+import type { ConveyorClient, ListQuery } from '../../client/api';
+import { withClient } from '../io';
+import { emit } from '../output';
+import { deployTable, pipelineTable, releaseTable } from '../render/lists';
+import type { View } from '../render/paint';
+import { countOption, examples, type Register } from './command';
+
+interface Options {
+  readonly pipeline?: string;
+  readonly state?: string;
+  readonly limit?: string;
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** What can be listed: how it is asked for and how it is shown. */
+const KINDS = {
+  pipelines: async (client: ConveyorClient, query: ListQuery) =>
+    listed(await client.listPipelines(query), pipelineTable),
+  releases: async (client: ConveyorClient, query: ListQuery) => listed(await client.listReleases(query), releaseTable),
+  deploys: async (client: ConveyorClient, query: ListQuery) => listed(await client.listDeploys(query), deployTable),
+};
+
+export const list: Register = (program, cli) => {
+  program
+    .command('list <kind>')
+    .description('pipelines, releases or deploys, newest first')
+    .option('-p, --pipeline <name>', 'only those of one pipeline')
+    .option('-s, --state <state>', 'only those in one state, such as running or baking')
+    .option('-n, --limit <count>', `at most this many (default ${DEFAULT_LIMIT})`)
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor list pipelines',
+        'conveyor list releases -p kvstore --state running',
+        'conveyor list deploys -o name',
+      ),
+    )
+    .action(
+      cli.handle<Options, [string]>(({ io, output, connect, options }, kind) => {
+        const read = KINDS[kindOf(kind)];
+        const query = {
+          limit: countOption('--limit', options.limit, DEFAULT_LIMIT),
+          ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
+          ...(options.state === undefined ? {} : { state: options.state }),
+        };
+        return withClient(io, connect, async (client) => {
+          const { rows, ids, text } = await read(client, query);
+          emit(io, output, rows, { text: (view) => text(view, output.wide), name: ids });
+          return 0;
+        });
+      }),
+    );
+};
+
+function kindOf(word: string): keyof typeof KINDS {
+  const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
+  const found = kinds.find((kind) => kind === word || kind === `${word}s`);
+  if (found) return found;
+  throw conveyorError('usage', { text: `cannot list ${word}`, hint: `one of ${kinds.join(', ')}` });
+}
+
+function listed<T extends { readonly id: string }>(
+  rows: readonly T[],
+  render: (rows: readonly T[], view: View, wide?: boolean) => string,
+): { rows: readonly T[]; ids: string[]; text: (view: View, wide: boolean) => string } {
+  return { rows, ids: rows.map((row) => row.id), text: (view, wide) => render(rows, view, wide) };
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { conveyorError } from '../../domain/errors';
+import type { Io } from '../io';
+import { entryPoint } from '../stack/parts';
+import { examples, type Call, type GlobalOptions, type Register } from './command';
+
+/** One process each, in the foreground, with its output as it is; Ctrl-C reaches it and it drains. */
+
+interface Options extends GlobalOptions {
+  readonly port?: string;
+  readonly seed?: string;
+  readonly speed?: string;
+}
+
+export const processes: Register = (program, cli) => {
+  program
+    .command('worker')
+    .description('run a worker; add more to go faster')
+    .addHelpText('after', examples('conveyor worker', 'conveyor worker --address temporal.internal:7233'))
+    .action(cli.handle<Options>((call) => run(call, 'workers/main.js', [])));
+  program
+    .command('server')
+    .description('run the HTTP front end')
+    .option('--port <n>', 'port (default 4500)')
+    .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080'))
+    .action(cli.handle<Options>((call) => run(call, 'server/main.js', flags({ port: call.options.port }))));
+  program
+    .command('simulator')
+    .description('run the simulated world: Twine regions, fleet, metrics, build service')
+    .option('--port <n>', 'port (default 4400)')
+    .option('--seed <n>', 'seed of every random choice (default 1)')
+    .option('--speed <x>', 'how many times faster than real it runs (default 1)')
+    .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 60'))
+    .action(
+      cli.handle<Options>((call) =>
+        run(
+          call,
+          'simulator/main.js',
+          flags({ port: call.options.port, seed: call.options.seed, speed: call.options.speed }),
+        ),
+      ),
+    );
+};
+
+const flags = (values: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+
+/** Its exit code is ours; being stopped by a signal after it drained is no failure. */
+function run({ io, connect }: Call<Options>, path: string, args: readonly string[]): Promise<number> {
+  const env = {
+    ...io.env,
+    ...(connect.address ? { TEMPORAL_ADDRESS: connect.address } : {}),
+    ...(connect.namespace ? { TEMPORAL_NAMESPACE: connect.namespace } : {}),
+    ...(connect.taskQueue ? { CONVEYOR_TASK_QUEUE: connect.taskQueue } : {}),
+  };
+  const child = spawn(process.execPath, [entryPoint(path), ...args], { stdio: 'inherit', env });
+  forwardStop(io, (signal) => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(conveyorError('internal', { detail: `${path}: ${error.message}` })));
+    child.once('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 128 + constants.signals[signal])));
+  });
+}
+
+/** Ctrl-C in a terminal reaches the child by itself; SIGTERM to us must be handed on. */
+function forwardStop(io: Io, kill: (signal: NodeJS.Signals) => void): void {
+  const stop = io.interrupted();
+  stop.addEventListener('abort', () => stop.reason !== 'SIGINT' && kill('SIGTERM'), { once: true });
+}

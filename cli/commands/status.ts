@@ -1,0 +1,40 @@
+import { parseId } from '../../domain/ids';
+import { emit } from '../output';
+import { renderPipeline } from '../render/pipeline';
+import { withClient } from '../io';
+import { look, renderWatched, subjectOf, watch } from '../watch';
+import { examples, durationOption, type Register } from './command';
+
+interface Options {
+  readonly watch?: boolean;
+  readonly timeout?: string;
+}
+
+export const status: Register = (program, cli) => {
+  program
+    .command('status <id>')
+    .description('what a pipeline, release or deploy is doing, what it waits for and until when')
+    .option('-w, --watch', 'go on until it ends, as `conveyor watch`')
+    .option('--timeout <duration>', 'with --watch: stop watching after this long (exit 5)')
+    .addHelpText('after', examples('conveyor status kvstore', 'conveyor status kvstore/12/deploy -o json'))
+    .action(
+      cli.handle<Options, [string]>(({ io, output, connect, options }, id) =>
+        withClient(io, connect, async (client) => {
+          const timeoutMs = durationOption('--timeout', options.timeout);
+          if (options.watch)
+            return watch(io, client, id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+          if (parseId(id)?.kind === 'pipeline') {
+            const pipeline = await client.status(id);
+            emit(io, output, pipeline, {
+              text: (view) => (pipeline.kind === 'pipeline' ? renderPipeline(pipeline, view) : ''),
+              name: [pipeline.id],
+            });
+            return 0;
+          }
+          const seen = await look(client, id, null);
+          emit(io, output, subjectOf(seen), { text: (view) => renderWatched(seen, view), name: [id] });
+          return 0;
+        }),
+      ),
+    );
+};

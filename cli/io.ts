@@ -1,0 +1,71 @@
+import type { ConveyorClient } from '../client/api';
+import { conveyorError } from '../domain/errors';
+import { PRINCIPAL } from '../domain/principals';
+
+/** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
+export interface Io {
+  /** Data. */
+  readonly stdout: Screen;
+  /** Progress, prompts, errors. */
+  readonly stderr: Screen;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The login of whoever types; an actor when `CONVEYOR_ACTOR` is not set. */
+  readonly login: string;
+  now(): number;
+  /** Resolves after `ms`, or at once when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Aborted by the first Ctrl-C (or SIGTERM, SIGHUP) after this call; a second one ends the process. */
+  interrupted(): AbortSignal;
+  /** Asks one line of a person. Only called when `canAsk`. */
+  ask(question: string): Promise<string>;
+  readonly canAsk: boolean;
+  connect(options: ConnectOptions): Promise<ConveyorClient>;
+}
+
+export interface Screen {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface ConnectOptions {
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly taskQueue?: string;
+}
+
+/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). */
+export function actorOf(io: Pick<Io, 'env' | 'login'>): string {
+  const given = io.env.CONVEYOR_ACTOR;
+  if (given === undefined || given === '') return `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
+  if (PRINCIPAL.test(given)) return given;
+  throw conveyorError('usage', {
+    text: `CONVEYOR_ACTOR is ${given}, which is not a principal`,
+    hint: 'set it to something like user:alice or service:ci',
+  });
+}
+
+/** The reason that goes on record; asked for on a terminal. */
+export async function reasonOf(io: Io, verb: string, given: string | undefined): Promise<string> {
+  if (given?.trim()) return given.trim();
+  if (given === undefined && io.canAsk) {
+    const answer = (await io.ask(`Why do you ${verb}? It goes on record: `)).trim();
+    if (answer !== '') return answer;
+  }
+  throw conveyorError('missing-reason', { verb });
+}
+
+/** Runs with a connected client and closes it whatever happens. */
+export async function withClient<T>(
+  io: Io,
+  options: ConnectOptions,
+  run: (client: ConveyorClient) => Promise<T>,
+): Promise<T> {
+  const client = await io.connect(options);
+  try {
+    return await run(client);
+  } finally {
+    await client.close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,47 @@
+import type { Screen } from './io';
+import { cut } from './render/paint';
+
+/**
+ * A region at the end of the terminal that is drawn again in place. Nothing above it is touched, so what was printed
+ * before stays, and the last picture stays when it ends.
+ */
+export interface LiveRegion {
+  draw(text: string): void;
+  /** Leaves the last picture where it is and gives the cursor back. */
+  end(): void;
+}
+
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+const ERASE_LINE = '\u001b[2K';
+const ERASE_BELOW = '\u001b[0J';
+
+export function liveRegion(screen: Screen): LiveRegion {
+  let drawn = 0;
+  let last = '';
+  const up = (): string => (drawn === 0 ? HIDE_CURSOR : `\u001b[${drawn}A\r`);
+  return {
+    draw: (text) => {
+      const lines = fitting(text, screen);
+      const picture = lines.map((line) => `${ERASE_LINE}${line}\n`).join('');
+      if (picture === last && drawn > 0) return;
+      screen.write(`${up()}${picture}${ERASE_BELOW}`);
+      drawn = lines.length;
+      last = picture;
+    },
+    end: () => {
+      if (drawn > 0) screen.write(SHOW_CURSOR);
+      drawn = 0;
+      last = '';
+    },
+  };
+}
+
+/** What fits the screen; the cursor's own line is kept free, else each drawing would scroll. */
+function fitting(text: string, screen: Screen): string[] {
+  const lines = text.split('\n').map((line) => cut(line, screen.columns - 1));
+  const room = Math.max(3, screen.rows - 1);
+  return lines.length <= room
+    ? lines
+    : [...lines.slice(0, room - 1), cut(`… ${lines.length - room + 1} lines more`, screen.columns - 1)];
+}

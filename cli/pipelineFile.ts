@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { conveyorError } from '../domain/errors';
+import { parsePipeline, parsePipelineValue } from '../domain/spec/parse';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { Problem } from '../domain/spec/problem';
+import type { CheckedFile } from './render/problems';
+
+/** A pipeline file as it was read: `spec` is null when something is wrong with it. */
+export interface PipelineFile extends CheckedFile {
+  readonly spec: PipelineSpec | null;
+}
+
+/** Reads YAML, or TypeScript and JavaScript that export `definePipeline({…})`. Throws `file-unreadable`. */
+export async function readPipelineFile(file: string): Promise<PipelineFile> {
+  const text = readText(file);
+  if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text) };
+  const loaded = await loadModule(file);
+  if ('failure' in loaded) return { file, spec: null, problems: [problemOf(loaded.failure)] };
+  return { file, ...parsePipelineValue(loaded.value) };
+}
+
+/** As `readPipelineFile`, for commands that need the spec: throws `invalid-file` when there is none. */
+export async function requirePipelineFile(file: string): Promise<PipelineFile & { readonly spec: PipelineSpec }> {
+  const read = await readPipelineFile(file);
+  if (read.spec !== null) return { ...read, spec: read.spec };
+  throw conveyorError('invalid-file', {
+    file,
+    problems: read.problems.filter(({ severity }) => severity === 'error').length,
+  });
+}
+
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const detail = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
+    throw conveyorError('file-unreadable', { file, detail });
+  }
+}
+
+type Loaded = { readonly value: unknown } | { readonly failure: string };
+
+async function loadModule(file: string): Promise<Loaded> {
+  const { createJiti } = await import('jiti');
+  try {
+    const module: unknown = await createJiti(resolve(file), { moduleCache: false }).import(resolve(file));
+    const exported = module as { readonly default?: unknown; readonly pipeline?: unknown };
+    const value = exported.default ?? exported.pipeline;
+    return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };
+  } catch (error) {
+    return {
+      failure: error instanceof Error ? (error.message.split('\n')[0] ?? 'it cannot be loaded') : String(error),
+    };
+  }
+}
+
+const problemOf = (message: string): Problem => ({
+  severity: 'error',
+  code: 'not-loadable',
+  line: 1,
+  column: 1,
+  path: '',
+  message,
+  hint: 'export the pipeline: export const pipeline = definePipeline({ … })',
+});

@@ -1,0 +1,77 @@
+import { createInterface } from 'node:readline';
+import { userInfo } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Io, Screen } from './io';
+
+/** The real terminal, clock and signals of this process. */
+export function processIo(): Io {
+  return {
+    stdout: screen(process.stdout),
+    stderr: screen(process.stderr),
+    env: process.env,
+    login: login(),
+    now: () => Date.now(),
+    sleep: async (ms, signal) => {
+      await delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+    },
+    interrupted: interruptSignal(),
+    ask,
+    canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
+    connect: async (options) => {
+      const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../sdk/registry')];
+      return createClient({ ...options, policyGroups: loadRegistry(undefined, process.env).groups });
+    },
+  };
+}
+
+/** Whoever reads our output may go away (`conveyor list | head`): that is their right, and the end of our work. */
+export function endQuietlyOnClosedPipe(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
+
+function screen(stream: NodeJS.WriteStream): Screen {
+  return {
+    write: (text) => void stream.write(text),
+    isTTY: Boolean(stream.isTTY),
+    get columns() {
+      return stream.columns || 100;
+    },
+    get rows() {
+      return stream.rows || 40;
+    },
+  };
+}
+
+function login(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env.USER ?? 'unknown';
+  }
+}
+
+function interruptSignal(): () => AbortSignal {
+  let controller: AbortController | undefined;
+  return () => {
+    if (controller) return controller.signal;
+    const created = new AbortController();
+    controller = created;
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(name, () => (created.signal.aborted ? process.exit(130) : created.abort(name)));
+    return created.signal;
+  };
+}
+
+function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    lines.question(question, (answer) => {
+      resolve(answer);
+      lines.close();
+    });
+    lines.on('close', () => resolve(''));
+  });
+}

@@ -1,0 +1,29 @@
+import { plural } from '../../domain/text';
+import type { Check } from '../doctor/checks';
+import { alignRows, cut, paint, tint, type View } from './paint';
+import type { Sign } from './words';
+
+const SIGNS: Readonly<Record<Check['state'], Sign>> = {
+  ok: { glyph: '✔', tone: 'good' },
+  missing: { glyph: '✖', tone: 'bad' },
+  warning: { glyph: '⚠', tone: 'warn' },
+};
+
+/** What is there and what is not; under each that is not, how to get it. */
+export function renderChecks(checks: readonly Check[], view: View): string {
+  const colors = paint(view.color);
+  const aligned = alignRows(
+    checks.map(({ name, state, found }) => [`${tint(colors, SIGNS[state].tone, SIGNS[state].glyph)} ${name}`, found]),
+  );
+  const lines = aligned.flatMap((line, at) => {
+    const how = checks[at]?.how;
+    // What to type must never be cut.
+    return [cut(line, view.width), ...(how ? [`    ${colors.dim('→')} ${how}`] : [])];
+  });
+  const missing = checks.filter((check) => check.state === 'missing').length;
+  const verdict =
+    missing === 0
+      ? colors.green('Nothing that is needed is missing.')
+      : colors.red(`${plural(missing, 'thing')} missing.`);
+  return [...lines, '', verdict].join('\n');
+}

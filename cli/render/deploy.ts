@@ -1,0 +1,159 @@
+import { wholeSeconds, ago, clock, deployWord, PAUSED, took, until, VERDICT_SIGNS } from './words';
+import { cut, paint, tint, alignRows, type Colors, type View } from './paint';
+import { phaseRows } from './phases';
+import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../../domain/views';
+
+/** A deploy for people: what, state, why it waits and until when; phases; health; what happened; what to type next. */
+export function renderDeploy(deploy: DeployStatus, view: View): string {
+  const colors = paint(view.color);
+  const sections = [
+    header(deploy, view, colors),
+    alignRows(phaseRows(deploy, view)),
+    healthSection(deploy.health, view, colors),
+    deploy.revert === null ? [] : revertSection(deploy, view, colors),
+    timelineSection(deploy.timeline, view, colors),
+    nextSection(deploy.next, deploy.webUi, colors),
+  ];
+  return joinSections(sections, view);
+}
+
+/** Sections that have something in them, a blank line between them, every line cut to the width. */
+export function joinSections(sections: readonly (readonly string[])[], view: View): string {
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => cut(line, view.width)).join('\n'))
+    .join('\n\n');
+}
+
+/** `Name:    value` lines. */
+export function fieldLines(fields: readonly (readonly [string, string] | null)[], colors: Colors): string[] {
+  const given = fields.filter((field): field is readonly [string, string] => field !== null);
+  return given.map(([name, value]) => `${colors.bold(`${name}:`.padEnd(10))} ${value}`);
+}
+
+/** Health rows: sign, where, observed against its limit, and the sentence. The worst come first. */
+export function healthSection(rows: readonly HealthRow[], view: View, colors: Colors): string[] {
+  if (rows.length === 0) return [];
+  const order = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
+  const sorted = [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  const shown = sorted.slice(0, view.compact ? 4 : 12);
+  const cells = shown.map((row) => {
+    const { glyph, tone } = VERDICT_SIGNS[row.verdict];
+    return [
+      '  ' + tint(colors, tone, `${glyph} ${row.verdict}`),
+      row.unit,
+      row.check,
+      measured(row),
+      colors.dim(row.reason),
+    ];
+  });
+  const hidden = sorted.length - shown.length;
+  const more = hidden > 0 ? [colors.dim(`  … ${hidden} more, all ${hiddenVerdicts(sorted.slice(shown.length))}`)] : [];
+  return [colors.bold('Health'), ...alignRows(cells), ...more];
+}
+
+export function timelineSection(entries: readonly TimelineEntry[], view: View, colors: Colors): string[] {
+  if (entries.length === 0) return [];
+  const shown = entries.slice(view.compact ? -4 : -10);
+  const earlier = entries.length - shown.length;
+  const cells = shown.map((entry) => [`  ${colors.dim(clock(entry.at, view))}`, entry.kind, colors.dim(entry.text)]);
+  const more = earlier > 0 ? [colors.dim(`  … ${earlier} before; -o json shows all`)] : [];
+  return [colors.bold('Timeline'), ...more, ...alignRows(cells)];
+}
+
+export function nextSection(next: readonly string[], webUi: string, colors: Colors): string[] {
+  const commands =
+    next.length === 0 ? [] : [colors.bold('Next'), ...next.map((command) => `  ${colors.cyan(command)}`)];
+  return webUi === '' ? commands : [...commands, `${colors.bold('Web UI')}  ${colors.underline(webUi)}`];
+}
+
+/** The sentence of `by`, who, when and why of a pause. */
+export function pauseWords(deploy: Pick<DeployStatus, 'paused'>, view: View): string {
+  const { paused } = deploy;
+  if (paused === null) return '';
+  const who = paused.actor === null ? `by ${paused.by}` : `by ${paused.actor}`;
+  return `${who} ${ago(paused.at, view)}: ${paused.reason}`;
+}
+
+function header(deploy: DeployStatus, view: View, colors: Colors): string[] {
+  const { word, sign } = deployWord(deploy);
+  const state = `${tint(colors, sign.tone, `${sign.glyph} ${word}`)}${classificationOf(deploy)}`;
+  const attempt = deploy.attempt > 1 ? `, attempt ${deploy.attempt}` : '';
+  const pause = pauseWords(deploy, view);
+  return fieldLines(
+    [
+      ['Deploy', colors.bold(deploy.id)],
+      ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
+      pause === '' ? null : ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${pause}`)],
+      waitLine(deploy, view),
+      ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
+      ['Time', timeLine(deploy, view)],
+    ],
+    colors,
+  );
+}
+
+const classificationOf = (deploy: DeployStatus): string =>
+  deploy.classification === null || deploy.classification === 'success' ? '' : ` (${deploy.classification})`;
+
+/** Until when a bake runs: the one wait whose end the phases know. */
+function waitLine(deploy: DeployStatus, view: View): readonly [string, string] | null {
+  const baking = deploy.phases.find(
+    (phase) => phase.state === 'running' && phase.bakeUntil !== null && phase.bakedAt === null,
+  );
+  if (!baking?.bakeUntil || deploy.state !== 'baking') return null;
+  return ['Bake', `${baking.name} ends ${until(baking.bakeUntil, view)} (at ${clock(baking.bakeUntil, view)})`];
+}
+
+function timeLine(deploy: DeployStatus, view: View): string {
+  const total = `started ${clock(deploy.startedAt, view)}, ${deploy.endedAt === null ? 'running' : 'took'} ${took(deploy.startedAt, deploy.endedAt, view)}`;
+  const parts = deploy.endedAt === null ? '' : spanWords(deploy.spans);
+  return parts === '' ? total : `${total} (${parts})`;
+}
+
+const SPAN_WORDS: readonly (readonly [keyof Spans, string])[] = [
+  ['lockWaitMs', 'lock wait'],
+  ['windowWaitMs', 'window wait'],
+  ['pausedMs', 'paused'],
+  ['dependencyWaitMs', 'dependency wait'],
+  ['preMs', 'pre'],
+  ['updateMs', 'update'],
+  ['bakeMs', 'bake'],
+  ['postMs', 'post'],
+  ['revertMs', 'revert'],
+];
+
+/** `update 12s, bake 10m`: where the time went, what took under a second left out. */
+const spanWords = (spans: Spans): string =>
+  SPAN_WORDS.filter(([key]) => spans[key] >= 1000)
+    .map(([key, word]) => `${word} ${wholeSeconds(spans[key])}`)
+    .join(', ');
+
+/** `0.21, limit 0.05 (12 samples)`. */
+function measured(row: HealthRow): string {
+  const parts = [row.observed === null ? 'no value' : figure(row.observed)];
+  if (row.reference !== null) parts.push(`against ${figure(row.reference)}`);
+  if (row.threshold !== null) parts.push(`limit ${figure(row.threshold)}`);
+  return `${parts.join(', ')} (${row.samples} sample${row.samples === 1 ? '' : 's'})`;
+}
+
+const figure = (value: number): string => String(Number(value.toPrecision(3)));
+
+function hiddenVerdicts(rows: readonly HealthRow[]): string {
+  return [...new Set(rows.map((row) => row.verdict))].join(' or ');
+}
+
+function revertSection(deploy: DeployStatus, view: View, colors: Colors): string[] {
+  const { revert } = deploy;
+  if (revert === null) return [];
+  const when =
+    revert.endedAt === null
+      ? `since ${clock(revert.startedAt, view)}`
+      : `took ${took(revert.startedAt, revert.endedAt, view)}`;
+  const cells = revert.units.map((unit) => [
+    `  ${unit.id}`,
+    `back to ${unit.toVersion}`,
+    `${unit.live}/${unit.targeted} live`,
+  ]);
+  return [`${colors.bold('Revert')}  by ${revert.by}, ${when}: ${revert.reason}`, ...alignRows(cells)];
+}

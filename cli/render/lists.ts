@@ -1,0 +1,101 @@
+import type { DeploySummary, HistoryRow, PipelineSummary, ReleaseSummary } from '../../domain/views';
+import { paint, table, tint, type View } from './paint';
+import {
+  ago,
+  artifactWords,
+  clock,
+  deployWord,
+  OUTCOME_SIGNS,
+  PAUSED,
+  RELEASE_SIGNS,
+  took,
+  wholeSeconds,
+} from './words';
+
+/** The tables of `list` and `history`. `wide` adds columns. */
+
+export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide: boolean = false): string {
+  const colors = paint(view.color);
+  const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
+  const cells = rows.map((row) => [
+    colors.bold(row.id),
+    row.state === 'held' ? tint(colors, PAUSED.tone, `${PAUSED.glyph} held`) : colors.green('✔ active'),
+    row.active.join(', ') || '–',
+    row.lastRelease === null ? '–' : String(row.lastRelease),
+    row.owners.join(', '),
+    ...(wide ? [labelWords(row.labels), row.description] : []),
+  ]);
+  return table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
+}
+
+export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: boolean = false): string {
+  const colors = paint(view.color);
+  const heading = ['RELEASE', 'STATE', 'ARTIFACTS', 'STARTED', 'TOOK', ...(wide ? ['TRIGGER', 'KEY'] : [])];
+  const cells = rows.map((row) => {
+    const { glyph, tone } = RELEASE_SIGNS[row.state];
+    return [
+      colors.bold(row.id),
+      tint(colors, tone, `${glyph} ${row.state}`) + (row.cause === null ? '' : ` (${row.cause})`),
+      artifactWords(row.artifacts),
+      ago(row.startedAt, view),
+      took(row.startedAt, row.endedAt, view),
+      ...(wide ? [`${row.trigger.kind} by ${row.trigger.actor}`, row.trigger.key ?? '–'] : []),
+    ];
+  });
+  return table(heading, cells, 'no releases; conveyor release PIPELINE starts one', view);
+}
+
+export function deployTable(rows: readonly DeploySummary[], view: View, wide: boolean = false): string {
+  const colors = paint(view.color);
+  const heading = ['DEPLOY', 'STATE', 'VERSION', 'STARTED', 'TOOK', ...(wide ? ['PUSH TYPE', 'ATTEMPT', 'CLASS'] : [])];
+  const cells = rows.map((row) => {
+    const { word, sign } = deployWord(row);
+    return [
+      colors.bold(row.id),
+      tint(colors, sign.tone, `${sign.glyph} ${word}`),
+      row.version,
+      ago(row.startedAt, view),
+      took(row.startedAt, row.endedAt, view),
+      ...(wide ? [row.pushType, String(row.attempt), row.classification ?? '–'] : []),
+    ];
+  });
+  return table(heading, cells, 'no deploys', view);
+}
+
+export function historyTable(rows: readonly HistoryRow[], view: View, wide: boolean = false): string {
+  const colors = paint(view.color);
+  const heading = [
+    'RELEASE',
+    'STATE',
+    'DEPLOYS',
+    'ARTIFACTS',
+    'STARTED',
+    'TOOK',
+    ...(wide ? ['TRIGGER', 'CLASS'] : []),
+  ];
+  const cells = rows.map((row) => {
+    const { glyph, tone } = RELEASE_SIGNS[row.state];
+    const deploys = row.deploys.map((deploy) => {
+      const sign = OUTCOME_SIGNS[deploy.outcome];
+      return `${deploy.action} ${deploy.version} ${tint(colors, sign.tone, `${sign.glyph} ${deploy.outcome}`)}`;
+    });
+    return [
+      colors.bold(row.id),
+      tint(colors, tone, `${glyph} ${row.state}`) + (row.cause === null ? '' : ` (${row.cause})`),
+      deploys.join('; ') || '–',
+      artifactWords(row.artifacts),
+      clock(row.startedAt, view),
+      row.durationMs === null ? '–' : wholeSeconds(row.durationMs),
+      ...(wide ? [triggerWords(row), row.deploys.map((deploy) => deploy.classification).join(', ') || '–'] : []),
+    ];
+  });
+  return table(heading, cells, 'no releases yet', view);
+}
+
+const labelWords = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',') || '–';
+
+const triggerWords = ({ trigger }: ReleaseSummary): string =>
+  `${trigger.kind} by ${trigger.actor}${trigger.of === undefined ? '' : ` (of ${trigger.of})`}`;

@@ -1,0 +1,139 @@
+import { plural } from '../../domain/text';
+import type { DeployStatus, PhaseView, UnitCounts } from '../../domain/views';
+import { paint, tint, type Colors, type View } from './paint';
+import { deployWord, isBaking, phaseWord, took, until } from './words';
+
+const BAR = 10;
+const MANY_PHASES = 12;
+const MANY_UNITS = 12;
+const UNITS_OF_A_PHASE = 8;
+
+/** Rows of the tree deploy → phases → units, cells to be aligned: name, scope and amount, state, bar, counts, note. */
+export function phaseRows(deploy: DeployStatus, view: View, indent: string = ''): string[][] {
+  const colors = paint(view.color);
+  const { word, sign } = deployWord(deploy);
+  const top = [
+    `${indent}${colors.bold(deploy.id)}`,
+    '',
+    tint(colors, sign.tone, `${sign.glyph} ${word}`),
+    '',
+    deploy.version,
+  ];
+  const { shown, before, after } = aroundTheCurrent(deploy.phases);
+  const rows: string[][] = [top];
+  if (before.length > 0)
+    rows.push([
+      `${indent}├─ ${colors.dim(`${plural(before.length, 'phase')} before`)}`,
+      '',
+      foldedWord(before, colors),
+    ]);
+  shown.forEach((phase, at) => {
+    const last = at === shown.length - 1 && after.length === 0;
+    rows.push(phaseRow(phase, `${indent}${last ? '└─ ' : '├─ '}`, view, colors));
+    rows.push(...unitRows(phase, deploy, `${indent}${last ? '   ' : '│  '}`, view, colors));
+  });
+  if (after.length > 0)
+    rows.push([`${indent}└─ ${colors.dim(`${plural(after.length, 'phase')} after`)}`, '', foldedWord(after, colors)]);
+  return rows;
+}
+
+/** `██████░░░░`: the filled part is what is live, the half-filled what is updated but not live yet. */
+function bar(counts: Pick<UnitCounts, 'targeted' | 'updated' | 'live'>, colors: Colors): string {
+  if (counts.targeted === 0) return '';
+  const live = Math.floor((counts.live / counts.targeted) * BAR);
+  const updated = Math.max(0, Math.floor((counts.updated / counts.targeted) * BAR) - live);
+  return (
+    colors.green('█'.repeat(live)) + colors.yellow('▓'.repeat(updated)) + colors.dim('░'.repeat(BAR - live - updated))
+  );
+}
+
+interface Folded {
+  readonly before: readonly PhaseView[];
+  readonly shown: readonly PhaseView[];
+  readonly after: readonly PhaseView[];
+}
+
+/** Of many phases those around the one that runs; the others are one line. */
+function aroundTheCurrent(phases: readonly PhaseView[]): Folded {
+  if (phases.length <= MANY_PHASES) return { before: [], shown: phases, after: [] };
+  const active = phases.findIndex((phase) => phase.state === 'running' || phase.state === 'failed');
+  const first = phases.findIndex((phase) => phase.state === 'waiting');
+  const current = active >= 0 ? active : first >= 0 ? first : phases.length - 1;
+  const from = Math.max(0, Math.min(current - 3, phases.length - 8));
+  return { before: phases.slice(0, from), shown: phases.slice(from, from + 8), after: phases.slice(from + 8) };
+}
+
+function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
+  const words = [...new Set(phases.map((phase) => phaseWord(phase).word))];
+  return colors.dim(words.join(', '));
+}
+
+function phaseRow(phase: PhaseView, branch: string, view: View, colors: Colors): string[] {
+  const { word, sign } = phaseWord(phase);
+  const counts = sum(phase.units);
+  const quiet = phase.state === 'waiting';
+  const name = `${branch}${phase.index + 1} ${quiet ? colors.dim(phase.name) : phase.name}`;
+  const tasks = counts.targeted === 0 ? '' : `${counts.live}/${counts.targeted} live`;
+  const scope = colors.dim(`${phase.amount} of ${phase.scope}`);
+  return [
+    name,
+    scope,
+    tint(colors, sign.tone, `${sign.glyph} ${word}`),
+    bar(counts, colors),
+    tasks,
+    phaseNote(phase, view),
+  ];
+}
+
+function phaseNote(phase: PhaseView, view: View): string {
+  if (phase.skipped !== null) return `skipped ${phase.skipped}`;
+  if (isBaking(phase) && phase.bakeUntil !== null) return `bake ends ${until(phase.bakeUntil, view)}`;
+  if (phase.startedAt === null) return '';
+  if (phase.updatedAt === null)
+    return phase.state === 'running' ? `updating for ${took(phase.startedAt, null, view)}` : '';
+  const update = `updated in ${took(phase.startedAt, phase.updatedAt, view)}`;
+  return phase.bakedAt === null ? update : `${update}, baked ${took(phase.updatedAt, phase.bakedAt, view)}`;
+}
+
+/** Units of the phase that runs or went wrong, and of all phases while they are few. */
+function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: View, colors: Colors): string[][] {
+  const few = deploy.phases.reduce((total, one) => total + one.units.length, 0) <= MANY_UNITS;
+  const current = phase.state === 'running' || phase.state === 'failed';
+  if (phase.startedAt === null || phase.units.length === 0 || !(current || (few && !view.compact))) return [];
+  const unfinished = phase.units.filter((unit) => unit.live < unit.targeted);
+  const ordered =
+    phase.units.length <= UNITS_OF_A_PHASE
+      ? phase.units
+      : [...unfinished, ...phase.units.filter((unit) => unit.live >= unit.targeted)];
+  const shown = ordered.slice(0, UNITS_OF_A_PHASE);
+  const hidden = ordered.slice(UNITS_OF_A_PHASE);
+  const rows = shown.map((unit, at) => {
+    const branch = at === shown.length - 1 && hidden.length === 0 ? '└─ ' : '├─ ';
+    return [
+      `${indent}${branch}${unit.id}`,
+      '',
+      '',
+      bar(unit, colors),
+      `${unit.live}/${unit.targeted} live`,
+      unitNote(unit),
+    ];
+  });
+  if (hidden.length === 0) return rows;
+  const done = hidden.every((unit) => unit.live >= unit.targeted) ? ', all done' : '';
+  return [...rows, [`${indent}└─ ${colors.dim(`${plural(hidden.length, 'more unit')}${done}`)}`]];
+}
+
+const unitNote = (unit: UnitCounts): string =>
+  unit.updated > unit.live ? `${unit.updated - unit.live} updated, not live yet` : '';
+
+function sum(units: readonly UnitCounts[]): UnitCounts {
+  return units.reduce(
+    (total, unit) => ({
+      id: total.id,
+      targeted: total.targeted + unit.targeted,
+      updated: total.updated + unit.updated,
+      live: total.live + unit.live,
+    }),
+    { id: '', targeted: 0, updated: 0, live: 0 },
+  );
+}

@@ -1,0 +1,136 @@
+import type { Artifact } from '../../domain/artifact';
+import { formatDuration } from '../../domain/text';
+import type { Verdict } from '../../domain/health/verdict';
+import type {
+  ActionState,
+  DeployOutcome,
+  DeployState,
+  DeploySummary,
+  PhaseState,
+  PhaseView,
+  ReleaseState,
+} from '../../domain/views';
+import type { Tone, View } from './paint';
+
+/** Glyphs, tones and times: the vocabulary that all renderers share. */
+
+export interface Sign {
+  readonly glyph: '✔' | '✖' | '◌' | '⚠' | '◷' | '॥' | '·' | '↩';
+  readonly tone: Tone;
+}
+
+const DONE: Sign = { glyph: '✔', tone: 'good' };
+const BROKEN: Sign = { glyph: '✖', tone: 'bad' };
+const WORKING: Sign = { glyph: '◌', tone: 'busy' };
+const DOUBTFUL: Sign = { glyph: '⚠', tone: 'warn' };
+const WAITING: Sign = { glyph: '◷', tone: 'busy' };
+export const PAUSED: Sign = { glyph: '॥', tone: 'warn' };
+const NOT_YET: Sign = { glyph: '·', tone: 'quiet' };
+const UNDONE: Sign = { glyph: '↩', tone: 'warn' };
+
+export const RELEASE_SIGNS: Readonly<Record<ReleaseState, Sign>> = {
+  queued: WAITING,
+  running: WORKING,
+  paused: PAUSED,
+  succeeded: DONE,
+  failed: BROKEN,
+  cancelled: DOUBTFUL,
+};
+
+export const ACTION_SIGNS: Readonly<Record<ActionState, Sign>> = {
+  waiting: NOT_YET,
+  blocked: WAITING,
+  running: WORKING,
+  succeeded: DONE,
+  failed: BROKEN,
+  cancelled: DOUBTFUL,
+  skipped: NOT_YET,
+};
+
+const DEPLOY_SIGNS: Readonly<Record<Exclude<DeployState, 'ended'>, Sign>> = {
+  planning: WORKING,
+  'waiting-lock': WAITING,
+  'waiting-window': WAITING,
+  preprocessing: WORKING,
+  updating: WORKING,
+  baking: WAITING,
+  postprocessing: WORKING,
+  reverting: UNDONE,
+};
+
+export const OUTCOME_SIGNS: Readonly<Record<DeployOutcome, Sign>> = {
+  succeeded: DONE,
+  reverted: UNDONE,
+  failed: BROKEN,
+  cancelled: DOUBTFUL,
+  'revert-failed': BROKEN,
+};
+
+const PHASE_SIGNS: Readonly<Record<PhaseState, Sign>> = {
+  waiting: NOT_YET,
+  running: WORKING,
+  succeeded: DONE,
+  skipped: NOT_YET,
+  failed: BROKEN,
+  reverted: UNDONE,
+};
+
+export const VERDICT_SIGNS: Readonly<Record<Verdict, Sign>> = {
+  healthy: DONE,
+  inconclusive: DOUBTFUL,
+  errored: DOUBTFUL,
+  unhealthy: BROKEN,
+};
+
+/** The word and sign for a deploy: its outcome once it ended, `paused` while a pause lies over its state. */
+export function deployWord(deploy: DeploySummary): { readonly word: string; readonly sign: Sign } {
+  if (deploy.outcome !== null) return { word: deploy.outcome, sign: OUTCOME_SIGNS[deploy.outcome] };
+  if (deploy.state === 'ended') return { word: 'ended', sign: DOUBTFUL };
+  if (deploy.paused !== null) return { word: `paused (${deploy.state})`, sign: PAUSED };
+  return { word: deploy.state, sign: DEPLOY_SIGNS[deploy.state] };
+}
+
+export const isBaking = (phase: PhaseView): boolean =>
+  phase.state === 'running' && phase.updatedAt !== null && phase.bakedAt === null && phase.bakeUntil !== null;
+
+export function phaseWord(phase: PhaseView): { readonly word: string; readonly sign: Sign } {
+  if (isBaking(phase)) return { word: 'baking', sign: WAITING };
+  if (phase.state === 'running' && phase.updatedAt === null) return { word: 'updating', sign: WORKING };
+  return { word: phase.state, sign: PHASE_SIGNS[phase.state] };
+}
+
+/** `2m 3s ago`. */
+export function ago(iso: string, view: View): string {
+  const since = view.now - Date.parse(iso);
+  return since < 1000 ? 'just now' : `${formatDuration(since)} ago`;
+}
+
+/** `in 42s`, or `any moment` once it is over. */
+export function until(iso: string, view: View): string {
+  const left = Date.parse(iso) - view.now;
+  return left > 0 ? `in ${formatDuration(Math.ceil(left / 1000) * 1000)}` : 'any moment';
+}
+
+/** From start to end, or to now. */
+export function took(startedAt: string, endedAt: string | null, view: View): string {
+  const end = endedAt === null ? view.now : Date.parse(endedAt);
+  return wholeSeconds(end - Date.parse(startedAt));
+}
+
+/** `14:03:10`, with the day in front when it is not today; in the zone of the reader. */
+export function clock(iso: string, view: View): string {
+  const zone = view.timeZone ? { timeZone: view.timeZone } : {};
+  const format = (at: number, options: Intl.DateTimeFormatOptions): string =>
+    new Intl.DateTimeFormat('en-GB', { ...options, ...zone }).format(at);
+  const at = Date.parse(iso);
+  const day = { day: '2-digit', month: 'short' } as const;
+  const time = format(at, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  return format(at, day) === format(view.now, day) ? time : `${format(at, day)} ${time}`;
+}
+
+/** `executable=kv:12 source=12`. */
+export const artifactWords = (artifacts: readonly Artifact[]): string =>
+  artifacts.map(({ name, version }) => `${name}=${version}`).join(' ') || '–';
+
+/** `12s`; `0s` for less than one. */
+export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDuration(ms));

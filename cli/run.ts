@@ -1,0 +1,92 @@
+import { Command, CommanderError, Option } from 'commander';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import { COMMANDS } from './commands';
+import { examples, makeCli } from './commands/command';
+import type { Io } from './io';
+import { colorFor, emitError, FORMATS } from './output';
+
+/** One command line, from its arguments to its exit code. Never throws, never prints a stack trace to people. */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  let code = 0;
+  const program = buildProgram(io, (finished) => (code = finished));
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (io.env.CONVEYOR_DEBUG && error instanceof Error) io.stderr.write(`${error.stack ?? error.message}\n`);
+    return emitError(io, toConveyorError(error), formatIn(argv), argv.includes('--no-color') ? false : undefined);
+  }
+}
+
+function buildProgram(io: Io, finish: (code: number) => void): Command {
+  const program = new Command('conveyor')
+    .description(
+      'Deploys services, daemons, models and configuration through pipelines, in phases, and reverts by itself',
+    )
+    .version('0.1.0', '-V, --version')
+    .addOption(new Option('-o, --output <format>', FORMATS.join(' | ')).default('table'))
+    .option('--no-color', 'no colours (also NO_COLOR)')
+    .option('--address <host:port>', 'Temporal server (TEMPORAL_ADDRESS, else localhost:7233)')
+    .option('--namespace <name>', 'Temporal namespace (TEMPORAL_NAMESPACE, else default)')
+    .option('--task-queue <name>', 'task queue of the workers (CONVEYOR_TASK_QUEUE, else conveyor)')
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .addHelpText('after', examples(...FIRST_STEPS) + ENDING);
+  quietly(program, io);
+  const cli = makeCli(io, finish);
+  for (const register of COMMANDS) register(program, cli);
+  for (const command of program.commands) quietly(command, io);
+  return program;
+}
+
+const FIRST_STEPS = [
+  'conveyor demo                         a whole stack, a good and a bad version, in a minute',
+  'conveyor init kvstore                 a first pipeline.yaml',
+  'conveyor lint pipeline.yaml && conveyor apply pipeline.yaml',
+  'conveyor release kvstore --artifact source=12 --wait',
+  'conveyor watch kvstore/1',
+];
+
+const ENDING = `
+
+Ids: pipeline kvstore, release kvstore/12, deploy kvstore/12/deploy.
+Exit codes: 0 ok, 1 error, 2 usage or invalid input, 3 ended not succeeded, 4 not found or not permitted,
+  5 --timeout expired (it goes on), 130 Ctrl-C (it goes on).`;
+
+/** Commander throws instead of exiting, and what it would print on errors is ours to word. */
+function quietly(command: Command, io: Io): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => io.stdout.write(text),
+    writeErr: (text) => io.stderr.write(text),
+    outputError: () => undefined,
+    getOutHelpWidth: () => Math.min(io.stdout.columns, 120),
+    getOutHasColors: () => colorFor(io, io.stdout.isTTY, undefined),
+  });
+}
+
+function toConveyorError(error: unknown): ConveyorError {
+  if (error instanceof ConveyorError) return error;
+  if (error instanceof CommanderError) return usageOf(error);
+  return conveyorError('internal', { detail: error instanceof Error ? error.message : String(error) });
+}
+
+/** `error: unknown command 'relase'\n(Did you mean release?)` in our own form. */
+function usageOf(error: CommanderError): ConveyorError {
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const meant = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
+  const hint = meant
+    ? `did you mean ${meant}?`
+    : 'conveyor --help lists the commands, conveyor COMMAND --help its options';
+  return conveyorError('usage', { text: first.replace(/'/g, ''), hint });
+}
+
+/** The output format, also when the arguments could not be parsed as a whole. */
+function formatIn(argv: readonly string[]): string | undefined {
+  for (const [at, word] of argv.entries()) {
+    if (word === '-o' || word === '--output') return argv[at + 1];
+    const joined = /^(?:--output=|-o=?)(\w+)$/.exec(word)?.[1];
+    if (joined) return joined;
+  }
+  return undefined;
+}

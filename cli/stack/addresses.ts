@@ -1,0 +1,61 @@
+import { freePorts } from './ports';
+
+/** Where the parts of a stack are (cli.md §7). */
+export interface Addresses {
+  /** host:port */
+  readonly temporal: string;
+  readonly webUi: string;
+  readonly simulator: string;
+  readonly server: string;
+  readonly taskQueue: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const TEMPORAL_PORT = 7233;
+
+/** The usual addresses, as the environment and flags say. */
+export function usualAddresses(env: Env, flags: { readonly address?: string; readonly taskQueue?: string }): Addresses {
+  const temporal = flags.address ?? (env.TEMPORAL_ADDRESS || `localhost:${TEMPORAL_PORT}`);
+  return {
+    temporal,
+    webUi: env.CONVEYOR_WEB_UI || `http://localhost:${portOf(temporal) + 1000}`,
+    simulator: env.CONVEYOR_SIMULATOR_URL || 'http://localhost:4400',
+    server: env.CONVEYOR_SERVER_URL || 'http://localhost:4500',
+    taskQueue: flags.taskQueue ?? (env.CONVEYOR_TASK_QUEUE || 'conveyor'),
+  };
+}
+
+/** Free ports for everything, so that stacks can run beside each other. */
+export async function freeAddresses(env: Env): Promise<Addresses> {
+  const [temporal, webUi, simulator, server] = await freePorts(4);
+  return {
+    temporal: `127.0.0.1:${temporal}`,
+    webUi: `http://localhost:${webUi}`,
+    simulator: `http://127.0.0.1:${simulator}`,
+    server: `http://127.0.0.1:${server}`,
+    taskQueue: env.CONVEYOR_TASK_QUEUE || 'conveyor',
+  };
+}
+
+/** What a process needs in its environment to find the others. */
+export function environmentOf(addresses: Addresses): Record<string, string> {
+  return {
+    TEMPORAL_ADDRESS: addresses.temporal,
+    CONVEYOR_WEB_UI: addresses.webUi,
+    CONVEYOR_SIMULATOR_URL: addresses.simulator,
+    CONVEYOR_SERVER_URL: addresses.server,
+    CONVEYOR_TASK_QUEUE: addresses.taskQueue,
+  };
+}
+
+/** `localhost:7233` or a URL → its port. */
+export function portOf(address: string): number {
+  const { port, protocol } = new URL(address.includes('://') ? address : `tcp://${address}`);
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+export const hostOf = (address: string): string =>
+  new URL(address.includes('://') ? address : `tcp://${address}`).hostname.replace(/^\[|\]$/g, '');
+
+export const isLocal = (address: string): boolean => ['localhost', '127.0.0.1', '::1'].includes(hostOf(address));

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { installRoot } from '../../sdk/registry';
+import { hostOf, portOf, type Addresses } from './addresses';
+import type { ChildSpec } from './child';
+import { accepts, answers } from './ports';
+
+/** The four processes of the development stack. */
+export type PartName = 'temporal' | 'simulator' | 'worker' | 'server';
+
+export interface StackOptions {
+  readonly addresses: Addresses;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logFolder: string;
+  readonly seed: number;
+  /** How many times faster than real the simulated world runs. */
+  readonly speed: number;
+  /** Temporal keeps nothing when it ends. */
+  readonly ephemeral: boolean;
+}
+
+export interface Part {
+  readonly name: PartName;
+  readonly address: string;
+  /** Whether it runs already, wherever it came from. Nobody can see that of a worker. */
+  isThere(): Promise<boolean>;
+  /** Whether its port is free or is its own. */
+  readonly port: number | null;
+  readonly child: ChildSpec;
+  readonly timeoutMs: number;
+}
+
+/** Getting a Temporal server may mean a download or a build of some minutes. */
+const TEMPORAL_TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 60_000;
+
+export function temporalPart(options: StackOptions): Part {
+  const { temporal, webUi } = options.addresses;
+  const args = ['--port', String(portOf(temporal)), '--ui-port', String(portOf(webUi))];
+  return {
+    name: 'temporal',
+    address: temporal,
+    isThere: () => accepts(hostOf(temporal), portOf(temporal)),
+    port: portOf(temporal),
+    child: {
+      ...common(options, 'temporal'),
+      name: 'Temporal server',
+      command: join(installRoot(), 'temporal-dev.sh'),
+      args: options.ephemeral ? [...args, '--ephemeral'] : args,
+      isReady: (log) => /^Temporal ready/m.test(log),
+    },
+    timeoutMs: TEMPORAL_TIMEOUT_MS,
+  };
+}
+
+export function simulatorPart(options: StackOptions): Part {
+  const { simulator } = options.addresses;
+  const isThere = (): Promise<boolean> => answers(`${simulator}/control/jobs`);
+  return {
+    name: 'simulator',
+    address: simulator,
+    isThere,
+    port: portOf(simulator),
+    child: node(options, 'simulator', 'simulator/main.js', isThere, [
+      '--port',
+      String(portOf(simulator)),
+      '--seed',
+      String(options.seed),
+      '--speed',
+      String(options.speed),
+    ]),
+    timeoutMs: TIMEOUT_MS,
+  };
+}
+
+export function workerPart(options: StackOptions): Part {
+  return {
+    name: 'worker',
+    address: options.addresses.taskQueue,
+    isThere: () => Promise.resolve(false),
+    port: null,
+    child: node(options, 'worker', 'workers/main.js', (log) => /\bready\b/i.test(log), []),
+    timeoutMs: TIMEOUT_MS,
+  };
+}
+
+export function serverPart(options: StackOptions): Part {
+  const { server } = options.addresses;
+  return {
+    name: 'server',
+    address: server,
+    isThere: () => answers(`${server}/livez`),
+    port: portOf(server),
+    child: node(options, 'server', 'server/main.js', () => answers(`${server}/readyz`), [
+      '--port',
+      String(portOf(server)),
+    ]),
+    timeoutMs: TIMEOUT_MS,
+  };
+}
+
+/** The compiled entry point of a process. */
+export const entryPoint = (path: string): string => join(installRoot(), 'dist', path);
+
+function node(
+  options: StackOptions,
+  name: PartName,
+  path: string,
+  isReady: ChildSpec['isReady'],
+  args: readonly string[],
+): ChildSpec {
+  return { ...common(options, name), name, command: process.execPath, args: [entryPoint(path), ...args], isReady };
+}
+
+function common(options: StackOptions, name: PartName): Pick<ChildSpec, 'env' | 'logFile'> {
+  return { env: options.env, logFile: join(options.logFolder, `${name}.log`) };
+}

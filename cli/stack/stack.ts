@@ -1,0 +1,92 @@
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import type { Io } from '../io';
+import { note } from '../output';
+import { environmentOf, isLocal, hostOf, type Addresses } from './addresses';
+import { startChild, untilReady, type Child } from './child';
+import {
+  serverPart,
+  simulatorPart,
+  temporalPart,
+  workerPart,
+  type Part,
+  type PartName,
+  type StackOptions,
+} from './parts';
+import { accepts } from './ports';
+
+/** A development stack that answers: what it consists of and how to end it. */
+export interface Stack {
+  readonly addresses: Addresses;
+  /** Of what this stack started; what was there before is not in it. */
+  readonly pids: Readonly<Partial<Record<PartName, number>>>;
+  readonly logFolder: string;
+  /** Resolves when a process that this stack started ends by itself. */
+  readonly died: Promise<ConveyorError>;
+  /** Stops exactly what it started, in the reverse order. */
+  stop(): Promise<void>;
+  /** Leaves everything running when this process ends. */
+  leave(): void;
+}
+
+export type StackSettings = Omit<StackOptions, 'env'>;
+
+/**
+ * Starts what is not already there and waits until everything answers. When something cannot start, or `stop` is
+ * aborted meanwhile, ends what it started before it throws; undefined means that it was interrupted.
+ */
+export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
+  const options = { ...settings, env: { ...io.env, ...environmentOf(settings.addresses) } };
+  const started: { readonly part: PartName; readonly child: Child }[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (const { child } of [...started].reverse()) await child.stop();
+  };
+  const ensure = (part: Part): Promise<void> =>
+    ensurePart(io, part, stop, (child) => started.push({ part: part.name, child }));
+  try {
+    // The worker and the server want Temporal; the simulator wants nobody.
+    await allOrFirstFailure([ensure(temporalPart(options)), ensure(simulatorPart(options))]);
+    if (!stop.aborted) await allOrFirstFailure([ensure(workerPart(options)), ensure(serverPart(options))]);
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  if (stop.aborted) {
+    await stopAll();
+    return undefined;
+  }
+  return {
+    addresses: options.addresses,
+    pids: Object.fromEntries(started.map(({ part, child }) => [part, child.pid])),
+    logFolder: options.logFolder,
+    died: Promise.race(started.map(({ child }) => child.died)),
+    stop: stopAll,
+    leave: () => started.forEach(({ child }) => child.leave()),
+  };
+}
+
+async function ensurePart(io: Io, part: Part, stop: AbortSignal, onStart: (child: Child) => void): Promise<void> {
+  if (await part.isThere()) return note(io, `  ✔ ${part.name} at ${part.address} was there already`);
+  if (part.port !== null) await requireOurs(part, part.port);
+  const from = io.now();
+  const child = startChild(part.child);
+  onStart(child);
+  await untilReady(io, child, part.child, part.timeoutMs, stop);
+  if (!stop.aborted) note(io, `  ✔ ${part.name} ready at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);
+}
+
+/** Another machine's address cannot be started here, and a taken port cannot be listened on. */
+async function requireOurs(part: Part, port: number): Promise<void> {
+  if (!isLocal(part.address)) {
+    const detail = 'it is on another machine, so it cannot be started here';
+    throw part.name === 'temporal'
+      ? conveyorError('temporal-unreachable', { address: part.address, detail })
+      : conveyorError('simulator-unreachable', { url: part.address, detail });
+  }
+  if (await accepts(hostOf(part.address), port)) throw conveyorError('port-in-use', { port, process: part.name });
+}
+
+/** Waits for all of them also when one fails, so that what the others started is known and can be stopped. */
+async function allOrFirstFailure(steps: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(steps);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

@@ -1,0 +1,56 @@
+import { serve, type ServerType } from '@hono/node-server';
+import { parseArgs } from 'node:util';
+import { createClient } from '../client';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import { loadRegistry } from '../sdk/registry';
+import { createApp } from './app';
+
+const DEFAULT_URL = 'http://localhost:4500';
+const DRAIN_MS = 10_000;
+
+async function main(): Promise<void> {
+  const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL);
+  let draining = false;
+  const client = await createClient({ policyGroups: loadRegistry(undefined, process.env).groups });
+  const app = createApp({ client, now: () => Date.now(), isDraining: () => draining });
+  const server = await listen(app.fetch, port);
+  process.stdout.write(`Conveyor server ready at http://localhost:${port}\n`);
+  const end = (): void => {
+    if (draining) return;
+    draining = true;
+    // Requests that were accepted are answered; only then is the connection to Temporal given up.
+    server.close(() => void client.close());
+    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+}
+
+function portOf(args: readonly string[], url: string): number {
+  const text =
+    parseArgs({ args: [...args], options: { port: { type: 'string' } } }).values.port ?? (new URL(url).port || '80');
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port < 65536) return port;
+  throw conveyorError('usage', {
+    text: `--port ${text} is no port`,
+    hint: 'a number from 1 to 65535; 4500 is the default',
+  });
+}
+
+function listen(fetch: Parameters<typeof serve>[0]['fetch'], port: number): Promise<ServerType> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch, port }, () => resolve(server));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? conveyorError('port-in-use', { port, process: 'the server' }) : error),
+    );
+  });
+}
+
+main().catch((error: unknown) => {
+  const known =
+    error instanceof ConveyorError
+      ? error
+      : conveyorError('internal', { detail: error instanceof Error ? error.message : String(error) });
+  process.stderr.write(`error: ${known.code}: ${known.message}\nhint: ${known.hint}\n`);
+  process.exit(known.exit);
+});

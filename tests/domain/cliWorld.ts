@@ -1,0 +1,57 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ConveyorClient } from '../../client/api';
+import type { Io } from '../../cli/io';
+import { runCli } from '../../cli/run';
+import { NOW } from './cliSamples';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** Options of each connection that was made. */
+  readonly connections: readonly object[];
+}
+
+export interface World {
+  readonly client?: Partial<ConveyorClient>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly isTTY?: boolean;
+  /** What a person answers to a prompt; without it there is no person. */
+  readonly answer?: string;
+  /** When Ctrl-C is pressed, in ms since the start. */
+  readonly interruptAtMs?: number;
+}
+
+/** One command line in-process: a clock that sleeping moves, a client that answers what the test says. */
+export async function run(argv: readonly string[], world: World = {}): Promise<Ran> {
+  let now = NOW;
+  const written = { out: '', err: '' };
+  const connections: object[] = [];
+  const interrupt = new AbortController();
+  const screen = (key: 'out' | 'err'): Io['stdout'] => ({
+    write: (text) => void (written[key] += text),
+    isTTY: world.isTTY ?? false,
+    columns: 110,
+    rows: 60,
+  });
+  const code = await runCli(argv, {
+    stdout: screen('out'),
+    stderr: screen('err'),
+    env: { TZ: 'UTC', NO_COLOR: '1', ...world.env },
+    login: 'alice',
+    now: () => now,
+    sleep: async (ms) => {
+      await turn();
+      now += ms;
+      if (world.interruptAtMs !== undefined && now - NOW >= world.interruptAtMs) interrupt.abort('SIGINT');
+    },
+    interrupted: () => interrupt.signal,
+    ask: () => Promise.resolve(world.answer ?? ''),
+    canAsk: world.answer !== undefined,
+    connect: (options) => {
+      connections.push(options);
+      return Promise.resolve({ close: () => Promise.resolve(), ...world.client } as ConveyorClient);
+    },
+  });
+  return { code, ...written, connections };
+}
