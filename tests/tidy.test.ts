@@ -75,6 +75,19 @@ describe('what must agree does', () => {
     expect((JSON.parse(readFileSync(found[0]!, 'utf8')) as { version: string }).version).toMatch(/^8\./);
   });
 
+  test('the lockfile holds every optional package, or npm ci refuses it', () => {
+    interface Locked {
+      readonly optionalDependencies?: Readonly<Record<string, string>>;
+    }
+    const lock = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, Locked>;
+    };
+    const places = Object.keys(lock.packages);
+    const wanted = Object.values(lock.packages).flatMap((it) => Object.keys(it.optionalDependencies ?? {}));
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(wanted.filter((name) => !places.some((place) => place.endsWith(`node_modules/${name}`)))).toEqual([]);
+  });
+
   test('the development server registers exactly the search attributes that workflows set', () => {
     const script = readFileSync(path.join(ROOT, 'temporal-dev.sh'), 'utf8');
     const block = /^SEARCH_ATTRIBUTES='([^']*)'/m.exec(script)?.[1] ?? '';
