@@ -101,7 +101,7 @@ describe('temporal-dev.sh', () => {
   });
 
   test('passes over an older one on PATH, downloads, and finds its download the next time', () => {
-    const env = { ...machine('older', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    const env: NodeJS.ProcessEnv = { ...machine('older', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
     const cached = path.join(env.CONVEYOR_CACHE!, 'bin/temporal-1.8.2');
     expect(run(env, '--install-only')).toMatchObject({
       status: 0,
@@ -134,7 +134,7 @@ describe('temporal-dev.sh', () => {
   });
 
   test('gets the server once when two start at the same time', async () => {
-    const env = { ...machine('two', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    const env: NodeJS.ProcessEnv = { ...machine('two', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
     const both = [0, 1].map(() =>
       spawn('bash', [path.join(ROOT, 'temporal-dev.sh'), '--install-only'], { env, stdio: 'ignore' }),
     );
@@ -144,7 +144,7 @@ describe('temporal-dev.sh', () => {
   });
 
   test('takes over the lock of a process that died', () => {
-    const env = { ...machine('died', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    const env: NodeJS.ProcessEnv = { ...machine('died', { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
     const dead = spawnSync('true').pid;
     spawnSync('sh', ['-c', `mkdir -p "$CONVEYOR_CACHE" && ln -s ${dead} "$CONVEYOR_CACHE/temporal-1.8.2.lock"`], {
       env,
