@@ -213,5 +213,10 @@ export interface PlanView {
 /** A finished release in `history`. */
 export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
-  readonly deploys: readonly { readonly action: string; readonly outcome: DeployOutcome; readonly classification: Classification; readonly version: string }[];
+  readonly deploys: readonly {
+    readonly action: string;
+    readonly outcome: DeployOutcome;
+    readonly classification: Classification;
+    readonly version: string;
+  }[];
 }

@@ -41,4 +41,6 @@ export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType
 
 export type Protocol = Readonly<Record<string, Method>>;
 export type RequestOf<M extends Method> = z.infer<M['request']>;
+/** A request as callers write it, before defaults are filled in. */
+export type RequestInput<M extends Method> = z.input<M['request']>;
 export type ResponseOf<M extends Method> = z.infer<M['response']>;

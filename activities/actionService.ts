@@ -1,0 +1,92 @@
+import { CancelledFailure, Context } from '@temporalio/activity';
+import type { Artifact } from '../domain/artifact';
+import { callExtension } from '../sdk/client';
+import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
+import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import { asFailure } from './failure';
+import { poll } from './polling';
+import type { Ports } from './pushType';
+
+/** One attempt of one action, run by the action service of that name. */
+export interface ActionRun {
+  readonly service: string;
+  /** Also the idempotency key: the same run id starts nothing new. */
+  readonly runId: string;
+  readonly pipeline: string;
+  readonly release: number;
+  readonly action: string;
+  readonly attempt: number;
+  readonly actor: string;
+  readonly inputs: readonly Artifact[];
+  readonly with: Readonly<Record<string, unknown>>;
+  readonly intervalMs: number;
+  readonly heartbeatTimeoutMs: number;
+}
+
+export interface ActionEnd {
+  readonly succeeded: boolean;
+  readonly message: string;
+  readonly outputs: readonly Artifact[];
+}
+
+/** What is heartbeaten, for `status`. */
+export interface ActionSeen {
+  readonly progress: number | null;
+  readonly message: string | null;
+}
+
+export type ActionActivities = ReturnType<typeof createActionActivities>;
+
+/** The action service port (protocols.md; Conveyor §5.1: `startRun`, then `getRunProgress` until it ends). */
+export function createActionActivities(ports: Ports) {
+  return {
+    /** Starts the run, or finds it started, and follows it to its end. Cancelling cancels the run. */
+    runAction: async (run: ActionRun): Promise<ActionEnd> => {
+      const { service, runId, pipeline, release, action, attempt } = run;
+      const invoke = invoker(ports, run);
+      const inputs = run.inputs.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } }));
+      await invoke('startRun', { runId, pipeline, release, action, attempt, inputs, with: { ...run.with } }, runId);
+      try {
+        return await poll<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async () => {
+          const { state, message, progress, outputs } = await invoke('getRunProgress', { runId });
+          if (state === 'running') return { seen: { progress: progress ?? null, message: message ?? null } };
+          const said = message ?? `${service} says that it ${state}`;
+          return { done: { succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] } };
+        });
+      } catch (error) {
+        if (error instanceof CancelledFailure) await invoke('cancelRun', { runId }, `${runId}/cancel`, null);
+        throw error;
+      }
+    },
+  };
+}
+
+type Methods = ActionServiceProtocol;
+
+function invoker({ registry, fetch }: Ports, run: ActionRun) {
+  return <M extends keyof Methods & string>(
+    method: M,
+    request: RequestInput<Methods[M]>,
+    key?: string,
+    signal: AbortSignal | null = Context.current().cancellationSignal,
+  ): Promise<ResponseOf<Methods[M]>> =>
+    asFailure(() =>
+      callExtension({
+        service: registry.find('action-service', run.service),
+        protocol: actionServiceProtocol,
+        method,
+        request,
+        context: {
+          pipeline: run.pipeline,
+          release: run.release,
+          deployId: run.runId,
+          actor: run.actor,
+          config: { ...run.with },
+        },
+        runId: run.runId,
+        ...(signal === null ? {} : { signal }),
+        ...(key === undefined ? {} : { key }),
+        ...(fetch === undefined ? {} : { fetch }),
+      }),
+    );
+}

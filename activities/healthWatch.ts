@@ -1,0 +1,77 @@
+import { Context } from '@temporalio/activity';
+import { foldEvaluation, NO_HISTORY, type FoldResult, type HealthFold, type HealthSkips } from '../domain/health/fold';
+import type { Verdict } from '../domain/health/verdict';
+import type { HealthCheck } from '../domain/spec/health';
+import type { HealthRow } from '../domain/views';
+import type { Watched } from '../domain/deploy/bake';
+import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import type { PushTypeProtocol } from '../sdk/protocol/pushType';
+import type { Clock } from './clock';
+import { poll } from './polling';
+
+/** What to watch, and until when. Times are ms since the epoch. */
+export interface HealthWatch {
+  readonly targets: { readonly units: readonly string[]; readonly updatedBy: readonly string[] };
+  readonly checks: readonly HealthCheck[];
+  readonly skips: HealthSkips;
+  readonly onUnhealthy: 'revert' | 'pause';
+  readonly baseline: { readonly start: number; readonly end: number };
+  readonly lastUpdateAt: number;
+  /** The last evaluation is made then; null: watch on until it is unhealthy. */
+  readonly until: number | null;
+  /** Also end at the first healthy evaluation. */
+  readonly untilHealthy: boolean;
+  readonly intervalMs: number;
+  readonly heartbeatTimeoutMs: number;
+  /** What earlier watches of this phase had seen, for checks with `for`. */
+  readonly fold: HealthFold | null;
+}
+
+/** What a watch came to. */
+export interface HealthReport extends Watched {
+  readonly rows: readonly HealthRow[];
+  readonly fold: HealthFold;
+  readonly at: number;
+}
+
+/** What a watch heartbeats: `status` shows the rows, a successor goes on from the fold. */
+export interface HealthSeen {
+  readonly fold: HealthFold;
+  readonly rows: readonly HealthRow[];
+  readonly verdict: Verdict;
+}
+
+type Evaluate = (
+  request: RequestInput<PushTypeProtocol['runHealthChecks']>,
+) => Promise<ResponseOf<PushTypeProtocol['runHealthChecks']>>;
+
+/** Ends at the first verdict that calls for action, at `until`, or when healthy if that was asked for. */
+export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch): Promise<HealthReport> {
+  const before = Context.current().info.heartbeatDetails as { fold?: HealthFold } | undefined;
+  let fold = before?.fold ?? watch.fold ?? NO_HISTORY;
+  return poll<HealthReport, HealthSeen>(
+    { clock, intervalMs: watch.intervalMs, heartbeatTimeoutMs: watch.heartbeatTimeoutMs },
+    async (now) => {
+      const response = await evaluate(requestOf(watch, now));
+      const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
+      const folded = foldEvaluation(fold, { checks, skips, onUnhealthy, lastUpdateAt, response, now });
+      fold = folded.fold;
+      if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
+      const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
+      return { seen: { fold, rows: folded.rows, verdict: folded.verdict }, waitMs };
+    },
+  );
+}
+
+function isOver(watch: HealthWatch, folded: FoldResult, now: number): boolean {
+  if (folded.verdict === 'unhealthy') return true;
+  if (watch.untilHealthy && folded.verdict === 'healthy' && !folded.young) return true;
+  return watch.until !== null && now >= watch.until;
+}
+
+const requestOf = ({ targets, checks, baseline }: HealthWatch, now: number) => ({
+  targets: { units: [...targets.units], updatedBy: [...targets.updatedBy] },
+  checks: [...checks],
+  baseline,
+  now,
+});

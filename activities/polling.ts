@@ -1,0 +1,26 @@
+import { Context } from '@temporalio/activity';
+import type { Clock } from './clock';
+
+/**
+ * Asks again and again until there is an answer, heartbeating what it saw last so that `status` can show it and a
+ * crashed worker's successor can go on from it. `look` returns the result, or what to heartbeat.
+ * @throws CancelledFailure when the workflow cancels it.
+ */
+export async function poll<T, H>(
+  { clock, intervalMs, heartbeatTimeoutMs }: { clock: Clock; intervalMs: number; heartbeatTimeoutMs: number },
+  look: (now: number, signal: AbortSignal) => Promise<{ done: T } | { seen: H; waitMs?: number }>,
+): Promise<T> {
+  const context = Context.current();
+  let heartbeat: H | undefined;
+  for (;;) {
+    const looked = await look(await clock.now(), context.cancellationSignal);
+    if ('done' in looked) return looked.done;
+    heartbeat = looked.seen;
+    const until = (await clock.now()) + (looked.waitMs ?? intervalMs);
+    for (let left = 1; left > 0; left = until - (await clock.now())) {
+      context.heartbeat(heartbeat);
+      const slice = Math.max(1, Math.min(until - (await clock.now()), heartbeatTimeoutMs / 3));
+      await Promise.race([clock.sleep(slice, context.cancellationSignal), context.cancelled]);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { Verdict } from '../health/verdict';
+
+/** What one watch over a bake came to: the last folded evaluation, or the first that calls for action. */
+export interface Watched {
+  readonly verdict: Verdict;
+  /** What an unhealthy verdict asks for (the worst check's `onUnhealthy`); `none` unless unhealthy. */
+  readonly action: 'none' | 'revert' | 'pause';
+  /** A check is unhealthy but younger than its `for`, or its window is not filled yet. */
+  readonly young: boolean;
+  /** One sentence about the worst check. */
+  readonly reason: string;
+}
+
+export type BakeStep =
+  | { readonly kind: 'pass' }
+  | { readonly kind: 'extend'; readonly counts: boolean }
+  | { readonly kind: 'pause'; readonly by: 'health' | 'dependency'; readonly reason: string }
+  | { readonly kind: 'revert'; readonly reason: string };
+
+/**
+ * What follows a watch (DESIGN §5 "Verdicts"). An error never passes a phase and never reverts one; inconclusive and
+ * errored extend the bake once, then pause; a check that is still young extends it without that limit.
+ */
+export function afterWatch(watched: Watched, extended: boolean): BakeStep {
+  if (watched.verdict === 'unhealthy') {
+    const { action, reason } = watched;
+    return action === 'revert' ? { kind: 'revert', reason } : { kind: 'pause', by: 'health', reason };
+  }
+  if (watched.young) return { kind: 'extend', counts: false };
+  if (watched.verdict === 'healthy') return { kind: 'pass' };
+  if (!extended) return { kind: 'extend', counts: true };
+  return { kind: 'pause', by: watched.verdict === 'errored' ? 'dependency' : 'health', reason: watched.reason };
+}

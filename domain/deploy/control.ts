@@ -1,0 +1,151 @@
+import { formatTime } from '../text';
+import { UNKNOWN_ACTOR, type CommandInput, type DeployVerb } from '../verbs';
+import type { Pause } from '../views';
+
+/** Who asked for something, when and why. */
+export interface Asked {
+  readonly actor: string;
+  readonly reason: string;
+  readonly at: string;
+}
+
+/** A check (null: all) that a person said not to count. */
+export interface CheckSkip extends Asked {
+  readonly check: string | null;
+  readonly for: 'phase' | 'deploy';
+}
+
+/**
+ * What the operators have asked of a deploy and it has not finished doing: the fold of all commands taken so far.
+ * The runner reads it between steps and while it waits; handlers do nothing but fold into it.
+ */
+export interface Control {
+  readonly paused: Pause | null;
+  /** Set by `pause --no-revert`: an unhealthy verdict does not revert while paused. */
+  readonly noRevert: boolean;
+  /** Asked to resume; the runner wants one fresh healthy verdict first. */
+  readonly resuming: Asked | null;
+  readonly cancel: Asked | null;
+  readonly revert: (Asked & { readonly notBad: boolean }) | null;
+  readonly skipPhase: Asked | null;
+  readonly skipBake: Asked | null;
+  readonly skippedChecks: readonly CheckSkip[];
+}
+
+export const NO_COMMANDS: Control = {
+  paused: null,
+  noRevert: false,
+  resuming: null,
+  cancel: null,
+  revert: null,
+  skipPhase: null,
+  skipBake: null,
+  skippedChecks: [],
+};
+
+/** What the rules below need to know of the deploy. */
+export interface Situation {
+  readonly control: Control;
+  readonly ended: boolean;
+  readonly reverting: boolean;
+  /** The revert's tasks do not come up; only now may a person end it. */
+  readonly revertStuck: boolean;
+  /** Null before the first phase. */
+  readonly phase: { readonly kind: 'partial' | 'completion'; readonly name: string } | null;
+  readonly checks: readonly string[];
+}
+
+/** Why a verb cannot be taken now; undefined when it can (DESIGN §5 "Verbs"). */
+export function whyNot(situation: Situation, verb: DeployVerb, input: CommandInput): string | undefined {
+  const { control, ended, reverting, revertStuck } = situation;
+  if (ended) return 'it has ended';
+  if (verb === 'revert') return undefined;
+  if (verb === 'cancel' && revertStuck) return RULES.cancel(situation, input);
+  if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
+  if ((reverting || control.revert) && verb !== 'pause' && verb !== 'resume')
+    return 'it is reverting; a revert can be paused, not stopped';
+  return RULES[verb](situation, input);
+}
+
+type Rule = (situation: Situation, input: CommandInput) => string | undefined;
+
+const inPhase: Rule = ({ phase }) => (phase ? undefined : 'no phase has begun');
+
+const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
+  pause: ({ control }) =>
+    control.paused?.by === 'operator' ? `${control.paused.actor ?? 'somebody'} has paused it already` : undefined,
+  resume: ({ control }) => {
+    if (!control.paused) return 'it is not paused';
+    return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
+  },
+  cancel: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
+  'skip-phase': (situation, input) => {
+    if (situation.phase?.kind === 'completion')
+      return 'the completion phase cannot be skipped; cancel or revert instead';
+    if (situation.control.skipPhase) return 'the phase is being skipped already';
+    return inPhase(situation, input);
+  },
+  'skip-bake': (situation, input) =>
+    situation.control.skipBake ? 'the bake of this phase is skipped already' : inPhase(situation, input),
+  'skip-health-check': ({ checks }, { check }) => {
+    if (check === undefined || checks.includes(check)) return undefined;
+    return `it has no check called ${check} (${checks.length > 0 ? checks.join(', ') : 'it has none'})`;
+  },
+};
+
+/** The control after a verb that `whyNot` let through. */
+export function take(control: Control, verb: DeployVerb, input: CommandInput, nowMs: number): Control {
+  const asked: Asked = { actor: input.actor ?? UNKNOWN_ACTOR, reason: input.reason ?? '', at: formatTime(nowMs) };
+  switch (verb) {
+    case 'pause':
+      return { ...control, paused: { by: 'operator', ...asked }, noRevert: input.noRevert === true, resuming: null };
+    case 'resume':
+      return { ...control, resuming: asked };
+    case 'cancel':
+      return { ...control, cancel: asked };
+    case 'revert':
+      return control.revert ? control : { ...control, revert: { ...asked, notBad: input.notBad === true } };
+    case 'skip-phase':
+      return { ...control, skipPhase: asked };
+    case 'skip-bake':
+      return { ...control, skipBake: asked };
+    case 'skip-health-check':
+      return {
+        ...control,
+        skippedChecks: [...control.skippedChecks, { ...asked, check: input.check ?? null, for: input.for ?? 'phase' }],
+      };
+  }
+}
+
+/** What a taken verb does now, for the person who typed it. */
+export function effectOf(verb: DeployVerb, situation: Situation): string {
+  const phase = situation.phase ? `phase ${situation.phase.name}` : 'the deploy';
+  const effects: Readonly<Record<DeployVerb, string>> = {
+    pause: situation.reverting
+      ? 'the revert starts no further update'
+      : 'no further update starts; health checks go on and may still revert',
+    resume: situation.reverting ? 'the revert goes on' : 'it goes on after one fresh healthy verdict',
+    cancel: 'it stops; tasks already updated stay on the new version',
+    revert: 'every task that it updated goes back to what it ran before',
+    'skip-phase': `the remaining updates of ${phase} are cancelled; the next phase covers them`,
+    'skip-bake': `${phase} goes on without baking`,
+    'skip-health-check': 'the verdict of the check is shown and not counted',
+  };
+  return effects[verb];
+}
+
+/** What an evaluation is not to count. */
+export function skipsOf(control: Control): 'all' | string[] {
+  const names = control.skippedChecks.map((skip) => skip.check);
+  return names.includes(null) ? 'all' : names.filter((name) => name !== null);
+}
+
+/** At the end of a phase what was meant for it alone is dropped. */
+export function phaseOver(control: Control): Control {
+  return {
+    ...control,
+    skipPhase: null,
+    skipBake: null,
+    skippedChecks: control.skippedChecks.filter((skip) => skip.for === 'deploy'),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Classification, DeployOutcome, Pause, Spans } from '../views';
+import type { DeployResult } from './state';
+
+/** Why a deploy ends; the outcome and whose fault it was follow from it (DESIGN §5 "Ends"). */
+export type Ending =
+  | { readonly kind: 'succeeded' }
+  /** `by` is `health`, or the person who asked. */
+  | { readonly kind: 'reverted'; readonly by: string; readonly reason: string; readonly bad: boolean }
+  | { readonly kind: 'revert-failed'; readonly by: string; readonly reason: string }
+  | {
+      readonly kind: 'cancelled';
+      readonly actor: string;
+      readonly reason: string;
+      readonly paused: Pause | null;
+      readonly mixed: boolean;
+    }
+  | { readonly kind: 'failed'; readonly reason: string; readonly fault: 'change' | 'conveyor' };
+
+export function resultOf(ending: Ending, version: string, spans: Spans): DeployResult {
+  return {
+    outcome: ending.kind satisfies DeployOutcome,
+    classification: classify(ending),
+    version,
+    reason: wording(ending, version),
+    reverted: ending.kind === 'reverted' ? { by: ending.by, bad: ending.bad } : null,
+    spans,
+  };
+}
+
+/** A deploy that a person ends while it waits for a dependency, the fleet or a timeout failed because of those, not of the change. */
+function classify(ending: Ending): Classification {
+  switch (ending.kind) {
+    case 'succeeded':
+      return 'success';
+    case 'reverted':
+      return 'good-failure';
+    case 'revert-failed':
+      return 'bad-failure';
+    case 'failed':
+      return ending.fault === 'change' ? 'good-failure' : 'bad-failure';
+    case 'cancelled':
+      return ending.paused && BROKEN.has(ending.paused.by) ? 'bad-failure' : 'good-failure';
+  }
+}
+
+const BROKEN: ReadonlySet<Pause['by']> = new Set(['dependency', 'timeout', 'unit']);
+
+function wording(ending: Ending, version: string): string {
+  switch (ending.kind) {
+    case 'succeeded':
+      return `every unit runs ${version}`;
+    case 'reverted':
+      return ending.by === 'health'
+        ? `reverted by itself: ${ending.reason}`
+        : `reverted by ${ending.by}: ${ending.reason}`;
+    case 'revert-failed':
+      return `${ending.by} ended it before the revert was through: ${ending.reason}`;
+    case 'failed':
+      return ending.reason;
+    case 'cancelled':
+      return `cancelled by ${ending.actor}: ${ending.reason}${ending.mixed ? '; the fleet runs both versions' : ''}`;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Artifact } from '../artifact';
+import { tasksOf, type Amount, type PhaseAmount } from '../fleet/amount';
+import { inScope, type Scope } from '../fleet/scope';
+import type { Unit } from '../fleet/unit';
+import type { CompletionSpec, DeploySpec, PhaseSpec } from '../spec/deploy';
+
+/**
+ * One step of a deploy (DESIGN §5). The runner treats all three kinds alike; a revert is a plan of one phase.
+ * A phase names units by scope, never by list, so that the plan is as small for a million units as for two.
+ */
+export interface PhasePlan {
+  readonly kind: 'partial' | 'completion' | 'revert';
+  /** Names the phase in update ids: its index, or `revert`. */
+  readonly key: number | 'revert';
+  readonly name: string;
+  readonly scope: Scope;
+  readonly amount: PhaseAmount;
+  readonly bakeMs: number;
+  /** Of the phase's targeted tasks, how many must be updated and live. */
+  readonly success: Amount;
+  readonly updateTimeoutMs: number;
+}
+
+export interface DeployPlan {
+  readonly version: string;
+  readonly artifacts: readonly Artifact[];
+  readonly phases: readonly PhasePlan[];
+}
+
+/** What one phase asks of one unit (protocols.md, `Target`). */
+export interface PlannedTarget {
+  readonly unit: string;
+  readonly version: string;
+  readonly artifacts: readonly Artifact[];
+  readonly amount?: Amount;
+  readonly updatedBy?: readonly string[];
+}
+
+/** Why a plan cannot be made; the message is for the owner of the pipeline. */
+export class PlanError extends Error {
+  override readonly name = 'PlanError';
+}
+
+/** No phases written: 1 %, 10 %, then all (pipeline-spec.md, "Defaults are safe"). */
+const DEFAULT_AMOUNTS: readonly Amount[] = [{ percent: 1 }, { percent: 10 }];
+
+/**
+ * The phases as written, `forEach` expanded, and the completion phase that every plan ends with.
+ * @throws PlanError when there are no units or a scope matches none, unless `allowEmpty`.
+ */
+export function planDeploy(
+  spec: DeploySpec,
+  units: readonly Unit[],
+  artifacts: readonly Artifact[],
+  version: string,
+): DeployPlan {
+  if (units.length === 0 && !spec.allowEmpty)
+    throw new PlanError(`${spec.pushType} found no units to deploy to (allowEmpty: true permits that)`);
+  const written = (spec.phases ?? DEFAULT_AMOUNTS.map(defaultPhase)).flatMap((phase) => expand(phase, units));
+  const partial = written.map((phase, index): PhasePlan => toPlan(phase, index));
+  for (const phase of partial) refuseEmpty(phase, units, spec.allowEmpty);
+  return { version, artifacts, phases: [...partial, completionPhase(partial, spec.completion)] };
+}
+
+/** Back to a good version after a release had ended: one phase over everything, without a bake (DESIGN §5 "Verbs"). */
+export function planRollback(
+  spec: DeploySpec,
+  units: readonly Unit[],
+  artifacts: readonly Artifact[],
+  version: string,
+): DeployPlan {
+  const plan = planDeploy(spec, units, artifacts, version);
+  const completion = plan.phases.at(-1);
+  return { ...plan, phases: completion ? [{ ...completion, key: 0, bakeMs: 0 }] : [] };
+}
+
+/** What a phase asks of each unit in its scope. With `{ units: 5% }` whole units are taken, in the order of their ids. */
+export function targetsOf(phase: PhasePlan, units: readonly Unit[], plan: DeployPlan): PlannedTarget[] {
+  const inside = unitsOf(phase, units);
+  const amount: Amount = 'units' in phase.amount ? { all: true } : phase.amount;
+  return inside.map(({ id }) => ({ unit: id, version: plan.version, artifacts: plan.artifacts, amount }));
+}
+
+/** The units that a phase touches. */
+export function unitsOf(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly Unit[]): Unit[] {
+  const inside = units.filter((unit) => inScope(phase.scope, unit));
+  if (!('units' in phase.amount)) return inside;
+  const ordered = [...inside].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return ordered.slice(0, tasksOf(phase.amount.units, ordered.length));
+}
+
+/** How many of a unit's tasks are on the version once the phase is through. */
+export function plannedTasks(phase: Pick<PhasePlan, 'amount'>, unit: Unit): number {
+  return 'units' in phase.amount ? unit.size : tasksOf(phase.amount, unit.size);
+}
+
+/** A phase with its scope settled. */
+type Scoped = PhaseSpec & { readonly scope: Scope };
+
+const defaultPhase = (amount: Amount): PhaseSpec => ({
+  scope: '*',
+  amount,
+  bake: 600_000,
+  success: { all: true },
+  updateTimeout: 7_200_000,
+  pre: [],
+  post: [],
+});
+
+function expand(phase: PhaseSpec, units: readonly Unit[]): Scoped[] {
+  if (!('forEach' in phase)) return [phase];
+  const values = [...new Set(units.map((unit) => unit.labels[phase.forEach]))].filter((value) => value !== undefined);
+  if (values.length === 0) throw new PlanError(`no unit has the label ${phase.forEach} that forEach names`);
+  return values.sort().map((value) => ({
+    ...phase,
+    name: `${phase.name ?? phase.forEach}-${value}`,
+    scope: `${phase.forEach}:${value}`,
+  }));
+}
+
+const toPlan = (phase: Scoped, index: number): PhasePlan => ({
+  kind: 'partial',
+  key: index,
+  name: phase.name ?? `phase-${index + 1}`,
+  scope: phase.scope,
+  amount: phase.amount,
+  bakeMs: phase.bake,
+  success: phase.success,
+  updateTimeoutMs: phase.updateTimeout,
+});
+
+function refuseEmpty(phase: PhasePlan, units: readonly Unit[], allowEmpty: boolean): void {
+  if (allowEmpty || unitsOf(phase, units).length > 0) return;
+  const known = units.map((unit) => unit.id).slice(0, 5);
+  throw new PlanError(
+    `the scope ${phase.scope} of phase ${phase.name} matches none of the units (${known.join(', ')}${units.length > 5 ? ', …' : ''})`,
+  );
+}
+
+function completionPhase(written: readonly PhasePlan[], override: CompletionSpec | undefined): PhasePlan {
+  const last = written.at(-1) ?? toPlan(defaultPhase({ all: true }) as Scoped, 0);
+  return {
+    kind: 'completion',
+    key: written.length,
+    name: 'completion',
+    scope: '*',
+    amount: { all: true },
+    bakeMs: override?.bake ?? last.bakeMs,
+    success: override?.success ?? last.success,
+    updateTimeoutMs: override?.updateTimeout ?? last.updateTimeoutMs,
+  };
+}

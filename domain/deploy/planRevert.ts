@@ -1,0 +1,43 @@
+import type { Unit } from '../fleet/unit';
+import type { PhasePlan, PlannedTarget } from './plan';
+
+/** What each unit goes back to; the plan of a revert is one phase over all units, with no bake (DESIGN §5, "Revert"). */
+export interface RevertPlan {
+  readonly phase: PhasePlan;
+  readonly targets: readonly PlannedTarget[];
+}
+
+/**
+ * Each touched unit back to what it ran before this deploy: the snapshot's version, for a mixed unit the last good one of
+ * this action. `updates` are the update ids that went out; only tasks that they touched, or that inherited
+ * their version, are meant.
+ * @returns `impossible` with the units that have neither, so that the deploy pauses instead of guessing.
+ */
+export function planRevert(
+  snapshot: readonly Unit[],
+  lastGood: string | null,
+  updates: readonly string[],
+  updateTimeoutMs: number,
+): RevertPlan | { readonly impossible: readonly string[] } {
+  const known = snapshot.map((unit) => ({ unit, version: unit.mixed ? (lastGood ?? null) : unit.version }));
+  const impossible = known.filter(({ version }) => version === null).map(({ unit }) => unit.id);
+  if (impossible.length > 0) return { impossible };
+  return {
+    phase: {
+      kind: 'revert',
+      key: 'revert',
+      name: 'revert',
+      scope: '*',
+      amount: { all: true },
+      bakeMs: 0,
+      success: { all: true },
+      updateTimeoutMs,
+    },
+    targets: known.map(({ unit, version }) => ({
+      unit: unit.id,
+      version: version ?? '',
+      artifacts: [],
+      updatedBy: updates,
+    })),
+  };
+}

@@ -1,0 +1,198 @@
+import type { Artifact } from '../artifact';
+import { formatAmount } from '../fleet/amount';
+import type { Unit } from '../fleet/unit';
+import type { Verdict } from '../health/verdict';
+import type { Policy } from '../principals';
+import type { Settings } from '../settings';
+import type { DeploySpec } from '../spec/deploy';
+import { formatTime } from '../text';
+import type { CommandRecord } from '../verbs';
+import type {
+  Classification,
+  DeployOutcome,
+  DeployState,
+  HealthRow,
+  Pause,
+  PhaseView,
+  RevertView,
+  Spans,
+  TimelineEntry,
+} from '../views';
+import { NO_COMMANDS, type Control, type Situation } from './control';
+import type { DeployPlan } from './plan';
+import { accrue, NO_TIME } from './spans';
+
+/** What a deploy is started with. */
+export interface DeployInput {
+  readonly pipeline: string;
+  readonly release: number;
+  readonly action: string;
+  readonly attempt: number;
+  readonly spec: DeploySpec;
+  readonly artifacts: readonly Artifact[];
+  readonly version: string;
+  /** The version that this action last brought to production, for units that run several. */
+  readonly lastGood: string | null;
+  /** A rollback of an ended release: one phase, no waiting. */
+  readonly rollback: boolean;
+  readonly policy: Policy;
+  readonly actor: string;
+  readonly settings: Settings;
+}
+
+/** What a deploy ends with; the release and its history keep it. */
+export interface DeployResult {
+  readonly outcome: DeployOutcome;
+  readonly classification: Classification;
+  readonly version: string;
+  /** One sentence: why it ended like this. */
+  readonly reason: string;
+  /** Set when it was reverted: by whom (`health` or a person), and whether the version is now known-bad. */
+  readonly reverted: { readonly by: string; readonly bad: boolean } | null;
+  readonly spans: Spans;
+}
+
+/** All that a deploy knows; every change goes through the functions below, which keep the accounts of time. */
+export interface DeployRecord {
+  readonly stage: DeployState;
+  readonly startedAtMs: number;
+  /** Up to when the spans are accounted for. */
+  readonly accountedMs: number;
+  readonly spans: Spans;
+  readonly control: Control;
+  readonly service: string | null;
+  /** What each unit ran before this deploy. */
+  readonly snapshot: readonly Unit[];
+  readonly plan: DeployPlan | null;
+  /** Index of the phase under way; -1 before the first. */
+  readonly cursor: number;
+  readonly phases: readonly PhaseView[];
+  /** Update ids sent forward, in order. */
+  readonly updates: readonly string[];
+  /** When the first update went out; the time before it is the baseline. */
+  readonly firstUpdateMs: number | null;
+  readonly lastUpdateMs: number | null;
+  readonly verdict: Verdict | null;
+  readonly health: readonly HealthRow[];
+  readonly commands: readonly CommandRecord[];
+  readonly timeline: readonly TimelineEntry[];
+  readonly revert: RevertView | null;
+  /** A revert whose tasks do not come up; only then may a person end it. */
+  readonly revertStuck: boolean;
+  readonly result: DeployResult | null;
+  readonly endedAtMs: number | null;
+}
+
+export const MAX_TIMELINE = 200;
+const MAX_HEALTH_ROWS = 100;
+
+export function newDeploy(nowMs: number): DeployRecord {
+  return {
+    stage: 'planning',
+    startedAtMs: nowMs,
+    accountedMs: nowMs,
+    spans: NO_TIME,
+    control: NO_COMMANDS,
+    service: null,
+    snapshot: [],
+    plan: null,
+    cursor: -1,
+    phases: [],
+    updates: [],
+    firstUpdateMs: null,
+    lastUpdateMs: null,
+    verdict: null,
+    health: [],
+    commands: [],
+    timeline: [],
+    revert: null,
+    revertStuck: false,
+    result: null,
+    endedAtMs: null,
+  };
+}
+
+/** Changes the record at a moment, putting the time since the last change on the account that it was spent on. */
+export function change(record: DeployRecord, nowMs: number, patch: Partial<DeployRecord>): DeployRecord {
+  return { ...record, spans: accrue(record, nowMs), accountedMs: Math.max(nowMs, record.accountedMs), ...patch };
+}
+
+export function note(record: DeployRecord, nowMs: number, kind: string, text: string): DeployRecord {
+  return { ...record, timeline: [...record.timeline, { at: formatTime(nowMs), kind, text }].slice(-MAX_TIMELINE) };
+}
+
+export function withPlan(
+  record: DeployRecord,
+  plan: DeployPlan,
+  snapshot: readonly Unit[],
+  service: string,
+): DeployRecord {
+  const phases = plan.phases.map((phase, index): PhaseView => ({
+    index,
+    name: phase.name,
+    scope: phase.scope,
+    amount: formatAmount(phase.amount),
+    state: 'waiting',
+    units: [],
+    startedAt: null,
+    updatedAt: null,
+    bakedAt: null,
+    bakeUntil: null,
+    skipped: null,
+  }));
+  return { ...record, plan, snapshot, service, phases };
+}
+
+/** Changes one phase's view. */
+export function withPhase(record: DeployRecord, index: number, patch: Partial<PhaseView>): DeployRecord {
+  return { ...record, phases: record.phases.map((phase) => (phase.index === index ? { ...phase, ...patch } : phase)) };
+}
+
+/** The rows that people look at: the worst first, no more than they can read. */
+export function withHealth(record: DeployRecord, verdict: Verdict, rows: readonly HealthRow[]): DeployRecord {
+  const order: readonly Verdict[] = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
+  const sorted = [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  return { ...record, verdict, health: sorted.slice(0, MAX_HEALTH_ROWS) };
+}
+
+/** The system's own pauses never replace a person's. */
+export function pausedBy(
+  record: DeployRecord,
+  nowMs: number,
+  by: Exclude<Pause['by'], 'operator'>,
+  reason: string,
+): DeployRecord {
+  if (record.control.paused) return note(record, nowMs, 'still-paused', reason);
+  const paused: Pause = { by, actor: null, at: formatTime(nowMs), reason };
+  const control = { ...record.control, paused, resuming: null };
+  return note(change(record, nowMs, { control }), nowMs, 'paused', `paused: ${reason}`);
+}
+
+export function unpaused(record: DeployRecord, nowMs: number, text: string): DeployRecord {
+  const control = { ...record.control, paused: null, noRevert: false, resuming: null };
+  return note(change(record, nowMs, { control }), nowMs, 'resumed', text);
+}
+
+/** A resume that found no healthy verdict: paused by health from now on, so that the next one bakes again. */
+export function stillPaused(record: DeployRecord, nowMs: number, reason: string): DeployRecord {
+  const paused: Pause = { by: 'health', actor: null, at: formatTime(nowMs), reason };
+  return note(
+    change(record, nowMs, { control: { ...record.control, paused, resuming: null } }),
+    nowMs,
+    'still-paused',
+    `still paused: ${reason}`,
+  );
+}
+
+/** What the rules about verbs look at. */
+export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): Situation {
+  const phase = record.plan?.phases[record.cursor];
+  return {
+    control: record.control,
+    ended: record.stage === 'ended',
+    reverting: record.stage === 'reverting',
+    revertStuck: record.revertStuck,
+    phase: phase && phase.kind !== 'revert' ? { kind: phase.kind, name: phase.name } : null,
+    checks: spec.healthChecks.map((check) => check.name),
+  };
+}

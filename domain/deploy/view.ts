@@ -1,0 +1,98 @@
+import { deployId } from '../ids';
+import { formatTime, plural } from '../text';
+import type { DeployStatus } from '../views';
+import type { DeployInput, DeployRecord } from './state';
+import { accrue } from './spans';
+
+type Identity = Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'attempt' | 'version'> & {
+  readonly spec: { readonly pushType: string };
+};
+
+/** `status DEPLOY -o json` (cli.md §4), but for the address of the Web UI, which only a client knows. */
+export function deployStatus(record: DeployRecord, input: Identity, nowMs: number): Omit<DeployStatus, 'webUi'> {
+  const id = deployId(input.pipeline, input.release, input.action);
+  return {
+    id,
+    kind: 'deploy',
+    state: record.stage,
+    outcome: record.result?.outcome ?? null,
+    classification: record.result?.classification ?? null,
+    version: input.version,
+    pushType: input.spec.pushType,
+    attempt: input.attempt,
+    paused: record.control.paused,
+    startedAt: formatTime(record.startedAtMs),
+    endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
+    summary: summarise(record, input.version),
+    phases: record.phases,
+    health: record.health,
+    commands: record.commands,
+    timeline: record.timeline,
+    spans: accrue(record, nowMs),
+    revert: record.revert,
+    next: nextCommands(record, id),
+  };
+}
+
+/** One sentence: what the deploy is doing, or why and until when it waits. */
+export function summarise(record: DeployRecord, version: string): string {
+  const doing = SUMMARIES[record.stage](record, version);
+  const { paused, resuming } = record.control;
+  if (!paused || record.stage === 'ended') return doing;
+  const who = paused.by === 'operator' ? `paused by ${paused.actor ?? 'somebody'}` : `paused (${paused.by})`;
+  return `${who} while ${doing}: ${paused.reason}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
+}
+
+type Summary = (record: DeployRecord, version: string) => string;
+
+const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
+  planning: (_record, version) => `planning the deploy of ${version}`,
+  'waiting-lock': (record) => `waiting until nobody else deploys ${record.service ?? 'the service'}`,
+  'waiting-window': () => 'waiting for its window to open',
+  preprocessing: (record) => `preparing ${phaseOf(record)}`,
+  updating: (record, version) => `updating ${progressOf(record)} to ${version} in ${phaseOf(record)}`,
+  baking: (record) => {
+    const until = record.phases[record.cursor]?.bakeUntil;
+    return `baking ${phaseOf(record)}${until ? ` until ${until}` : ''}`;
+  },
+  postprocessing: (record) => `finishing ${phaseOf(record)}`,
+  reverting: (record) => `reverting: ${record.revert?.reason ?? ''}`,
+  ended: (record) => record.result?.reason ?? 'ended',
+};
+
+const phaseOf = (record: DeployRecord): string => {
+  const phase = record.phases[record.cursor];
+  return phase ? `phase ${phase.name} (${phase.index + 1} of ${record.phases.length})` : 'the first phase';
+};
+
+function progressOf(record: DeployRecord): string {
+  const units = record.phases[record.cursor]?.units ?? [];
+  const targeted = units.reduce((total, unit) => total + unit.targeted, 0);
+  const live = units.reduce((total, unit) => total + unit.live, 0);
+  return targeted === 0 ? 'tasks' : `${live} of ${plural(targeted, 'task')}`;
+}
+
+/** What to type next, most useful first. */
+export function nextCommands(record: DeployRecord, id: string): string[] {
+  const reason = '--reason "…"';
+  const { control, stage } = record;
+  if (stage === 'ended') return [`conveyor status ${id}`, `conveyor history ${id.split('/')[0] ?? ''}`];
+  if (stage === 'reverting') {
+    if (record.revertStuck) return [`conveyor status ${id} --watch`, `conveyor cancel ${id} ${reason}`];
+    return [
+      `conveyor watch ${id}`,
+      control.paused ? `conveyor resume ${id} ${reason}` : `conveyor pause ${id} ${reason}`,
+    ];
+  }
+  if (control.paused) {
+    const skip = control.paused.by === 'health' ? [`conveyor skip-health-check ${id} ${reason}`] : [];
+    return [
+      `conveyor resume ${id} ${reason}`,
+      ...skip,
+      `conveyor revert ${id} ${reason}`,
+      `conveyor cancel ${id} ${reason}`,
+    ];
+  }
+  const skip = stage === 'baking' ? [`conveyor skip-bake ${id} ${reason}`] : [];
+  return [`conveyor watch ${id}`, `conveyor pause ${id} ${reason}`, ...skip, `conveyor revert ${id} ${reason}`];
+}

@@ -1,0 +1,82 @@
+import { identityOf, type Artifact } from '../artifact';
+import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
+import type { ActionState } from '../views';
+import { dependencies } from './graph';
+
+/** What `nextActions` looks at: where each action stands, and what the release runs on. */
+export interface ReleaseProgress {
+  readonly spec: Pick<PipelineSpec, 'actions'>;
+  readonly states: Readonly<Record<string, ActionState>>;
+  readonly artifacts: readonly Artifact[];
+  /** What the pipeline's last release ran on, for `changed`. */
+  readonly previous: readonly Artifact[];
+}
+
+export type Decision =
+  | { readonly kind: 'start'; readonly action: string }
+  | { readonly kind: 'skip'; readonly action: string; readonly reason: string };
+
+/**
+ * What can happen now: every waiting action whose needs have all ended is started or skipped (pipeline-spec.md "Conditions").
+ * Never an action before its needs, never one twice; applied again and again it ends with every action ended.
+ */
+export function nextActions(progress: ReleaseProgress): Decision[] {
+  const needs = dependencies(progress.spec.actions);
+  return Object.entries(progress.spec.actions).flatMap(([action, spec]): Decision[] => {
+    if (stateOf(progress, action) !== 'waiting') return [];
+    const states = (needs.get(action) ?? []).map((need) => stateOf(progress, need));
+    if (!states.every(isOver)) return [];
+    const reason = whySkip(progress, spec, states);
+    return reason === undefined ? [{ kind: 'start', action }] : [{ kind: 'skip', action, reason }];
+  });
+}
+
+export const isOver = (state: ActionState): boolean =>
+  state === 'succeeded' || state === 'failed' || state === 'cancelled' || state === 'skipped';
+
+/**
+ * Whether a release whose actions have all ended succeeded: a failure counts unless an action that was to run on
+ * failure, or always, came after it and succeeded.
+ */
+export function hasSucceeded({ spec, states }: Pick<ReleaseProgress, 'spec' | 'states'>): boolean {
+  const needs = dependencies(spec.actions);
+  const absorbed = (failed: string): boolean =>
+    Object.entries(spec.actions).some(
+      ([name, action]) =>
+        action.runIf !== 'success' && states[name] === 'succeeded' && (needs.get(name) ?? []).includes(failed),
+    );
+  return Object.entries(states).every(
+    ([name, state]) => state === 'succeeded' || state === 'skipped' || (state === 'failed' && absorbed(name)),
+  );
+}
+
+const stateOf = ({ states }: ReleaseProgress, action: string): ActionState => states[action] ?? 'waiting';
+
+function whySkip(progress: ReleaseProgress, spec: ActionSpec, needs: readonly ActionState[]): string | undefined {
+  if (spec.join === 'any' && needs.length > 0 && spec.runIf === 'success')
+    return needs.includes('succeeded') ? whyFalse(progress, spec) : 'none of what it needs succeeded';
+  if (spec.runIf === 'failure' && !needs.includes('failed')) return 'nothing that it needs failed';
+  if (spec.runIf === 'success') {
+    const other = needs.find((state) => state !== 'succeeded');
+    if (other !== undefined)
+      return `something that it needs ${other === 'skipped' ? 'was skipped' : other === 'cancelled' ? 'was cancelled' : 'failed'}`;
+  }
+  return whyFalse(progress, spec);
+}
+
+function whyFalse(progress: ReleaseProgress, spec: ActionSpec): string | undefined {
+  const clause = spec.when.find((candidate) => !holds(progress, candidate));
+  return clause === undefined ? undefined : `its condition ${JSON.stringify(clause)} does not hold`;
+}
+
+function holds(progress: ReleaseProgress, clause: ActionSpec['when'][number]): boolean {
+  if ('action' in clause) return stateOf(progress, clause.action) === clause.outcome;
+  if ('changed' in clause) {
+    const now = progress.artifacts.find(({ name }) => name === clause.changed);
+    const before = progress.previous.find(({ name }) => name === clause.changed);
+    return now !== undefined && (before === undefined || identityOf(now) !== identityOf(before));
+  }
+  const artifact = progress.artifacts.find(({ name }) => name === clause.artifact);
+  const value = clause.field === 'version' ? artifact?.version : artifact?.metadata[clause.field];
+  return value !== undefined && clause.in.includes(value);
+}

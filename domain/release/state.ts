@@ -1,0 +1,175 @@
+import type { Artifact } from '../artifact';
+import type { DeployResult } from '../deploy/state';
+import { deployId, releaseId } from '../ids';
+import type { Policy } from '../principals';
+import type { Settings } from '../settings';
+import type { DeployAction, PipelineSpec } from '../spec/pipeline';
+import { formatTime } from '../text';
+import type { CommandRecord } from '../verbs';
+import type {
+  ActionState,
+  ActionView,
+  ReleaseCause,
+  ReleaseState,
+  ReleaseStatus,
+  TimelineEntry,
+  Trigger,
+} from '../views';
+import { dependencies } from './graph';
+import { hasSucceeded, isOver } from './nextActions';
+
+/** What a release is started with; its pipeline's spec is pinned in it (DESIGN §4 rule 8). */
+export interface ReleaseInput {
+  readonly number: number;
+  readonly spec: PipelineSpec;
+  readonly artifacts: readonly Artifact[];
+  /** What the release before ran on. */
+  readonly previous: readonly Artifact[];
+  readonly trigger: Trigger;
+  /** Per deploy action: the version in production. */
+  readonly lastGood: Readonly<Record<string, string>>;
+  readonly policy: Policy;
+  readonly settings: Settings;
+}
+
+/** How one deploy of a release ended, for the pipeline's books. */
+export interface DeploySettled {
+  readonly action: string;
+  readonly artifacts: readonly Artifact[];
+  readonly result: DeployResult;
+}
+
+export interface ReleaseResult {
+  readonly number: number;
+  readonly state: Extract<ReleaseState, 'succeeded' | 'failed' | 'cancelled'>;
+  readonly cause: ReleaseCause | null;
+  readonly artifacts: readonly Artifact[];
+  readonly deploys: readonly DeploySettled[];
+  readonly endedAt: string;
+}
+
+/** Where one action of a release stands. */
+export interface ActionRecord {
+  readonly state: ActionState;
+  readonly attempt: number;
+  readonly blockedBy: string | null;
+  readonly until: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly message: string | null;
+  readonly outputs: readonly Artifact[];
+  /** Whether its deploy workflow exists. */
+  readonly deploying: boolean;
+}
+
+export interface ReleaseRecord {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly actions: Readonly<Record<string, ActionRecord>>;
+  readonly paused: boolean;
+  readonly cause: ReleaseCause | null;
+  readonly deploys: readonly DeploySettled[];
+  readonly commands: readonly CommandRecord[];
+  readonly timeline: readonly TimelineEntry[];
+}
+
+const WAITING: ActionRecord = {
+  state: 'waiting',
+  attempt: 1,
+  blockedBy: null,
+  until: null,
+  startedAt: null,
+  endedAt: null,
+  message: null,
+  outputs: [],
+  deploying: false,
+};
+
+/** The spec of a rollback: its deploy actions only, each at once (DESIGN §5 "Verbs"). */
+export function rollbackSpec(spec: PipelineSpec): PipelineSpec {
+  const deploys = Object.entries(spec.actions).flatMap(([name, action]) =>
+    action.type === 'deploy' ? [[name, atOnce(action)] as const] : [],
+  );
+  return { ...spec, actions: Object.fromEntries(deploys) };
+}
+
+const atOnce = (action: DeployAction): DeployAction => ({
+  ...action,
+  needs: [],
+  when: [],
+  runIf: 'success',
+  join: 'all',
+});
+
+export function newRelease(input: ReleaseInput, nowMs: number): ReleaseRecord {
+  return {
+    startedAtMs: nowMs,
+    endedAtMs: null,
+    actions: Object.fromEntries(Object.keys(input.spec.actions).map((name) => [name, WAITING])),
+    paused: false,
+    cause: null,
+    deploys: [],
+    commands: [],
+    timeline: [],
+  };
+}
+
+export function withAction(record: ReleaseRecord, name: string, patch: Partial<ActionRecord>): ReleaseRecord {
+  return { ...record, actions: { ...record.actions, [name]: { ...(record.actions[name] ?? WAITING), ...patch } } };
+}
+
+export function log(record: ReleaseRecord, nowMs: number, kind: string, text: string): ReleaseRecord {
+  return { ...record, timeline: [...record.timeline, { at: formatTime(nowMs), kind, text }].slice(-200) };
+}
+
+export const statesOf = (record: ReleaseRecord): Record<string, ActionState> =>
+  Object.fromEntries(Object.entries(record.actions).map(([name, { state }]) => [name, state]));
+
+/** The release's state follows from its actions (pipeline-spec.md "Outcomes"). */
+export function releaseState(record: ReleaseRecord, spec: PipelineSpec): ReleaseState {
+  const states = statesOf(record);
+  if (!Object.values(states).every(isOver)) return record.paused ? 'paused' : 'running';
+  if (hasSucceeded({ spec, states })) return 'succeeded';
+  return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
+}
+
+/** `status RELEASE -o json` (cli.md §3), but for the address of the Web UI. */
+export function releaseStatus(record: ReleaseRecord, input: ReleaseInput): Omit<ReleaseStatus, 'webUi'> {
+  const { pipeline } = input.spec;
+  const needs = dependencies(input.spec.actions);
+  return {
+    id: releaseId(pipeline, input.number),
+    kind: 'release',
+    pipeline,
+    number: input.number,
+    state: releaseState(record, input.spec),
+    cause: record.cause,
+    trigger: input.trigger,
+    startedAt: formatTime(record.startedAtMs),
+    endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
+    artifacts: [...input.artifacts, ...Object.values(record.actions).flatMap(({ outputs }) => outputs)],
+    actions: Object.entries(record.actions).map(([name, action]) =>
+      actionView(input, name, action, needs.get(name) ?? []),
+    ),
+    commands: record.commands,
+    timeline: record.timeline,
+  };
+}
+
+function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
+  const { state, attempt, blockedBy, until, startedAt, endedAt, message, deploying } = record;
+  return {
+    name,
+    type: input.spec.actions[name]?.type ?? '',
+    state,
+    attempt,
+    blockedBy,
+    until,
+    startedAt,
+    endedAt,
+    deploy: deploying ? deployId(input.spec.pipeline, input.number, name) : null,
+    needs,
+    progress: null,
+    message,
+  };
+}

@@ -1,0 +1,24 @@
+/** How patient the machinery is; from the configuration, carried in workflow inputs, never constants in a workflow (DESIGN §7). All in ms. */
+export interface Settings {
+  /** A worker that says nothing for this long is taken for dead, and its activity starts again elsewhere. */
+  readonly heartbeatTimeoutMs: number;
+  /** How often a running update is looked at. */
+  readonly trackIntervalMs: number;
+  /** How often a running action service is asked for its progress. */
+  readonly progressIntervalMs: number;
+  /** A dependency that is silent for this long pauses the deploy, visibly. */
+  readonly dependencyGraceMs: number;
+  /** How often a granter checks that the holder still runs. */
+  readonly reconcileIntervalMs: number;
+  /** How long a revert whose tasks do not come up waits before it tries again by itself. */
+  readonly revertRetryMs: number;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  heartbeatTimeoutMs: 10_000,
+  trackIntervalMs: 5_000,
+  progressIntervalMs: 5_000,
+  dependencyGraceMs: 60_000,
+  reconcileIntervalMs: 600_000,
+  revertRetryMs: 300_000,
+};

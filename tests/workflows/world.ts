@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { Client, type WorkflowHandle } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { Worker } from '@temporalio/worker';
+import type { Clock } from '../../activities/clock';
+import type { Artifact } from '../../domain/artifact';
+import { workflowIds } from '../../domain/ids';
+import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
+import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings';
+import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
+import type { CommandInput, CommandReceipt, Verb } from '../../domain/verbs';
+import type { DeployStatus, PipelineStatus, ReleaseStatus } from '../../domain/views';
+import { viaApp } from '../../sdk/client';
+import { parseRegistry } from '../../sdk/registry';
+import { createSimulator, type Simulator } from '../../simulator/app';
+import { createWorker } from '../../workers/createWorker';
+import type { Applied, Started } from '../../workflows/messages';
+
+/**
+ * The whole of Conveyor in virtual time: real workflows and activities on the time-skipping server, with the simulator
+ * embedded and following the same clock. Its checkers run throughout; `close` fails on any violation.
+ */
+export class VirtualWorld {
+  private constructor(
+    readonly env: TestWorkflowEnvironment,
+    readonly client: Client,
+    readonly simulator: Simulator,
+    private readonly worker: Worker,
+    private readonly running: Promise<void>,
+    private readonly taskQueue: string,
+  ) {}
+
+  static async open(seed = 1): Promise<VirtualWorld> {
+    const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
+    const env = await TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path } },
+    });
+    await registerSearchAttributes(env);
+    const client = new Client({ connection: env.connection });
+    const clock: Clock = { now: async () => Number(await env.currentTimeMs()), sleep: (ms) => env.sleep(ms) };
+    const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => env.sleep(ms) });
+    const taskQueue = `virtual-${randomUUID()}`;
+    const worker = await createWorker({
+      connection: env.nativeConnection,
+      client,
+      namespace: 'default',
+      taskQueue,
+      codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
+      registry: parseRegistry(EXTENSIONS, {}),
+      clock,
+      fetch: viaApp(simulator.app),
+      options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s' },
+    });
+    return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue);
+  }
+
+  /** Stops everything; fails when a checker found a violation of DESIGN §6. */
+  async close(): Promise<void> {
+    const violations = await this.control<unknown[]>('GET', '/control/violations');
+    this.worker.shutdown();
+    await this.running.catch(() => undefined);
+    await this.env.teardown();
+    expect(violations).toEqual([]);
+  }
+
+  async control<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const init =
+      body === undefined
+        ? { method }
+        : { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const response = await this.simulator.app.request(path, init);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text || 'null') as T;
+  }
+
+  job(name: string, region: string, tasks: number, more: object = {}): Promise<unknown> {
+    return this.control('POST', '/control/jobs', {
+      name,
+      service: 'kvstore',
+      region,
+      tasks,
+      version: 'kv:1',
+      nSmall: 10,
+      budget: '50%',
+      timings: FAST,
+      ...more,
+    });
+  }
+
+  jobs(): Promise<JobView[]> {
+    return this.control('GET', '/control/jobs');
+  }
+
+  describeVersion(version: string, behaviour: object): Promise<unknown> {
+    return this.control('POST', '/control/versions', { version, behaviour });
+  }
+
+  async now(): Promise<number> {
+    return Number(await this.env.currentTimeMs());
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.env.sleep(ms);
+  }
+
+  async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<Applied> {
+    const spec = pipelineSchema.parse(source);
+    const handle = await this.client.workflow.signalWithStart('pipeline', {
+      workflowId: workflowIds.pipeline(spec.pipeline),
+      taskQueue: this.taskQueue,
+      args: [null],
+      signal: 'hello',
+      signalArgs: [],
+    });
+    return this.update(handle, 'apply', { spec, groups: {}, settings: { ...VIRTUAL_SETTINGS, ...settings }, actor });
+  }
+
+  async release(pipeline: string, version: string, actor = 'user:alice'): Promise<Started> {
+    const artifact: Artifact = { name: 'executable', kind: 'executable', version, metadata: {} };
+    const trigger = { kind: 'manual', actor, key: null };
+    return this.update(this.pipeline(pipeline), 'start-release', { artifacts: [artifact], trigger });
+  }
+
+  rollBack(pipeline: string, of: number, input: CommandInput): Promise<Started> {
+    return this.update(this.pipeline(pipeline), 'roll-back', { of, ...input });
+  }
+
+  command(workflowId: string, verb: Verb, input: CommandInput = {}): Promise<CommandReceipt> {
+    return this.update(this.client.workflow.getHandle(workflowId), verb, {
+      actor: 'user:alice',
+      reason: 'a test says so',
+      ...input,
+    });
+  }
+
+  pipeline(name: string): WorkflowHandle {
+    return this.client.workflow.getHandle(workflowIds.pipeline(name));
+  }
+
+  deployStatus(pipeline: string, release: number, action = 'deploy'): Promise<DeployStatus> {
+    return this.client.workflow.getHandle(workflowIds.deploy(pipeline, release, action, 1)).query('status');
+  }
+
+  releaseStatus(pipeline: string, release: number): Promise<ReleaseStatus> {
+    return this.client.workflow.getHandle(workflowIds.release(pipeline, release)).query('status');
+  }
+
+  pipelineStatus(pipeline: string): Promise<PipelineStatus> {
+    return this.pipeline(pipeline).query('status');
+  }
+
+  /** Lets time pass in steps until the condition holds; fails, saying what it waited for, after `withinMs` of virtual time. */
+  async until(
+    what: string,
+    holds: () => Promise<boolean>,
+    { stepMs = 30_000, withinMs = 12 * HOUR } = {},
+  ): Promise<void> {
+    const deadline = (await this.now()) + withinMs;
+    while (!(await holds().catch(() => false))) {
+      if ((await this.now()) > deadline) throw new Error(`waited ${withinMs / 1000} s of virtual time until ${what}`);
+      await this.sleep(stepMs);
+    }
+  }
+
+  /** Lets time pass until a release has ended and its pipeline knows. */
+  async ended(
+    pipeline: string,
+    release: number,
+    limits: { stepMs?: number; withinMs?: number } = {},
+  ): Promise<ReleaseStatus> {
+    await this.until(
+      `release ${release} ended`,
+      async () => !(await this.pipelineStatus(pipeline)).active.includes(release),
+      limits,
+    );
+    return this.releaseStatus(pipeline, release);
+  }
+
+  /** Lets time pass until a deploy is in a state. */
+  async reaches(
+    pipeline: string,
+    release: number,
+    what: (status: DeployStatus) => boolean,
+    limits: { stepMs?: number; withinMs?: number } = {},
+  ): Promise<DeployStatus> {
+    await this.until('the deploy got there', async () => what(await this.deployStatus(pipeline, release)), limits);
+    return this.deployStatus(pipeline, release);
+  }
+
+  private update<T>(handle: WorkflowHandle, name: string, input: unknown): Promise<T> {
+    return handle.executeUpdate<T, [unknown]>(name, { args: [input] });
+  }
+}
+
+export interface JobView {
+  readonly name: string;
+  readonly size: number;
+  readonly versions: Readonly<Record<string, number>>;
+  readonly jobVersion: string;
+}
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+/** Tasks that restart within seconds, so that a phase's update takes less than a minute. */
+const FAST = { fetchMs: 1_000, stopMs: 1_000, startMs: 2_000 };
+
+const VIRTUAL_SETTINGS: Settings = {
+  ...DEFAULT_SETTINGS,
+  heartbeatTimeoutMs: HOUR,
+  trackIntervalMs: 10_000,
+  progressIntervalMs: 10_000,
+  reconcileIntervalMs: 24 * HOUR,
+};
+
+const EXTENSIONS = {
+  extensions: [
+    { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
+    { name: 'build', kind: 'action-service', url: 'http://simulator/actions/build' },
+    { name: 'integr-test', kind: 'action-service', url: 'http://simulator/actions/integr-test' },
+    { name: 'pkg', kind: 'action-service', url: 'http://simulator/actions/pkg' },
+  ],
+};
+
+async function registerSearchAttributes(env: TestWorkflowEnvironment): Promise<void> {
+  const types = { KEYWORD: 2, KEYWORD_LIST: 7 } as const;
+  const searchAttributes = Object.fromEntries(
+    Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, types[type]]),
+  );
+  await env.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
+import pino from 'pino';
+import { wallClock } from '../activities/clock';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import { loadRegistry } from '../sdk/registry';
+import { createWorker } from './createWorker';
+
+/** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
+async function main(): Promise<void> {
+  const log = installLogger();
+  const registry = loadRegistry(undefined, process.env);
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({});
+  const address = connectionOptions.address ?? 'localhost:7233';
+  const taskQueue = process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
+  const [connection, clientConnection] = await connect(address, connectionOptions);
+  const client = new Client({ connection: clientConnection, namespace });
+  const worker = await createWorker({
+    connection,
+    client,
+    namespace,
+    taskQueue,
+    codePath: bundlePath(),
+    registry,
+    clock: wallClock,
+  });
+  process.stdout.write(
+    `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
+  );
+  await worker.run();
+  await connection.close();
+  await clientConnection.close();
+  log.info('drained');
+}
+
+/** Our log, and Temporal's through it, on stderr as JSON lines. */
+function installLogger(): pino.Logger {
+  const log = pino({ level: process.env['CONVEYOR_LOG_LEVEL'] ?? 'info' }, pino.destination(2));
+  const level = (name: LogLevel): pino.Level => name.toLowerCase() as pino.Level;
+  Runtime.install({
+    logger: new DefaultLogger('INFO', ({ level: name, message, meta }) => log[level(name)](meta ?? {}, message)),
+    shutdownSignals: ['SIGTERM', 'SIGINT'],
+  });
+  return log;
+}
+
+async function connect(address: string, options: object): Promise<[NativeConnection, Connection]> {
+  try {
+    return [await NativeConnection.connect({ ...options, address }), await Connection.connect({ ...options, address })];
+  } catch (error) {
+    throw conveyorError('temporal-unreachable', {
+      address,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
+
+function bundlePath(): string {
+  const path = join(__dirname, '..', 'workflow-bundle.js');
+  if (existsSync(path)) return path;
+  throw conveyorError('file-unreadable', {
+    file: path,
+    detail: 'the workflow bundle is not built; npm run build makes it',
+  });
+}
+
+main().catch((error: unknown) => {
+  const known = error instanceof ConveyorError;
+  process.stderr.write(
+    known ? `error: ${error.code}: ${error.message}\nhint: ${error.hint}\n` : `error: internal: ${String(error)}\n`,
+  );
+  process.exit(1);
+});

@@ -1,0 +1,135 @@
+import {
+  CancellationScope,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  setHandler,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { resultOf, type Ending } from '../domain/deploy/outcome';
+import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
+import { releaseId, workflowIds } from '../domain/ids';
+import { baselineChecks, reportOf, watchBaseline } from './deploy/health';
+import { whilePaused } from './deploy/pause';
+import { runPhase } from './deploy/phase';
+import { fetchUnits, prepare } from './deploy/prepare';
+import { revert } from './deploy/revert';
+import { DeployRun } from './deploy/run';
+import { lockGrantedSignal, releaseLockSignal } from './lock';
+import { holders } from './proxies';
+import { retag } from './tags';
+
+/**
+ * One deploy: plan, lock, phases, completion; or, from any of them, a revert (DESIGN §5). A child of its release, but
+ * acknowledges commands itself. It always ends with a result, also when Temporal cancels it.
+ */
+export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
+  const run = new DeployRun(input, carried);
+  const lock: Lock = { granted: carried !== undefined };
+  setHandler(lockGrantedSignal, () => void (lock.granted = true));
+  CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
+  return CancellationScope.nonCancellable(async () => {
+    const ending = (await prepare(run)) ?? (await perform(run, lock));
+    return finish(run, ending);
+  });
+}
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, deploy);
+
+interface Lock {
+  granted: boolean;
+}
+
+async function perform(run: DeployRun, lock: Lock): Promise<Ending> {
+  const hopeless = await acquire(run, lock);
+  if (hopeless) return hopeless;
+  if (run.record.updates.length === 0) await checkBaseline(run);
+  await pushAll(run);
+  const stop = run.stop();
+  if (stop?.kind === 'revert') return revert(run, stop);
+  return stop ? cancelled(run) : { kind: 'succeeded' };
+}
+
+const lockId = (run: DeployRun): string => workflowIds.serviceLock(run.input.spec.pushType, run.record.service ?? '');
+
+/** One release at a time per service. What was read before waiting is read again, since another deploy went on meanwhile. */
+async function acquire(run: DeployRun, lock: Lock): Promise<Ending | undefined> {
+  if (lock.granted || run.stop()) return undefined;
+  run.enter('waiting-lock');
+  const { pipeline, release, settings } = run.input;
+  await holders.requestLock(lockId(run), { owner: releaseId(pipeline, release), requester: run.workflowId }, settings);
+  const atOnce = await run.until(() => lock.granted || run.stop() !== null, {
+    afterMs: NOTICEABLE_MS,
+    summary: `lock ${lockId(run)}`,
+  });
+  if (atOnce) return undefined;
+  run.note('lock-wait', `another release deploys ${run.record.service ?? ''}; waiting for it`);
+  await run.until(() => lock.granted || run.stop() !== null);
+  return run.stop() ? undefined : prepare(run, 'again');
+}
+
+/** A lock that is free is granted within milliseconds. */
+const NOTICEABLE_MS = 2_000;
+
+/** A check that is unhealthy already pauses, so that a fix is not reverted to what it fixes. */
+async function checkBaseline(run: DeployRun): Promise<void> {
+  if (run.stop() || run.input.rollback || baselineChecks(run).length === 0) return;
+  run.enter('planning');
+  const waited = await watchBaseline(run, () => run.stop() !== null);
+  if (waited.kind === 'woken') return;
+  const report = reportOf(waited);
+  if (report.verdict !== 'unhealthy') return;
+  run.pause(
+    'health',
+    `unhealthy before anything was updated: ${report.reason}. Resume to go on; skip-health-check --for deploy if the new version is the fix`,
+  );
+  await whilePaused(run);
+}
+
+async function pushAll(run: DeployRun): Promise<void> {
+  for (let index = Math.max(0, run.record.cursor); run.stop() === null; index += 1) {
+    const { plan } = run.record;
+    const phase = plan?.phases[index];
+    if (!plan || !phase) return;
+    const isCompletion = phase.kind === 'completion';
+    const units = isCompletion && index > 0 ? await fetchUnits(run) : run.record.snapshot;
+    await runPhase(run, plan, phase, units);
+    if (!isCompletion && workflowInfo().continueAsNewSuggested) await carryOn(run, index + 1);
+  }
+}
+
+/** A long history is left behind between two phases, where nothing is under way but what the record holds. */
+async function carryOn(run: DeployRun, cursor: number): Promise<void> {
+  if (run.stop()) return;
+  await run.drained();
+  await continueAsNew<typeof deploy>(run.input, { ...run.record, cursor });
+}
+
+function cancelled(run: DeployRun): Ending {
+  const { cancel, paused } = run.record.control;
+  return {
+    kind: 'cancelled',
+    actor: cancel?.actor ?? '',
+    reason: cancel?.reason ?? '',
+    paused,
+    mixed: run.record.updates.length > 0,
+  };
+}
+
+async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
+  run.patch({});
+  const result = resultOf(ending, run.input.version, run.record.spans);
+  run.set((record, now) =>
+    note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
+  );
+  retag({ ConveyorState: 'ended', ConveyorOutcome: result.outcome });
+  if (run.record.service !== null) await letGo(run);
+  await run.drained();
+  return result;
+}
+
+/** A lock that is gone already has nothing to release. */
+async function letGo(run: DeployRun): Promise<void> {
+  await getExternalWorkflowHandle(lockId(run))
+    .signal(releaseLockSignal, run.workflowId)
+    .catch(() => undefined);
+}

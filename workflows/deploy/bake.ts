@@ -1,0 +1,105 @@
+import { afterWatch, type Watched } from '../../domain/deploy/bake';
+import type { PhasePlan } from '../../domain/deploy/plan';
+import { withPhase } from '../../domain/deploy/state';
+import type { HealthFold } from '../../domain/health/fold';
+import { formatTime } from '../../domain/text';
+import { lookbackMs, reportOf, watch, watchable } from './health';
+import { whilePaused } from './pause';
+import type { DeployRun } from './run';
+
+/**
+ * Bakes a phase: it passes on a healthy verdict at its end that covers data from after the last update. Returns also
+ * when a person skipped the bake or the phase, or when the deploy is to stop; the caller looks at the record.
+ */
+export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
+  run.enter('baking');
+  let until = Date.now() + phase.bakeMs;
+  let extended = false;
+  let fold: HealthFold | undefined;
+  while (!isLeft(run)) {
+    showUntil(run, until);
+    const seen = await watchUntil(run, phase, until, fold);
+    if (seen === 'woken') {
+      resumeAtOnce(run);
+      continue;
+    }
+    fold = seen.fold;
+    const step = afterWatch(seen, extended);
+    if (step.kind === 'pass') break;
+    if (step.kind === 'extend') {
+      extended ||= step.counts;
+      until = Date.now() + lookbackMs(run);
+      run.note('bake-extended', `${phase.name} bakes on until ${formatTime(until)}: ${seen.reason}`);
+    } else if (step.kind === 'revert' && !run.record.control.noRevert) {
+      run.condemn(step.reason);
+    } else {
+      const by = step.kind === 'pause' ? step.by : 'health';
+      run.pause(by, step.reason);
+      await whilePaused(run);
+      until = Date.now() + (by === 'dependency' ? lookbackMs(run) : phase.bakeMs);
+      extended = false;
+    }
+  }
+  if (run.stop() === null) baked(run, phase);
+}
+
+/** Whether this bake is over for another reason than its verdict. */
+const isLeft = (run: DeployRun): boolean => {
+  const { skipPhase, skipBake } = run.record.control;
+  return run.stop() !== null || skipPhase !== null || skipBake !== null;
+};
+
+type Seen = Watched & { readonly fold: HealthFold | undefined };
+
+async function watchUntil(
+  run: DeployRun,
+  phase: PhasePlan,
+  until: number,
+  fold: HealthFold | undefined,
+): Promise<Seen | 'woken'> {
+  const { skippedChecks } = run.record.control;
+  const wake = () =>
+    isLeft(run) || run.record.control.skippedChecks !== skippedChecks || run.record.control.resuming !== null;
+  const summary = `bake ${phase.name} until ${formatTime(until)}`;
+  const leftMs = Math.max(0, until - Date.now());
+  if (!watchable(run)) {
+    const woken = leftMs > 0 ? await run.until(wake, { afterMs: leftMs, summary }) : wake();
+    return woken ? 'woken' : UNCHECKED;
+  }
+  const giveUpMs = leftMs + run.input.settings.dependencyGraceMs + lookbackMs(run);
+  const waited = await watch(run, { summary, until, untilHealthy: false, fold, giveUpMs }, wake);
+  if (waited.kind === 'woken') return 'woken';
+  return { ...reportOf(waited), fold: waited.kind === 'done' ? waited.value.fold : fold };
+}
+
+/** Without checks the push type's liveness, which the updates waited for, is all there is. */
+const UNCHECKED: Seen = {
+  verdict: 'healthy',
+  action: 'none',
+  young: false,
+  reason: 'nothing is checked',
+  fold: undefined,
+};
+
+/** The bake goes on being checked and ends with a verdict, so a resume in the middle of it needs none of its own. */
+function resumeAtOnce(run: DeployRun): void {
+  const asked = run.record.control.resuming;
+  if (asked) run.unpause(`resumed by ${asked.actor}`);
+}
+
+function showUntil(run: DeployRun, until: number): void {
+  run.set((record) => withPhase(record, record.cursor, { bakeUntil: formatTime(until) }));
+}
+
+function baked(run: DeployRun, phase: PhasePlan): void {
+  const { skipBake, skipPhase } = run.record.control;
+  const skipped = skipBake ?? skipPhase;
+  const skippedBy = skipped ? `bake by ${skipped.actor}: ${skipped.reason}` : null;
+  run.set((record, now) =>
+    withPhase(record, record.cursor, { bakedAt: formatTime(now), bakeUntil: null, skipped: skippedBy }),
+  );
+  run.note(
+    'bake-passed',
+    skippedBy ? `${phase.name}: ${skippedBy}` : `${phase.name} baked: ${run.record.verdict ?? 'nothing is checked'}`,
+  );
+}

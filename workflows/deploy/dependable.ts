@@ -1,0 +1,67 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { patientPush, promptPush } from '../proxies';
+import type { DeployRun } from './run';
+
+type Call<T> = (push: typeof patientPush) => Promise<T>;
+
+/** What a call came to; undefined when `wake` became true first. */
+type Answer<T> = { readonly value: T } | { readonly refused: string } | undefined;
+
+/**
+ * Calls the push type for as long as it takes. Temporal retries; when no answer came within the grace the deploy shows
+ * as paused by its dependency until there is one.
+ * @param what names the call for people.
+ */
+export async function insist<T>(run: DeployRun, what: string, call: Call<T>, wake: () => boolean): Promise<Answer<T>> {
+  const { pushType } = run.input.spec;
+  let patient = false;
+  while (!wake()) {
+    const push = patient ? patientPush : promptPush(run.input.settings);
+    const waited = await run.waitFor(() => call(push), wake);
+    if (waited.kind === 'woken' || waited.kind === 'timeout') return undefined;
+    if (waited.kind === 'done' || isRefusal(waited.error)) {
+      if (run.paused?.by === 'dependency') run.unpause(`${pushType} answers again`);
+      return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
+    }
+    patient = true;
+    run.pause('dependency', `${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
+  }
+  return undefined;
+}
+
+/**
+ * As `insist`; a refusal, which no retry can mend, pauses until a person resumes (the call is made again), cancels or
+ * reverts: a deploy under way never fails in the dark (DESIGN §8).
+ */
+export async function dependable<T>(
+  run: DeployRun,
+  what: string,
+  call: Call<T>,
+  wake: () => boolean,
+): Promise<{ readonly value: T } | undefined> {
+  for (;;) {
+    const answer = await insist(run, what, call, wake);
+    if (answer === undefined || 'value' in answer) return answer;
+    run.pause('dependency', `${run.input.spec.pushType} refused ${what}: ${answer.refused}`);
+    await resumed(run, wake);
+  }
+}
+
+async function resumed(run: DeployRun, wake: () => boolean): Promise<void> {
+  await run.until(() => run.record.control.resuming !== null || run.paused === null || wake());
+  const asked = run.record.control.resuming;
+  if (asked) run.unpause(`resumed by ${asked.actor}`);
+}
+
+/** Whether trying again cannot help. */
+export function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true
+  );
+}
+
+/** The message of the innermost failure: what the extension said. */
+export function messageOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

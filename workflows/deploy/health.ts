@@ -1,0 +1,99 @@
+import type { HealthReport } from '../../activities/healthWatch';
+import { skipsOf } from '../../domain/deploy/control';
+import { withHealth } from '../../domain/deploy/state';
+import type { HealthFold } from '../../domain/health/fold';
+import { longestLookback, withLookback } from '../../domain/health/lookback';
+import type { HealthCheck } from '../../domain/spec/health';
+import { pushWatchers } from '../proxies';
+import type { Waited } from '../waiting';
+import { isRefusal, messageOf } from './dependable';
+import type { DeployRun } from './run';
+
+/** What a watch is for; it always judges all tasks that this deploy updated so far, and no other. */
+interface Watch {
+  /** Shown in the Web UI. */
+  readonly summary: string;
+  readonly until: number | null;
+  readonly untilHealthy: boolean;
+  readonly fold?: HealthFold | undefined;
+  /** A backstop, shown as a timer: no verdict after this long counts as an error. */
+  readonly giveUpMs?: number;
+}
+
+/** How much data one evaluation reads at the most; also how long an extension of a bake lasts. In ms. */
+export const lookbackMs = (run: DeployRun): number =>
+  longestLookback(run.input.spec.healthChecks, run.input.spec.healthInterval);
+
+/** Whether there is anything to judge: checks, and tasks that this deploy updated. */
+export const watchable = (run: DeployRun): boolean =>
+  run.input.spec.healthChecks.length > 0 && run.record.updates.length > 0;
+
+/** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
+export function watch(run: DeployRun, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
+  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake);
+}
+
+/**
+ * Judges the units as they are before anything is updated, by the checks that need no comparison: an empty list of
+ * updates means all tasks of the units (DESIGN §5 "Plan", baseline).
+ */
+export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Waited<HealthReport>> {
+  const checks = baselineChecks(run);
+  return evaluate(
+    run,
+    checks,
+    [],
+    { summary: 'health before the first phase', until: Date.now(), untilHealthy: false },
+    wake,
+  );
+}
+
+export const baselineChecks = (run: DeployRun): HealthCheck[] =>
+  run.input.spec.healthChecks.filter((check) => check.compare === undefined);
+
+async function evaluate(
+  run: DeployRun,
+  checks: readonly HealthCheck[],
+  updatedBy: readonly string[],
+  { summary, until, untilHealthy, fold, giveUpMs }: Watch,
+  wake: () => boolean,
+): Promise<Waited<HealthReport>> {
+  const { spec, settings } = run.input;
+  const lookback = lookbackMs(run);
+  const start = run.record.firstUpdateMs ?? Date.now();
+  const activities = pushWatchers(settings);
+  const waited = await run.waitFor(
+    () =>
+      activities.watchHealth.executeWithOptions({ summary }, [
+        run.call,
+        {
+          targets: { units: run.record.snapshot.map((unit) => unit.id), updatedBy },
+          checks: withLookback(checks, spec.healthInterval),
+          skips: skipsOf(run.record.control),
+          onUnhealthy: spec.onUnhealthy,
+          baseline: { start: start - lookback, end: start },
+          lastUpdateAt: updatedBy.length > 0 ? (run.record.lastUpdateMs ?? 0) : 0,
+          until,
+          untilHealthy,
+          intervalMs: spec.healthInterval,
+          heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+          fold: fold ?? null,
+        },
+      ]),
+    wake,
+    giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary },
+  );
+  if (waited.kind === 'done') run.set((record) => withHealth(record, waited.value.verdict, waited.value.rows));
+  return waited;
+}
+
+/** A watch that could not be made at all counts as errored, never as healthy. */
+export function reportOf(
+  waited: Extract<Waited<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
+): Pick<HealthReport, 'verdict' | 'action' | 'young' | 'reason'> {
+  if (waited.kind === 'done') return waited.value;
+  const reason = waited.kind === 'failed' ? messageOf(waited.error) : 'no evaluation arrived in time';
+  const refused =
+    waited.kind === 'failed' && isRefusal(waited.error) ? 'health checks are refused' : 'health checks do not work';
+  return { verdict: 'errored', action: 'none', young: false, reason: `${refused}: ${reason}` };
+}

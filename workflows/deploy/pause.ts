@@ -1,0 +1,52 @@
+import { lookbackMs, reportOf, watch, watchable } from './health';
+import type { DeployRun } from './run';
+
+/**
+ * Waits while the deploy is paused. Checks go on meanwhile and may still revert it, unless the pause said `--no-revert`
+ * (DESIGN §5 "Verbs"). Resuming wants one fresh healthy verdict first.
+ */
+export async function whilePaused(run: DeployRun): Promise<void> {
+  let quiet = false;
+  while (run.paused !== null && run.stop() === null) {
+    if (run.record.control.resuming !== null) await tryToResume(run);
+    else if (quiet || !watchable(run)) await run.until(() => wakes(run));
+    else quiet = await watchPaused(run);
+  }
+}
+
+const wakes = (run: DeployRun): boolean =>
+  run.stop() !== null || run.record.control.resuming !== null || run.paused === null;
+
+/** @returns whether watching on would say nothing new. */
+async function watchPaused(run: DeployRun): Promise<boolean> {
+  const waitsForHealth = run.paused?.by === 'dependency';
+  const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
+  const waited = await watch(run, { summary, until: null, untilHealthy: waitsForHealth }, () => wakes(run));
+  if (waited.kind === 'woken') return false;
+  const report = reportOf(waited);
+  if (report.verdict === 'healthy') {
+    run.unpause('health is checked again and fine');
+    return false;
+  }
+  if (report.verdict === 'unhealthy' && report.action === 'revert' && !run.record.control.noRevert)
+    run.condemn(report.reason);
+  else run.note('unhealthy-while-paused', report.reason);
+  return true;
+}
+
+async function tryToResume(run: DeployRun): Promise<void> {
+  const asked = run.record.control.resuming;
+  if (asked === null) return;
+  if (!watchable(run)) return run.unpause(`resumed by ${asked.actor}`);
+  const deadline = Date.now() + lookbackMs(run) + run.input.spec.healthInterval;
+  const waited = await watch(
+    run,
+    { summary: 'a fresh verdict before resuming', until: deadline, untilHealthy: true },
+    () => run.stop() !== null,
+  );
+  if (waited.kind === 'woken') return;
+  const report = reportOf(waited);
+  if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
+  if (report.action === 'revert' && !run.record.control.noRevert) return run.condemn(report.reason);
+  run.stayPaused(`${asked.actor} resumed it, but ${report.reason}`);
+}

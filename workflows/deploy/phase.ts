@@ -1,0 +1,126 @@
+import type { UnitProgress } from '../../domain/fleet/unit';
+import { targetsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from '../../domain/deploy/plan';
+import { phaseOver } from '../../domain/deploy/control';
+import { change, withPhase } from '../../domain/deploy/state';
+import type { Unit } from '../../domain/fleet/unit';
+import { updateId } from '../../domain/ids';
+import { formatTime } from '../../domain/text';
+import type { PhaseState, UnitCounts } from '../../domain/views';
+import { bake } from './bake';
+import { dependable } from './dependable';
+import { whilePaused } from './pause';
+import type { DeployRun } from './run';
+import { runUpdates, type UpdateEnd } from './updates';
+
+/**
+ * One phase: skipped when already current, else updated until its criterion is met, then baked. Returns when the next
+ * may begin or the deploy is to stop; which of the two is on the run. No phase begins while the deploy is paused.
+ */
+export async function runPhase(
+  run: DeployRun,
+  plan: DeployPlan,
+  phase: PhasePlan,
+  units: readonly Unit[],
+): Promise<void> {
+  await whilePaused(run);
+  if (run.stop()) return;
+  begin(run, phase);
+  const targets = targetsOf(phase, units, plan);
+  const outdated = await countOutdated(run, targets);
+  if (run.stop() || outdated === undefined) return close(run, phase);
+  if (outdated === 0 && phase.kind === 'partial') return alreadyCurrent(run, phase);
+  await update(run, phase, targets);
+  if (leftEarly(run) || outdated === 0 || phase.bakeMs === 0) return close(run, phase);
+  await bake(run, phase);
+  await whilePaused(run);
+  close(run, phase);
+}
+
+const leftEarly = (run: DeployRun): boolean => run.stop() !== null || run.record.control.skipPhase !== null;
+
+function begin(run: DeployRun, phase: PhasePlan): void {
+  const index = Number(phase.key);
+  run.patch({ cursor: index });
+  run.enter('updating');
+  run.set((record, now) => withPhase(record, index, { state: 'running', startedAt: formatTime(now) }));
+  run.note('phase-started', `phase ${phase.name} begins`);
+}
+
+/** How many tasks the phase still has to bring to the version; it is done when none is left (Push article, `needsPush`). */
+async function countOutdated(run: DeployRun, targets: readonly PlannedTarget[]) {
+  if (targets.length === 0) return 0;
+  const leave = () => leftEarly(run);
+  const answer = await dependable(run, 'needsPush', (push) => push.countOutdated(run.call, targets), leave);
+  return answer?.value.reduce((total, unit) => total + unit.outdated, 0);
+}
+
+/** Runs the updates; a failure that waits for a person is tried again when they resume. */
+async function update(run: DeployRun, phase: PhasePlan, targets: readonly PlannedTarget[]): Promise<void> {
+  const control = {
+    leave: () => leftEarly(run),
+    hold: () => whilePaused(run),
+    show: (units: readonly UnitProgress[]) =>
+      run.set((record) => withPhase(record, Number(phase.key), { units: units.map(toCounts) })),
+  };
+  for (let attempt = 1; !leftEarly(run); attempt += 1) {
+    await whilePaused(run);
+    if (leftEarly(run)) return;
+    const id = updateId(run.workflowId, phase.key, attempt);
+    sending(run, id);
+    const request = { updateId: id, targets, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
+    const end = await runUpdates(run, phase, request, control);
+    if (end.kind === 'met') return updated(run, phase);
+    await act(run, phase, end);
+  }
+}
+
+function sending(run: DeployRun, id: string): void {
+  run.set((record, now) =>
+    change(record, now, {
+      updates: [...record.updates, id],
+      firstUpdateMs: record.firstUpdateMs ?? now,
+      lastUpdateMs: now,
+    }),
+  );
+}
+
+/** Tasks that came up dead are a bad change, as an unhealthy verdict is; anything else waits for a person. */
+async function act(run: DeployRun, phase: PhasePlan, end: Exclude<UpdateEnd, { kind: 'met' }>): Promise<void> {
+  if (end.kind === 'left') return;
+  const reason = `${phase.name}: ${end.reason}`;
+  if (end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert') return run.condemn(reason);
+  run.pause(end.kind === 'not-live' ? 'health' : 'timeout', reason);
+  await whilePaused(run);
+}
+
+function updated(run: DeployRun, phase: PhasePlan): void {
+  run.set((record, now) =>
+    change(withPhase(record, Number(phase.key), { updatedAt: formatTime(now) }), now, { lastUpdateMs: now }),
+  );
+  run.note('updates-done', `${phase.name}: updated and live`);
+}
+
+function alreadyCurrent(run: DeployRun, phase: PhasePlan): void {
+  run.set((record) => withPhase(record, Number(phase.key), { skipped: 'already current' }));
+  run.note('phase-current', `${phase.name} is current already`);
+  close(run, phase);
+}
+
+/** Settles the phase's state and drops what was asked for it alone. */
+function close(run: DeployRun, phase: PhasePlan): void {
+  const { skipPhase } = run.record.control;
+  const state: PhaseState = run.stop() ? 'failed' : skipPhase ? 'skipped' : 'succeeded';
+  const skipped = skipPhase ? { skipped: `phase by ${skipPhase.actor}: ${skipPhase.reason}` } : {};
+  run.set((record, now) =>
+    change(withPhase(record, Number(phase.key), { state, bakeUntil: null, ...skipped }), now, {
+      control: phaseOver(record.control),
+    }),
+  );
+}
+
+export const toCounts = ({ id, targeted, updated: done, live }: UnitProgress): UnitCounts => ({
+  id,
+  targeted,
+  updated: done,
+  live,
+});

@@ -1,0 +1,165 @@
+import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { DeployCall } from '../../activities/pushType';
+import { effectOf, take, whyNot } from '../../domain/deploy/control';
+import { deployDetails } from '../../domain/deploy/details';
+import {
+  change,
+  newDeploy,
+  note,
+  pausedBy,
+  situationOf,
+  stillPaused,
+  unpaused,
+  type DeployInput,
+  type DeployRecord,
+} from '../../domain/deploy/state';
+import { deployStatus } from '../../domain/deploy/view';
+import { mayCommand, type Policy } from '../../domain/principals';
+import { DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
+import type { DeployState, Pause } from '../../domain/views';
+import { openInbox } from '../inbox';
+import { policySignal, statusQuery } from '../messages';
+import { retag } from '../tags';
+import { Leftovers, waitFor, type Waited } from '../waiting';
+
+/** Why a deploy leaves its phases before they are through. */
+export type Stop =
+  | { readonly kind: 'cancel' }
+  /** `by` is `health`, or the person who asked. */
+  | { readonly kind: 'revert'; readonly by: string; readonly reason: string };
+
+/**
+ * One deploy under way: its record, its inbox and how its steps wait. Handlers fold commands into the record; the
+ * steps (updates, bake, pause, revert) read it when they wake.
+ */
+export class DeployRun {
+  record: DeployRecord;
+  readonly workflowId = workflowInfo().workflowId;
+  readonly call: DeployCall;
+  private policy: Policy;
+  private unhealthy: Stop | null = null;
+  private readonly leftovers = new Leftovers();
+
+  constructor(
+    readonly input: DeployInput,
+    carried: DeployRecord | undefined,
+  ) {
+    this.record = carried ?? newDeploy(Date.now());
+    this.policy = input.policy;
+    const { pipeline, release, spec, actor } = input;
+    this.call = { pushType: spec.pushType, pipeline, release, deployId: this.workflowId, actor, config: spec.config };
+    setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
+    setHandler(policySignal, (policy) => void (this.policy = policy));
+    openInbox<DeployVerb>({
+      verbs: DEPLOY_VERBS,
+      permit: (actor) => (mayCommand(this.policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`),
+      whyNot: (verb, input) => whyNot(this.situation(), verb, input),
+      take: (verb, command) => this.take(verb, command),
+      record: (command) => this.recordCommand(command),
+      unknownSignal: (name) => this.note('ignored', `ignored the unknown signal ${name}`),
+    });
+  }
+
+  /** Replaces the record by what `step` makes of it, and shows it in the Web UI. */
+  set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
+    this.record = step(this.record, Date.now());
+    setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
+  }
+
+  patch(patch: Partial<DeployRecord>): void {
+    this.set((record, now) => change(record, now, patch));
+  }
+
+  note(kind: string, text: string): void {
+    this.set((record, now) => note(record, now, kind, text));
+  }
+
+  /** Enters a stage; one search attribute event, also for the phase. */
+  enter(stage: DeployState): void {
+    if (this.record.stage === stage) return;
+    this.patch({ stage });
+    const phase = this.record.phases[this.record.cursor];
+    retag({ ConveyorState: stage, ...(phase ? { ConveyorPhase: phase.name } : {}) });
+  }
+
+  pause(by: Exclude<Pause['by'], 'operator'>, reason: string): void {
+    this.set((record, now) => pausedBy(record, now, by, reason));
+  }
+
+  unpause(text: string): void {
+    this.set((record, now) => unpaused(record, now, text));
+  }
+
+  /** A resume that found no healthy verdict. */
+  stayPaused(reason: string): void {
+    this.set((record, now) => stillPaused(record, now, reason));
+  }
+
+  get paused(): Pause | null {
+    return this.record.control.paused;
+  }
+
+  /** An unhealthy verdict that is to revert. */
+  condemn(reason: string): void {
+    this.unhealthy = { kind: 'revert', by: 'health', reason };
+    this.note('unhealthy', reason);
+  }
+
+  /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, in this order. */
+  stop(): Stop | null {
+    const { revert, cancel } = this.record.control;
+    if (revert) return { kind: 'revert', by: revert.actor, reason: revert.reason };
+    return this.unhealthy ?? (cancel ? { kind: 'cancel' } : null);
+  }
+
+  waitFor<T>(
+    start: () => Promise<T>,
+    wake: () => boolean,
+    timeout?: { afterMs: number; summary: string },
+  ): Promise<Waited<T>> {
+    return waitFor(this.leftovers, start, wake, timeout);
+  }
+
+  /** Waits for something to become true, at most as long as given; false when the time was up first. */
+  until(wake: () => boolean, timeout?: { afterMs: number; summary: string }): Promise<boolean> {
+    return timeout ? condition(wake, timeout.afterMs, { summary: timeout.summary }) : condition(wake).then(() => true);
+  }
+
+  drained(): Promise<void> {
+    return this.leftovers.drained();
+  }
+
+  /** Temporal's own cancel request means the verb; while reverting it is put on record and ignored (DESIGN §5). */
+  cancelRequested(): void {
+    const input: CommandInput = { actor: 'service:temporal', reason: 'cancelled through Temporal' };
+    const why = whyNot(this.situation(), 'cancel', input);
+    if (why === undefined) this.take('cancel', input);
+    this.recordCommand({
+      at: new Date().toISOString(),
+      verb: 'cancel',
+      actor: 'service:temporal',
+      reason: 'cancelled through Temporal',
+      accepted: why === undefined,
+      ...(why === undefined ? {} : { rejection: why }),
+    });
+  }
+
+  private situation() {
+    return situationOf(this.record, this.input.spec);
+  }
+
+  private take(verb: DeployVerb, command: CommandInput): string {
+    const effect = effectOf(verb, this.situation());
+    this.set((record, now) => change(record, now, { control: take(record.control, verb, command, now) }));
+    return effect;
+  }
+
+  private recordCommand(command: CommandRecord): void {
+    const { verb, actor, reason, accepted, rejection } = command;
+    this.patch({ commands: [...this.record.commands, command].slice(-MAX_COMMANDS) });
+    if (accepted) this.note('command', `${verb} by ${actor}${reason ? `: ${reason}` : ''}`);
+    else this.note('ignored', `ignored ${verb} by ${actor}: ${rejection ?? ''}`);
+  }
+}
+
+const MAX_COMMANDS = 200;

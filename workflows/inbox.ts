@@ -1,0 +1,62 @@
+import { ApplicationFailure, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { formatTime } from '../domain/text';
+import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
+import { verbSignal, verbUpdate } from './messages';
+
+/** What a workflow tells the inbox about its verbs. Everything here is synchronous: handlers record, the loop acts. */
+export interface VerbRules<V extends Verb> {
+  readonly verbs: readonly V[];
+  /** Who may; undefined when the actor may, else why not. */
+  readonly permit: (actor: string) => string | undefined;
+  /** Why the verb cannot be taken in the present state, which includes every command taken before. */
+  readonly whyNot: (verb: V, input: CommandInput) => string | undefined;
+  /** Folds an accepted command into the state; answers what happens now. */
+  readonly take: (verb: V, input: CommandInput) => string;
+  readonly record: (command: CommandRecord) => void;
+  /** A signal that nobody here knows; it is put on record too. */
+  readonly unknownSignal: (name: string) => void;
+}
+
+/**
+ * Registers each verb as an update and as a signal. An update that is refused says why and leaves no accepted event;
+ * a refused signal is put on record, since nobody else would hear of it. Call before the first await.
+ */
+export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
+  for (const verb of rules.verbs) {
+    setHandler(verbUpdate(verb), (input) => accept(rules, verb, input ?? {}), {
+      validator: (input) => refuse(rules, verb, input ?? {}),
+    });
+    setHandler(verbSignal(verb), (input) => takeSignal(rules, verb, input ?? {}));
+  }
+  setDefaultSignalHandler((name) => rules.unknownSignal(name));
+}
+
+function accept<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): CommandReceipt {
+  const effect = rules.take(verb, input);
+  rules.record(entry(verb, input));
+  return { accepted: true, effect };
+}
+
+function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
+  const forbidden = rules.permit(input.actor ?? UNKNOWN_ACTOR);
+  if (forbidden !== undefined) throw ApplicationFailure.nonRetryable(forbidden, 'not-permitted');
+  const why = rules.whyNot(verb, input);
+  if (why !== undefined) throw ApplicationFailure.nonRetryable(why, 'invalid-state');
+}
+
+function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
+  const why = rules.permit(input.actor ?? UNKNOWN_ACTOR) ?? rules.whyNot(verb, input);
+  if (why === undefined) accept(rules, verb, input);
+  else rules.record(entry(verb, input, why));
+}
+
+function entry(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
+  return {
+    at: formatTime(Date.now()),
+    verb,
+    actor: input.actor ?? UNKNOWN_ACTOR,
+    reason: input.reason ?? '',
+    accepted: rejection === undefined,
+    ...(rejection === undefined ? {} : { rejection }),
+  };
+}

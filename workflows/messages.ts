@@ -1,0 +1,66 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Artifact } from '../domain/artifact';
+import type { Admission } from '../domain/pipeline/admission';
+import type { PipelineState, ReadyDeploy } from '../domain/pipeline/state';
+import type { Policy } from '../domain/principals';
+import type { ReleaseResult } from '../domain/release/state';
+import type { Settings } from '../domain/settings';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
+import type { Trigger } from '../domain/views';
+
+/**
+ * Every operator verb is an update (validated and acknowledged) and a signal of the same name (fire and forget,
+ * for the Web UI and `temporal workflow signal`). Both carry `CommandInput` (DESIGN §4 rule 2).
+ */
+export const verbUpdate = (verb: Verb) => defineUpdate<CommandReceipt, [CommandInput | undefined]>(verb);
+export const verbSignal = (verb: Verb) => defineSignal<[CommandInput | undefined]>(verb);
+
+/** The state of a pipeline, release or deploy as `status` prints it, but for the address of the Web UI. */
+export const statusQuery = defineQuery<unknown>('status');
+
+/** Who may command, when the owners of the pipeline change while a release or deploy runs. */
+export const policySignal = defineSignal<[Policy]>('policy');
+
+/** What programs ask of a pipeline. Updates, since whoever asks needs the answer or the reason for a refusal. */
+export const applyUpdate = defineUpdate<Applied, [ApplyInput]>('apply');
+export const startReleaseUpdate = defineUpdate<Started, [StartInput]>('start-release');
+export const rollBackUpdate = defineUpdate<Started, [RollBackInput]>('roll-back');
+/** The whole of what a pipeline remembers; null before its first `apply`. */
+export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
+
+export interface ApplyInput {
+  readonly spec: PipelineSpec;
+  readonly groups: Policy['groups'];
+  readonly settings: Settings;
+  readonly actor: string;
+}
+
+export interface Applied {
+  readonly created: boolean;
+  readonly previous: PipelineSpec | null;
+}
+
+export interface StartInput {
+  readonly artifacts: readonly Artifact[];
+  readonly trigger: Trigger;
+}
+
+export interface RollBackInput extends CommandInput {
+  readonly of: number;
+}
+
+export interface Started {
+  readonly number: number;
+  /** The same submission came before; nothing new was started. */
+  readonly duplicate: boolean;
+}
+
+/** A release tells its pipeline. Signals, since a workflow can send no update. */
+export const deployReadySignal = defineSignal<[ReadyDeploy]>('deploy-ready');
+export const deployOverSignal = defineSignal<[Pick<ReadyDeploy, 'release' | 'action'>]>('deploy-over');
+export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
+
+/** The pipeline answers: whether a deploy may begin, and until then why not. */
+export const admissionSignal = defineSignal<[{ action: string; admission: Admission }]>('admission');
+export const waitingSignal = defineSignal<[{ action: string; why: string }]>('waiting');

@@ -1,0 +1,52 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { identityOf } from '../../domain/artifact';
+import { releaseId, workflowIds } from '../../domain/ids';
+import { policyOf } from '../../domain/pipeline/requests';
+import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
+import { rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import type { release } from '../release';
+import { tagPairs } from '../tags';
+import type { PipelineRun } from './run';
+
+/** Starts a release as a child that outlives this run of the pipeline; one that was started already is adopted. */
+export async function startRelease(run: PipelineRun, queued: ActiveRelease): Promise<void> {
+  const { state } = run;
+  if (state === null) return;
+  const { pipeline } = state.spec;
+  const id = releaseId(pipeline, queued.number);
+  try {
+    await startChild<typeof release>('release', {
+      workflowId: workflowIds.release(pipeline, queued.number),
+      args: [inputOf(state, queued)],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `${id}: ${queued.artifacts.map(identityOf).join(', ')}, ${queued.trigger.kind} by ${queued.trigger.actor}`,
+      typedSearchAttributes: tagPairs({
+        ConveyorPipeline: pipeline,
+        ConveyorRelease: id,
+        ConveyorState: 'running',
+        ConveyorOwners: state.spec.owners,
+      }),
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  run.set((current) => started(current, queued.number));
+}
+
+function inputOf(state: PipelineState, { number, artifacts, trigger }: ActiveRelease): ReleaseInput {
+  const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
+    const last = good.at(-1);
+    return last ? [[action, last.version] as const] : [];
+  });
+  return {
+    number,
+    spec: trigger.kind === 'rollback' ? rollbackSpec(state.spec) : state.spec,
+    artifacts,
+    previous: state.history.at(-1)?.artifacts ?? [],
+    trigger,
+    lastGood: Object.fromEntries(lastGood),
+    policy: policyOf(state),
+    settings: state.settings,
+  };
+}

@@ -1,0 +1,39 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { ActionActivities } from '../activities/actionService';
+import type { HolderActivities } from '../activities/holders';
+import type { PushTypeActivities } from '../activities/pushType';
+import type { Settings } from '../domain/settings';
+
+/**
+ * Every activity with its retry policy; nothing else retries (DESIGN §8). What cannot succeed on a second try is marked
+ * so by the activity.
+ */
+const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+
+/** A call that is given up after the dependency's grace, so that the workflow can show the outage … */
+export const promptPush = ({ dependencyGraceMs }: Settings) =>
+  proxyActivities<PushTypeActivities>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: dependencyGraceMs,
+    retry: FOREVER,
+  });
+
+/** … and then made until it succeeds. */
+export const patientPush = proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+
+export const holders = proxyActivities<HolderActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
+
+/** Activities that watch for as long as it takes. They heartbeat, and end once they have heard of their cancellation. */
+const watching = ({ heartbeatTimeoutMs }: Settings) =>
+  ({
+    startToCloseTimeout: '365d',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  }) as const;
+
+/** A watcher that fails a few times in a row comes back to the workflow, which shows the outage and waits for its end. */
+export const pushWatchers = (settings: Settings) =>
+  proxyActivities<PushTypeActivities>({ ...watching(settings), retry: { ...FOREVER, maximumAttempts: 5 } });
+
+export const actionWatchers = (settings: Settings) =>
+  proxyActivities<ActionActivities>({ ...watching(settings), retry: FOREVER });

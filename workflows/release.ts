@@ -1,0 +1,82 @@
+import {
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  setHandler,
+  setWorkflowOptions,
+} from '@temporalio/workflow';
+import { isOver, nextActions } from '../domain/release/nextActions';
+import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
+import { formatTime } from '../domain/text';
+import { workflowIds } from '../domain/ids';
+import { admissionSignal, releaseOverSignal, waitingSignal } from './messages';
+import { runDeployAction } from './release/deployAction';
+import { ReleaseRun } from './release/run';
+import { runServiceAction } from './release/serviceAction';
+import { retag } from './tags';
+
+/**
+ * One run of a pipeline: asks `nextActions`, starts what can start, records what came of it, until every action has
+ * ended. Its deploys are children, which acknowledge their commands themselves; it forwards those given to it.
+ */
+export async function release(input: ReleaseInput): Promise<ReleaseResult> {
+  const run = new ReleaseRun(input);
+  setHandler(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
+  setHandler(waitingSignal, ({ action, why }) => run.waits(action, why));
+  CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
+  return CancellationScope.nonCancellable(async () => {
+    while (!Object.values(statesOf(run.record)).every(isOver)) {
+      step(run);
+      await condition(() => run.takeChange());
+    }
+    return finish(run);
+  });
+}
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, release);
+
+/** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
+function step(run: ReleaseRun): void {
+  if (run.control.ending) return run.cancelWaiting();
+  if (run.control.paused) return;
+  for (const decision of nextActions({
+    spec: run.input.spec,
+    states: statesOf(run.record),
+    artifacts: run.input.artifacts,
+    previous: run.input.previous,
+  })) {
+    if (decision.kind === 'skip') run.skip(decision.action, decision.reason);
+    else start(run, decision.action);
+  }
+}
+
+function start(run: ReleaseRun, name: string): void {
+  const action = run.input.spec.actions[name];
+  if (action === undefined) return;
+  run.begin(name);
+  const work = action.type === 'deploy' ? runDeployAction(run, name, action) : runServiceAction(run, name, action);
+  run.track(work);
+}
+
+async function finish(run: ReleaseRun): Promise<ReleaseResult> {
+  const { input } = run;
+  const state = releaseState(run.record, input.spec);
+  run.end();
+  retag({
+    ConveyorState: state,
+    ...(run.record.cause ? { ConveyorOutcome: run.record.cause } : { ConveyorOutcome: state }),
+  });
+  const outputs = Object.values(run.record.actions).flatMap((action) => action.outputs);
+  const result: ReleaseResult = {
+    number: input.number,
+    state: state === 'succeeded' || state === 'failed' ? state : 'cancelled',
+    cause: run.record.cause,
+    artifacts: [...input.artifacts, ...outputs],
+    deploys: run.record.deploys,
+    endedAt: formatTime(Date.now()),
+  };
+  await run.settled();
+  await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
+    .signal(releaseOverSignal, result)
+    .catch(() => undefined);
+  return result;
+}

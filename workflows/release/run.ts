@@ -1,0 +1,180 @@
+import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { workflowIds } from '../../domain/ids';
+import type { Admission } from '../../domain/pipeline/admission';
+import { mayCommand } from '../../domain/principals';
+import {
+  RELEASE_EFFECTS,
+  RELEASE_FREE,
+  takeRelease,
+  whyNotRelease,
+  type ReleaseControl,
+} from '../../domain/release/control';
+import { releaseDetails } from '../../domain/release/details';
+import { isOver } from '../../domain/release/nextActions';
+import {
+  log,
+  newRelease,
+  releaseStatus,
+  withAction,
+  type ActionRecord,
+  type ReleaseInput,
+  type ReleaseRecord,
+} from '../../domain/release/state';
+import { formatTime } from '../../domain/text';
+import { RELEASE_VERBS, type CommandInput, type CommandRecord, type ReleaseVerb } from '../../domain/verbs';
+import type { ActionState, ReleaseCause } from '../../domain/views';
+import { openInbox } from '../inbox';
+import { policySignal, statusQuery, verbSignal } from '../messages';
+
+/** One release under way: its record, its inbox, and what its running actions need to know. */
+export class ReleaseRun {
+  record: ReleaseRecord;
+  control: ReleaseControl = RELEASE_FREE;
+  readonly admissions = new Map<string, Admission>();
+  private policy;
+  private changed = true;
+  private readonly running = new Set<Promise<void>>();
+
+  constructor(readonly input: ReleaseInput) {
+    this.record = newRelease(input, Date.now());
+    this.policy = input.policy;
+    const { pipeline } = input.spec;
+    setHandler(statusQuery, () => releaseStatus(this.record, input));
+    setHandler(policySignal, (policy) => {
+      this.policy = policy;
+      this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
+    });
+    openInbox<ReleaseVerb>({
+      verbs: RELEASE_VERBS,
+      permit: (actor) => (mayCommand(this.policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`),
+      whyNot: (verb) => whyNotRelease(this.control, this.record, verb),
+      take: (verb, command) => this.take(verb, command),
+      record: (command) => this.recordCommand(command),
+      unknownSignal: (name) => this.log('ignored', `ignored the unknown signal ${name}`),
+    });
+  }
+
+  /** True once after something changed: the loop decides again. */
+  takeChange(): boolean {
+    const { changed } = this;
+    this.changed = false;
+    return changed;
+  }
+
+  set(record: ReleaseRecord): void {
+    this.record = record;
+    this.changed = true;
+    setCurrentDetails(releaseDetails(releaseStatus(record, this.input)));
+  }
+
+  patch(action: string, patch: Partial<ActionRecord>): void {
+    this.set(withAction(this.record, action, patch));
+  }
+
+  log(kind: string, text: string): void {
+    this.set(log(this.record, Date.now(), kind, text));
+  }
+
+  begin(action: string): void {
+    this.patch(action, { state: 'running', startedAt: formatTime(Date.now()) });
+    this.log('action-started', `${action} begins`);
+  }
+
+  skip(action: string, reason: string): void {
+    this.close(action, 'skipped', reason);
+  }
+
+  close(
+    action: string,
+    state: Extract<ActionState, 'succeeded' | 'failed' | 'cancelled' | 'skipped'>,
+    message: string,
+    patch: Partial<ActionRecord> = {},
+  ): void {
+    this.patch(action, { ...patch, state, message, blockedBy: null, until: null, endedAt: formatTime(Date.now()) });
+    this.log(`action-${state}`, `${action} ${state}: ${message}`);
+  }
+
+  cancelWaiting(): void {
+    const { ending } = this.control;
+    for (const [name, { state }] of Object.entries(this.record.actions))
+      if (state === 'waiting')
+        this.close(name, 'cancelled', `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? ''}`);
+  }
+
+  /** Why the release as a whole ends cancelled; the first cause stands. */
+  because(cause: ReleaseCause): void {
+    this.set({ ...this.record, cause: this.record.cause ?? cause });
+  }
+
+  admitted(action: string, admission: Admission): void {
+    this.admissions.set(action, admission);
+    this.changed = true;
+  }
+
+  waits(action: string, why: string): void {
+    if (this.record.actions[action]?.state === 'blocked') this.patch(action, { blockedBy: why });
+  }
+
+  /** Keeps work that runs beside the loop, so that the release ends after it. */
+  track(work: Promise<void>): void {
+    this.running.add(work);
+    void work.then(() => this.running.delete(work));
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.running);
+  }
+
+  end(): void {
+    this.set({ ...this.record, endedAtMs: Date.now(), paused: false });
+  }
+
+  deployWorkflowId(action: string): string {
+    return workflowIds.deploy(
+      this.input.spec.pipeline,
+      this.input.number,
+      action,
+      this.record.actions[action]?.attempt ?? 1,
+    );
+  }
+
+  cancelRequested(): void {
+    const input: CommandInput = { actor: 'service:temporal', reason: 'cancelled through Temporal' };
+    const why = whyNotRelease(this.control, this.record, 'cancel');
+    if (why === undefined) this.take('cancel', input);
+    const at = formatTime(Date.now());
+    this.recordCommand({
+      at,
+      verb: 'cancel',
+      actor: 'service:temporal',
+      reason: 'cancelled through Temporal',
+      accepted: why === undefined,
+      ...(why === undefined ? {} : { rejection: why }),
+    });
+  }
+
+  private take(verb: ReleaseVerb, command: CommandInput): string {
+    this.control = takeRelease(this.control, verb, command);
+    this.set({ ...this.record, paused: this.control.paused });
+    this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command));
+    return RELEASE_EFFECTS[verb];
+  }
+
+  /** To every deploy of this release that runs; one that ended in the meantime is none of our business. */
+  private forward(send: (deployWorkflowId: string) => Promise<void>): void {
+    for (const [name, action] of Object.entries(this.record.actions))
+      if (action.deploying && !isOver(action.state))
+        this.track(send(this.deployWorkflowId(name)).catch(() => undefined));
+  }
+
+  private recordCommand(command: CommandRecord): void {
+    const { verb, actor, reason, accepted, rejection } = command;
+    this.set({ ...this.record, commands: [...this.record.commands, command].slice(-200) });
+    this.log(
+      accepted ? 'command' : 'ignored',
+      accepted
+        ? `${verb} by ${actor}${reason ? `: ${reason}` : ''}`
+        : `ignored ${verb} by ${actor}: ${rejection ?? ''}`,
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { SearchAttributePair } from '@temporalio/common';
+import { SEARCH_ATTRIBUTES } from '../domain/searchAttributes';
+
+/** Search attributes to set; null removes one (cli.md §6). */
+export type Tags = {
+  readonly [K in keyof typeof SEARCH_ATTRIBUTES]?:
+    ((typeof SEARCH_ATTRIBUTES)[K] extends 'KEYWORD_LIST' ? readonly string[] : string) | null;
+};
+
+/** SQL stores keep 255 characters of a keyword. */
+const MAX_KEYWORD = 255;
+
+/** As starts take them. */
+export function tagPairs(tags: Tags): SearchAttributePair[] {
+  return Object.entries(tags)
+    .filter(([, value]) => value !== null)
+    .map(
+      ([name, value]) =>
+        ({ key: { name, type: SEARCH_ATTRIBUTES[name as keyof Tags] }, value: cut(value) }) as SearchAttributePair,
+    );
+}
+
+/** Sets several at once: each call is one event in the history. */
+export function retag(tags: Tags): void {
+  upsertSearchAttributes(
+    Object.entries(tags).map(
+      ([name, value]) =>
+        ({
+          key: { name, type: SEARCH_ATTRIBUTES[name as keyof Tags] },
+          value: value === null ? null : cut(value),
+        }) as SearchAttributePair,
+    ),
+  );
+}
+
+const cut = (value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MAX_KEYWORD) : value);

@@ -1,0 +1,50 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+
+/** How a wait ended. */
+export type Waited<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'woken' }
+  | { readonly kind: 'timeout' };
+
+/** Work that was given up and has not ended yet; a workflow waits for it before it closes (guides/patterns.md P3). */
+export class Leftovers {
+  private readonly running = new Set<Promise<void>>();
+
+  add(work: Promise<void>): void {
+    this.running.add(work);
+    void work.then(() => this.running.delete(work));
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all(this.running);
+  }
+}
+
+/**
+ * Runs `start` until it ends, `wake` becomes true or the time is up, whichever is first, and gives it up in the latter
+ * two cases. Waking wins over a result that arrived in the same moment, so that a command is never overtaken.
+ */
+export async function waitFor<T>(
+  leftovers: Leftovers,
+  start: () => Promise<T>,
+  wake: () => boolean,
+  timeout?: { readonly afterMs: number; readonly summary: string },
+): Promise<Waited<T>> {
+  if (wake()) return { kind: 'woken' };
+  const scope = new CancellationScope();
+  let ended: Waited<T> | undefined;
+  const work = scope.run(start).then(
+    (value) => void (ended = { kind: 'done', value }),
+    (error: unknown) => void (ended = { kind: 'failed', error }),
+  );
+  leftovers.add(work);
+  const over = () => ended !== undefined || wake();
+  const inTime = timeout
+    ? await condition(over, timeout.afterMs, { summary: timeout.summary })
+    : await condition(over).then(() => true);
+  if (wake()) ended = { kind: 'woken' };
+  if (!inTime && ended === undefined) ended = { kind: 'timeout' };
+  scope.cancel();
+  return ended ?? { kind: 'woken' };
+}
