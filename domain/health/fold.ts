@@ -23,7 +23,7 @@ export type HealthSkips = 'all' | readonly string[];
 export type HealthAction = 'none' | 'revert' | 'pause';
 
 /** The unit under which checks of the whole deploy are shown. */
-export const WHOLE_DEPLOY = '*';
+const WHOLE_DEPLOY = '*';
 
 export interface FoldInput {
   /** As the deploy's spec has them. */

@@ -25,11 +25,6 @@ export function judge(check: HealthCheck, observed: number, reference: number | 
     : relative(change, allowed.percent);
 }
 
-/** Four significant digits, without the noise behind them: `0.2133`, `12`, `1250000`. */
-export function formatValue(value: number): string {
-  return String(Math.abs(value) >= 10_000 ? Math.round(value) : Number(value.toPrecision(4)));
-}
-
 interface Change {
   readonly observed: number;
   readonly reference: number;
@@ -93,3 +88,8 @@ const sign = (direction: Change['direction']): 1 | -1 => (direction === 'increas
 const grown = (direction: Change['direction'], by: number): number => sign(direction) * by;
 const allowance = (direction: Change['direction'], amount: string): string =>
   `an ${direction} of ${amount} is allowed`.replace('an d', 'a d');
+
+/** Four significant digits, without the noise behind them: `0.2133`, `12`, `1250000`. */
+function formatValue(value: number): string {
+  return String(Math.abs(value) >= 10_000 ? Math.round(value) : Number(value.toPrecision(4)));
+}

@@ -17,8 +17,8 @@ const step = z.union([serviceCall.extend(around), commandCall.extend(around)], {
 });
 
 export const DEFAULT_BAKE_MS = 600_000;
-export const DEFAULT_UPDATE_TIMEOUT_MS = 7_200_000;
-export const DEFAULT_HEALTH_INTERVAL_MS = 60_000;
+const DEFAULT_UPDATE_TIMEOUT_MS = 7_200_000;
+const DEFAULT_HEALTH_INTERVAL_MS = 60_000;
 
 const pacing = {
   bake: duration.default(DEFAULT_BAKE_MS),

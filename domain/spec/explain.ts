@@ -15,7 +15,20 @@ export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** What a person should read instead of the issues of a schema. `root` is the value that was parsed. */
 export function explain(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
-  return issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
+  const findings = issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
+  return findings.filter(
+    (finding) => finding.code !== 'missing-key' || !findings.some((other) => isMisspelling(other, finding)),
+  );
+}
+
+/** `pipline` where `pipeline` is missing: one mistake, not two. */
+function isMisspelling(typo: Finding, absent: Finding): boolean {
+  const sameParent = formatPath(typo.path.slice(0, -1)) === formatPath(absent.path.slice(0, -1));
+  return (
+    typo.code === 'unknown-key' &&
+    sameParent &&
+    typo.hint === suggest(String(typo.path.at(-1)), [String(absent.path.at(-1))])
+  );
 }
 
 function explainIssue(issue: Issue, root: unknown, path: Path): Finding[] {
@@ -81,7 +94,8 @@ function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, p
   const known = [...new Set(fitting.flatMap((branch) => branch.flatMap(knownTo)))];
   const typos = strangers.filter((key) => nearest(key, known) !== undefined);
   if (typos.length > 0) return typos.map((key) => unknownKey(path, key, known));
-  return [wrong(path, value, issue.message)];
+  if (fitting.length === 0) return [wrong(path, value, issue.message)];
+  return [errorAt(path, 'invalid-value', `${lastOf(path)} does not have the right entries`, issue.message)];
 }
 
 /** The branch wants something else altogether: text where a mapping was given. */

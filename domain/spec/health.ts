@@ -3,16 +3,18 @@ import { duration, wireDuration } from './scalars';
 
 /** Health checks as people write them and as services get them (health.md). */
 
+const CHANGE = 'expected a percentage such as 10% or an absolute number';
+
 /** A change: `10%` relative, or an absolute number. */
 const change = z
   .union(
     [
       z.number().nonnegative(),
-      z.string().regex(/^\d+(\.\d+)?%$/),
+      z.string().regex(/^\d+(\.\d+)?%$/, { error: CHANGE }),
       z.strictObject({ percent: z.number().nonnegative() }),
       z.strictObject({ absolute: z.number().nonnegative() }),
     ],
-    { error: 'expected a percentage such as 10% or an absolute number' },
+    { error: CHANGE },
   )
   .transform((value): { percent: number } | { absolute: number } => {
     if (typeof value === 'number') return { absolute: value };
@@ -20,9 +22,8 @@ const change = z
   });
 
 const REDUCES = ['mean', 'max', 'min', 'sum', 'count'] as const;
-const reduce = z.union([z.enum(REDUCES), z.string().regex(/^p([1-9]|[1-9]\d)$/)], {
-  error: `expected one of ${REDUCES.join(', ')} or a percentile p1 to p99`,
-});
+const REDUCE = `expected one of ${REDUCES.join(', ')} or a percentile p1 to p99`;
+const reduce = z.union([z.enum(REDUCES), z.string().regex(/^p([1-9]|[1-9]\d)$/, { error: REDUCE })], { error: REDUCE });
 
 const TRANSFORMS = 'rate, max, min, sum, { average: 3m }, { percentile: { q: 99, over: 3m } } or { fill: zero }';
 

@@ -3,7 +3,11 @@ import { pipelineSchema } from './pipeline';
 
 /** The JSON Schema of the pipeline file, for editors; `conveyor.schema.json` is this, written down. */
 export function pipelineJsonSchema(): object {
-  const { $schema, ...schema } = z.toJSONSchema(pipelineSchema, { target: 'draft-7', io: 'input' });
+  const { $schema, ...schema } = z.toJSONSchema(pipelineSchema, {
+    target: 'draft-7',
+    io: 'input',
+    reused: 'ref',
+  });
   return {
     $schema,
     title: 'Conveyor pipeline',

@@ -107,6 +107,11 @@ const problem = (finding: Finding, position: { line: number; column: number }): 
   return { severity, code, ...position, path: formatPath(path), message, hint };
 };
 
+const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'this key is written twice',
+  MULTIPLE_DOCS: 'a second document begins here',
+};
+
 const SYNTAX_HINT = 'quote text that contains any of : { } [ ] , & * # ? | - < > = ! % @ `';
 const SYNTAX_HINTS: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: 'write each key once',
@@ -117,13 +122,12 @@ const SYNTAX_HINTS: Readonly<Record<string, string>> = {
 };
 
 function syntaxProblem(error: YAMLError, lines: LineCounter): Problem {
-  const isDuplicate = error.code === 'DUPLICATE_KEY';
   return {
     severity: error.name === 'YAMLWarning' ? 'warning' : 'error',
-    code: isDuplicate ? 'duplicate-key' : 'syntax',
+    code: error.code === 'DUPLICATE_KEY' ? 'duplicate-key' : 'syntax',
     ...positionOf(lines, error.pos[0]),
     path: '',
-    message: isDuplicate ? 'this key is written twice' : `not valid YAML: ${error.message}`,
+    message: SYNTAX_MESSAGES[error.code] ?? `not valid YAML: ${error.message}`,
     hint: SYNTAX_HINTS[error.code] ?? SYNTAX_HINT,
   };
 }

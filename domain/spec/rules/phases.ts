@@ -97,7 +97,7 @@ function bakeFindings(path: Path, deploy: DeploySpec, bakeMs: number, name: stri
   const slow = deploy.healthChecks
     .filter((check) => lookbackOf(check, deploy.healthInterval) > bakeMs)
     .map((check) => check.name);
-  const message = `${name} bakes for ${formatDuration(bakeMs)}, shorter than the data that ${slow.join(', ')} needs`;
+  const message = `${name} bakes for ${formatDuration(bakeMs)}, shorter than what ${[...new Set(slow)].join(', ')} looks back`;
   return [
     errorAt(path, 'bake-too-short', message, `let it bake for ${formatDuration(needed)} at least, or look back less`),
   ];

@@ -45,13 +45,13 @@ const windows: Rule = (spec) =>
   windowsOf(spec).flatMap(([path, window]): Finding[] => {
     const late = window.days.filter((day) => ['fri', 'sat', 'sun'].includes(day));
     return [
-      ...(window.from >= window.to
+      ...(window.from === window.to
         ? [
             errorAt(
               [...path, 'to'],
               'empty-window',
-              `the window closes at ${window.to}, before it opens at ${window.from}`,
-              'let it end later on the same day',
+              `the window closes at ${window.to}, when it opens`,
+              'let it end later',
             ),
           ]
         : []),
@@ -115,7 +115,7 @@ function cron(path: Path, text: string): Finding[] {
   const bad = FIELDS.filter((field, index) => numbersOf(parts[index] ?? '', field) === undefined);
   if (bad.length > 0)
     return bad.map((field) =>
-      errorAt(path, 'invalid-cron', `${parts[FIELDS.indexOf(field)]} is not a ${field.label}`, hint),
+      errorAt(path, 'invalid-cron', `${parts[FIELDS.indexOf(field)]} is not a valid ${field.label}`, hint),
     );
   const days = numbersOf(parts[4] ?? '*', FIELDS[4] as Field) ?? [];
   const late = [5, 6, 0].filter((day) => days.includes(day)).map((day) => DAYS[day]);

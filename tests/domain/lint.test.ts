@@ -1,0 +1,160 @@
+import { parsePipelineValue } from '../../domain/spec/parse';
+import { misleadingPercent } from '../../domain/spec/rules/phases';
+
+const CHECK = { name: 'errors', metric: 'm', threshold: { above: 1 }, minSamples: 3 };
+const REGION = { forEach: 'region', amount: '100%' };
+
+/** The codes that lint gives for a pipeline with these fields. */
+const codes = (fields: object): string[] =>
+  parsePipelineValue({
+    pipeline: 'web',
+    owners: ['user:alice'],
+    actions: { build: { type: 'build' } },
+    ...fields,
+  }).problems.map(({ code }) => code);
+const ofDeploy = (fields: object): string[] =>
+  codes({
+    artifacts: { executable: { finder: 'manual' } },
+    actions: {
+      deploy: { type: 'deploy', inputs: ['executable'], with: { pushType: 'twine', healthChecks: [CHECK], ...fields } },
+    },
+  });
+const build = (fields: object = {}) => ({ type: 'build', ...fields });
+
+describe('a deploy', () => {
+  test.each<[string, object, string[]]>([
+    ['with the default phases is fine', {}, []],
+    ['without health checks', { healthChecks: [] }, ['no-health-checks']],
+    ['without a first small phase', { phases: [] }, ['large-first-phase']],
+    ['whose first phase is everything of a region', { phases: [REGION] }, ['large-first-phase']],
+    ['whose first phase is a tenth', { phases: [{ scope: '*', amount: '10%' }, REGION] }, []],
+    ['whose first phase is a number of tasks', { phases: [{ scope: '*', amount: 1 }, REGION] }, []],
+    ['that never fills one region', { phases: [{ scope: '*', amount: '10%' }] }, ['no-whole-region']],
+    ['with a phase without bake', { phases: [{ scope: '*', amount: '1%', bake: '0s' }, REGION] }, ['no-bake']],
+    [
+      'whose default bake is shorter than a check looks back',
+      { healthChecks: [{ ...CHECK, lookback: '1h' }] },
+      ['bake-too-short'],
+    ],
+    [
+      'whose bake is as long as a check looks back',
+      { phases: [{ scope: '*', amount: 1, bake: '3m' }, REGION], healthChecks: [{ ...CHECK, lookback: '3m' }] },
+      [],
+    ],
+    [
+      'whose bake is shorter than the health interval',
+      { phases: [{ scope: '*', amount: 1, bake: '30s' }, REGION] },
+      ['bake-too-short'],
+    ],
+    [
+      'unless the interval is shorter as well',
+      { phases: [{ scope: '*', amount: 1, bake: '30s' }, REGION], healthInterval: '10s' },
+      [],
+    ],
+    [
+      'with a check that any sample decides',
+      { healthChecks: [{ ...CHECK, minSamples: undefined }] },
+      ['no-min-samples'],
+    ],
+    ['with two checks of one name', { healthChecks: [CHECK, CHECK] }, ['duplicate-check']],
+    [
+      'that compares sums of groups',
+      { healthChecks: [{ ...CHECK, reduce: 'sum', compare: 'control', threshold: { increase: '5%' } }] },
+      ['unequal-groups'],
+    ],
+    [
+      'that compares sums of the same tasks',
+      { healthChecks: [{ ...CHECK, reduce: 'sum', compare: 'before', threshold: { increase: '5%' } }] },
+      [],
+    ],
+  ])('%s', (_title, fields, expected) => {
+    expect(ofDeploy(fields)).toEqual(expected);
+  });
+});
+
+describe('what runs is not refused', () => {
+  test.each<[string, object]>([
+    [
+      'conditions, joins, retries, timeouts',
+      {
+        actions: {
+          a: build(),
+          b: build({
+            needs: ['a'],
+            runIf: 'always',
+            join: 'any',
+            timeout: '1h',
+            retry: { attempts: 3 },
+            when: [{ action: 'a', outcome: 'failed' }],
+          }),
+        },
+      },
+    ],
+    ['what follows a failure', { actions: { a: build(), b: build({ needs: ['a'], runIf: 'failure' }) } }],
+    ['queueing and holds', { releases: { supersede: 'never', onRevert: 'hold', maxActive: 1 } }],
+    ['releases started by hand', { schedule: { mode: 'manual' } }],
+  ])('%s', (_title, fields) => {
+    expect(codes(fields)).toEqual([]);
+  });
+});
+
+describe('an artifact', () => {
+  const rebuilt = (needs: string[]) => ({
+    actions: {
+      build: build({ outputs: ['exe'] }),
+      profile: build({ inputs: ['exe'], needs: ['build'] }),
+      rebuild: build({ needs: ['profile'], outputs: ['exe'] }),
+      ship: build({ needs, inputs: ['exe'] }),
+    },
+  });
+  test.each<[string, object, string[]]>([
+    ['produced twice comes from the nearest', rebuilt(['rebuild']), []],
+    ['produced twice by nobody before it', rebuilt([]), ['ambiguous-artifact']],
+    [
+      'may be brought and produced again',
+      {
+        artifacts: { exe: { finder: 'manual' } },
+        actions: {
+          patch: build({ inputs: ['exe'], outputs: ['exe'] }),
+          ship: build({ needs: ['patch'], inputs: ['exe'] }),
+        },
+      },
+      [],
+    ],
+    ['that nobody takes', { artifacts: { exe: { finder: 'manual' } } }, ['unused-artifact']],
+    [
+      'that nobody looks for',
+      { artifacts: { exe: { finder: 'commits' } }, actions: { ship: build({ inputs: ['exe'] }) } },
+      ['finder-not-polled'],
+    ],
+  ])('%s', (_title, fields, expected) => {
+    expect(codes(fields)).toEqual(expected);
+  });
+});
+
+describe('a calendar', () => {
+  const calendar = (text: string): string[] => codes({ schedule: { calendar: text, timezone: 'Europe/Berlin' } });
+  test.each<[string, string[]]>([
+    ['0 10 * * 1-4', []],
+    ['*/15 8-11 1,15 jan-jun mon,thu', []],
+    ['0 10 * * *', ['late-in-the-week']],
+    ['0 10 * * 7', ['late-in-the-week']],
+    ['0 10 * *', ['invalid-cron']],
+    ['60 10 * * 1', ['invalid-cron']],
+    ['0 10 0 * 1', ['invalid-cron']],
+    ['0 10 * 13 1', ['invalid-cron']],
+    ['0 10 * * someday', ['invalid-cron']],
+    ['0 10 * * 4-1', ['invalid-cron']],
+    ['0/0 10 * * 1', ['invalid-cron']],
+  ])('%s', (text, expected) => {
+    expect(calendar(text)).toEqual(expected);
+  });
+});
+
+test('a percentage that means far more of small units is noticed', () => {
+  expect(misleadingPercent({ percent: 1 }, [1, 1, 1])).toEqual({ written: 1, effective: 100 });
+  expect(misleadingPercent({ percent: 5 }, [12, 12])).toBeUndefined();
+  expect(misleadingPercent({ percent: 1 }, [1000, 1000])).toBeUndefined();
+  expect(misleadingPercent({ count: 3 }, [3])).toBeUndefined();
+  expect(misleadingPercent({ percent: 1 }, [])).toBeUndefined();
+});

@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parsePipeline, type Problem } from '../../domain/spec/parse';
+
+/** Beside each broken file stands what its author is told, a line for each problem. */
+const FOLDER = join(__dirname, '../fixtures/broken');
+const files = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml'));
+
+const line = ({ severity, code, line: at, column, path, message, hint }: Problem): string =>
+  `${at}:${column} ${severity} ${code} ${path === '' ? '(file)' : path}: ${message} → ${hint}`;
+
+describe('a broken file is refused with everything that is wrong with it, where it is, and what would be right', () => {
+  test.each(files)('%s', (file) => {
+    const { spec, problems } = parsePipeline(readFileSync(join(FOLDER, file), 'utf8'));
+    const told = readFileSync(join(FOLDER, file.replace('.yaml', '.txt')), 'utf8');
+    expect(`${problems.map(line).join('\n')}\n`).toBe(told);
+    expect(problems.some(({ severity }) => severity === 'error')).toBe(true);
+    expect(spec).toBeNull();
+  });
+});
