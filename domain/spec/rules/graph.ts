@@ -1,4 +1,4 @@
-import { ancestorsOf, edgesOf } from '../graph';
+import { ancestorsOf, edgesOf, type Edges } from '../graph';
 import type { Rule } from '../lint';
 import { errorAt } from '../problem';
 
@@ -22,7 +22,7 @@ const cycles: Rule = (spec) => {
 };
 
 /** A shortest way from an action through what it needs back to itself. */
-function cycleThrough(edges: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] {
+function cycleThrough(edges: Edges, start: string): string[] {
   const ways: string[][] = [[start]];
   const seen = new Set<string>();
   for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
@@ -39,7 +39,7 @@ function cycleThrough(edges: ReadonlyMap<string, ReadonlySet<string>>, start: st
 const unreachable: Rule = (spec) => {
   const edges = edgesOf(spec);
   return Object.entries(spec.actions).flatMap(([name, { runIf }]) => {
-    if (runIf !== 'failure' || (edges.get(name)?.size ?? 0) > 0) return [];
+    if (runIf !== 'failure' || (edges.get(name)?.length ?? 0) > 0) return [];
     const message = `${name} runs when something that it needs fails, but it needs nothing`;
     return [
       errorAt(['actions', name, 'runIf'], 'unreachable-action', message, 'name in needs what it should wait for'),
