@@ -10,8 +10,9 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   let code = 0;
   const program = buildProgram(io, (finished) => (code = finished));
   try {
-    if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync([...argv], { from: 'user' });
+    const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+    if (words.length === 0) program.outputHelp();
+    else await program.parseAsync(words, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -31,13 +32,26 @@ function buildProgram(io: Io, finish: (code: number) => void): Command {
     .option('--address <host:port>', 'Temporal server (TEMPORAL_ADDRESS, else localhost:7233)')
     .option('--namespace <name>', 'Temporal namespace (TEMPORAL_NAMESPACE, else default)')
     .option('--task-queue <name>', 'task queue of the workers (CONVEYOR_TASK_QUEUE, else conveyor)')
-    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf })
+    .helpCommand(false)
     .addHelpText('after', examples(...FIRST_STEPS) + ENDING);
   quietly(program, io);
   const cli = makeCli(io, finish);
-  for (const register of COMMANDS) register(program, cli);
+  for (const { heading, commands } of COMMANDS) {
+    program.commandsGroup(heading);
+    for (const register of commands) register(program, cli);
+  }
   for (const command of program.commands) quietly(command, io);
   return program;
+}
+
+/** `release <pipeline>`: that every command has options goes without saying. */
+function termOf(command: Command): string {
+  const operands = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...operands].join(' ');
 }
 
 const FIRST_STEPS = [

@@ -68,6 +68,16 @@ export function countOption(flag: string, text: string | undefined, fallback: nu
   });
 }
 
+/** A number above 0. */
+export function numberOption(flag: string, text: string | undefined, fallback: number): number {
+  const value = text === undefined ? fallback : Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw conveyorError('usage', {
+    text: `${flag} ${text} is no number above 0`,
+    hint: `${flag} ${fallback} is the default`,
+  });
+}
+
 function connectOptions(options: GlobalOptions): ConnectOptions {
   const { address, namespace, taskQueue } = options;
   return {

@@ -9,7 +9,7 @@ import { alignRows, paint, type View } from '../render/paint';
 import { freeAddresses, usualAddresses } from '../stack/addresses';
 import { startStack, type Stack } from '../stack/stack';
 import type { PartName } from '../stack/parts';
-import { countOption, examples, type Call, type GlobalOptions, type Register } from './command';
+import { countOption, numberOption, examples, type Call, type GlobalOptions, type Register } from './command';
 
 interface Options extends GlobalOptions {
   readonly ports?: string;
@@ -37,11 +37,11 @@ export const dev: Register = (program, cli) => {
     .option('--ports <auto>', 'auto: free ports for everything, so that stacks can run beside each other')
     .option('--ready-file <file>', 'write the addresses there, as JSON, once everything answers')
     .option('--seed <n>', 'seed of the simulated world (default 1)')
-    .option('--speed <x>', 'how many times faster than real the simulated world runs (default 1)')
+    .option('--speed <x>', 'how many times faster than real the simulated world runs (default 60)')
     .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of examples/kvstore')
     .addHelpText(
       'after',
-      examples('conveyor dev', 'conveyor dev --speed 60', 'conveyor dev --ports auto --ready-file /tmp/stack.json'),
+      examples('conveyor dev', 'conveyor dev --speed 600', 'conveyor dev --ports auto --ready-file /tmp/stack.json'),
     )
     .action(cli.handle<Options>(runDev));
 };
@@ -78,7 +78,7 @@ async function settingsOf({ io, options, connect }: Call<Options>): Promise<Para
     addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
     logFolder: auto ? join(logs, String(process.pid)) : logs,
     seed: countOption('--seed', options.seed, 1, 0),
-    speed: countOption('--speed', options.speed, 1),
+    speed: numberOption('--speed', options.speed, 60),
     ephemeral: auto,
   };
 }

@@ -15,19 +15,9 @@ import { verbs } from './verbs';
 import { watch } from './watch';
 
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
-export const COMMANDS: readonly Register[] = [
-  init,
-  lint,
-  plan,
-  apply,
-  release,
-  list,
-  status,
-  watch,
-  verbs,
-  history,
-  processes,
-  dev,
-  demo,
-  doctor,
+export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
+  { heading: 'Pipelines:', commands: [init, lint, plan, apply] },
+  { heading: 'Releases:', commands: [release, list, status, watch, history] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbs] },
+  { heading: 'Processes:', commands: [processes, dev, demo, doctor] },
 ];

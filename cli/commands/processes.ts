@@ -30,8 +30,8 @@ export const processes: Register = (program, cli) => {
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
     .option('--port <n>', 'port (default 4400)')
     .option('--seed <n>', 'seed of every random choice (default 1)')
-    .option('--speed <x>', 'how many times faster than real it runs (default 1)')
-    .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 60'))
+    .option('--speed <x>', 'how many times faster than real it runs (default 60)')
+    .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 600'))
     .action(
       cli.handle<Options>((call) =>
         run(

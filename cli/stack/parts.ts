@@ -78,7 +78,7 @@ export function workerPart(options: StackOptions): Part {
     address: options.addresses.taskQueue,
     isThere: () => Promise.resolve(false),
     port: null,
-    child: node(options, 'worker', 'workers/main.js', (log) => /\bready\b/i.test(log), []),
+    child: node(options, 'worker', 'workers/main.js', (log) => /^conveyor worker ready/m.test(log), []),
     timeoutMs: TIMEOUT_MS,
   };
 }

@@ -1,0 +1,144 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { conveyorError } from '../../domain/errors';
+import { parsePipeline } from '../../domain/spec/parse';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { run } from './cliWorld';
+
+const folder = mkdtempSync(join(tmpdir(), 'conveyor-files-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const SOUND = `pipeline: web
+owners: [user:alice]
+actions:
+  test: { type: integr-test, timeout: 10m }
+`;
+const sound = file('sound.yaml', SOUND);
+const broken = file('broken.yaml', SOUND.replace('owners', 'ovners').replace('10m', '10'));
+
+describe('init', () => {
+  test('writes a pipeline that lint accepts, owned by whoever typed it', async () => {
+    const path = join(folder, 'new.yaml');
+    const ran = await run(['init', 'kvstore', '--file', path], { env: { CONVEYOR_ACTOR: 'user:carol' } });
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain(`conveyor lint ${path}`);
+    const { spec } = parsePipeline(readFileSync(path, 'utf8'));
+    expect(spec).toMatchObject({ pipeline: 'kvstore', owners: expect.arrayContaining(['user:carol']) });
+    expect((await run(['lint', path])).code).toBe(0);
+  });
+
+  test('never overwrites a file', async () => {
+    const ran = await run(['init', 'web', '--file', sound]);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain('exists already');
+    expect(readFileSync(sound, 'utf8')).toBe(SOUND);
+  });
+});
+
+describe('lint', () => {
+  test('a sound file gives 0', async () => {
+    expect(await run(['lint', sound])).toMatchObject({ code: 0, out: `✔ ${sound}\n` });
+  });
+
+  test('every error stands at its line and column, and the code is 2', async () => {
+    const { code, out } = await run(['lint', broken, sound]);
+    expect(code).toBe(2);
+    expect(out).toMatch(new RegExp(`^${broken}:2:1: error [a-z-]+: .*ovners`, 'm'));
+    expect(out).toMatch(new RegExp(`^${broken}:4:\\d+: error [a-z-]+: actions\\.test\\.timeout: `, 'm'));
+    expect(out).toMatch(/^\d+ errors, \d+ warnings?$/m);
+  });
+
+  test('the JSON lists the problems of each file', async () => {
+    const { code, out } = await run(['lint', broken, sound, '-o', 'json']);
+    expect(code).toBe(2);
+    const { files } = JSON.parse(out) as { files: { file: string; problems: object[] }[] };
+    expect(files.map((one) => [one.file, one.problems.length > 0])).toEqual([
+      [broken, true],
+      [sound, false],
+    ]);
+    const keys = ['severity', 'code', 'line', 'column', 'path', 'message', 'hint'].sort();
+    expect(files[0]!.problems.map((problem) => Object.keys(problem).sort())).toEqual(
+      files[0]!.problems.map(() => keys),
+    );
+  });
+
+  test('a TypeScript file is checked by what it exports, and one that cannot be loaded is an error in it', async () => {
+    const good = file(
+      'good.ts',
+      `export const pipeline: object = { pipeline: 'web', owners: ['user:alice'], actions: {} };`,
+    );
+    const bad = file('bad.ts', `throw new Error('no luck');`);
+    expect((await run(['lint', good])).out).not.toContain('not-loadable');
+    const ran = await run(['lint', bad]);
+    expect(ran.code).toBe(2);
+    expect(ran.out).toMatch(new RegExp(`^${bad}:1:1: error not-loadable: .*no luck`));
+  });
+});
+
+describe('apply', () => {
+  const specOf = (text: string): PipelineSpec => parsePipeline(text).spec!;
+
+  test('creates with the actor, and says so', async () => {
+    const calls: unknown[] = [];
+    const client = {
+      apply: (...all: unknown[]) => (calls.push(all), Promise.resolve({ created: true, previous: null })),
+    };
+    expect(await run(['apply', sound], { client })).toMatchObject({ code: 0, out: '✔ web created\n' });
+    expect(calls).toEqual([[specOf(SOUND), 'user:alice']]);
+  });
+
+  test('shows what changed, and that nothing did', async () => {
+    const changed = { apply: () => Promise.resolve({ created: false, previous: specOf(SOUND.replace('10m', '20m')) }) };
+    expect((await run(['apply', sound], { client: changed })).out).toBe(
+      '✔ web changed\n  ~ actions.test.timeout: 20m → 10m\n',
+    );
+    const same = { apply: () => Promise.resolve({ created: false, previous: specOf(SOUND) }) };
+    expect((await run(['apply', sound], { client: same })).out).toBe('= web unchanged\n');
+  });
+
+  test('with one broken file applies none, with code 2', async () => {
+    const ran = await run(['apply', sound, broken], { client: {} });
+    expect(ran).toMatchObject({ code: 2, out: '', connections: [] });
+    expect(ran.err).toContain('ovners');
+  });
+
+  test('--dry-run compares without applying', async () => {
+    const client = { spec: () => Promise.resolve(specOf(SOUND.replace('10m', '20m'))) };
+    expect((await run(['apply', sound, '--dry-run'], { client })).out).toContain(
+      'web would change\n  ~ actions.test.timeout: 20m → 10m',
+    );
+    const none = { spec: () => Promise.reject(conveyorError('unknown-pipeline', { pipeline: 'web' })) };
+    expect((await run(['apply', sound, '--dry-run'], { client: none })).out).toBe('✔ web would be created\n');
+  });
+});
+
+describe('plan', () => {
+  test('of a pipeline without deploys is a usage error', async () => {
+    expect(await run(['plan', sound])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('web has no deploy action'),
+    });
+  });
+
+  test('of a file with errors points to lint', async () => {
+    const ran = await run(['plan', broken]);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain(`conveyor lint ${broken}`);
+  });
+
+  test('without a fleet says where it looked and how to give one', async () => {
+    const path = join(folder, 'planned.yaml');
+    await run(['init', 'planned', '--file', path]);
+    const ran = await run(['plan', path], { env: { CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9' } });
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(/^error: extension-unavailable: /);
+    expect(ran.err).toContain('or give its units with --units FILE');
+  });
+});
