@@ -15,3 +15,4 @@ export * from './protocol/common';
 export * from './protocol/actionService';
 export * from './protocol/dataSource';
 export * from './protocol/pushType';
+export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';

@@ -10,6 +10,7 @@ import { errorAt, type Finding, type Path } from '../problem';
 type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
 
 const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
+  ['priority', ['priority'], ({ priority }) => priority !== 'normal'],
   ['schedule.mode: calendar', ['schedule', 'mode'], ({ schedule }) => schedule.mode === 'calendar'],
   ['schedule.gates: releases', ['schedule', 'gates'], ({ schedule }) => schedule.gates === 'releases'],
   ['releases.supersede: running', ['releases', 'supersede'], ({ releases }) => releases.supersede === 'running'],
