@@ -31,6 +31,7 @@ export interface ActionEnd {
 
 /** What is heartbeaten, for `status`. */
 export interface ActionSeen {
+  readonly action: string;
   readonly progress: number | null;
   readonly message: string | null;
 }
@@ -49,7 +50,7 @@ export function createActionActivities(ports: Ports) {
       try {
         return await poll<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async () => {
           const { state, message, progress, outputs } = await invoke('getRunProgress', { runId });
-          if (state === 'running') return { seen: { progress: progress ?? null, message: message ?? null } };
+          if (state === 'running') return { seen: { action, progress: progress ?? null, message: message ?? null } };
           const said = message ?? `${service} says that it ${state}`;
           return { done: { succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] } };
         });

@@ -1,7 +1,16 @@
 import type { Artifact } from '../domain/artifact';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import type { DeployStatus, DeploySummary, HistoryRow, PipelineStatus, PipelineSummary, ReleaseStatus, ReleaseSummary, Trigger } from '../domain/views';
+import type {
+  DeployStatus,
+  DeploySummary,
+  HistoryRow,
+  PipelineStatus,
+  PipelineSummary,
+  ReleaseStatus,
+  ReleaseSummary,
+  Trigger,
+} from '../domain/views';
 
 /**
  * Everything that a program may do with Conveyor; the command line and the server are written against it.
@@ -13,7 +22,11 @@ export interface ConveyorClient {
   apply(spec: PipelineSpec, actor: string): Promise<{ created: boolean; previous: PipelineSpec | null }>;
   spec(pipeline: string): Promise<PipelineSpec>;
   /** The same key, or the same artifacts from a finder or webhook, give the same release. */
-  release(pipeline: string, artifacts: readonly Artifact[], trigger: Trigger): Promise<{ id: string; number: number; duplicate: boolean }>;
+  release(
+    pipeline: string,
+    artifacts: readonly Artifact[],
+    trigger: Trigger,
+  ): Promise<{ id: string; number: number; duplicate: boolean }>;
   status(id: string): Promise<PipelineStatus | ReleaseStatus | DeployStatus>;
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
@@ -21,6 +34,8 @@ export interface ConveyorClient {
   history(pipeline: string): Promise<HistoryRow[]>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
+  /** Throws when Temporal does not answer. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
 import { NAME } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
@@ -28,6 +29,8 @@ export interface Registry {
   readonly extensions: readonly ExtensionRef[];
   /** Group name (without `group:`) → its principals. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
+  /** How patient the machinery is; pipelines take it over when they are applied. */
+  readonly settings: Settings;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
@@ -57,7 +60,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   }
   const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
   rejectDuplicates(extensions, file);
-  return { file, extensions, groups: parsed.data.groups, find: (kind, name) => findExtension(extensions, kind, name) };
+  return { file, extensions, groups: parsed.data.groups, settings: toSettings(parsed.data.settings), find: (kind, name) => findExtension(extensions, kind, name) };
 }
 
 const extensionSchema = z.strictObject({
@@ -76,7 +79,24 @@ const configSchema = z.strictObject({
       z.array(z.string().regex(PRINCIPAL, { error: 'expected a principal such as user:alice or service:ci' })),
     )
     .default({}),
+  settings: z
+    .strictObject({
+      heartbeatTimeout: duration,
+      trackInterval: duration,
+      progressInterval: duration,
+      dependencyGrace: duration,
+      reconcileInterval: duration,
+      revertRetry: duration,
+    })
+    .partial()
+    .default({}),
 });
+
+/** `trackInterval: 1s` in the file is `trackIntervalMs: 1000` in the code. */
+function toSettings(given: z.output<typeof configSchema>['settings']): Settings {
+  const inMs = Object.entries(given).map(([name, value]) => [`${name}Ms`, value] as const);
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(inMs) };
+}
 
 /** The root of the checkout or package that this file belongs to, also when compiled into `dist/`. */
 export function installRoot(from: string = __dirname): string {

@@ -1,5 +1,5 @@
 import { parsePipelineValue } from '../../domain/spec/parse';
-import { misleadingPercent } from '../../domain/spec/rules/phases';
+import { misleadingPercent } from '../../domain/deploy/planView';
 
 const CHECK = { name: 'errors', metric: 'm', threshold: { above: 1 }, minSamples: 3 };
 const REGION = { forEach: 'region', amount: '100%' };

@@ -1,11 +1,12 @@
 import type { UnitProgress } from '../../domain/fleet/unit';
 import { targetsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from '../../domain/deploy/plan';
+import { toCounts } from '../../domain/deploy/counts';
 import { phaseOver } from '../../domain/deploy/control';
 import { change, withPhase } from '../../domain/deploy/state';
 import type { Unit } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
-import type { PhaseState, UnitCounts } from '../../domain/views';
+import type { PhaseState } from '../../domain/views';
 import { bake } from './bake';
 import { dependable } from './dependable';
 import { whilePaused } from './pause';
@@ -117,10 +118,3 @@ function close(run: DeployRun, phase: PhasePlan): void {
     }),
   );
 }
-
-export const toCounts = ({ id, targeted, updated: done, live }: UnitProgress): UnitCounts => ({
-  id,
-  targeted,
-  updated: done,
-  live,
-});

@@ -1,10 +1,10 @@
+import { toCounts } from '../../domain/deploy/counts';
 import { planRevert, type RevertPlan } from '../../domain/deploy/planRevert';
 import type { Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
 import type { UnitProgress } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
-import { toCounts } from './phase';
 import type { DeployRun, Stop } from './run';
 import { runUpdates, type UpdateEnd } from './updates';
 

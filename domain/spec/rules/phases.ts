@@ -1,6 +1,6 @@
 import { lookbackOf } from '../../health/lookback';
 import { formatDuration } from '../../text';
-import { tasksOf, type PhaseAmount } from '../../fleet/amount';
+import { type PhaseAmount } from '../../fleet/amount';
 import { DEFAULT_BAKE_MS, type DeploySpec, type PhaseSpec } from '../deploy';
 import type { Rule } from '../lint';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
@@ -9,24 +9,6 @@ import { deploysOf } from './deploys';
 /** Phases that find a bad version while it is small (Conveyor §6, best practices). */
 
 const LARGEST_FIRST_PERCENT = 10;
-
-/** How many times the written percentage may the effective one be before people are told. */
-const MISLEADING_FACTOR = 2;
-
-/**
- * A percentage that means much more of the units at hand than it says: 1 % of units with one task is all of them. Undefined
- * when it means about what it says. Needs the sizes of units, so `plan` asks, not `lint`.
- */
-export function misleadingPercent(
-  amount: PhaseAmount,
-  sizes: readonly number[],
-): { written: number; effective: number } | undefined {
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  if (!('percent' in amount) || total === 0) return undefined;
-  const reached = sizes.reduce((sum, size) => sum + tasksOf(amount, size), 0);
-  const effective = (reached / total) * 100;
-  return effective > amount.percent * MISLEADING_FACTOR ? { written: amount.percent, effective } : undefined;
-}
 
 const bakes: Rule = (spec) =>
   deploysOf(spec).flatMap(({ path, deploy }) =>

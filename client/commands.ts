@@ -1,0 +1,91 @@
+import { conveyorError } from '../domain/errors';
+import { parseId, releaseId, workflowIds, type Id } from '../domain/ids';
+import { PIPELINE_VERBS, RELEASE_VERBS, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
+import type { ReleaseStatus } from '../domain/views';
+import type { Workflows } from './workflows';
+
+type Receipt = CommandReceipt & { readonly id: string };
+
+/**
+ * Sends a verb where it belongs. Where a deploy is expected and a release is given, its only running deploy is meant, and
+ * it acknowledges the command itself (DESIGN §4 rule 3). Reverting what has ended starts a rollback.
+ */
+export async function command(workflows: Workflows, text: string, verb: Verb, input: CommandInput): Promise<Receipt> {
+  const id = parseId(text);
+  if (id === undefined)
+    throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
+  if (includes(PIPELINE_VERBS, verb)) return toPipeline(workflows, id, text, verb, input);
+  if (id.kind === 'pipeline')
+    throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
+  const release = await workflows.release(id.pipeline, id.number);
+  if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
+  const target = targetOf(release, id, verb, text);
+  return { ...(await workflows.update<CommandReceipt>(target.workflowId, target.id, verb, input)), id: target.id };
+}
+
+const includes = (verbs: readonly Verb[], verb: Verb): boolean => verbs.includes(verb);
+
+async function toPipeline(
+  workflows: Workflows,
+  id: Id,
+  text: string,
+  verb: Verb,
+  input: CommandInput,
+): Promise<Receipt> {
+  if (id.kind !== 'pipeline') throw conveyorError('invalid-id', { text, expected: `a pipeline, which ${verb} is for` });
+  return {
+    ...(await workflows.update<CommandReceipt>(workflowIds.pipeline(id.pipeline), id.pipeline, verb, input)),
+    id: id.pipeline,
+  };
+}
+
+/** Where a verb for a running release goes: to one of its deploys, or to the release itself. */
+function targetOf(
+  release: ReleaseStatus,
+  id: Exclude<Id, { kind: 'pipeline' }>,
+  verb: Verb,
+  text: string,
+): { workflowId: string; id: string } {
+  const { pipeline, number } = id;
+  const deploys = release.actions.filter(({ deploy, endedAt }) => deploy !== null && endedAt === null);
+  const wanted = id.kind === 'action' ? release.actions.filter(({ name }) => name === id.action) : deploys;
+  const [only, ...others] = wanted;
+  if (id.kind === 'action' && only === undefined) throw conveyorError('unknown-deploy', { id: text });
+  if (id.kind === 'action' && only?.deploy == null)
+    throw conveyorError('invalid-state', {
+      verb,
+      id: text,
+      why: only?.blockedBy ?? `it has not begun (${only?.state ?? ''})`,
+    });
+  const running = release.actions.filter(({ state }) => state === 'running').length;
+  const toRelease = id.kind === 'release' && includes(RELEASE_VERBS, verb) && (wanted.length !== 1 || running > 1);
+  if (toRelease) return { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
+  if (others.length > 0)
+    throw conveyorError('ambiguous-deploy', { id: text, deploys: wanted.flatMap(({ deploy }) => deploy ?? []) });
+  if (only?.deploy == null) throw conveyorError('invalid-state', { verb, id: text, why: 'no deploy of it is running' });
+  return { workflowId: workflowIds.deploy(pipeline, number, only.name, only.attempt), id: only.deploy };
+}
+
+async function toEnded(
+  workflows: Workflows,
+  release: ReleaseStatus,
+  text: string,
+  verb: Verb,
+  input: CommandInput,
+): Promise<Receipt> {
+  if (verb !== 'revert')
+    throw conveyorError('invalid-state', { verb, id: text, why: `it has ended (${release.state})` });
+  const { pipeline, number } = release;
+  const { number: rollback } = await workflows.update<{ number: number }>(
+    workflowIds.pipeline(pipeline),
+    text,
+    'roll-back',
+    { ...input, of: number },
+  );
+  const id = releaseId(pipeline, rollback);
+  return {
+    accepted: true,
+    effect: `release ${id} brings back what ran before ${release.id}, and the pipeline is held`,
+    id,
+  };
+}

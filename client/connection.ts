@@ -1,0 +1,79 @@
+import {
+  Client,
+  Connection,
+  isGrpcServiceError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { ConveyorError, conveyorError } from '../domain/errors';
+
+export interface ConnectionOptions {
+  readonly address?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/** A connected client, with the address that messages name. `temporal.toml` and `TEMPORAL_*` apply (DESIGN §2). */
+export interface Temporal {
+  readonly client: Client;
+  readonly connection: Connection;
+  readonly address: string;
+  readonly namespace: string;
+}
+
+const CONNECT_MS = 5_000;
+
+export async function connect(options: ConnectionOptions): Promise<Temporal> {
+  const config = loadClientConnectConfig({});
+  const address = options.address ?? config.connectionOptions.address ?? 'localhost:7233';
+  const namespace = options.namespace ?? config.namespace ?? 'default';
+  try {
+    const connection = await Connection.connect({ ...config.connectionOptions, address, connectTimeout: CONNECT_MS });
+    return { client: new Client({ connection, namespace }), connection, address, namespace };
+  } catch (error) {
+    throw conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
+  }
+}
+
+/** What went wrong, in words of the table of errors; a refusal of one of our workflows is given to `refused`. */
+export function translate(
+  error: unknown,
+  {
+    id,
+    address,
+    notFound,
+    refused,
+  }: {
+    id: string;
+    address: string;
+    notFound: () => ConveyorError;
+    refused: (code: string, failure: ApplicationFailure) => ConveyorError;
+  },
+): ConveyorError {
+  if (error instanceof ConveyorError) return error;
+  if (error instanceof WorkflowNotFoundError) return notFound();
+  const cause =
+    error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError ? error.cause : undefined;
+  if (cause instanceof ApplicationFailure) return refused(cause.type ?? '', cause);
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
+    return conveyorError('no-worker', { id });
+  if (hasStatus(error, [UNAVAILABLE]))
+    return conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
+  return conveyorError('internal', { detail: detailOf(error) });
+}
+
+/** gRPC status codes. */
+const [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION, UNAVAILABLE] = [1, 4, 9, 14] as const;
+/** A query that no worker polls for is refused with FAILED_PRECONDITION. */
+const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION];
+
+const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
+  const inner = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return [error, inner].some((candidate) => isGrpcServiceError(candidate) && codes.includes(candidate.code));
+};
+
+const detailOf = (error: unknown): string =>
+  error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);

@@ -1,0 +1,104 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { conveyorError } from '../domain/errors';
+import { parseId, releaseId, workflowIds } from '../domain/ids';
+import type { Policy } from '../domain/principals';
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { HistoryRow } from '../domain/views';
+import type { Applied, ApplyInput, Started } from '../workflows/messages';
+import type { ConveyorClient } from './api';
+import { command } from './commands';
+import { connect, type ConnectionOptions } from './connection';
+import { listDeploys, listPipelines, listReleases } from './lists';
+import { Workflows } from './workflows';
+
+export type { ConveyorClient, ListQuery } from './api';
+
+export interface ClientOptions extends ConnectionOptions {
+  readonly taskQueue?: string | undefined;
+  /** The platform's groups, which pipelines take over when they are applied. */
+  readonly policyGroups?: Policy['groups'];
+  readonly settings?: Settings;
+  /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
+  readonly webUi?: string;
+}
+
+/** A client of a Temporal server. @throws ConveyorError `temporal-unreachable` */
+export async function createClient(options: ClientOptions = {}): Promise<ConveyorClient> {
+  const temporal = await connect(options);
+  const workflows = new Workflows(temporal, options.webUi ?? webUiOf(temporal.address));
+  return {
+    apply: (spec, actor) => apply(workflows, options, spec, actor),
+    spec: async (pipeline) => (await workflows.pipelineState(pipeline)).spec,
+    release: async (pipeline, artifacts, trigger) => {
+      const started = await workflows.update<Started>(workflowIds.pipeline(pipeline), pipeline, 'start-release', {
+        artifacts,
+        trigger,
+      });
+      return { ...started, id: releaseId(pipeline, started.number) };
+    },
+    status: (text) => status(workflows, text),
+    listPipelines: (query) => listPipelines(workflows, query),
+    listReleases: (query) => listReleases(workflows, query),
+    listDeploys: (query) => listDeploys(workflows, query),
+    history: (pipeline) => history(workflows, pipeline),
+    command: (id, verb, input) => command(workflows, id, verb, input),
+    ping: () => temporal.connection.ensureConnected(),
+    close: () => temporal.connection.close(),
+  };
+}
+
+function webUiOf(address: string): string {
+  const given = process.env['CONVEYOR_WEB_UI'];
+  if (given) return given;
+  const [host = 'localhost', port = '7233'] = address.split(':');
+  return `http://${host}:${Number(port) + 1000}`;
+}
+
+/** Starts the pipeline's workflow with its first spec, or changes the spec that it has. */
+async function apply(workflows: Workflows, options: ClientOptions, spec: PipelineSpec, actor: string) {
+  const { client } = workflows.temporal;
+  const input: ApplyInput = {
+    spec,
+    actor,
+    groups: options.policyGroups ?? {},
+    settings: options.settings ?? DEFAULT_SETTINGS,
+  };
+  const start = new WithStartWorkflowOperation('pipeline', {
+    workflowId: workflowIds.pipeline(spec.pipeline),
+    taskQueue: options.taskQueue ?? process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor',
+    args: [null],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `pipeline ${spec.pipeline}`,
+    staticDetails: spec.description,
+  });
+  const { previous, created } = await workflows.asking<Applied>(
+    spec.pipeline,
+    () => client.workflow.executeUpdateWithStart('apply', { startWorkflowOperation: start, args: [input] }),
+    {
+      notFound: () => conveyorError('unknown-pipeline', { pipeline: spec.pipeline }),
+      refused: () => conveyorError('not-permitted', { actor, pipeline: spec.pipeline }),
+    },
+  );
+  return { created, previous };
+}
+
+async function status(workflows: Workflows, text: string) {
+  const id = parseId(text);
+  if (id === undefined)
+    throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
+  if (id.kind === 'pipeline') return workflows.pipeline(id.pipeline);
+  return id.kind === 'release'
+    ? workflows.release(id.pipeline, id.number)
+    : workflows.deploy(id.pipeline, id.number, id.action);
+}
+
+/** Releases of a pipeline, newest first: those that ended, from its books, and those under way. */
+async function history(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
+  const { history: ended } = await workflows.pipelineState(pipeline);
+  const { releases } = await workflows.pipeline(pipeline);
+  const active = releases
+    .filter(({ endedAt }) => endedAt === null)
+    .map((release): HistoryRow => ({ ...release, durationMs: null, deploys: [] }));
+  return [...ended, ...active].sort((a, b) => b.number - a.number);
+}

@@ -1,0 +1,132 @@
+import type { ApplicationFailure } from '@temporalio/common';
+import type { WorkflowHandle } from '@temporalio/client';
+import { conveyorError, type ConveyorError } from '../domain/errors';
+import { deployId, releaseId, workflowIds } from '../domain/ids';
+import type { PipelineState } from '../domain/pipeline/state';
+import { pipelineStatus } from '../domain/pipeline/view';
+import type { DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
+import { translate, type Temporal } from './connection';
+import { mergeAction, mergeDeploy, pendingOf } from './live';
+
+/** How long a worker may take to answer. */
+const ANSWER_MS = 10_000;
+
+/** Queries and updates of our workflows, with errors in our words. */
+export class Workflows {
+  constructor(
+    readonly temporal: Temporal,
+    private readonly webUi: string,
+  ) {}
+
+  /** Sends an update and waits until it is acknowledged. @throws invalid-state when it has ended. */
+  async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
+    return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [input] }), {
+      notFound: () => unknown(id),
+      refused: (code, failure) => refusalOf(id, name, input, code, failure),
+    });
+  }
+
+  async pipelineState(name: string): Promise<PipelineState> {
+    const notFound = () => conveyorError('unknown-pipeline', { pipeline: name });
+    const state = await this.query<PipelineState | null>(workflowIds.pipeline(name), name, 'pipeline', notFound);
+    if (state === null) throw notFound();
+    return state;
+  }
+
+  async pipeline(name: string): Promise<PipelineStatus> {
+    return { ...pipelineStatus(await this.pipelineState(name)), webUi: this.link(workflowIds.pipeline(name)) };
+  }
+
+  async release(pipeline: string, number: number): Promise<ReleaseStatus> {
+    const id = releaseId(pipeline, number);
+    const workflowId = workflowIds.release(pipeline, number);
+    const status = await this.query<Omit<ReleaseStatus, 'webUi'>>(workflowId, id, 'status', () =>
+      conveyorError('unknown-release', { id }),
+    );
+    const pending = status.endedAt === null ? await this.pending(workflowId) : [];
+    return {
+      ...status,
+      actions: status.actions.map((action) => mergeAction(action, pending)),
+      webUi: this.link(workflowId),
+    };
+  }
+
+  async deploy(pipeline: string, number: number, action: string): Promise<DeployStatus> {
+    const id = deployId(pipeline, number, action);
+    const { actions } = await this.release(pipeline, number);
+    const view = actions.find(({ name }) => name === action);
+    if (view === undefined) throw conveyorError('unknown-deploy', { id });
+    const workflowId = workflowIds.deploy(pipeline, number, action, view.attempt);
+    const status = await this.query<Omit<DeployStatus, 'webUi'>>(workflowId, id, 'status', () =>
+      notBegun(id, view.blockedBy),
+    );
+    const pending = status.endedAt === null ? await this.pending(workflowId) : [];
+    return { ...mergeDeploy(status, pending), webUi: this.link(workflowId) };
+  }
+
+  link(workflowId: string): string {
+    return `${this.webUi}/namespaces/${this.temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`;
+  }
+
+  /** Runs a call with a deadline, and says what failed in the words of the table of errors. */
+  async asking<T>(
+    id: string,
+    call: () => Promise<T>,
+    wording: { notFound: () => ConveyorError; refused?: (code: string, failure: ApplicationFailure) => ConveyorError },
+  ): Promise<T> {
+    const { client, address } = this.temporal;
+    try {
+      return await client.withDeadline(Date.now() + ANSWER_MS, call);
+    } catch (error) {
+      const refused =
+        wording.refused ?? ((code, failure) => conveyorError('internal', { detail: `${code}: ${failure.message}` }));
+      throw translate(error, { id, address, notFound: wording.notFound, refused });
+    }
+  }
+
+  private query<T>(workflowId: string, id: string, name: string, notFound: () => ConveyorError): Promise<T> {
+    return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound });
+  }
+
+  private pending(workflowId: string) {
+    return pendingOf(this.handle(workflowId)).catch(() => []);
+  }
+
+  private handle(workflowId: string): WorkflowHandle {
+    return this.temporal.client.workflow.getHandle(workflowId);
+  }
+}
+
+const notBegun = (id: string, why: string | null): ConveyorError =>
+  why === null
+    ? conveyorError('unknown-deploy', { id })
+    : conveyorError('invalid-state', { verb: 'show', id, why: `it has not begun: ${why}` });
+
+function unknown(id: string): ConveyorError {
+  if (!id.includes('/')) return conveyorError('unknown-pipeline', { pipeline: id });
+  return conveyorError('invalid-state', { verb: 'command', id, why: 'it has ended' });
+}
+
+/** A workflow's refusal, worded for people (domain/pipeline/requests.ts, workflows/inbox.ts). */
+function refusalOf(id: string, verb: string, input: object, code: string, failure: ApplicationFailure): ConveyorError {
+  const pipeline = id.split('/')[0] ?? id;
+  const names = (failure.details?.[0] as readonly string[] | undefined) ?? [];
+  const actor =
+    (input as { actor?: string; trigger?: { actor: string } }).actor ??
+    (input as { trigger?: { actor: string } }).trigger?.actor ??
+    '';
+  switch (code) {
+    case 'not-permitted':
+      return conveyorError('not-permitted', { actor, pipeline });
+    case 'known-bad':
+      return conveyorError('known-bad', { artifact: names[0] ?? '', pipeline, since: failure.message });
+    case 'missing-artifact':
+      return conveyorError('missing-artifact', { pipeline, names });
+    case 'unknown-artifact':
+      return conveyorError('unknown-artifact', { pipeline, name: names[0] ?? '', known: names.slice(1) });
+    case 'unknown-pipeline':
+      return conveyorError('unknown-pipeline', { pipeline });
+    default:
+      return conveyorError('invalid-state', { verb, id, why: failure.message });
+  }
+}
