@@ -3,7 +3,7 @@ import { serve } from '@hono/node-server';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { createSimulator } from './app';
 
-/** The simulator as a process: `--port 4400 --seed 1 --speed 60`. One line when it is ready, nothing after it. */
+/** The simulator as a process: `--port 4400 --seed 1 --speed 1`. One line when it is ready, nothing after it. */
 
 const HOST = '127.0.0.1';
 /** How long calls that are under way at SIGTERM may take. */
@@ -32,7 +32,7 @@ function readOptions(): { port: number; seed: number; speed: number } {
   const options = {
     port: { type: 'string', default: '4400' },
     seed: { type: 'string', default: '1' },
-    speed: { type: 'string', default: '60' },
+    speed: { type: 'string', default: '1' },
   } as const;
   try {
     const { values } = parseArgs({ options });

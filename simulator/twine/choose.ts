@@ -1,8 +1,8 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { Fleet } from './fleet';
-import { RUNNING, UPDATING, type Job } from './job';
+import { DOWN, RUNNING, UPDATING, type Job } from './job';
 import { wants } from './scheduler';
-import { crashed } from './tasks';
+import { crashed, reachable } from './tasks';
 
 /** What a target asks of one job. */
 export interface Wish {
@@ -52,13 +52,16 @@ function lacking(fleet: Fleet, job: Job, wish: Wish, outdated: Outdated): number
   const reserved = indicesOf(fleet, wish.exclude ?? []);
   const failed: number[] = [];
   const others: number[] = [];
+  const lost: number[] = [];
   let current = 0;
+  const isLost = (slot: number): boolean => job.tasks.state[slot] === DOWN && !reachable({ fleet }, job, slot);
   for (let slot = 0; slot < job.size; slot += 1) {
     if (!outdated(slot)) current += 1;
-    else if (!reserved.has(job.tasks.update[slot] ?? 0)) (crashed(job, slot) ? failed : others).push(slot);
+    else if (!reserved.has(job.tasks.update[slot] ?? 0))
+      (crashed(job, slot) ? failed : isLost(slot) ? lost : others).push(slot);
   }
   const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, job.size) - current);
-  return [...failed, ...others].slice(0, missing);
+  return [...failed, ...others, ...lost].slice(0, missing);
 }
 
 /** Down first, then running; those in flight for another update last, unless a revert cannot wait for them. */
