@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../client/api';
 import { conveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
+import type { Settings } from '../domain/settings';
 
 /** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
 export interface Io {
@@ -33,6 +34,9 @@ export interface ConnectOptions {
   readonly address?: string;
   readonly namespace?: string;
   readonly taskQueue?: string;
+  readonly webUi?: string;
+  /** How patient the workflows of pipelines that are applied are. */
+  readonly settings?: Settings;
 }
 
 /** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). */

@@ -15,17 +15,24 @@ const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 const ERASE_LINE = '\u001b[2K';
 const ERASE_BELOW = '\u001b[0J';
+const CLEAR_SCREEN = '\u001b[2J\u001b[H';
 
 export function liveRegion(screen: Screen): LiveRegion {
   let drawn = 0;
   let last = '';
-  const up = (): string => (drawn === 0 ? HIDE_CURSOR : `\u001b[${drawn}A\r`);
+  let columns = screen.columns;
+  const toTheTop = (): string => {
+    if (drawn === 0) return HIDE_CURSOR;
+    // A terminal of another width has wrapped the lines; where they begin now is not known.
+    return columns === screen.columns ? `\u001b[${drawn}A\r` : CLEAR_SCREEN;
+  };
   return {
     draw: (text) => {
       const lines = fitting(text, screen);
       const picture = lines.map((line) => `${ERASE_LINE}${line}\n`).join('');
-      if (picture === last && drawn > 0) return;
-      screen.write(`${up()}${picture}${ERASE_BELOW}`);
+      if (picture === last && drawn > 0 && columns === screen.columns) return;
+      screen.write(`${toTheTop()}${picture}${ERASE_BELOW}`);
+      columns = screen.columns;
       drawn = lines.length;
       last = picture;
     },

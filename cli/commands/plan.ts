@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import { planView } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
@@ -43,7 +44,6 @@ export const plan: Register = (program, cli) => {
         const updateTimeMs = durationOption('--update-time', options.updateTime) ?? DEFAULT_UPDATE_TIME_MS;
         const units =
           options.units === undefined ? await askPushType(io, spec, name, action) : readUnits(options.units);
-        const { planView } = await import('../../domain/deploy/planView');
         const planned = planView(spec, name, units, { now: nowMs, updateTimeMs });
         emit(io, output, planned, {
           text: (view) => renderPlan(planned, { ...view, now: nowMs }),

@@ -40,8 +40,14 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   const stopAll = async (): Promise<void> => {
     for (const { child } of [...started].reverse()) await child.stop();
   };
+  const failed = new AbortController();
+  const either = AbortSignal.any([stop, failed.signal]);
   const ensure = (part: Part): Promise<void> =>
-    ensurePart(io, part, stop, (child) => started.push({ part: part.name, child }));
+    ensurePart(io, part, either, (child) => started.push({ part: part.name, child })).catch((error: unknown) => {
+      // The others are not waited for any longer, only stopped.
+      failed.abort();
+      throw error;
+    });
   try {
     // The worker and the server want Temporal; the simulator wants nobody.
     await allOrFirstFailure([ensure(temporalPart(options)), ensure(simulatorPart(options))]);
