@@ -18,6 +18,7 @@ import { DeployRun } from './deploy/run';
 import { lockGrantedSignal, releaseLockSignal } from './lock';
 import { holders } from './proxies';
 import { retag } from './tags';
+import { versioned } from './versioning';
 
 /**
  * One deploy: plan, lock, phases, completion; or, from any of them, a revert (DESIGN §5). A child of its release, but
@@ -33,7 +34,7 @@ export async function deploy(input: DeployInput, carried?: DeployRecord): Promis
     return finish(run, ending);
   });
 }
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, deploy);
+setWorkflowOptions(versioned('PINNED'), deploy);
 
 interface Lock {
   granted: boolean;

@@ -11,6 +11,7 @@ import { settled, startable, type PipelineState } from '../domain/pipeline/state
 import { deployOverSignal, deployReadySignal, releaseOverSignal } from './messages';
 import { abandoned, PipelineRun } from './pipeline/run';
 import { startRelease } from './pipeline/startRelease';
+import { versioned } from './versioning';
 
 /**
  * A pipeline for ever: numbers releases, starts them, admits one at a time to deploy, and remembers what is good and
@@ -35,7 +36,7 @@ export async function pipeline(carried: PipelineState | null = null): Promise<ne
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && !run.changed) await carryOn(run);
   }
 }
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, pipeline);
+setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
 
 /** Everything that follows from what changed: releases start, deploys are admitted, the others hear why they wait. */
 async function step(run: PipelineRun): Promise<void> {

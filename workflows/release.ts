@@ -14,6 +14,7 @@ import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { runServiceAction } from './release/serviceAction';
 import { retag } from './tags';
+import { versioned } from './versioning';
 
 /**
  * One run of a pipeline: asks `nextActions`, starts what can start, records what came of it, until every action has
@@ -32,7 +33,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
     return finish(run);
   });
 }
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, release);
+setWorkflowOptions(versioned('PINNED'), release);
 
 /** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
 function step(run: ReleaseRun): void {

@@ -112,10 +112,11 @@ function noEvidence(name: string, now: number): Evidence {
 function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Evidence): Judged {
   const check = input.checks.find(({ name }) => name === evidence.name);
   const key = keyOf(unit, evidence.name);
-  const history = remember(fold[key], evidence.verdict, input.now);
+  const unfilled = unfilledMs(evidence, input);
+  const history = unfilled > 0 ? fold[key] : remember(fold[key], evidence.verdict, input.now);
   const skipped = isSkipped(input.skips, evidence.name);
   const action = check?.onUnhealthy ?? input.onUnhealthy;
-  const doubt = doubtOf(check, evidence, history, input);
+  const doubt = unfilled > 0 ? unfilledDoubt(unfilled) : doubtOf(check, evidence, history, input);
   const notes = [doubt?.note, skipped ? 'skipped' : undefined, action === 'ignore' ? 'only reported' : undefined];
   const { verdict, observed, reference, threshold, samples } = evidence;
   return {
@@ -141,6 +142,15 @@ function remember(before: Unhealthy | undefined, verdict: Verdict, now: number):
   return { since: before?.since ?? now, evaluations: (before?.evaluations ?? 0) + 1 };
 }
 
+/** How much of the window of a verdict, healthy or not, lies before the last update was done: it tells nothing of what that did. */
+function unfilledMs({ verdict, window }: Evidence, { lastUpdateAt }: FoldInput): number {
+  return verdict === 'healthy' || verdict === 'unhealthy' ? Math.max(0, lastUpdateAt - window.start) : 0;
+}
+
+const unfilledDoubt = (missingMs: number): { note: string } => ({
+  note: `not counted yet: its window begins ${formatDuration(missingMs)} before the last update was done`,
+});
+
 /** Why a verdict does not count yet; undefined when it does. */
 function doubtOf(
   check: HealthCheck | undefined,
@@ -148,10 +158,6 @@ function doubtOf(
   history: Unhealthy | undefined,
   input: FoldInput,
 ): { note: string } | undefined {
-  if (evidence.verdict === 'healthy' && evidence.window.start < input.lastUpdateAt) {
-    const missing = input.lastUpdateAt - evidence.window.start;
-    return { note: `not passed yet: its window begins ${formatDuration(missing)} before the last update was done` };
-  }
   const hold = check?.for;
   if (evidence.verdict !== 'unhealthy' || hold === undefined || history === undefined) return undefined;
   if (typeof hold === 'object')
