@@ -83,9 +83,9 @@ function crashesIn(job: Job, slot: number, from: number, to: number): number {
   return count;
 }
 
-/** What the task's version does to it at that moment. */
+/** What the task's version does to it at that moment. A point tells of the time before it, so that what was read once never changes. */
 function behaviourOf(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
-  const spec = behaviourAt(world.behaviours, nameOf(world.fleet, task.version) ?? '', at);
+  const spec = behaviourAt(world.behaviours, nameOf(world.fleet, task.version) ?? '', at - 1);
   if (spec.onlyRegion !== undefined && spec.onlyRegion !== job.region) return {};
   if (spec.afterMs !== undefined && at - task.from < spec.afterMs / world.speed) return {};
   if (spec.atShare === undefined) return spec;

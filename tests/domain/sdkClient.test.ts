@@ -1,0 +1,123 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { ConveyorError } from '../../domain/errors';
+import { callExtension, viaApp, type Fetch } from '../../sdk/client';
+import type { Protocol } from '../../sdk/protocol/common';
+
+const protocol = {
+  look: {
+    request: z.object({ id: z.string() }),
+    response: z.object({ units: z.array(z.object({ n: z.number() })) }),
+    mutates: false,
+  },
+} as const satisfies Protocol;
+const context = { pipeline: 'kvstore', release: 1, deployId: 'd', actor: 'user:alice', config: {} };
+
+const look = (fetch: Fetch, more: { signal?: AbortSignal; timeoutMs?: number; token?: string } = {}) =>
+  callExtension({
+    service: {
+      name: 'hosts',
+      url: 'http://hosts/',
+      timeoutMs: more.timeoutMs ?? 1000,
+      ...(more.token ? { token: more.token } : {}),
+    },
+    protocol,
+    method: 'look',
+    request: { id: 'a' },
+    context,
+    key: 'k',
+    runId: 'run',
+    traceparent: '00-a-b-01',
+    fetch,
+    ...(more.signal ? { signal: more.signal } : {}),
+  });
+
+const answering =
+  (status: number, body: unknown): Fetch =>
+  () =>
+    Promise.resolve(new Response(typeof body === 'string' ? body : JSON.stringify(body), { status }));
+const errorBody = (retryable: boolean) => ({ error: { code: 'no', message: 'not now', retryable } });
+const problem = (call: Promise<unknown>): Promise<ConveyorError> =>
+  call.then(
+    () => Promise.reject(new Error('answered')),
+    (error: ConveyorError) => error,
+  );
+
+test('one POST with the headers and the body of the protocol', async () => {
+  const seen: Request[] = [];
+  const fetch: Fetch = (request) => {
+    seen.push(request);
+    return answering(200, { units: [{ n: 1 }] })(request);
+  };
+  expect(await look(fetch, { token: 't0p' })).toEqual({ units: [{ n: 1 }] });
+  const [request] = seen;
+  expect([seen.length, request?.method, request?.url]).toEqual([1, 'POST', 'http://hosts/look']);
+  expect(Object.fromEntries(request?.headers ?? [])).toMatchObject({
+    authorization: 'Bearer t0p',
+    'idempotency-key': 'k',
+    'x-conveyor-run': 'run',
+    traceparent: '00-a-b-01',
+  });
+  expect(await request?.json()).toEqual({ id: 'a', context });
+});
+
+test.each([
+  [400, errorBody(false), 'extension-rejected', 'hosts rejected look (400): no: not now'],
+  [409, errorBody(true), 'extension-rejected', 'hosts rejected look (409): no: not now'],
+  [404, 'nothing here', 'extension-rejected', 'hosts rejected look (404): nothing here'],
+  [500, errorBody(false), 'extension-rejected', 'hosts rejected look (500): no: not now'],
+  [408, '', 'extension-unavailable', 'hosts did not answer look: 408'],
+  [429, errorBody(false), 'extension-unavailable', 'hosts did not answer look: 429 no: not now'],
+  [500, errorBody(true), 'extension-unavailable', 'hosts did not answer look: 500 no: not now'],
+  [502, '<html>', 'extension-unavailable', 'hosts did not answer look: 502 <html>'],
+  [
+    200,
+    '<html>',
+    'extension-protocol',
+    'hosts answered look with something that is not its protocol: body: not JSON: <html>',
+  ],
+  [
+    302,
+    '',
+    'extension-protocol',
+    'hosts answered look with something that is not its protocol: status: 302 instead of an answer',
+  ],
+])('%i with %j is %s', async (status, body, code, message) => {
+  const error = await problem(look(answering(status, body)));
+  expect(error).toBeInstanceOf(ConveyorError);
+  expect(error).toMatchObject({ code, message, retryable: code === 'extension-unavailable' });
+});
+
+test('an answer that its schema does not allow names the field', async () => {
+  const error = await problem(look(answering(200, { units: [{ n: 1 }, { n: 'two' }] })));
+  expect(error).toMatchObject({ code: 'extension-protocol', retryable: false });
+  expect(error.message).toContain('units.1.n');
+});
+
+test('a network that fails says how', async () => {
+  const fetch: Fetch = () =>
+    Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }));
+  expect(await problem(look(fetch))).toMatchObject({
+    code: 'extension-unavailable',
+    message: expect.stringContaining('ECONNREFUSED'),
+  });
+});
+
+/** Never answers, as a service that hangs. */
+const silent = new Hono().post('/look', () => new Promise<Response>(() => undefined));
+
+test('a service that does not answer in time is unavailable', async () => {
+  const error = await problem(look(viaApp(silent), { timeoutMs: 20 }));
+  expect(error).toMatchObject({
+    code: 'extension-unavailable',
+    message: expect.stringContaining('no answer within 20 ms'),
+  });
+});
+
+test('when the caller gives up, the call ends with his reason at once, also in the same process', async () => {
+  const caller = new AbortController();
+  const call = look(viaApp(silent), { signal: caller.signal });
+  caller.abort(new Error('the activity was cancelled'));
+  await expect(call).rejects.toThrow('the activity was cancelled');
+  await expect(look(viaApp(silent), { signal: caller.signal })).rejects.toThrow('the activity was cancelled');
+});
