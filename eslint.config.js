@@ -33,7 +33,7 @@ module.exports = [
     plugins: { conveyor: { rules: { walls } } },
     rules: {
       'conveyor/walls': 'error',
-      eqeqeq: 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-restricted-syntax': syntax(NO_ENUM, NO_DEFAULT),
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
