@@ -39,15 +39,16 @@ with_lock() {
   return "$rc"
 }
 
-# follow LOG PID WHAT: says how far a long job is until it ends, and returns what it returned.
+# follow LOG PID WHAT ABOUT: says how far a long job is until it ends, and returns what it returned. Its log has a line for
+# each thing done, ABOUT so many in all.
 follow() {
-  local log=$1 pid=$2 what=$3 began=$SECONDS said=$SECONDS every=15
+  local log=$1 pid=$2 what=$3 about=$4 began=$SECONDS said=$SECONDS every=15
   [ ! -t 2 ] || every=1
   while kill -0 "$pid" 2>/dev/null; do
     sleep 1
     [ $((SECONDS - said)) -ge "$every" ] || continue
     said=$SECONDS
-    progress "$what: $((SECONDS - began)) s, $(wc -l <"$log" | tr -d ' ') packages so far"
+    progress "$what: $((SECONDS - began)) s, $(wc -l <"$log" | tr -d ' ') of about $about packages"
   done
   [ ! -t 2 ] || printf '\r\033[K' >&2
   wait "$pid"

@@ -19,7 +19,7 @@ async function step(name, work) {
   const began = Date.now();
   say(`▸ ${name}`);
   const found = await work();
-  say(`✔ ${name}${typeof found === 'string' ? `: ${found}` : ''} (${seconds(began)})`);
+  say(`✔ ${name}${typeof found === 'string' && found !== '' ? `: ${found}` : ''} (${seconds(began)})`);
 }
 
 /** Runs a command in the checkout; its output goes to stderr unless `capture`, which returns stdout instead. */
