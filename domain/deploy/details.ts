@@ -1,23 +1,22 @@
-import type { DeployStatus, PhaseState } from '../views';
+import { aligned, block, list, moment, sections } from '../markdown';
+import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
+import type { Verdict } from '../health/verdict';
 
 /** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (DESIGN §4 rule 12). */
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
-  const sections = [
+  return sections(
     `## ${status.id} → ${status.version}`,
-    `**${status.state}${status.outcome ? `: ${status.outcome}` : ''}** — ${status.summary}`,
-    phaseTable(status),
-    healthTable(status),
-    lastSteps(status),
-    status.next.length > 0 ? ['Next:', '```', ...status.next, '```'].join('\n') : '',
-  ];
-  return sections
-    .filter((section) => section !== '')
-    .join('\n\n')
-    .slice(0, MAX_DETAILS);
+    `**${headline(status)}**`,
+    aligned(status.phases.map(phaseRow)),
+    list('Health', status.health.slice(0, MAX_ROWS).map(healthLine)),
+    list(
+      'Last steps (UTC)',
+      status.timeline.slice(-8).map(({ at, text }) => `${moment(at)} ${text}`),
+    ),
+    status.next.length > 0 ? `Next:\n${block(status.next)}` : '',
+  );
 }
 
-/** The server keeps at most 20,000 bytes of details; most of the text is ASCII. */
-const MAX_DETAILS = 16_000;
 const MAX_ROWS = 12;
 
 const GLYPHS: Readonly<Record<PhaseState, string>> = {
@@ -29,27 +28,26 @@ const GLYPHS: Readonly<Record<PhaseState, string>> = {
   reverted: '↩',
 };
 
-function phaseTable({ phases }: Pick<DeployStatus, 'phases'>): string {
-  if (phases.length === 0) return '';
-  const rows = phases.map((phase) => {
-    const targeted = phase.units.reduce((total, unit) => total + unit.targeted, 0);
-    const live = phase.units.reduce((total, unit) => total + unit.live, 0);
-    const baked = phase.bakedAt ?? (phase.bakeUntil ? `until ${phase.bakeUntil}` : '');
-    return `| ${GLYPHS[phase.state]} ${phase.name} | ${phase.scope} | ${phase.amount} | ${live}/${targeted} | ${baked} | ${phase.skipped ?? ''} |`;
-  });
-  return ['| Phase | Scope | Amount | Live | Baked | Skipped |', '|-|-|-|-|-|-|', ...rows].join('\n');
+const VERDICT_GLYPHS: Readonly<Record<Verdict, string>> = {
+  healthy: '✔',
+  unhealthy: '✖',
+  inconclusive: '?',
+  errored: '⚠',
+};
+
+/** The summary; with the outcome in front of it where it does not begin with that itself. */
+function headline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): string {
+  return outcome === null || summary.startsWith(outcome) ? summary : `${outcome}: ${summary}`;
 }
 
-function healthTable({ health }: Pick<DeployStatus, 'health'>): string {
-  if (health.length === 0) return '';
-  const rows = health
-    .slice(0, MAX_ROWS)
-    .map((row) => `| ${row.unit} | ${row.check} | ${row.verdict} | ${row.reason} |`);
-  return ['| Unit | Check | Verdict | Why |', '|-|-|-|-|', ...rows].join('\n');
+function phaseRow(phase: PhaseView): string[] {
+  const { name, scope, amount, state, units, bakeUntil, skipped } = phase;
+  const targeted = units.reduce((total, unit) => total + unit.targeted, 0);
+  const live = units.reduce((total, unit) => total + unit.live, 0);
+  const counts = targeted > 0 ? `${live}/${targeted} live` : '';
+  const more = skipped ?? (bakeUntil ? `bakes until ${moment(bakeUntil)} UTC` : '');
+  return [`${GLYPHS[state]} ${name}`, `${amount} of ${scope}`, state, counts, more];
 }
 
-const lastSteps = ({ timeline }: Pick<DeployStatus, 'timeline'>): string =>
-  timeline
-    .slice(-8)
-    .map((entry) => `- ${entry.at} ${entry.text}`)
-    .join('\n');
+const healthLine = ({ unit, check, verdict, reason }: HealthRow): string =>
+  `${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${verdict}: ${reason}`;

@@ -1,4 +1,5 @@
 import { releaseId } from '../ids';
+import { aligned, block, list, moment, sections } from '../markdown';
 import type { PipelineStatus, ReleaseSummary } from '../views';
 import type { ActiveRelease, PipelineState } from './state';
 
@@ -43,26 +44,33 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
 
 /** The current details of a pipeline in the Temporal Web UI (DESIGN §4 rule 12). */
 export function pipelineDetails(state: PipelineState): string {
-  const status = pipelineStatus(state);
-  const good = Object.entries(status.lastGood).map(
-    ([action, { release, version }]) => `- ${action}: \`${version}\`, since release ${release}`,
+  const { id, held, lastGood, releases, knownBad } = pipelineStatus(state);
+  const good = Object.entries(lastGood).map(
+    ([action, { release, version }]) => `${action}: \`${version}\`, since release ${release}`,
   );
-  const releases = [...status.releases]
-    .reverse()
-    .map(({ number, state: at, cause, startedAt }) => `| ${number} | ${at} | ${cause ?? ''} | ${startedAt} |`);
-  const bad = status.knownBad.map(({ artifact, reason }) => `- \`${artifact}\`: ${reason}`);
-  return [
-    `## ${status.id}`,
-    status.held
-      ? `**Held by ${status.held.actor} since ${status.held.at}: ${status.held.reason}**\n\n\`conveyor unhold ${status.id} --reason "…"\``
-      : '',
-    good.length > 0 ? `In production:\n${good.join('\n')}` : 'Nothing was deployed yet.',
-    ['| Release | State | Cause | Started |', '|-|-|-|-|', ...releases].join('\n'),
-    bad.length > 0 ? `Known bad:\n${bad.join('\n')}` : '',
-  ]
-    .filter((section) => section !== '')
-    .join('\n\n')
-    .slice(0, MAX_DETAILS);
+  return sections(
+    `## ${id}`,
+    held ? `**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : '',
+    good.length > 0 ? list('In production', good) : 'Nothing was deployed yet.',
+    releases.length > 0 ? `Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}` : '',
+    list(
+      'Known bad: never deployed again unless a person allows it',
+      knownBad.map(({ artifact, reason }) => `\`${artifact}\`: ${reason}`),
+    ),
+    `Next:\n${block(nextOf(id, held !== null, knownBad.at(-1)?.artifact))}`,
+  );
 }
 
-const MAX_DETAILS = 16_000;
+const newestFirst = (releases: readonly ReleaseSummary[]): string[][] =>
+  [...releases]
+    .reverse()
+    .map(({ number, state, cause, startedAt }) => [String(number), state, moment(startedAt), cause ?? '']);
+
+function nextOf(id: string, held: boolean, bad: string | undefined): string[] {
+  const reason = '--reason "…"';
+  return [
+    `conveyor history ${id}`,
+    held ? `conveyor unhold ${id} ${reason}` : `conveyor hold ${id} ${reason}`,
+    ...(bad === undefined ? [] : [`conveyor allow-artifact ${id} ${bad} ${reason}`]),
+  ];
+}

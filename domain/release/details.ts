@@ -1,4 +1,5 @@
-import type { ActionState, ReleaseStatus } from '../views';
+import { aligned, block, list, moment, sections } from '../markdown';
+import type { ActionState, ActionView, ReleaseStatus } from '../views';
 
 const GLYPHS: Readonly<Record<ActionState, string>> = {
   waiting: '◷',
@@ -13,21 +14,25 @@ const GLYPHS: Readonly<Record<ActionState, string>> = {
 /** The current details of a release in the Temporal Web UI (DESIGN §4 rule 12). */
 export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>): string {
   const artifacts = status.artifacts.map(({ name, version }) => `\`${name}@${version}\``).join(', ');
-  const rows = status.actions.map(
-    ({ name, type, state, blockedBy, message }) =>
-      `| ${GLYPHS[state]} ${name} | ${type} | ${state} | ${blockedBy ?? message ?? ''} |`,
-  );
-  const steps = status.timeline.slice(-8).map(({ at, text }) => `- ${at} ${text}`);
-  return [
+  return sections(
     `## ${status.id}`,
-    `**${status.state}${status.cause ? `: ${status.cause}` : ''}** — ${artifacts}, by ${status.trigger.actor}`,
-    ['| Action | Type | State | Why |', '|-|-|-|-|', ...rows].join('\n'),
-    steps.join('\n'),
-    status.endedAt === null ? `Next:\n\`\`\`\nconveyor watch ${status.id}\n\`\`\`` : '',
-  ]
-    .filter((section) => section !== '')
-    .join('\n\n')
-    .slice(0, MAX_DETAILS);
+    `**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${artifacts} · ${status.trigger.kind}, by ${status.trigger.actor}`,
+    aligned(status.actions.map(({ name, type, state }) => [`${GLYPHS[state]} ${name}`, type, state])),
+    list('Why', status.actions.flatMap(reasonOf)),
+    list(
+      'Last steps (UTC)',
+      status.timeline.slice(-8).map(({ at, text }) => `${moment(at)} ${text}`),
+    ),
+    `Next:\n${block(nextOf(status))}`,
+  );
 }
 
-const MAX_DETAILS = 16_000;
+const reasonOf = ({ name, blockedBy, message }: ActionView): string[] => {
+  const reason = blockedBy ?? message;
+  return reason === null ? [] : [`${name}: ${reason}`];
+};
+
+function nextOf({ id, pipeline, actions, endedAt }: Omit<ReleaseStatus, 'webUi'>): string[] {
+  const deploys = actions.flatMap(({ deploy }) => (deploy === null ? [] : [`conveyor status ${deploy}`]));
+  return endedAt === null ? [`conveyor watch ${id}`, ...deploys] : [...deploys, `conveyor history ${pipeline}`];
+}
