@@ -11,15 +11,14 @@ export async function poll<T, H>(
   look: (now: number, signal: AbortSignal) => Promise<{ done: T } | { seen: H; waitMs?: number }>,
 ): Promise<T> {
   const context = Context.current();
-  let heartbeat: H | undefined;
   for (;;) {
     const looked = await look(await clock.now(), context.cancellationSignal);
     if ('done' in looked) return looked.done;
-    heartbeat = looked.seen;
-    const until = (await clock.now()) + (looked.waitMs ?? intervalMs);
-    for (let left = 1; left > 0; left = until - (await clock.now())) {
-      context.heartbeat(heartbeat);
-      const slice = Math.max(1, Math.min(until - (await clock.now()), heartbeatTimeoutMs / 3));
+    const from = await clock.now();
+    const until = from + (looked.waitMs ?? intervalMs);
+    for (let now = from; now < until; now = await clock.now()) {
+      context.heartbeat(looked.seen);
+      const slice = Math.max(1, Math.min(until - now, heartbeatTimeoutMs / 3));
       await Promise.race([clock.sleep(slice, context.cancellationSignal), context.cancelled]);
     }
   }

@@ -35,5 +35,9 @@ const watching = ({ heartbeatTimeoutMs }: Settings) =>
 export const pushWatchers = (settings: Settings) =>
   proxyActivities<PushTypeActivities>({ ...watching(settings), retry: { ...FOREVER, maximumAttempts: 5 } });
 
+/** While the deploy is paused there is nothing to show that it does not show already: the watch itself waits for the end. */
+export const patientPushWatchers = (settings: Settings) =>
+  proxyActivities<PushTypeActivities>({ ...watching(settings), retry: FOREVER });
+
 export const actionWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: FOREVER });

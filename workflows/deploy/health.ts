@@ -4,7 +4,7 @@ import { withHealth } from '../../domain/deploy/state';
 import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
 import type { HealthCheck } from '../../domain/spec/health';
-import { pushWatchers } from '../proxies';
+import { patientPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
 import { isRefusal, messageOf } from './dependable';
 import type { DeployRun } from './run';
@@ -61,7 +61,7 @@ async function evaluate(
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
   const start = run.record.firstUpdateMs ?? Date.now();
-  const activities = pushWatchers(settings);
+  const activities = (run.paused ? patientPushWatchers : pushWatchers)(settings);
   const waited = await run.waitFor(
     () =>
       activities.watchHealth.executeWithOptions({ summary }, [

@@ -1,0 +1,162 @@
+import { kvstore } from './pipelines';
+import { HOUR, MINUTE, VirtualWorld } from './world';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  await world.job('kvstore-x', 'x', 6);
+  await world.job('kvstore-y', 'y', 6);
+});
+afterEach(() => world.close());
+
+const states = async (numbers: number[]) =>
+  Promise.all(
+    numbers.map(async (number) =>
+      world.releaseStatus('kvstore', number).then(({ state, cause }) => (cause ? `${state} (${cause})` : state)),
+    ),
+  );
+
+test('of two releases that are ready one deploys at a time, and a third supersedes the one that waits', async () => {
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  await world.release('kvstore', 'kv:3');
+  await world.until(
+    'the second waits',
+    async () => (await world.releaseStatus('kvstore', 2)).actions[0]?.blockedBy === 'release 1 deploys',
+  );
+  await world.release('kvstore', 'kv:4');
+  await world.ended('kvstore', 3);
+  expect(await states([1, 2, 3])).toEqual(['succeeded', 'cancelled (superseded)', 'succeeded']);
+  for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:4': 6 });
+});
+
+test('with supersede: never every release deploys, in order', async () => {
+  await world.apply(kvstore({}, { releases: { supersede: 'never' } }));
+  for (const version of ['kv:2', 'kv:3', 'kv:4']) await world.release('kvstore', version);
+  await world.ended('kvstore', 3);
+  expect(await states([1, 2, 3])).toEqual(['succeeded', 'succeeded', 'succeeded']);
+});
+
+test('two pipelines that deploy the same service take turns', async () => {
+  const other = { ...kvstore(), pipeline: 'kvstore-hotfix' };
+  await world.apply(kvstore());
+  await world.apply(other);
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  await world.release('kvstore-hotfix', 'kv:3');
+  const waiting = await world.reaches('kvstore-hotfix', 1, ({ state }) => state === 'waiting-lock');
+  expect(waiting.summary).toBe('waiting until nobody else deploys kvstore');
+  await world.ended('kvstore-hotfix', 1);
+  const [first, second] = [await world.deployStatus('kvstore', 1), await world.deployStatus('kvstore-hotfix', 1)];
+  expect([first.outcome, second.outcome]).toEqual(['succeeded', 'succeeded']);
+  expect(second.spans.lockWaitMs).toBeGreaterThan(10 * MINUTE);
+  expect(Date.parse(second.phases[0]?.startedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(first.endedAt ?? ''));
+});
+
+test('a held pipeline starts no deploy until it is let go', async () => {
+  await world.apply(kvstore());
+  await world.command('pipeline/kvstore', 'hold', { reason: 'conference' });
+  await world.release('kvstore', 'kv:2');
+  await world.sleep(24 * HOUR);
+  const [deploy] = (await world.releaseStatus('kvstore', 1)).actions;
+  expect(deploy).toMatchObject({ state: 'blocked', blockedBy: 'the pipeline is held by user:alice: conference' });
+  await world.command('pipeline/kvstore', 'unhold');
+  await world.ended('kvstore', 1);
+  expect(await states([1])).toEqual(['succeeded']);
+});
+
+test('a known-bad version that is built again is never deployed again until a person says so', async () => {
+  await world.describeVersion('kv:2', { errorRatio: 0.2 });
+  const source = {
+    build: { type: 'build', inputs: ['source'], outputs: ['executable'], with: { target: '//kv:server' } },
+    deploy: kvstore().actions.deploy,
+  };
+  await world.apply({ ...kvstore(), artifacts: { source: { finder: 'manual' } }, actions: source as never });
+  const submit = () =>
+    world
+      .pipeline('kvstore')
+      .executeUpdate('start-release', {
+        args: [
+          {
+            artifacts: [{ name: 'source', kind: 'source', version: '2', metadata: {} }],
+            trigger: { kind: 'manual', actor: 'user:alice', key: null },
+          },
+        ],
+      });
+  await submit();
+  await world.ended('kvstore', 1);
+  await submit();
+  await world.ended('kvstore', 2);
+  expect(await states([1, 2])).toEqual(['failed', 'cancelled (bad-package)']);
+  await world.describeVersion('kv:2', {});
+  await world.command('pipeline/kvstore', 'allow-artifact', { artifact: 'executable@kv:2' });
+  await submit();
+  await world.ended('kvstore', 3);
+  expect(await states([3])).toEqual(['succeeded']);
+});
+
+test('two reverts in a row hold the pipeline', async () => {
+  for (const version of ['kv:2', 'kv:3']) await world.describeVersion(version, { errorRatio: 0.2 });
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  await world.ended('kvstore', 1);
+  expect((await world.pipelineStatus('kvstore')).state).toBe('active');
+  await world.release('kvstore', 'kv:3');
+  await world.ended('kvstore', 2);
+  expect((await world.pipelineStatus('kvstore')).held).toMatchObject({
+    actor: 'service:conveyor',
+    reason: '2 reverts in a row',
+  });
+});
+
+test('a deploy that cannot be planned ends, says why and touches nothing', async () => {
+  await world.apply(kvstore({ phases: [{ scope: 'region:mars', amount: 3 }] }));
+  await world.release('kvstore', 'kv:2');
+  await world.ended('kvstore', 1);
+  const deploy = await world.deployStatus('kvstore', 1);
+  expect(deploy).toMatchObject({ outcome: 'failed', classification: 'good-failure' });
+  expect(deploy.summary).toBe(
+    'the scope region:mars of phase phase-1 matches none of the units (kvstore-x, kvstore-y)',
+  );
+  await world.apply(kvstore({ config: { jobs: ['kvstore-x', 'kvstore-q'] } }));
+  await world.release('kvstore', 'kv:2');
+  await world.ended('kvstore', 2);
+  expect((await world.deployStatus('kvstore', 2)).summary).toContain('kvstore-q');
+});
+
+test('a fleet that is unhealthy already pauses the deploy before it touches anything', async () => {
+  await world.describeVersion('kv:1', { errorRatio: 0.2 });
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  const { paused, phases } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'health' });
+  expect(paused?.reason).toContain('unhealthy before anything was updated');
+  expect(phases[0]?.state).toBe('waiting');
+  await world.command('deploy/kvstore/1/deploy/1', 'skip-health-check', {
+    check: 'errors',
+    for: 'deploy',
+    reason: 'this is the fix',
+  });
+  await world.command('deploy/kvstore/1/deploy/1', 'resume');
+  await world.ended('kvstore', 1);
+  expect((await world.deployStatus('kvstore', 1)).outcome).toBe('succeeded');
+});
+
+test('the same key submitted twice is one release', async () => {
+  await world.apply(kvstore());
+  const submit = () =>
+    world
+      .pipeline('kvstore')
+      .executeUpdate('start-release', {
+        args: [
+          {
+            artifacts: [{ name: 'executable', kind: 'executable', version: 'kv:2', metadata: {} }],
+            trigger: { kind: 'manual', actor: 'user:alice', key: 'build-77' },
+          },
+        ],
+      });
+  expect(await submit()).toEqual({ number: 1, duplicate: false });
+  expect(await submit()).toEqual({ number: 1, duplicate: true });
+  await world.ended('kvstore', 1);
+});
