@@ -1,8 +1,10 @@
 import { parse } from 'yaml';
-import { planView } from '../../domain/deploy/planView';
+import { PlanError } from '../../domain/deploy/plan';
+import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
+import type { PlanView } from '../../domain/views';
 import { callExtension } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { loadRegistry } from '../../sdk/registry';
@@ -44,7 +46,7 @@ export const plan: Register = (program, cli) => {
         const updateTimeMs = durationOption('--update-time', options.updateTime) ?? DEFAULT_UPDATE_TIME_MS;
         const units =
           options.units === undefined ? await askPushType(io, spec, name, action) : readUnits(options.units);
-        const planned = planView(spec, name, units, { now: nowMs, updateTimeMs });
+        const planned = planOf(spec, name, units, { now: nowMs, updateTimeMs });
         emit(io, output, planned, {
           text: (view) => renderPlan(planned, { ...view, now: nowMs }),
           name: planned.phases.map((phase) => phase.name),
@@ -53,6 +55,15 @@ export const plan: Register = (program, cli) => {
       }),
     );
 };
+
+/** @throws plan-impossible when the phases do not fit the fleet. */
+function planOf(spec: PipelineSpec, name: string, units: readonly Unit[], times: PlanTimes): PlanView {
+  try {
+    return planView(spec, name, units, times);
+  } catch (error) {
+    throw error instanceof PlanError ? conveyorError('plan-impossible', { why: error.message }) : error;
+  }
+}
 
 function deployActionOf(spec: PipelineSpec, wanted: string | undefined): readonly [string, DeployAction] {
   const deploys = Object.entries(spec.actions).flatMap(([name, action]) =>

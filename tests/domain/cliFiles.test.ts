@@ -133,6 +133,19 @@ describe('plan', () => {
     expect(ran.err).toContain(`conveyor lint ${broken}`);
   });
 
+  test('whose phases do not fit the fleet says which and why', async () => {
+    const path = join(folder, 'elsewhere.yaml');
+    await run(['init', 'elsewhere', '--file', path]);
+    const text = readFileSync(path, 'utf8').replace('scope: "*", amount: 1%', 'scope: "region:z", amount: 1%');
+    writeFileSync(path, text);
+    const fleet = join(folder, 'fleet.json');
+    const unit = { id: 'elsewhere', labels: { region: 'x' }, size: 9, version: 'a:1', mixed: false, available: true };
+    writeFileSync(fleet, JSON.stringify({ service: 'elsewhere', units: [unit] }));
+    const ran = await run(['plan', path, '--units', fleet]);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain('plan-impossible: the deploy cannot be planned: the scope region:z of phase first');
+  });
+
   test('without a fleet says where it looked and how to give one', async () => {
     const path = join(folder, 'planned.yaml');
     await run(['init', 'planned', '--file', path]);
