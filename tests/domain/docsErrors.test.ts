@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { conveyorError, ERRORS, type ErrorCode } from '../../domain/errors';
+import { parseRegistry } from '../../sdk/registry';
+
+const DOCS = readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8');
+
+type Params = { readonly [C in ErrorCode]: Parameters<(typeof ERRORS)[C]['message']>[0] };
+
+/** What the examples in docs/errors.md were made with. */
+const SAMPLES: Params = {
+  usage: { text: 'unknown command relase', hint: 'did you mean release?' },
+  'invalid-id': { text: 'kvstore/twelve', expected: 'the id of a pipeline, release or deploy' },
+  'missing-reason': { verb: 'pause' },
+  'unknown-pipeline': { pipeline: 'kvstor' },
+  'unknown-release': { id: 'kvstore/99' },
+  'unknown-deploy': { id: 'kvstore/12/publish' },
+  'ambiguous-deploy': { id: 'web/7', deploys: ['web/7/eu', 'web/7/us'] },
+  'not-permitted': { actor: 'user:mallory', pipeline: 'kvstore' },
+  'invalid-state': { verb: 'skip-phase', id: 'kvstore/12/deploy', why: 'no phase has begun' },
+  'known-bad': {
+    artifact: 'executable@kv:13',
+    pipeline: 'kvstore',
+    since: 'release 2 was reverted by itself: errors is 0.1995, above the limit of 0.05',
+  },
+  'missing-artifact': { pipeline: 'kvstore', names: ['source'] },
+  'unknown-artifact': { pipeline: 'kvstore', name: 'src', known: ['source'] },
+  'unknown-extension': { kind: 'push-type', name: 'twin', known: ['twine'] },
+  'extension-rejected': {
+    service: 'twine',
+    method: 'executeUpdates',
+    status: 409,
+    detail: 'unit-busy: kvstore-x is being updated by deploy/kvstore/11/deploy/1/0/1',
+  },
+  'extension-protocol': {
+    service: 'twine',
+    method: 'trackUpdates',
+    field: 'units.0.live',
+    detail: 'Invalid input: expected number, received string',
+  },
+  'extension-unavailable': { service: 'twine', method: 'needsPush', detail: 'connect ECONNREFUSED 127.0.0.1:4400' },
+  'plan-impossible': { why: 'the scope region:z of phase first matches none of the units (kvstore-x, kvstore-y)' },
+  'temporal-unreachable': { address: 'localhost:7233', detail: 'Failed to connect before the deadline' },
+  'simulator-unreachable': { url: 'http://localhost:4400', detail: 'fetch failed' },
+  'no-worker': { id: 'kvstore/12' },
+  'port-in-use': { port: 4400, process: 'the simulator' },
+  'file-unreadable': {
+    file: 'pipelin.yaml',
+    detail: 'there is no such file',
+  },
+  'invalid-file': { file: 'pipeline.yaml', problems: 2 },
+  'config-invalid': {
+    file: 'conveyor.config.yaml',
+    detail: 'extensions.0.url: expected a URL such as http://localhost:4400/push-types/twine',
+  },
+  'process-failed': {
+    process: 'worker',
+    how: 'it ended with exit code 1',
+    tail: 'Its last lines:\n  | error: config-invalid: conveyor.config.yaml is not a valid configuration: …',
+    logFile: '.conveyor/logs/worker.log',
+  },
+  'demo-unexpected': {
+    what: 'kvstore/1 should have succeeded, but it is failed',
+    logFolder: '.conveyor/logs/demo-4711',
+  },
+  internal: { detail: 'Cannot read properties of undefined' },
+};
+
+interface Documented {
+  readonly code: string;
+  readonly text: string;
+}
+
+/** The sections of the file; one an error. */
+function documented(): Documented[] {
+  const [, ...parts] = DOCS.split(/^## /m);
+  return parts.map((part) => ({ code: part.slice(0, part.indexOf('\n')), text: part }));
+}
+
+const codes = Object.keys(ERRORS) as ErrorCode[];
+
+describe('docs/errors.md', () => {
+  test('documents every error that there is, and none that there is not, in the same order', () => {
+    expect(documented().map(({ code }) => code)).toEqual(codes);
+  });
+
+  test.each(codes)(
+    '%s: shows the message and the hint as they are printed, the exit code and whether to try again',
+    (code) => {
+      const text = documented().find((section) => section.code === code)?.text ?? '';
+      const { message, hint, exit, retryable } = conveyorError(code, SAMPLES[code]);
+      expect(text).toContain(`error: ${code}: ${message}\nhint: ${hint}\n`);
+      expect(text).toContain(
+        `Exit code ${exit}. ${retryable ? 'Trying again may help.' : 'Trying again does not help.'}`,
+      );
+    },
+  );
+
+  test('the complete configuration under config-invalid is one that loads', () => {
+    const example = /```yaml\n([^]*?)```/.exec(DOCS.slice(DOCS.indexOf('\n## config-invalid\n')))?.[1] ?? '';
+    const registry = parseRegistry(parse(example), { TWINE_TOKEN: 'secret' });
+    expect(new Set(registry.extensions.map(({ kind }) => kind)).size).toBe(4);
+    expect(registry.find('push-type', 'twine')).toMatchObject({ token: 'secret', timeoutMs: 10_000 });
+    expect(registry.groups['storage']).toEqual(['user:alice', 'user:bob']);
+    expect(
+      Object.keys((parse(example) as { settings: object }).settings)
+        .map((name) => `${name}Ms`)
+        .sort(),
+    ).toEqual(Object.keys(registry.settings).sort());
+  });
+});
