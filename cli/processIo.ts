@@ -19,7 +19,8 @@ export function processIo(): Io {
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
       const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../sdk/registry')];
-      return createClient({ ...options, policyGroups: loadRegistry(undefined, process.env).groups });
+      const { groups, settings } = loadRegistry(undefined, process.env);
+      return createClient({ settings, ...options, policyGroups: groups });
     },
   };
 }

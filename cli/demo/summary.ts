@@ -1,5 +1,5 @@
 import type { DeployStatus } from '../../domain/views';
-import { alignRows, paint, table, tint, type View } from '../render/paint';
+import { alignRows, paint, table, tint, wrap, type View } from '../render/paint';
 import { deployWord, took } from '../render/words';
 import type { DemoResult } from './story';
 import type { JobView } from './world';
@@ -9,21 +9,14 @@ export function renderSummary({ deploys, releases, jobs }: DemoResult, view: Vie
   const colors = paint(view.color);
   const rows = deploys.map((deploy) => {
     const { word, sign } = deployWord(deploy);
-    return [
-      colors.bold(deploy.id),
-      deploy.version,
-      tint(colors, sign.tone, `${sign.glyph} ${word}`),
-      took(deploy.startedAt, deploy.endedAt, view),
-      evidenceOf(deploy),
-    ];
+    const outcome = tint(colors, sign.tone, `${sign.glyph} ${word}`);
+    return [colors.bold(deploy.id), deploy.version, outcome, took(deploy.startedAt, deploy.endedAt, view)];
   });
   const links = [...releases, ...deploys].map(({ id, webUi }) => [`  ${id}`, colors.underline(webUi)]);
   return [
-    table(['DEPLOY', 'VERSION', 'OUTCOME', 'TOOK', 'WHY'], rows, 'nothing was deployed', {
-      ...view,
-      width: Math.max(view.width, 100),
-    }),
+    table(['DEPLOY', 'VERSION', 'OUTCOME', 'TOOK'], rows, 'nothing was deployed', view),
     '',
+    ...deploys.flatMap((deploy) => evidenceOf(deploy, view)),
     colors.bold('The fleet now'),
     ...alignRows(jobs.map((job) => [`  ${job.name}`, versionWords(job)])),
     '',
@@ -32,11 +25,12 @@ export function renderSummary({ deploys, releases, jobs }: DemoResult, view: Vie
   ].join('\n');
 }
 
-/** The unhealthy verdict that ended it, else that all was well. */
-function evidenceOf(deploy: DeployStatus): string {
+/** The unhealthy verdict that a deploy was reverted for, in full. */
+function evidenceOf(deploy: DeployStatus, view: View): string[] {
   const broken = deploy.health.find((row) => row.verdict === 'unhealthy');
-  if (broken) return `${broken.check} of ${broken.unit}: ${broken.reason}`;
-  return deploy.outcome === 'succeeded' ? 'all checks healthy' : deploy.summary;
+  if (broken === undefined) return [];
+  const reason = wrap(`${broken.unit}: ${broken.reason}`, Math.max(20, view.width - 4)).map((line) => `  ${line}`);
+  return [paint(view.color).bold(`Why ${deploy.version} was taken back`), ...reason, ''];
 }
 
 const versionWords = (job: JobView): string =>

@@ -1,5 +1,5 @@
 import { wholeSeconds, ago, clock, deployWord, PAUSED, took, until, VERDICT_SIGNS } from './words';
-import { cut, paint, tint, alignRows, type Colors, type View } from './paint';
+import { alignRows, cut, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../../domain/views';
 
@@ -10,7 +10,7 @@ export function renderDeploy(deploy: DeployStatus, view: View): string {
     header(deploy, view, colors),
     alignRows(phaseRows(deploy, view)),
     healthSection(deploy.health, view, colors),
-    deploy.revert === null ? [] : revertSection(deploy, view, colors),
+    revertSection(deploy, view, colors),
     timelineSection(deploy.timeline, view, colors),
     nextSection(deploy.next, deploy.webUi, colors),
   ];
@@ -31,25 +31,22 @@ export function fieldLines(fields: readonly (readonly [string, string] | null)[]
   return given.map(([name, value]) => `${colors.bold(`${name}:`.padEnd(10))} ${value}`);
 }
 
-/** Health rows: sign, where, observed against its limit, and the sentence. The worst come first. */
+/** Health rows, the worst first: sign, where, observed against its limit; the sentence of all that is not healthy. */
 export function healthSection(rows: readonly HealthRow[], view: View, colors: Colors): string[] {
   if (rows.length === 0) return [];
   const order = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
   const sorted = [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
   const shown = sorted.slice(0, view.compact ? 4 : 12);
-  const cells = shown.map((row) => {
-    const { glyph, tone } = VERDICT_SIGNS[row.verdict];
-    return [
-      '  ' + tint(colors, tone, `${glyph} ${row.verdict}`),
-      row.unit,
-      row.check,
-      measured(row),
-      colors.dim(row.reason),
-    ];
-  });
-  const hidden = sorted.length - shown.length;
-  const more = hidden > 0 ? [colors.dim(`  … ${hidden} more, all ${hiddenVerdicts(sorted.slice(shown.length))}`)] : [];
-  return [colors.bold('Health'), ...alignRows(cells), ...more];
+  const aligned = alignRows(
+    shown.map((row) => {
+      const { glyph, tone } = VERDICT_SIGNS[row.verdict];
+      return [`  ${tint(colors, tone, `${glyph} ${row.verdict}`)}`, row.unit, row.check, measured(row)];
+    }),
+  );
+  const lines = aligned.flatMap((line, at) => [line, ...sentenceOf(shown[at], view, colors)]);
+  const hidden = sorted.slice(shown.length);
+  const more = hidden.length > 0 ? [colors.dim(`  … ${hidden.length} more, all ${hiddenVerdicts(hidden)}`)] : [];
+  return [colors.bold('Health'), ...lines, ...more];
 }
 
 export function timelineSection(entries: readonly TimelineEntry[], view: View, colors: Colors): string[] {
@@ -129,6 +126,13 @@ const spanWords = (spans: Spans): string =>
     .map(([key, word]) => `${word} ${wholeSeconds(spans[key])}`)
     .join(', ');
 
+/** Why a person should look, never cut; what is healthy needs no words. */
+function sentenceOf(row: HealthRow | undefined, view: View, colors: Colors): string[] {
+  if (row === undefined || row.verdict === 'healthy') return [];
+  const lines = wrap(row.reason, Math.max(20, view.width - 6)).map((line) => `      ${line}`);
+  return row.verdict === 'inconclusive' ? lines.slice(0, 1).map(colors.dim) : lines;
+}
+
 /** `0.21, limit 0.05 (12 samples)`. */
 function measured(row: HealthRow): string {
   const parts = [row.observed === null ? 'no value' : figure(row.observed)];
@@ -143,7 +147,8 @@ function hiddenVerdicts(rows: readonly HealthRow[]): string {
   return [...new Set(rows.map((row) => row.verdict))].join(' or ');
 }
 
-function revertSection(deploy: DeployStatus, view: View, colors: Colors): string[] {
+/** What went back where, how far it is; nothing when nothing was reverted. */
+export function revertSection(deploy: DeployStatus, view: View, colors: Colors): string[] {
   const { revert } = deploy;
   if (revert === null) return [];
   const when =

@@ -1,4 +1,4 @@
-import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import type { DeployStatus, HealthRow, ReleaseStatus } from '../../domain/views';
 import { VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
@@ -28,67 +28,65 @@ interface Line {
   readonly text: string;
 }
 
+/** The timeline tells what happened; besides it only what an action waits for, and how it ended. */
 function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[] {
-  const last = latest(
-    after.timeline.map((entry) => entry.at),
-    after.startedAt,
-  );
-  const lines = newEntries(before, after).map((entry) => ({
-    at: entry.at,
-    text: `${after.id}  ${entry.kind}: ${entry.text}`,
-  }));
-  for (const action of after.actions) {
+  const last = latestOf(after);
+  const lines = newEntries(before, after);
+  for (const action of after.actions.filter(({ state }) => state === 'blocked')) {
     const was = before?.actions.find((one) => one.name === action.name);
-    if (was?.state === action.state && was.blockedBy === action.blockedBy) continue;
-    if (was === undefined && action.state === 'waiting') continue;
-    const why = action.state === 'blocked' || action.state === 'failed' ? (action.blockedBy ?? action.message) : null;
-    const at = action.endedAt ?? (action.state === 'running' ? action.startedAt : null) ?? last;
-    lines.push({
-      at,
-      text: `${after.id}  ${ACTION_SIGNS[action.state].glyph} ${action.name} ${action.state}${why ? `: ${why}` : ''}`,
-    });
+    if (was?.state === 'blocked' && was.blockedBy === action.blockedBy) continue;
+    const until = action.until === null ? '' : ` until ${action.until}`;
+    const text = `${after.id}  ${ACTION_SIGNS.blocked.glyph} ${action.name} waits: ${action.blockedBy ?? ''}${until}`;
+    lines.push({ at: last, text });
   }
-  if (before?.state !== after.state) {
+  if (before?.state !== after.state && after.state !== 'running') {
     const cause = after.cause === null ? '' : ` (${after.cause})`;
-    const at = after.endedAt ?? (before === null ? after.startedAt : last);
-    lines.push({ at, text: `${after.id}  ${RELEASE_SIGNS[after.state].glyph} ${after.state}${cause}` });
+    lines.push({
+      at: after.endedAt ?? last,
+      text: `${after.id}  ${RELEASE_SIGNS[after.state].glyph} ${after.state}${cause}`,
+    });
   }
   return lines;
 }
 
+/** States that wait, whose summary says until when, and the outcome; the timeline tells of the others. */
+const TOLD: readonly string[] = ['waiting-lock', 'waiting-window', 'baking'];
+
 function deployLines(before: DeployStatus | null, after: DeployStatus): Line[] {
-  const last = latest(
-    after.timeline.map((entry) => entry.at),
-    after.startedAt,
-  );
-  const lines = newEntries(before, after).map((entry) => ({
-    at: entry.at,
-    text: `${after.id}  ${entry.kind}: ${entry.text}`,
-  }));
+  const last = latestOf(after);
+  const lines = newEntries(before, after);
   for (const row of after.health) {
     const was = before?.health.find((one) => one.unit === row.unit && one.check === row.check);
-    if (was?.verdict === row.verdict) continue;
-    lines.push({
-      at: last,
-      text: `${after.id}  ${VERDICT_SIGNS[row.verdict].glyph} ${row.unit} ${row.check} ${row.verdict}: ${row.reason}`,
-    });
+    if (was?.verdict === row.verdict || !(isAlarming(row) || (was !== undefined && isAlarming(was)))) continue;
+    const text = `${after.id}  ${VERDICT_SIGNS[row.verdict].glyph} ${row.unit} ${row.check} ${row.verdict}: ${row.reason}`;
+    lines.push({ at: last, text });
   }
   const { word, sign } = deployWord(after);
-  if (before === null || deployWord(before).word !== word) {
+  const isTold = TOLD.includes(after.state) || after.paused !== null || after.outcome !== null;
+  if (isTold && (before === null || deployWord(before).word !== word)) {
     const why = after.summary === '' ? '' : `: ${after.summary}`;
     lines.push({ at: after.endedAt ?? last, text: `${after.id}  ${sign.glyph} ${word}${why}` });
   }
   return lines;
 }
 
-/** Timelines only grow, but their oldest entries may be dropped: so by what they say, not by their number. */
-function newEntries<T extends { readonly timeline: DeployStatus['timeline'] }>(
-  before: T | null,
-  after: T,
-): DeployStatus['timeline'] {
-  const seen = new Set(before?.timeline.map((entry) => `${entry.at} ${entry.kind} ${entry.text}`));
-  return after.timeline.filter((entry) => !seen.has(`${entry.at} ${entry.kind} ${entry.text}`));
+/** Missing data comes and goes with every phase; what became of it, the timeline tells when the bake ends. */
+const isAlarming = ({ verdict }: HealthRow): boolean => verdict === 'unhealthy' || verdict === 'errored';
+
+interface Told {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly timeline: DeployStatus['timeline'];
 }
 
-const latest = (times: readonly string[], fallback: string): string =>
-  times.reduce((a, b) => (b > a ? b : a), fallback);
+/** Timelines only grow, but their oldest entries may be dropped: so by what they say, not by their number. */
+function newEntries(before: Told | null, after: Told): Line[] {
+  const keyOf = ({ at, kind, text }: Told['timeline'][number]): string => `${at} ${kind} ${text}`;
+  const seen = new Set(before?.timeline.map(keyOf));
+  return after.timeline
+    .filter((entry) => !seen.has(keyOf(entry)))
+    .map(({ at, kind, text }) => ({ at, text: `${after.id}  ${kind}: ${text}` }));
+}
+
+const latestOf = ({ timeline, startedAt }: Told): string =>
+  timeline.reduce((latest, { at }) => (at > latest ? at : latest), startedAt);

@@ -65,6 +65,17 @@ function placeEllipsis(text: string): string {
   return `${text.slice(0, end).trimEnd()}…${text.slice(end)}`;
 }
 
+/** Breaks a plain text at spaces into lines of at most `width` columns. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /** Rows under aligned columns; the last column is not padded. Cells may be coloured. */
 export function alignRows(rows: readonly (readonly string[])[], gap: string = '  '): string[] {
   const widths: number[] = [];

@@ -70,7 +70,8 @@ function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
 
 function phaseRow(phase: PhaseView, branch: string, view: View, colors: Colors): string[] {
   const { word, sign } = phaseWord(phase);
-  const counts = sum(phase.units);
+  // What was taken back is not on the version any more, whatever was updated once.
+  const counts = sum(phase.state === 'reverted' ? [] : phase.units);
   const quiet = phase.state === 'waiting';
   const name = `${branch}${phase.index + 1} ${quiet ? colors.dim(phase.name) : phase.name}`;
   const tasks = counts.targeted === 0 ? '' : `${counts.live}/${counts.targeted} live`;
@@ -89,6 +90,7 @@ function phaseNote(phase: PhaseView, view: View): string {
   if (phase.skipped !== null) return `skipped ${phase.skipped}`;
   if (isBaking(phase) && phase.bakeUntil !== null) return `bake ends ${until(phase.bakeUntil, view)}`;
   if (phase.startedAt === null) return '';
+  if (phase.state === 'reverted') return 'taken back';
   if (phase.updatedAt === null)
     return phase.state === 'running' ? `updating for ${took(phase.startedAt, null, view)}` : '';
   const update = `updated in ${took(phase.startedAt, phase.updatedAt, view)}`;
@@ -99,7 +101,13 @@ function phaseNote(phase: PhaseView, view: View): string {
 function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: View, colors: Colors): string[][] {
   const few = deploy.phases.reduce((total, one) => total + one.units.length, 0) <= MANY_UNITS;
   const current = phase.state === 'running' || phase.state === 'failed';
-  if (phase.startedAt === null || phase.units.length === 0 || !(current || (few && !view.compact))) return [];
+  if (
+    phase.startedAt === null ||
+    phase.units.length === 0 ||
+    phase.state === 'reverted' ||
+    !(current || (few && !view.compact))
+  )
+    return [];
   const unfinished = phase.units.filter((unit) => unit.live < unit.targeted);
   const ordered =
     phase.units.length <= UNITS_OF_A_PHASE

@@ -1,7 +1,7 @@
 import type { PipelineStatus } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { releaseTable } from './lists';
-import { alignRows, paint, tint, type View } from './paint';
+import { alignRows, paint, tint, wrap, type View } from './paint';
 import { ago, clock, PAUSED } from './words';
 
 /** A pipeline for people: whether deploys may start, what is good and bad, its last releases. */
@@ -28,16 +28,16 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
     last.version,
     colors.dim(`since release ${last.release}`),
   ]);
-  const bad = pipeline.knownBad.map((one) => [
-    `  ${colors.red('✖')} ${one.artifact}`,
-    colors.dim(clock(one.at, view)),
-    colors.dim(one.reason),
+  const bad = pipeline.knownBad.flatMap((one) => [
+    `  ${colors.red('✖')} ${one.artifact}  ${colors.dim(`since ${clock(one.at, view)}`)}`,
+    ...wrap(one.reason, Math.max(20, view.width - 6)).map((line) => `      ${line}`),
   ]);
+  const newestFirst = [...pipeline.releases].sort((a, b) => b.number - a.number);
   const sections = [
     fields,
     good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)],
-    bad.length === 0 ? [] : [colors.bold('Known bad'), ...alignRows(bad)],
-    releaseTable(pipeline.releases.slice(0, view.compact ? 5 : 15), view).split('\n'),
+    bad.length === 0 ? [] : [colors.bold('Known bad'), ...bad],
+    releaseTable(newestFirst.slice(0, view.compact ? 5 : 15), view).split('\n'),
     nextSection(nextOf(pipeline), pipeline.webUi, colors),
   ];
   return joinSections(sections, view);

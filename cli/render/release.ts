@@ -1,5 +1,13 @@
 import type { ActionView, DeployStatus, ReleaseStatus } from '../../domain/views';
-import { fieldLines, healthSection, joinSections, nextSection, pauseWords, timelineSection } from './deploy';
+import {
+  fieldLines,
+  healthSection,
+  joinSections,
+  nextSection,
+  pauseWords,
+  revertSection,
+  timelineSection,
+} from './deploy';
 import { alignRows, paint, tint, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { ACTION_SIGNS, artifactWords, clock, PAUSED, RELEASE_SIGNS, took, until } from './words';
@@ -17,6 +25,7 @@ export function renderRelease(release: ReleaseStatus, deploys: readonly DeploySt
       view,
       colors,
     ),
+    told.flatMap((deploy) => revertSection(deploy, view, colors)),
     timelineSection(merged(release, deploys), view, colors),
     nextSection(nextOf(release, deploys), release.webUi, colors),
   ];
@@ -28,6 +37,8 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
   const suggested = deploys.filter((deploy) => deploy.state !== 'ended').flatMap((deploy) => deploy.next);
   if (suggested.length > 0) return suggested.slice(0, 4);
   const ended = ['succeeded', 'failed', 'cancelled'].includes(release.state);
+  const held = release.actions.some((action) => action.state === 'blocked' && action.blockedBy?.includes('held'));
+  if (held) return [`conveyor unhold ${release.pipeline} --reason "…"`, `conveyor cancel ${release.id} --reason "…"`];
   if (!ended) return [`conveyor watch ${release.id}`, `conveyor cancel ${release.id} --reason "…"`];
   const last = deploys.at(-1);
   return [...(last ? [`conveyor status ${last.id}`] : []), `conveyor history ${release.pipeline}`];

@@ -1,7 +1,7 @@
 import { changesBetween, renderChanges } from '../../cli/render/changes';
 import { renderDeploy } from '../../cli/render/deploy';
 import { historyTable } from '../../cli/render/lists';
-import { cut, widthOf, type View } from '../../cli/render/paint';
+import { cut, widthOf, wrap, type View } from '../../cli/render/paint';
 import { renderRelease } from '../../cli/render/release';
 import { action, deploy, NOW, phase, release, revertedDeploy } from './cliSamples';
 
@@ -26,7 +26,7 @@ kvstore/13/deploy                 ◷ baking               kv:13
 └─ 2 completion    100% of *      · waiting
 
 Health
-  ✔ healthy  kvstore-x  errors  0.0123, limit 0.05 (18 samples)  the mean of 3 tasks is under the limit
+  ✔ healthy  kvstore-x  errors  0.0123, limit 0.05 (18 samples)
 
 Timeline
   14:01:32  phase-started  first: 3 tasks of kvstore-x
@@ -60,13 +60,13 @@ Status:    ↩ reverted (good-failure)  errors of kvstore-x is unhealthy
 Version:   kv:13 by twine
 Time:      started 14:01:30, took 38s (update 18s, bake 20s)
 
-kvstore/13/deploy                 ↩ reverted              kv:13
-├─ 1 first         3 of region:x  ↩ reverted  ░░░░░░░░░░  0/3 live  updated in 18s
-│  └─ kvstore-x                               ░░░░░░░░░░  0/3 live
+kvstore/13/deploy                 ↩ reverted    kv:13
+├─ 1 first         3 of region:x  ↩ reverted           taken back
 └─ 2 completion    100% of *      · waiting
 
 Health
-  ✖ unhealthy  kvstore-x  errors  0.213, limit 0.05 (9 samples)  the mean of 3 tasks is above the limit
+  ✖ unhealthy  kvstore-x  errors  0.213, limit 0.05 (9 samples)
+      the mean of 3 tasks is above the limit
 
 Revert  by health, took 7s: errors of kvstore-x is unhealthy
   kvstore-x  back to kv:12  3/3 live
@@ -142,7 +142,7 @@ Time:      started 14:01:20, running 50s
 └─ publish            pkg            · waiting                          after deploy
 
 Health
-  ✔ healthy  kvstore-x  errors  0.0123, limit 0.05 (18 samples)  the mean of 3 tasks is under the limit
+  ✔ healthy  kvstore-x  errors  0.0123, limit 0.05 (18 samples)
 
 Timeline
   14:01:20  started        by user:alice
@@ -169,6 +169,14 @@ Web UI  http://localhost:8233/r
     expect(renderRelease(release({ actions: [blocked] }), [], view)).toContain(
       '◷ blocked      the window is closed (until 21 Nov 09:00:00, in 18h 57m)',
     );
+  });
+});
+
+describe('breaking a text', () => {
+  test('keeps every word, in lines no wider than asked', () => {
+    const text = 'errors is 0.204, above the limit of 0.05 (mean of 3 tasks)';
+    expect(wrap(text, 24)).toEqual(['errors is 0.204, above', 'the limit of 0.05 (mean', 'of 3 tasks)']);
+    expect(wrap(text, 24).join(' ')).toBe(text);
   });
 });
 
