@@ -1,0 +1,193 @@
+import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import { given } from './service';
+import { Stack } from './stack';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await Stack.open();
+});
+afterEach(() => stack.checkInvariants());
+afterAll(() => stack.close());
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const HEALTHY = {
+  check: 'errors',
+  verdict: 'healthy',
+  observed: expect.any(Number),
+  reference: null,
+  threshold: 0.05,
+  samples: expect.any(Number),
+  reason: expect.any(String),
+};
+
+describe('a good version', () => {
+  test('goes from apply to the whole fleet with three commands, and release --wait says so with exit code 0', async () => {
+    const shop = await given(stack);
+    const { code, stdout } = await stack.conveyor([
+      'release',
+      shop.name,
+      '-a',
+      `executable=${shop.version(2)}`,
+      '--wait',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`${shop.name}/1`) });
+    expect(await shop.runs()).toEqual({ 2: 12 });
+    expect((await shop.fleet()).map((job) => job.jobVersion)).toEqual([shop.version(2), shop.version(2)]);
+    expect(await stack.json<ReleaseStatus>(['status', `${shop.name}/1`])).toEqual(
+      releaseOf(shop.name, shop.version(2)),
+    );
+    expect(await stack.json<DeployStatus>(['status', `${shop.name}/1/deploy`])).toEqual(
+      deployOf(shop.name, shop.version(2)),
+    );
+  });
+
+  test('that was built from a source takes what the build made to the fleet', async () => {
+    const built = {
+      artifacts: { source: { finder: 'manual' } },
+      actions: {
+        build: { type: 'build', inputs: ['source'], outputs: ['executable'], with: { target: '//shop' } },
+      },
+    } as const;
+    const shop = await given(stack, { deploy: { phases: [] } });
+    const whole = await given(stack, {
+      jobsOf: shop,
+      pipeline: { ...built, actions: { ...built.actions, deploy: deployAction(shop.jobs) } },
+    });
+    const { code } = await stack.conveyor(['release', whole.name, '-a', 'source=77', '--wait']);
+    expect(code).toBe(0);
+    const { actions } = await whole.release(1);
+    expect(actions.map(({ name, state }) => [name, state])).toEqual([
+      ['build', 'succeeded'],
+      ['deploy', 'succeeded'],
+    ]);
+    const { version } = await whole.deploy(1);
+    expect(version).toContain('77');
+    expect((await whole.fleet()).map((job) => job.versions)).toEqual([{ [version]: 6 }, { [version]: 6 }]);
+  });
+
+  test('released twice with one idempotency key is one release', async () => {
+    const shop = await given(stack, { deploy: { healthChecks: [] } });
+    const twice = ['release', shop.name, '-a', `executable=${shop.version(2)}`, '--idempotency-key', 'build-7'];
+    const [first, second] = [await stack.json(twice), await stack.json(twice)];
+    expect(first).toMatchObject({ id: `${shop.name}/1`, duplicate: false });
+    expect(second).toMatchObject({ id: `${shop.name}/1`, duplicate: true });
+    expect(await shop.ended(1)).toMatchObject({ state: 'succeeded' });
+  });
+});
+
+describe('a bad version', () => {
+  test('is reverted by itself, stays known as bad, and may ship again only after a person says so', async () => {
+    const shop = await given(stack);
+    await shop.behaves(2, { errorRatio: 0.5 });
+    const { code, stderr } = await stack.conveyor(['watch', await shop.ships(2)]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    const deploy = await stack.json<DeployStatus>(['status', `${shop.name}/1/deploy`]);
+    expect(deploy).toMatchObject({ outcome: 'reverted', classification: 'good-failure', revert: { by: 'health' } });
+    expect(deploy.health).toContainEqual(expect.objectContaining({ check: 'errors', verdict: 'unhealthy' }));
+    expect(deploy.phases.map(({ state }) => state)).toEqual(['reverted', 'waiting']);
+    expect(await shop.runs()).toEqual({ 1: 12 });
+
+    const again = ['release', shop.name, '-a', `executable=${shop.version(2)}`];
+    const refused = await stack.conveyor([...again, '-o', 'json']);
+    expect({ code: refused.code, ...(JSON.parse(refused.stdout) as object) }).toMatchObject({
+      code: 1,
+      error: { code: 'known-bad', hint: expect.stringContaining(`allow-artifact ${shop.name}`) },
+    });
+    await shop.behaves(2, {});
+    const allow = ['allow-artifact', shop.name, `executable@${shop.version(2)}`, '--reason', 'it was the test data'];
+    expect(await stack.conveyor(allow)).toMatchObject({ code: 0 });
+    expect(await stack.conveyor([...again, '--wait'])).toMatchObject({ code: 0 });
+    expect(await shop.runs()).toEqual({ 2: 12 });
+  });
+});
+
+const deployAction = (jobs: readonly string[]) =>
+  ({
+    type: 'deploy',
+    inputs: ['executable'],
+    with: { pushType: 'twine', config: { jobs: [...jobs] }, phases: [{ scope: '*', amount: 2, bake: '0s' }] },
+  }) as const;
+
+/** `status RELEASE -o json` of a release that succeeded, whole (cli.md §3). */
+const releaseOf = (name: string, version: string): object => ({
+  id: `${name}/1`,
+  kind: 'release',
+  pipeline: name,
+  number: 1,
+  state: 'succeeded',
+  cause: null,
+  trigger: { kind: 'manual', actor: 'user:alice', key: null },
+  startedAt: TIME,
+  endedAt: TIME,
+  artifacts: [{ name: 'executable', kind: 'executable', version, metadata: {} }],
+  actions: [
+    {
+      name: 'deploy',
+      type: 'deploy',
+      state: 'succeeded',
+      attempt: 1,
+      blockedBy: null,
+      until: null,
+      startedAt: TIME,
+      endedAt: TIME,
+      deploy: `${name}/1/deploy`,
+      needs: [],
+      progress: null,
+      message: `every unit runs ${version}`,
+    },
+  ],
+  commands: [],
+  timeline: expect.arrayContaining([{ at: TIME, kind: 'action-succeeded', text: expect.any(String) }]),
+  webUi: expect.stringMatching(new RegExp(`/namespaces/default/workflows/release%2F${name}%2F1$`)),
+});
+
+/** `status DEPLOY -o json` of a deploy that succeeded, whole (cli.md §4). */
+const deployOf = (name: string, version: string): object => ({
+  id: `${name}/1/deploy`,
+  kind: 'deploy',
+  state: 'ended',
+  outcome: 'succeeded',
+  classification: 'success',
+  version,
+  pushType: 'twine',
+  attempt: 1,
+  paused: null,
+  startedAt: TIME,
+  endedAt: TIME,
+  summary: `every unit runs ${version}`,
+  phases: [
+    phaseOf(0, 'first', 'region:x', '3', [[`${name}-x`, 3]]),
+    phaseOf(1, 'completion', '*', '100%', [
+      [`${name}-x`, 3],
+      [`${name}-y`, 6],
+    ]),
+  ],
+  health: [
+    { unit: `${name}-x`, ...HEALTHY },
+    { unit: `${name}-y`, ...HEALTHY },
+  ],
+  commands: [],
+  timeline: expect.arrayContaining([{ at: TIME, kind: 'phase-started', text: 'phase first begins' }]),
+  spans: Object.fromEntries(
+    ['lockWait', 'windowWait', 'paused', 'dependencyWait', 'pre', 'update', 'bake', 'post', 'revert', 'overhead'].map(
+      (span) => [`${span}Ms`, expect.any(Number)],
+    ),
+  ),
+  revert: null,
+  next: expect.any(Array),
+  webUi: expect.stringMatching(new RegExp(`/namespaces/default/workflows/deploy%2F${name}%2F1%2Fdeploy%2F1$`)),
+});
+
+const phaseOf = (index: number, name: string, scope: string, amount: string, units: [string, number][]) => ({
+  index,
+  name,
+  scope,
+  amount,
+  state: 'succeeded',
+  units: units.map(([id, count]) => ({ id, targeted: count, updated: count, live: count })),
+  startedAt: TIME,
+  updatedAt: TIME,
+  bakedAt: TIME,
+  bakeUntil: null,
+  skipped: null,
+});

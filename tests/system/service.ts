@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { workflowIds } from '../../domain/ids';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import type { JobView } from '../../simulator/twine/jobs';
+import { OWNER, SPEED, type Stack } from './stack';
+import { eventually } from './waiting';
+
+type DeployWith = Extract<PipelineSource['actions'][string], { type: 'deploy' }>['with'];
+
+export interface Given {
+  /** How long a task takes to restart, in real ms; 42 by default. */
+  readonly restartMs?: number;
+  /** Tasks of each job that restart at the same time. */
+  readonly nSmall?: number;
+  readonly deploy?: Partial<DeployWith>;
+  readonly pipeline?: Partial<PipelineSource>;
+  /** By default one that nobody else has. */
+  readonly name?: string;
+  /** Deploy the jobs of another service instead of own ones. */
+  readonly jobsOf?: Service;
+}
+
+/**
+ * A service with six tasks in region x and six in region y on version 1, and its pipeline, applied through the command
+ * line. The stories of the system tests are told with it: given(…), when a version ships, then this is so.
+ */
+export async function given(stack: Stack, what: Given = {}): Promise<Service> {
+  const service = new Service(stack, what.name ?? `shop-${randomBytes(4).toString('hex')}`, what);
+  if (what.jobsOf === undefined) for (const region of ['x', 'y']) await addJob(service, region, what);
+  await stack.json(['apply', service.file]);
+  return service;
+}
+
+export class Service {
+  readonly jobs: readonly string[];
+  readonly file: string;
+
+  constructor(
+    readonly stack: Stack,
+    readonly name: string,
+    what: Given,
+  ) {
+    this.jobs = what.jobsOf?.jobs ?? [`${name}-x`, `${name}-y`];
+    this.file = stack.file(`${name}.yaml`, pipelineOf(this, what));
+  }
+
+  /** The artifact version n of this service; behaviours are given to versions, so each service has its own. */
+  version(n: number): string {
+    return `${this.name}:${n}`;
+  }
+
+  /** Tells the world that a version is bad. */
+  behaves(n: number, behaviour: object): Promise<unknown> {
+    return this.stack.control('POST', '/control/versions', { version: this.version(n), behaviour });
+  }
+
+  /** Starts a release of version n by the command line; its id. */
+  async ships(n: number): Promise<string> {
+    const { id } = await this.stack.json<{ id: string }>(['release', this.name, '-a', `executable=${this.version(n)}`]);
+    return id;
+  }
+
+  release(number: number): Promise<ReleaseStatus> {
+    return this.stack.client.status(`${this.name}/${number}`) as Promise<ReleaseStatus>;
+  }
+
+  deploy(number: number): Promise<DeployStatus> {
+    return this.stack.client.status(`${this.name}/${number}/deploy`) as Promise<DeployStatus>;
+  }
+
+  deployWorkflow(number: number): string {
+    return workflowIds.deploy(this.name, number, 'deploy', 1);
+  }
+
+  /** Waits until the deploy of a release is as described. */
+  reaches(number: number, what: string, holds: (deploy: DeployStatus) => boolean): Promise<DeployStatus> {
+    return eventually(`the deploy of ${this.name}/${number} ${what}`, async () => {
+      const deploy = await this.deploy(number);
+      return holds(deploy) && deploy;
+    });
+  }
+
+  isIn(number: number, state: DeployStatus['state']): Promise<DeployStatus> {
+    return this.reaches(number, `is ${state}`, (deploy) => deploy.state === state);
+  }
+
+  /** Waits until a release has ended and its pipeline knows. */
+  async ended(number: number): Promise<ReleaseStatus> {
+    await eventually(`release ${this.name}/${number} ended`, async () => {
+      const pipeline = await this.stack.client.status(this.name);
+      return pipeline.kind === 'pipeline' && !pipeline.active.includes(number);
+    });
+    return this.release(number);
+  }
+
+  async fleet(): Promise<JobView[]> {
+    return Promise.all(this.jobs.map((job) => this.stack.control<JobView>('GET', `/control/jobs/${job}`)));
+  }
+
+  /** Tasks of the service by version, in numbers: `{ 1: 9, 2: 3 }`. */
+  async runs(): Promise<Record<number, number>> {
+    const counts: Record<number, number> = {};
+    for (const { versions } of await this.fleet())
+      for (const [version, count] of Object.entries(versions)) {
+        const n = Number(version.split(':').at(-1));
+        if (count > 0) counts[n] = (counts[n] ?? 0) + count;
+      }
+    return counts;
+  }
+
+  /** What changed the world on behalf of this service, with its name left out, in order. */
+  async effects(): Promise<string[]> {
+    const mine = (await this.stack.ledger()).filter(({ effect, key }) => effect && key.includes(this.name));
+    return mine.map(({ service, method, key }) => `${service} ${method} ${key.replaceAll(this.name, 'shop')}`);
+  }
+}
+
+function addJob(service: Service, region: string, { restartMs, nSmall }: Given): Promise<unknown> {
+  const simulated = (restartMs ?? 42) * SPEED;
+  return service.stack.control('POST', '/control/jobs', {
+    name: `${service.name}-${region}`,
+    service: service.name,
+    region,
+    tasks: 6,
+    version: service.version(1),
+    nSmall: nSmall ?? 3,
+    budget: 3,
+    timings: { fetchMs: simulated * 0.3, stopMs: simulated * 0.1, startMs: simulated * 0.6 },
+  });
+}
+
+function pipelineOf({ name, jobs }: Service, { deploy, pipeline }: Given): PipelineSource {
+  return {
+    pipeline: name,
+    owners: [OWNER],
+    artifacts: { executable: { finder: 'manual' } },
+    actions: {
+      deploy: {
+        type: 'deploy',
+        inputs: ['executable'],
+        with: {
+          pushType: 'twine',
+          config: { jobs: [...jobs] },
+          phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '2s' }],
+          completion: { bake: '1s' },
+          healthInterval: '250ms',
+          healthChecks: [
+            {
+              name: 'errors',
+              metric: 'rpc.error_ratio',
+              transform: [{ average: '1s' }],
+              threshold: { above: 0.05 },
+              minSamples: 2,
+            },
+          ],
+          ...deploy,
+        },
+      },
+    },
+    ...pipeline,
+  };
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { parse, stringify } from 'yaml';
+import { createClient, type ConveyorClient } from '../../client';
+import type { LedgerEntry } from '../../simulator/ledger';
+import { cleanEnv, Processes, ROOT, type Ended, type Env, type Running } from './process';
+
+export const OWNER = 'user:alice';
+
+export interface StackOptions {
+  /** Default: the server that all system tests share. */
+  readonly temporal?: string;
+  /** `settings` of the stack's conveyor.config.yaml, over the tests' own. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** The world runs 240 times as fast: a point of metrics every quarter of a second, a task restarts in 42 ms. */
+export const SPEED = 240;
+const SETTINGS = {
+  heartbeatTimeout: '2s',
+  trackInterval: '200ms',
+  progressInterval: '200ms',
+  dependencyGrace: '10s',
+  revertRetry: '2s',
+};
+
+/**
+ * Conveyor as users run it, on a real Temporal server: simulator and worker as processes of their own, the command line
+ * as a process for every command. One stack a test file, with a task queue of its own.
+ */
+export class Stack {
+  readonly taskQueue = `system-${randomUUID()}`;
+  private worker: Running | undefined;
+
+  private constructor(
+    readonly temporalAddress: string,
+    readonly home: string,
+    readonly temporal: Client,
+    readonly client: ConveyorClient,
+    readonly simulatorUrl: string,
+    readonly processes: Processes,
+  ) {}
+
+  static async open({ temporal, settings }: StackOptions = {}): Promise<Stack> {
+    const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
+    const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
+    writeConfig(home, settings);
+    const connection = await Connection.connect({ address });
+    const processes = new Processes();
+    const simulator = processes.node(
+      'dist/simulator/main.js',
+      ['--port', '0', '--speed', String(SPEED)],
+      cleanEnv(home),
+    );
+    const [url] = await simulator.said(/http:\S+/);
+    const client = await createClient({ address });
+    const stack = new Stack(address, home, new Client({ connection }), client, url, processes);
+    await stack.startWorker();
+    return stack;
+  }
+
+  /** Stops everything that was started. */
+  async close(): Promise<void> {
+    await this.processes.reap();
+    await this.client.close();
+    await this.temporal.connection.close();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  get env(): Env {
+    return {
+      ...cleanEnv(this.home),
+      TEMPORAL_ADDRESS: this.temporalAddress,
+      CONVEYOR_TASK_QUEUE: this.taskQueue,
+      CONVEYOR_SIMULATOR_URL: this.simulatorUrl,
+      CONVEYOR_CONFIG: join(this.home, 'conveyor.config.yaml'),
+      CONVEYOR_ACTOR: OWNER,
+      CONVEYOR_LOG_LEVEL: 'warn',
+    };
+  }
+
+  async startWorker(): Promise<void> {
+    this.worker = this.processes.node('dist/workers/main.js', [], this.env);
+    await this.worker.said(/^conveyor worker ready/m);
+  }
+
+  /** kill −9, which lets it say and save nothing; then another one takes over. */
+  async crashWorker(): Promise<void> {
+    const { worker } = this;
+    if (worker === undefined) throw new Error('no worker runs');
+    worker.kill('SIGKILL');
+    await worker.ended;
+    await this.startWorker();
+  }
+
+  /** Runs one command of the command line to its end. */
+  conveyor(args: readonly string[], env: Env = {}): Promise<Ended> {
+    return this.start(args, env).ended;
+  }
+
+  /** As `conveyor`, while it runs. */
+  start(args: readonly string[], env: Env = {}): Running {
+    return this.processes.node('bin/conveyor.js', args, { ...this.env, ...env });
+  }
+
+  /** A command that must succeed; what it printed with `-o json`. */
+  async json<T>(args: readonly string[], env: Env = {}): Promise<T> {
+    const { code, stdout, stderr } = await this.conveyor([...args, '-o', 'json'], env);
+    if (code !== 0) throw new Error(`conveyor ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  /** Temporal's own command line, as people use it beside ours. */
+  async temporalCli(args: readonly string[]): Promise<string> {
+    const all = [...args, '--address', this.temporalAddress, '--disable-config-file', '--disable-config-env'];
+    const cli = process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '';
+    const { code, stdout, stderr } = await this.processes.start(cli, all, cleanEnv(this.home)).ended;
+    if (code !== 0) throw new Error(`temporal ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+
+  async control<T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<T> {
+    const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const response = await fetch(`${this.simulatorUrl}${path}`, { method, ...(body === undefined ? {} : json) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  ledger(): Promise<LedgerEntry[]> {
+    return this.control('GET', '/control/ledger');
+  }
+
+  /** After every test: nothing that DESIGN §6 forbids happened in the world. */
+  async checkInvariants(): Promise<void> {
+    expect(await this.control('GET', '/control/violations')).toEqual([]);
+  }
+
+  file(name: string, content: unknown): string {
+    const path = join(this.home, name);
+    writeFileSync(path, typeof content === 'string' ? content : stringify(content));
+    return path;
+  }
+}
+
+/** The platform's configuration of this checkout, with more impatient settings. */
+function writeConfig(home: string, settings: StackOptions['settings']): void {
+  const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as Record<string, unknown>;
+  writeFileSync(join(home, 'conveyor.config.yaml'), stringify({ ...config, settings: { ...SETTINGS, ...settings } }));
+}
