@@ -43,14 +43,17 @@ async function runDemo(call: Call<Options>): Promise<number> {
   try {
     const result = await Promise.race([play(call, stack, stop), stack.died.then((error) => Promise.reject(error))]);
     if (result === undefined) return EXIT.interrupted;
-    emit(io, call.output, result, {
-      text: (view) => `\n${renderSummary(result, view)}`,
-      name: result.releases.map(({ id }) => id),
-    });
     const surprise = firstSurprise(result);
+    // Programs get one document on stdout: the result, or the error.
+    if (surprise === null || call.output.human)
+      emit(io, call.output, result, {
+        text: (view) => `\n${renderSummary(result, view)}`,
+        name: result.releases.map(({ id }) => id),
+      });
     kept = Boolean(options.keep);
+    if (kept) note(io, farewellKept(stack, result));
     if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
-    note(io, kept ? farewellKept(stack, result) : FAREWELL);
+    if (!kept) note(io, FAREWELL);
     if (!kept) rmSync(logFolder, { recursive: true, force: true });
     return EXIT.ok;
   } finally {
