@@ -66,7 +66,11 @@ export class Simulation implements Twine {
   /** The world that `save` wrote; it goes on from its own time, never backwards. Throws on anything else. */
   load(text: string): void {
     const saved = decode(text) as { kernel?: KernelState<DueEvent>; state?: SimulationState };
-    if (saved?.kernel === undefined || saved.state?.fleet === undefined) throw new Error('not a snapshot');
+    const whole =
+      Array.isArray(saved?.kernel?.due) &&
+      saved.kernel.streams instanceof Map &&
+      saved.state?.fleet?.jobs instanceof Map;
+    if (!whole || saved.kernel === undefined || saved.state === undefined) throw new Error('not a snapshot');
     this.world.kernel = saved.kernel;
     this.state = saved.state;
   }

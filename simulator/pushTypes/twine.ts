@@ -18,6 +18,9 @@ import { configuredJobs, configProblems } from './twineConfig';
 /** Name of this push type in the ledger and in HTTP faults. */
 const TWINE = 'twine';
 
+/** What checks may call the fleet's own metric store; they need not. */
+const STORE = 'metrics';
+
 type Request<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
 
 /** The standard push type `twine`: units are jobs, `config: { jobs: [name, …] }` says which. */
@@ -113,7 +116,8 @@ async function runHealthChecks(simulation: Simulation, request: Request<'runHeal
     baseline,
     now,
     query: (query, { source }) => {
-      if (source !== undefined && source !== TWINE) throw new Error(`the fleet has no data source ${source}`);
+      if (source !== undefined && source !== STORE)
+        throw new Error(`the fleet has no data source ${source}, only ${STORE}`);
       return Promise.resolve({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) });
     },
   });

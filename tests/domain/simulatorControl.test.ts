@@ -26,6 +26,7 @@ test.each([
   ['metrics of no job', 'GET', '/metrics?metric=system.cpu', undefined, 'job: '],
   ['a ledger since noon', 'GET', '/ledger?since=noon', undefined, 'since: '],
   ['a speed of 0', 'POST', '/reset', { speed: 0 }, 'speed: '],
+  ['half a snapshot', 'POST', '/snapshot', { snapshot: '{"kernel":{},"state":{"fleet":{}}}' }, 'snapshot: '],
   ['a snapshot that is none', 'POST', '/snapshot', { snapshot: '{}' }, 'snapshot: '],
 ])('%s is a 400 that names the field', async (_, method, path, body, field) => {
   const fleet = givenFleet();

@@ -125,10 +125,11 @@ const CHECKS = [
 async function judge(
   fleet: TestFleet,
   targets: Readonly<Record<string, unknown>> = {},
+  checks: readonly object[] = CHECKS,
 ): Promise<Record<string, Evidence>> {
   const { body } = await fleet.twine('runHealthChecks', {
     targets: { units: ['kvstore-x'], updatedBy: [UPDATE], ...targets },
-    checks: CHECKS,
+    checks,
     baseline: { start: START - 10 * MINUTE, end: START },
     now: fleet.now(),
   });
@@ -194,6 +195,12 @@ test('tasks of excluded updates belong neither to the new group nor to the contr
   fleet.pass(10 * MINUTE);
   const [mixed, clean] = [await judge(fleet), await judge(fleet, { exclude: ['deploy/p/1/canary/1/0/1'] })];
   expect(mixed.cpu?.reference).toBeGreaterThan((clean.cpu?.reference ?? 0) * 1.2);
+});
+
+test('a check may name the store of the fleet; a source that the fleet does not have is an error, not a verdict', async () => {
+  const fleet = await halfUpdated({});
+  const checks = ['metrics', 'prometheus'].map((source) => ({ ...CHECKS[0], name: source, source }));
+  expect(verdicts(await judge(fleet, {}, checks))).toEqual({ metrics: 'healthy', prometheus: 'errored' });
 });
 
 test('the data source answers for the tasks that were asked about, on its own step', async () => {
