@@ -84,13 +84,14 @@ async function settingsOf({ io, options, connect }: Call<Options>): Promise<Para
 }
 
 async function untilStopped({ io }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<number> {
+  // Everything may have been there already; then nothing else keeps this process alive.
+  const alive = setInterval(() => undefined, 60_000);
   const stopped = new Promise<undefined>((resolvePromise) => {
     if (stop.aborted) resolvePromise(undefined);
     stop.addEventListener('abort', () => resolvePromise(undefined), { once: true });
-    // Everything may have been there already; then nothing else keeps this process alive.
-    const alive = setInterval(() => stop.aborted && clearInterval(alive), 1000);
   });
   const death = await Promise.race([stopped, stack.died]);
+  clearInterval(alive);
   if (death === undefined) return EXIT.ok;
   note(io, '');
   throw death;

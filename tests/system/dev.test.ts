@@ -1,0 +1,99 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accepts } from '../../cli/stack/ports';
+import { cleanEnv, Processes, type Env, type Running } from './process';
+import { eventually } from './waiting';
+
+interface Ready {
+  readonly temporal: string;
+  readonly webUi: string;
+  readonly simulator: string;
+  readonly server: string;
+  readonly taskQueue: string;
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+const processes = new Processes();
+const home = mkdtempSync(join(tmpdir(), 'conveyor-dev-'));
+const readyFile = join(home, 'ready.json');
+const seen = new Set<number>();
+
+afterEach(async () => {
+  await processes.reap();
+  // Only what a broken `dev` would leave behind is still there.
+  for (const pid of [...seen].filter(isAlive)) process.kill(pid, 'SIGKILL');
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const env = (): Env => ({
+  ...cleanEnv(home),
+  CONVEYOR_ACTOR: 'user:alice',
+  TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function readyOf(dev: Running): Promise<Ready> {
+  const ready = await eventually('the stack is ready', () => {
+    if (existsSync(readyFile)) return Promise.resolve(JSON.parse(readFileSync(readyFile, 'utf8')) as Ready);
+    return Promise.resolve(false);
+  }).catch((error: Error) => {
+    throw new Error(`${error.message}\n${dev.stderr()}`);
+  });
+  for (const pid of Object.values(ready.pids)) seen.add(pid);
+  return ready;
+}
+
+test('conveyor dev starts everything on free ports, and SIGTERM stops exactly what it started', async () => {
+  const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
+  const ready = await readyOf(dev);
+  expect(Object.keys(ready).sort()).toEqual(['pids', 'server', 'simulator', 'taskQueue', 'temporal', 'webUi']);
+  expect(Object.keys(ready.pids).sort()).toEqual(['server', 'simulator', 'temporal', 'worker']);
+  expect(Object.values(ready.pids).filter(isAlive)).toHaveLength(4);
+  for (const url of [`${ready.server}/readyz`, `${ready.simulator}/readyz`, ready.webUi])
+    expect({ url, ok: (await fetch(url)).ok }).toEqual({ url, ok: true });
+  const jobs = (await (await fetch(`${ready.simulator}/control/jobs`)).json()) as { name: string }[];
+  expect(jobs.map(({ name }) => name)).toEqual(['kvstore-x', 'kvstore-y']);
+
+  // Another one beside it uses the Temporal server and the simulator that are there, and leaves them alone.
+  const other = processes.node('bin/conveyor.js', ['dev', '-o', 'json'], {
+    ...env(),
+    TEMPORAL_ADDRESS: ready.temporal,
+    CONVEYOR_WEB_UI: ready.webUi,
+    CONVEYOR_SIMULATOR_URL: ready.simulator,
+    CONVEYOR_SERVER_URL: ready.server,
+    CONVEYOR_TASK_QUEUE: 'other',
+  });
+  await other.said(/^}/m);
+  const { pids } = JSON.parse(other.stdout()) as Ready;
+  for (const pid of Object.values(pids)) seen.add(pid);
+  expect(Object.keys(pids)).toEqual(['worker']);
+  other.kill('SIGTERM');
+  expect(await other.ended).toMatchObject({ code: 0 });
+  expect(isAlive(pids['worker']!)).toBe(false);
+  expect(Object.values(ready.pids).filter(isAlive)).toHaveLength(4);
+
+  dev.kill('SIGTERM');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+  expect(Object.values(ready.pids).filter(isAlive)).toEqual([]);
+  const [host = '', port] = ready.temporal.split(':');
+  expect(await accepts(host, Number(port))).toBe(false);
+  expect(existsSync(readyFile)).toBe(false);
+});
+
+test('conveyor dev that loses one of its processes says which, stops the others and ends with an error', async () => {
+  const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
+  const { pids } = await readyOf(dev);
+  process.kill(pids['worker']!, 'SIGKILL');
+  const { code, stderr } = await dev.ended;
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^error: process-failed: the worker /m) });
+  expect(Object.values(pids).filter(isAlive)).toEqual([]);
+});
