@@ -17,10 +17,10 @@ export interface HealthWatch {
   readonly onUnhealthy: 'revert' | 'pause';
   readonly baseline: { readonly start: number; readonly end: number };
   readonly lastUpdateAt: number;
-  /** The last evaluation is made then; null: watch on until it is unhealthy. */
+  /** The last evaluation is made then; null: watch on until a verdict of `stopAt`. */
   readonly until: number | null;
-  /** Also end at the first healthy evaluation. */
-  readonly untilHealthy: boolean;
+  /** Verdicts that end it at once. */
+  readonly stopAt: readonly Verdict[];
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
   /** What earlier watches of this phase had seen, for checks with `for`. */
@@ -45,7 +45,7 @@ type Evaluate = (
   request: RequestInput<PushTypeProtocol['runHealthChecks']>,
 ) => Promise<ResponseOf<PushTypeProtocol['runHealthChecks']>>;
 
-/** Ends at the first verdict that calls for action, at `until`, or when healthy if that was asked for. */
+/** Ends at the first verdict of `stopAt` that counts, or at `until`. */
 export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch): Promise<HealthReport> {
   const before = Context.current().info.heartbeatDetails as { fold?: HealthFold } | undefined;
   let fold = before?.fold ?? watch.fold ?? NO_HISTORY;
@@ -64,8 +64,8 @@ export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch
 }
 
 function isOver(watch: HealthWatch, folded: FoldResult, now: number): boolean {
-  if (folded.verdict === 'unhealthy') return true;
-  if (watch.untilHealthy && folded.verdict === 'healthy' && !folded.young) return true;
+  const undecided = folded.verdict === 'inconclusive' && folded.young;
+  if (watch.stopAt.includes(folded.verdict) && !undecided) return true;
   return watch.until !== null && now >= watch.until;
 }
 

@@ -11,15 +11,16 @@ export async function poll<T, H>(
   look: (now: number, signal: AbortSignal) => Promise<{ done: T } | { seen: H; waitMs?: number }>,
 ): Promise<T> {
   const context = Context.current();
+  let now = await clock.now();
   for (;;) {
-    const looked = await look(await clock.now(), context.cancellationSignal);
+    const looked = await look(now, context.cancellationSignal);
     if ('done' in looked) return looked.done;
-    const from = await clock.now();
-    const until = from + (looked.waitMs ?? intervalMs);
-    for (let now = from; now < until; now = await clock.now()) {
+    const until = now + (looked.waitMs ?? intervalMs);
+    while (now < until) {
       context.heartbeat(looked.seen);
       const slice = Math.max(1, Math.min(until - now, heartbeatTimeoutMs / 3));
       await Promise.race([clock.sleep(slice, context.cancellationSignal), context.cancelled]);
+      now = await clock.now();
     }
   }
 }

@@ -127,6 +127,7 @@ test('a deploy that cannot be planned ends, says why and touches nothing', async
 
 test('a fleet that is unhealthy already pauses the deploy before it touches anything', async () => {
   await world.describeVersion('kv:1', { errorRatio: 0.2 });
+  await world.sleep(10 * MINUTE);
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   const { paused, phases } = await world.reaches('kvstore', 1, (status) => status.paused !== null);

@@ -67,7 +67,7 @@ async function watchUntil(
     return woken ? 'woken' : UNCHECKED;
   }
   const giveUpMs = leftMs + run.input.settings.dependencyGraceMs + lookbackMs(run);
-  const waited = await watch(run, { summary, until, untilHealthy: false, fold, giveUpMs }, wake);
+  const waited = await watch(run, { summary, until, stopAt: ['unhealthy'], fold, giveUpMs }, wake);
   if (waited.kind === 'woken') return 'woken';
   return { ...reportOf(waited), fold: waited.kind === 'done' ? waited.value.fold : fold };
 }

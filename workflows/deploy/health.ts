@@ -3,6 +3,7 @@ import { skipsOf } from '../../domain/deploy/control';
 import { withHealth } from '../../domain/deploy/state';
 import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
+import type { Verdict } from '../../domain/health/verdict';
 import type { HealthCheck } from '../../domain/spec/health';
 import { patientPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
@@ -14,7 +15,7 @@ interface Watch {
   /** Shown in the Web UI. */
   readonly summary: string;
   readonly until: number | null;
-  readonly untilHealthy: boolean;
+  readonly stopAt: readonly Verdict[];
   readonly fold?: HealthFold | undefined;
   /** A backstop, shown as a timer: no verdict after this long counts as an error. */
   readonly giveUpMs?: number;
@@ -35,7 +36,8 @@ export function watch(run: DeployRun, options: Watch, wake: () => boolean): Prom
 
 /**
  * Judges the units as they are before anything is updated, by the checks that need no comparison: an empty list of
- * updates means all tasks of the units (DESIGN §5 "Plan", baseline).
+ * updates means all tasks of the units (DESIGN §5 "Plan", baseline). What is unhealthy gets one window to recover: the
+ * last deploy may have been reverted a moment ago.
  */
 export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Waited<HealthReport>> {
   const checks = baselineChecks(run);
@@ -43,7 +45,11 @@ export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Wait
     run,
     checks,
     [],
-    { summary: 'health before the first phase', until: Date.now(), untilHealthy: false },
+    {
+      summary: 'health before the first phase',
+      until: Date.now() + lookbackMs(run) + run.input.spec.healthInterval,
+      stopAt: ['healthy', 'inconclusive', 'errored'],
+    },
     wake,
   );
 }
@@ -55,7 +61,7 @@ async function evaluate(
   run: DeployRun,
   checks: readonly HealthCheck[],
   updatedBy: readonly string[],
-  { summary, until, untilHealthy, fold, giveUpMs }: Watch,
+  { summary, until, stopAt, fold, giveUpMs }: Watch,
   wake: () => boolean,
 ): Promise<Waited<HealthReport>> {
   const { spec, settings } = run.input;
@@ -74,7 +80,7 @@ async function evaluate(
           baseline: { start: start - lookback, end: start },
           lastUpdateAt: updatedBy.length > 0 ? (run.record.lastUpdateMs ?? 0) : 0,
           until,
-          untilHealthy,
+          stopAt,
           intervalMs: spec.healthInterval,
           heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
           fold: fold ?? null,

@@ -21,7 +21,11 @@ const wakes = (run: DeployRun): boolean =>
 async function watchPaused(run: DeployRun): Promise<boolean> {
   const waitsForHealth = run.paused?.by === 'dependency';
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
-  const waited = await watch(run, { summary, until: null, untilHealthy: waitsForHealth }, () => wakes(run));
+  const waited = await watch(
+    run,
+    { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'] },
+    () => wakes(run),
+  );
   if (waited.kind === 'woken') return false;
   const report = reportOf(waited);
   if (report.verdict === 'healthy') {
@@ -41,7 +45,7 @@ async function tryToResume(run: DeployRun): Promise<void> {
   const deadline = Date.now() + lookbackMs(run) + run.input.spec.healthInterval;
   const waited = await watch(
     run,
-    { summary: 'a fresh verdict before resuming', until: deadline, untilHealthy: true },
+    { summary: 'a fresh verdict before resuming', until: deadline, stopAt: ['healthy', 'unhealthy'] },
     () => run.stop() !== null,
   );
   if (waited.kind === 'woken') return;
