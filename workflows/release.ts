@@ -24,7 +24,9 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseRun(input);
   setHandler(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
   setHandler(waitingSignal, ({ action, why }) => run.waits(action, why));
-  CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
+  // In a scope of its own: from a cancelled one nothing could be told to the deploys any more.
+  const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
+  CancellationScope.current().cancelRequested.catch(cancelled);
   return CancellationScope.nonCancellable(async () => {
     while (!Object.values(statesOf(run.record)).every(isOver)) {
       step(run);

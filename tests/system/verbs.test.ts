@@ -148,6 +148,23 @@ test('signals to a release reach its deploy', async () => {
   expect(await shop.runs()).toEqual({ 1: 12 });
 });
 
+test.each([
+  ['release', (shop: Service) => workflowIds.release(shop.name, 1)],
+  ['deploy', (shop: Service) => shop.deployWorkflow(1)],
+])("Temporal's own cancel of a %s means the verb", async (_, victim) => {
+  const shop = await given(stack, PATIENT);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  await stack.temporalCli(['workflow', 'cancel', '--workflow-id', victim(shop)]);
+  expect(await shop.ended(1)).toMatchObject({ state: 'cancelled', cause: 'operator' });
+  const { outcome, commands } = await shop.deploy(1);
+  expect({ outcome, commands }).toMatchObject({
+    outcome: 'cancelled',
+    commands: [{ verb: 'cancel', actor: 'service:temporal', accepted: true }],
+  });
+  expect(await shop.runs()).toEqual({ 1: 10, 2: 2 });
+});
+
 test('a release that ended is rolled back by a new one, whose id revert answers', async () => {
   const shop = await given(stack, { deploy: { phases: [], completion: { bake: '0s' } } });
   for (const n of [2, 3]) {

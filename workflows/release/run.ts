@@ -141,7 +141,8 @@ export class ReleaseRun {
   cancelRequested(): void {
     const input: CommandInput = { actor: 'service:temporal', reason: 'cancelled through Temporal' };
     const why = whyNotRelease(this.control, this.record, 'cancel');
-    if (why === undefined) this.take('cancel', input);
+    // Temporal is no owner: its request is handed on as its request, not as a person's verb.
+    if (why === undefined) this.take('cancel', input, (deployId) => getExternalWorkflowHandle(deployId).cancel());
     const at = formatTime(Date.now());
     this.recordCommand({
       at,
@@ -153,10 +154,14 @@ export class ReleaseRun {
     });
   }
 
-  private take(verb: ReleaseVerb, command: CommandInput): string {
+  private take(
+    verb: ReleaseVerb,
+    command: CommandInput,
+    tell = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
+  ): string {
     this.control = takeRelease(this.control, verb, command);
     this.set({ ...this.record, paused: this.control.paused });
-    this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command));
+    this.forward(tell);
     return RELEASE_EFFECTS[verb];
   }
 
