@@ -32,8 +32,8 @@ export async function pipeline(carried: PipelineState | null = null): Promise<ne
   setHandler(releaseOverSignal, (result) => run.set((state, now) => settled(state, result, now)));
   for (;;) {
     await step(run);
+    if (!run.changed && workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);
     await waitForChange(run);
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && !run.changed) await carryOn(run);
   }
 }
 setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
