@@ -1,0 +1,98 @@
+import type { DeployStatus } from '../../domain/views';
+import { given, type Given, type Service } from './service';
+import { Stack } from './stack';
+import { eventually } from './waiting';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await Stack.open();
+});
+afterEach(() => stack.checkInvariants());
+afterAll(() => stack.close());
+
+/** One task at a time, each slowly enough that there is time to kill a worker in the middle. */
+const SLOW: Given = {
+  restartMs: 500,
+  nSmall: 1,
+  deploy: { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '3s' }], completion: { bake: '1s' } },
+};
+
+/** All that must not depend on crashes: how it ended, what the fleet runs, and every effect, in order. */
+async function storyOf(shop: Service): Promise<object> {
+  const release = await shop.ended(1);
+  const { outcome, classification, phases, commands, revert } = await shop.deploy(1);
+  return {
+    release: release.state,
+    ...{ outcome, classification, commands },
+    phases: phases.map(({ name, state, units }) => [name, state, units.map(({ targeted, live }) => [targeted, live])]),
+    reverted: revert?.units.map(({ targeted, live }) => [targeted, live]) ?? null,
+    runs: await shop.runs(),
+    effects: await shop.effects(),
+  };
+}
+
+async function onceWithout(crash: { bad: boolean }): Promise<object> {
+  const shop = await given(stack, SLOW);
+  if (crash.bad) await shop.behaves(2, { errorRatio: 0.5 });
+  await shop.ships(2);
+  return storyOf(shop);
+}
+
+const updated =
+  (atLeast: number) =>
+  async (shop: Service): Promise<void> => {
+    await eventually(`${atLeast} tasks of ${shop.name} are updated`, async () => {
+      return ((await shop.runs())[2] ?? 0) >= atLeast;
+    });
+    expect((await shop.runs())[1]).toBeGreaterThan(0);
+  };
+const is =
+  (state: DeployStatus['state']) =>
+  async (shop: Service): Promise<void> => {
+    await shop.isIn(1, state);
+  };
+
+describe('a worker that is killed changes neither the end nor the effects', () => {
+  let calm: object;
+  let calmRevert: object;
+  beforeAll(async () => {
+    [calm, calmRevert] = await Promise.all([onceWithout({ bad: false }), onceWithout({ bad: true })]);
+    expect(calm).toMatchObject({ outcome: 'succeeded', runs: { 2: 12 } });
+    expect(calmRevert).toMatchObject({ outcome: 'reverted', runs: { 1: 12 } });
+  });
+
+  test.each([
+    ['while the tasks of a phase restart', updated(1)],
+    ['while a phase bakes', is('baking')],
+    ['while the last phase restarts the rest', updated(5)],
+  ])('%s', async (_, moment) => {
+    const shop = await given(stack, SLOW);
+    await shop.ships(2);
+    await moment(shop);
+    await stack.crashWorker();
+    expect(await storyOf(shop)).toEqual(calm);
+  });
+
+  test('while a bad version is being reverted', async () => {
+    const shop = await given(stack, SLOW);
+    await shop.behaves(2, { errorRatio: 0.5 });
+    await shop.ships(2);
+    await shop.isIn(1, 'reverting');
+    await eventually('some tasks are back', async () => ((await shop.runs())[2] ?? 0) < 3);
+    await stack.crashWorker();
+    expect(await storyOf(shop)).toEqual(calmRevert);
+  });
+});
+
+test('a command that was acknowledged before the worker was killed is obeyed after it', async () => {
+  const shop = await given(stack, SLOW);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  const pause = stack.conveyor(['pause', `${shop.name}/1`, '--reason', 'to look at it']);
+  expect(await pause).toMatchObject({ code: 0 });
+  await stack.crashWorker();
+  expect(await shop.deploy(1)).toMatchObject({ paused: { by: 'operator', actor: 'user:alice' } });
+  expect(await shop.runs()).toEqual({ 1: 9, 2: 3 });
+  expect(await stack.conveyor(['resume', `${shop.name}/1`, '--reason', 'all is well'])).toMatchObject({ code: 0 });
+  expect(await shop.ended(1)).toMatchObject({ state: 'succeeded' });
+});

@@ -1,0 +1,79 @@
+import { workflowIds } from '../../domain/ids';
+import { given, type Given } from './service';
+import { Stack } from './stack';
+import { eventually } from './waiting';
+
+let stack: Stack;
+beforeAll(async () => {
+  // How often a granter looks whether the holder still runs.
+  stack = await Stack.open({ settings: { reconcileInterval: '1s' } });
+});
+afterEach(() => stack.checkInvariants());
+afterAll(() => stack.close());
+
+const PATIENT: Given = {
+  deploy: { phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }], completion: { bake: '1h' } },
+};
+
+test('two pipelines that deploy the same service take turns', async () => {
+  const first = await given(stack, PATIENT);
+  const second = await given(stack, { jobsOf: first, deploy: { phases: [], completion: { bake: '0s' } } });
+  await first.ships(2);
+  await first.isIn(1, 'baking');
+  await second.ships(3);
+  await second.isIn(1, 'waiting-lock');
+  await eventually('it says for what it waits', async () =>
+    (await second.deploy(1)).timeline.some(({ kind }) => kind === 'lock-wait'),
+  );
+  expect(await second.effects()).toEqual([]);
+  expect(await stack.conveyor(['skip-bake', `${first.name}/1/deploy`, '--reason', 'go'])).toMatchObject({ code: 0 });
+  await first.reaches(1, 'bakes its last phase', ({ phases }) => Boolean(phases[1]?.bakeUntil));
+  expect(await second.deploy(1)).toMatchObject({ state: 'waiting-lock' });
+  expect(await stack.conveyor(['skip-bake', `${first.name}/1/deploy`, '--reason', 'go'])).toMatchObject({ code: 0 });
+  expect(await first.ended(1)).toMatchObject({ state: 'succeeded' });
+  expect(await second.ended(1)).toMatchObject({ state: 'succeeded' });
+  expect((await first.fleet()).map(({ versions }) => versions)).toEqual([
+    { [second.version(3)]: 6 },
+    { [second.version(3)]: 6 },
+  ]);
+  const { lockWaitMs } = (await second.deploy(1)).spans;
+  expect(lockWaitMs).toBeGreaterThan(0);
+});
+
+test.each([
+  ['release', (name: string) => workflowIds.release(name, 1)],
+  ['deploy', (name: string) => workflowIds.deploy(name, 1, 'deploy', 1)],
+])('a %s that is terminated through Temporal leaves nothing locked', async (_, victim) => {
+  const first = await given(stack, PATIENT);
+  const second = await given(stack, { jobsOf: first, deploy: { phases: [], completion: { bake: '0s' } } });
+  await first.ships(2);
+  await first.isIn(1, 'baking');
+  await second.ships(3);
+  await second.isIn(1, 'waiting-lock');
+  await stack.temporalCli(['workflow', 'terminate', '--workflow-id', victim(first.name), '--reason', 'a test']);
+  // The service is free for the other pipeline …
+  expect(await second.ended(1)).toMatchObject({ state: 'succeeded' });
+  // … and the pipeline for its own next release.
+  await eventually('the pipeline has closed the books of the release', async () => {
+    const [row] = await stack.client.history(first.name);
+    return row?.state === 'failed';
+  });
+  await first.ships(4);
+  await first.isIn(2, 'baking');
+});
+
+test('releases of one pipeline deploy one after the other, and a newer one replaces one that waits', async () => {
+  const shop = await given(stack, PATIENT);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  await shop.ships(3);
+  await eventually('the second waits for the first', async () => {
+    const [deploy] = (await shop.release(2)).actions;
+    return deploy?.state === 'blocked' && deploy.blockedBy?.includes('release 1 deploys');
+  });
+  await shop.ships(4);
+  expect(await shop.ended(2)).toMatchObject({ state: 'cancelled', cause: 'superseded' });
+  expect(await stack.conveyor(['cancel', `${shop.name}/1`, '--reason', 'make room'])).toMatchObject({ code: 0 });
+  expect(await shop.ended(1)).toMatchObject({ state: 'cancelled', cause: 'operator' });
+  await shop.isIn(3, 'baking');
+});
