@@ -54,24 +54,30 @@ export function planDeploy(
   artifacts: readonly Artifact[],
   version: string,
 ): DeployPlan {
-  if (units.length === 0 && !spec.allowEmpty)
-    throw new PlanError(`${spec.pushType} found no units to deploy to (allowEmpty: true permits that)`);
-  const written = (spec.phases ?? DEFAULT_AMOUNTS.map(defaultPhase)).flatMap((phase) => expand(phase, units));
-  const partial = written.map((phase, index): PhasePlan => toPlan(phase, index));
+  refuseNoUnits(spec, units);
+  const written = spec.phases ?? DEFAULT_AMOUNTS.map(defaultPhase);
+  const partial = written
+    .flatMap((phase) => expand(phase, units, spec.allowEmpty))
+    .map((phase, index): PhasePlan => toPlan(phase, index));
   for (const phase of partial) refuseEmpty(phase, units, spec.allowEmpty);
-  return { version, artifacts, phases: [...partial, completionPhase(partial, spec.completion)] };
+  const completion = completionPhase(partial.length, written.at(-1), spec.completion);
+  return { version, artifacts, phases: [...partial, completion] };
 }
 
-/** Back to a good version after a release had ended: one phase over everything, without a bake (DESIGN §5 "Verbs"). */
+/**
+ * Back to a good version after a release had ended: one phase over everything, without a bake (DESIGN §5 "Verbs"). The
+ * phases as written do not run, so that one whose units are gone is no reason not to go back.
+ * @throws PlanError when there are no units, unless `allowEmpty`.
+ */
 export function planRollback(
   spec: DeploySpec,
   units: readonly Unit[],
   artifacts: readonly Artifact[],
   version: string,
 ): DeployPlan {
-  const plan = planDeploy(spec, units, artifacts, version);
-  const completion = plan.phases.at(-1);
-  return { ...plan, phases: completion ? [{ ...completion, key: 0, bakeMs: 0 }] : [] };
+  refuseNoUnits(spec, units);
+  const completion = completionPhase(0, spec.phases?.at(-1), { ...spec.completion, bake: 0 });
+  return { version, artifacts, phases: [completion] };
 }
 
 /** What a phase asks of each unit in its scope. With `{ units: 5% }` whole units are taken, in the order of their ids. */
@@ -107,10 +113,16 @@ const defaultPhase = (amount: Amount): PhaseSpec => ({
   post: [],
 });
 
-function expand(phase: PhaseSpec, units: readonly Unit[]): Scoped[] {
+function refuseNoUnits({ pushType, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
+  if (units.length === 0 && !allowEmpty)
+    throw new PlanError(`${pushType} found no units to deploy to (allowEmpty: true permits that)`);
+}
+
+function expand(phase: PhaseSpec, units: readonly Unit[], allowEmpty: boolean): Scoped[] {
   if (!('forEach' in phase)) return [phase];
   const values = [...new Set(units.map((unit) => unit.labels[phase.forEach]))].filter((value) => value !== undefined);
-  if (values.length === 0) throw new PlanError(`no unit has the label ${phase.forEach} that forEach names`);
+  if (values.length === 0 && !allowEmpty)
+    throw new PlanError(`no unit has the label ${phase.forEach} that forEach names`);
   return values.sort().map((value) => ({
     ...phase,
     name: `${phase.name ?? phase.forEach}-${value}`,
@@ -137,16 +149,16 @@ function refuseEmpty(phase: PhasePlan, units: readonly Unit[], allowEmpty: boole
   );
 }
 
-function completionPhase(written: readonly PhasePlan[], override: CompletionSpec | undefined): PhasePlan {
-  const last = written.at(-1) ?? toPlan(defaultPhase({ all: true }) as Scoped, 0);
+/** Paced as the last phase that was written, except for what `completion:` says. */
+function completionPhase(key: number, last = defaultPhase({ all: true }), override: CompletionSpec = {}): PhasePlan {
   return {
     kind: 'completion',
-    key: written.length,
+    key,
     name: 'completion',
     scope: '*',
     amount: { all: true },
-    bakeMs: override?.bake ?? last.bakeMs,
-    success: override?.success ?? last.success,
-    updateTimeoutMs: override?.updateTimeout ?? last.updateTimeoutMs,
+    bakeMs: override.bake ?? last.bake,
+    success: override.success ?? last.success,
+    updateTimeoutMs: override.updateTimeout ?? last.updateTimeout,
   };
 }
