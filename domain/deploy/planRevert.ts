@@ -8,9 +8,9 @@ export interface RevertPlan {
 }
 
 /**
- * Each touched unit back to what it ran before this deploy: the snapshot's version, for a mixed unit the last good one of
- * this action. `updates` are the update ids that went out; only tasks that they touched, or that inherited
- * their version, are meant.
+ * Each unit of the snapshot back to what it ran before this deploy: its version then; for a unit that ran several, or none,
+ * the last good one of this action, unless that is the one to get rid of (`deployed`). `updates` are the update ids that
+ * went out; only tasks that they touched, or that inherited their version, are meant.
  * @returns `impossible` with the units that have neither, so that the deploy pauses instead of guessing.
  */
 export function planRevert(
@@ -18,8 +18,10 @@ export function planRevert(
   lastGood: string | null,
   updates: readonly string[],
   updateTimeoutMs: number,
+  deployed?: string,
 ): RevertPlan | { readonly impossible: readonly string[] } {
-  const known = snapshot.map((unit) => ({ unit, version: unit.mixed ? (lastGood ?? null) : unit.version }));
+  const fallback = lastGood === deployed ? null : lastGood;
+  const known = snapshot.map((unit) => ({ unit, version: (unit.mixed ? null : unit.version) ?? fallback }));
   const impossible = known.filter(({ version }) => version === null).map(({ unit }) => unit.id);
   if (impossible.length > 0) return { impossible };
   return {
