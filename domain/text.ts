@@ -9,7 +9,8 @@ const UNITS: readonly (readonly [string, number])[] = [
 
 /** `1h 30m`, `45s`, `250ms`: the two largest units that matter. */
 export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.max(0, Math.round(durationMs))}ms`;
+  const wholeMs = Math.max(0, Math.round(durationMs));
+  if (wholeMs < 1000) return `${wholeMs}ms`;
   let rest = Math.round(durationMs / 1000) * 1000;
   const parts: string[] = [];
   for (const [name, size] of UNITS) {
@@ -24,6 +25,9 @@ export function formatDuration(durationMs: number): string {
 
 /** `2026-11-23T17:00:00.000Z`; workflows have no other way to write a time that scripts read. */
 export const formatTime = (atMs: number): string => new Date(atMs).toISOString();
+
+/** `paused by user:alice: lunch`; without a reason, which a signal may leave out, no colon either. */
+export const withReason = (text: string, reason: string): string => (reason === '' ? text : `${text}: ${reason}`);
 
 /** `3 tasks`, `1 task`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -50,7 +50,7 @@ export interface Situation {
   readonly reverting: boolean;
   /** The revert's tasks do not come up; only now may a person end it. */
   readonly revertStuck: boolean;
-  /** Null before the first phase. */
+  /** Null before the first phase and between two. */
   readonly phase: { readonly kind: 'partial' | 'completion'; readonly name: string } | null;
   readonly checks: readonly string[];
 }
@@ -69,11 +69,12 @@ export function whyNot(situation: Situation, verb: DeployVerb, input: CommandInp
 
 type Rule = (situation: Situation, input: CommandInput) => string | undefined;
 
-const inPhase: Rule = ({ phase }) => (phase ? undefined : 'no phase has begun');
+const inPhase: Rule = ({ phase }) => (phase ? undefined : 'no phase is under way');
 
 const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
-  pause: ({ control }) =>
-    control.paused?.by === 'operator' ? `${control.paused.actor ?? 'somebody'} has paused it already` : undefined,
+  // A resume that still waits for its verdict is taken back by a new pause.
+  pause: ({ control: { paused, resuming } }) =>
+    paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
   resume: ({ control }) => {
     if (!control.paused) return 'it is not paused';
     return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
@@ -87,11 +88,15 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
   },
   'skip-bake': (situation, input) =>
     situation.control.skipBake ? 'the bake of this phase is skipped already' : inPhase(situation, input),
-  'skip-health-check': ({ checks }, { check }) => {
+  'skip-health-check': ({ checks, control }, { check, for: span }) => {
+    if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is skipped already';
     if (check === undefined || checks.includes(check)) return undefined;
     return `it has no check called ${check} (${checks.length > 0 ? checks.join(', ') : 'it has none'})`;
   },
 };
+
+const covers = (skip: CheckSkip, check: string | undefined, span: CommandInput['for']): boolean =>
+  (skip.check === null || skip.check === check) && (skip.for === 'deploy' || span !== 'deploy');
 
 /** The control after a verb that `whyNot` let through. */
 export function take(control: Control, verb: DeployVerb, input: CommandInput, nowMs: number): Control {
@@ -123,7 +128,7 @@ export function effectOf(verb: DeployVerb, situation: Situation): string {
   const effects: Readonly<Record<DeployVerb, string>> = {
     pause: situation.reverting
       ? 'the revert starts no further update'
-      : 'no further update starts; health checks go on and may still revert',
+      : 'no further update starts; health checks go on, and may still revert it unless --no-revert was given',
     resume: situation.reverting ? 'the revert goes on' : 'it goes on after one fresh healthy verdict',
     cancel: 'it stops; tasks already updated stay on the new version',
     revert: 'every task that it updated goes back to what it ran before',

@@ -1,3 +1,4 @@
+import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause, Spans } from '../views';
 import type { DeployResult } from './state';
 
@@ -50,14 +51,12 @@ function wording(ending: Ending, version: string): string {
     case 'succeeded':
       return `every unit runs ${version}`;
     case 'reverted':
-      return ending.by === 'health'
-        ? `reverted by itself: ${ending.reason}`
-        : `reverted by ${ending.by}: ${ending.reason}`;
+      return withReason(`reverted by ${ending.by === 'health' ? 'itself' : ending.by}`, ending.reason);
     case 'revert-failed':
-      return `${ending.by} ended it before the revert was through: ${ending.reason}`;
+      return withReason(`${ending.by} ended it before the revert was through`, ending.reason);
     case 'failed':
       return ending.reason;
     case 'cancelled':
-      return `cancelled by ${ending.actor}: ${ending.reason}${ending.mixed ? '; the fleet runs both versions' : ''}`;
+      return `${withReason(`cancelled by ${ending.actor}`, ending.reason)}${ending.mixed ? '; the fleet runs both versions' : ''}`;
   }
 }

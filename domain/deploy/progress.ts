@@ -24,24 +24,36 @@ export function judgeProgress(units: readonly UnitProgress[], success: Amount): 
     (unit) => (unit.state === 'done' ? unit.unreachable : 0),
   );
   if (total - lost - unreachable >= required) return { kind: 'going' };
-  return explain(failed, required, live);
+  return explain(failed, unreachable, `${plural(live, 'task')} live of ${required} needed`);
 }
 
 /** What an expired update timeout means: tasks that came up dead are a bad change, tasks never updated are not. */
 export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, { kind: 'going' | 'met' }> {
-  const notLive = sum(units, (unit) => Math.max(0, unit.updated - unit.live - unit.unreachable));
+  const notLive = sum(units, notLiveOf);
   if (notLive > 0) return { kind: 'not-live', reason: `${plural(notLive, 'task')} updated in time but not live` };
-  const pending = sum(units, (unit) => Math.max(0, unit.targeted - unit.gone - unit.updated));
+  const pending = sum(units, pendingOf);
+  const unreachable = sum(units, (unit) => unit.unreachable);
   const reasons = units.flatMap((unit) => (unit.reason ? [`${unit.id}: ${unit.reason}`] : []));
-  return { kind: 'stuck', reason: [`${plural(pending, 'task')} not updated in time`, ...reasons].join('; ') };
+  const text = [`${plural(pending, 'task')} not updated in time`, ...unreachableText(unreachable), ...reasons];
+  return { kind: 'stuck', reason: text.join('; ') };
 }
 
-function explain(failed: readonly UnitProgress[], required: number, live: number): Progress {
+const pendingOf = ({ targeted, gone, updated }: UnitProgress): number => Math.max(0, targeted - gone - updated);
+
+/** Unreachable tasks that must have been updated before, since fewer are pending, may live or not: they are no evidence. */
+function notLiveOf(unit: UnitProgress): number {
+  const updatedBefore = Math.max(0, unit.unreachable - pendingOf(unit));
+  return Math.max(0, unit.updated - unit.live - updatedBefore);
+}
+
+function explain(failed: readonly UnitProgress[], unreachable: number, missing: string): Progress {
+  const reasons = failed.map(({ id, reason }) => (reason ? `${id}: ${reason}` : id));
+  const text = [missing, ...unreachableText(unreachable), ...reasons].join('; ');
   const dead = sum(failed, (unit) => unit.failed);
-  const reasons = failed.flatMap((unit) => (unit.reason ? [`${unit.id}: ${unit.reason}`] : [unit.id]));
-  const text = `${live} of ${plural(required, 'task')} live that must be; ${reasons.join('; ')}`;
   return dead > 0 ? { kind: 'not-live', reason: text } : { kind: 'stuck', reason: text };
 }
+
+const unreachableText = (tasks: number): string[] => (tasks > 0 ? [`${plural(tasks, 'task')} unreachable`] : []);
 
 const sum = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
   units.reduce((total, unit) => total + of(unit), 0);

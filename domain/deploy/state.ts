@@ -168,25 +168,27 @@ export function pausedBy(
   return note(change(record, nowMs, { control }), nowMs, 'paused', `paused: ${reason}`);
 }
 
+/** The end of a pause. A person's ends only when a person resumed, and has not paused again since. */
 export function unpaused(record: DeployRecord, nowMs: number, text: string): DeployRecord {
+  if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
   const control = { ...record.control, paused: null, noRevert: false, resuming: null };
   return note(change(record, nowMs, { control }), nowMs, 'resumed', text);
 }
 
 /** A resume that found no healthy verdict: paused by health from now on, so that the next one bakes again. */
 export function stillPaused(record: DeployRecord, nowMs: number, reason: string): DeployRecord {
+  const text = `still paused: ${reason}`;
+  if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
   const paused: Pause = { by: 'health', actor: null, at: formatTime(nowMs), reason };
-  return note(
-    change(record, nowMs, { control: { ...record.control, paused, resuming: null } }),
-    nowMs,
-    'still-paused',
-    `still paused: ${reason}`,
-  );
+  const control = { ...record.control, paused, resuming: null };
+  return note(change(record, nowMs, { control }), nowMs, 'still-paused', text);
 }
+
+const isPersons = ({ paused, resuming }: Control): boolean => paused?.by === 'operator' && resuming === null;
 
 /** What the rules about verbs look at. */
 export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): Situation {
-  const phase = record.plan?.phases[record.cursor];
+  const phase = record.phases[record.cursor]?.state === 'running' ? record.plan?.phases[record.cursor] : undefined;
   return {
     control: record.control,
     ended: record.stage === 'ended',

@@ -1,5 +1,5 @@
 import { deployId } from '../ids';
-import { formatTime, plural } from '../text';
+import { formatTime, plural, withReason } from '../text';
 import type { DeployStatus } from '../views';
 import type { DeployInput, DeployRecord } from './state';
 import { accrue } from './spans';
@@ -40,7 +40,7 @@ export function summarise(record: DeployRecord, version: string): string {
   const { paused, resuming } = record.control;
   if (!paused || record.stage === 'ended') return doing;
   const who = paused.by === 'operator' ? `paused by ${paused.actor ?? 'somebody'}` : `paused (${paused.by})`;
-  return `${who} while ${doing}: ${paused.reason}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
+  return `${withReason(`${who} while ${doing}`, paused.reason)}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
 }
 
 type Summary = (record: DeployRecord, version: string) => string;
@@ -56,7 +56,7 @@ const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
     return `baking ${phaseOf(record)}${until ? ` until ${until}` : ''}`;
   },
   postprocessing: (record) => `finishing ${phaseOf(record)}`,
-  reverting: (record) => `reverting: ${record.revert?.reason ?? ''}`,
+  reverting: (record) => withReason('reverting', record.revert?.reason ?? ''),
   ended: (record) => record.result?.reason ?? 'ended',
 };
 

@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import {
+  effectOf,
+  NO_COMMANDS,
+  phaseOver,
+  skipsOf,
+  take,
+  whyNot,
+  type Asked,
+  type Control,
+  type Situation,
+} from '../../domain/deploy/control';
+import {
+  newDeploy,
+  pausedBy,
+  situationOf,
+  stillPaused,
+  unpaused,
+  withPhase,
+  withPlan,
+  type DeployRecord,
+} from '../../domain/deploy/state';
+import { planDeploy } from '../../domain/deploy/plan';
+import { deployWith } from '../../domain/spec/deploy';
+import { DEPLOY_VERBS, type CommandInput, type DeployVerb } from '../../domain/verbs';
+import type { Pause } from '../../domain/views';
+
+const NOW = Date.parse('2026-11-23T17:00:00Z');
+const ASKED: Asked = { actor: 'user:bob', reason: 'r', at: '2026-11-23T16:00:00.000Z' };
+const pause = (by: Pause['by'] = 'operator'): Pause => ({ ...ASKED, by, actor: by === 'operator' ? 'user:bob' : null });
+const situation = (control: Partial<Control> = {}, more: Partial<Situation> = {}): Situation => ({
+  control: { ...NO_COMMANDS, ...control },
+  ended: false,
+  reverting: false,
+  revertStuck: false,
+  phase: { kind: 'partial', name: 'first' },
+  checks: ['errors', 'cpu'],
+  ...more,
+});
+const REVERT = { ...ASKED, notBad: false };
+
+const SITUATIONS = {
+  running: situation(),
+  planning: situation({}, { phase: null }),
+  completing: situation({}, { phase: { kind: 'completion', name: 'completion' } }),
+  paused: situation({ paused: pause() }),
+  'paused by health': situation({ paused: pause('health') }),
+  resuming: situation({ paused: pause(), resuming: ASKED }),
+  cancelled: situation({ cancel: ASKED }),
+  'to be reverted': situation({ revert: REVERT }),
+  reverting: situation({ revert: REVERT }, { reverting: true }),
+  'paused in its revert': situation({ revert: REVERT, paused: pause() }, { reverting: true }),
+  stuck: situation({ revert: REVERT, paused: pause('timeout') }, { reverting: true, revertStuck: true }),
+  ended: situation({}, { ended: true }),
+} satisfies Record<string, Situation>;
+
+/** Which verbs each situation takes, of all seven. */
+const TAKEN: Record<keyof typeof SITUATIONS, DeployVerb[]> = {
+  running: ['pause', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
+  planning: ['pause', 'cancel', 'revert', 'skip-health-check'],
+  completing: ['pause', 'cancel', 'revert', 'skip-bake', 'skip-health-check'],
+  paused: ['resume', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
+  'paused by health': ['pause', 'resume', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
+  resuming: ['pause', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
+  cancelled: ['revert'],
+  'to be reverted': ['pause', 'revert'],
+  reverting: ['pause', 'revert'],
+  'paused in its revert': ['resume', 'revert'],
+  stuck: ['pause', 'resume', 'cancel', 'revert'],
+  ended: [],
+};
+
+describe('the verbs that a deploy takes', () => {
+  test.each(Object.keys(SITUATIONS) as (keyof typeof SITUATIONS)[])('while %s', (name) => {
+    const taken = DEPLOY_VERBS.filter((verb) => whyNot(SITUATIONS[name], verb, {}) === undefined);
+    expect(taken).toEqual(TAKEN[name]);
+  });
+
+  const check = (name: keyof typeof SITUATIONS, verb: DeployVerb, why: string, input: CommandInput = {}) =>
+    expect(whyNot(SITUATIONS[name], verb, input)).toBe(why);
+  test.each<[keyof typeof SITUATIONS, DeployVerb, string]>([
+    ['ended', 'pause', 'it has ended'],
+    ['planning', 'skip-phase', 'no phase is under way'],
+    ['completing', 'skip-phase', 'the completion phase cannot be skipped; cancel or revert instead'],
+    ['paused', 'pause', 'user:bob has paused it already'],
+    ['running', 'resume', 'it is not paused'],
+    ['resuming', 'resume', 'user:bob has resumed it already'],
+    ['cancelled', 'cancel', 'user:bob has cancelled it already'],
+    ['cancelled', 'pause', 'it is being cancelled'],
+    ['reverting', 'cancel', 'it is reverting; a revert can be paused, not stopped'],
+    ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
+  ])('while %s, %s is refused and says why', (name, verb, why) => check(name, verb, why));
+
+  test('a check that does not exist is refused with those that do', () => {
+    check('running', 'skip-health-check', 'it has no check called cp (errors, cpu)', { check: 'cp' });
+  });
+
+  test.each<[string, CommandInput, CommandInput, string | undefined]>([
+    ['the same check twice', { check: 'cpu' }, { check: 'cpu' }, 'it is skipped already'],
+    ['all checks after one', { check: 'cpu' }, {}, undefined],
+    ['one check after all', {}, { check: 'cpu' }, 'it is skipped already'],
+    ['all checks twice', {}, {}, 'it is skipped already'],
+    ['another check', { check: 'cpu' }, { check: 'errors' }, undefined],
+    ['for the deploy after the phase', { check: 'cpu' }, { check: 'cpu', for: 'deploy' }, undefined],
+    ['for the phase after the deploy', { for: 'deploy' }, { check: 'cpu', for: 'phase' }, 'it is skipped already'],
+  ])('skipping %s', (_, first, second, why) => {
+    const control = take(NO_COMMANDS, 'skip-health-check', first, NOW);
+    expect(whyNot(situation(control), 'skip-health-check', second)).toBe(why);
+  });
+});
+
+describe('what a verb leaves behind', () => {
+  const input = { actor: 'user:alice', reason: 'r' };
+  const asked = { ...input, at: '2026-11-23T17:00:00.000Z' };
+  test.each<[string, DeployVerb, CommandInput, Partial<Control>]>([
+    ['pause', 'pause', input, { paused: { ...asked, by: 'operator' }, noRevert: false }],
+    ['pause --no-revert', 'pause', { ...input, noRevert: true }, { noRevert: true }],
+    ['resume', 'resume', input, { resuming: asked }],
+    ['cancel', 'cancel', input, { cancel: asked }],
+    ['revert', 'revert', input, { revert: { ...asked, notBad: false } }],
+    ['revert --not-bad', 'revert', { ...input, notBad: true }, { revert: { ...asked, notBad: true } }],
+    ['skip-phase', 'skip-phase', input, { skipPhase: asked }],
+    ['skip-bake', 'skip-bake', input, { skipBake: asked }],
+    ['skip-health-check', 'skip-health-check', input, { skippedChecks: [{ ...asked, check: null, for: 'phase' }] }],
+    ['a verb without anything', 'cancel', {}, { cancel: { actor: 'user:unknown', reason: '', at: asked.at } }],
+  ])('%s', (_, verb, command, left) => expect(take(NO_COMMANDS, verb, command, NOW)).toMatchObject(left));
+
+  test('a second revert changes nothing, whoever asks', () => {
+    const once = take(NO_COMMANDS, 'revert', input, NOW);
+    expect(take(once, 'revert', { actor: 'user:bob', notBad: true }, NOW + 1)).toEqual(once);
+  });
+
+  test('a pause takes back a resume that waits for its verdict', () => {
+    const resuming = take(take(NO_COMMANDS, 'pause', input, NOW), 'resume', input, NOW);
+    expect(take(resuming, 'pause', input, NOW).resuming).toBeNull();
+  });
+
+  test('the end of a phase drops what was meant for it alone', () => {
+    const commands: [DeployVerb, CommandInput][] = [
+      ['skip-phase', {}],
+      ['skip-bake', {}],
+      ['skip-health-check', { check: 'errors' }],
+      ['skip-health-check', { check: 'cpu', for: 'deploy' }],
+      ['pause', input],
+    ];
+    const control = commands.reduce((folded, [verb, command]) => take(folded, verb, command, NOW), NO_COMMANDS);
+    expect(skipsOf(control)).toEqual(['errors', 'cpu']);
+    const over = phaseOver(control);
+    expect(over).toMatchObject({ skipPhase: null, skipBake: null, paused: { by: 'operator' } });
+    expect(skipsOf(over)).toEqual(['cpu']);
+  });
+
+  test('one skip without a name skips all checks', () =>
+    expect(skipsOf(take(NO_COMMANDS, 'skip-health-check', {}, NOW))).toBe('all'));
+
+  test('every verb answers with one sentence, which names the phase where it is about one', () => {
+    const effects = DEPLOY_VERBS.map((verb) => effectOf(verb, situation()));
+    expect(new Set(effects).size).toBe(DEPLOY_VERBS.length);
+    expect(effectOf('skip-bake', situation())).toBe('phase first goes on without baking');
+    expect(effectOf('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
+  });
+
+  test('the answer to a pause does not promise a revert that --no-revert rules out', () =>
+    expect(effectOf('pause', situation())).toContain('unless --no-revert was given'));
+});
+
+const aCommand = fc.record({
+  verb: fc.constantFrom(...DEPLOY_VERBS),
+  input: fc.record<CommandInput>(
+    {
+      actor: fc.constantFrom('user:alice', 'user:bob'),
+      check: fc.constantFrom('errors', 'cpu', 'nonsense'),
+      for: fc.constantFrom('phase', 'deploy'),
+      noRevert: fc.boolean(),
+      notBad: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  ),
+});
+const aPlace = fc.record({
+  reverting: fc.boolean(),
+  revertStuck: fc.boolean(),
+  phase: fc.constantFrom(null, { kind: 'partial', name: 'first' } as const, { kind: 'completion', name: 'c' } as const),
+});
+
+test('whatever is asked: a revert is always taken and never taken back, nobody else is, and nothing grows without limit', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(aCommand, aPlace), { maxLength: 60 }), (commands) => {
+      let control = NO_COMMANDS;
+      for (const [{ verb, input }, place] of commands) {
+        const before = situation(control, place);
+        const why = whyNot(before, verb, input);
+        if (verb === 'revert') expect(why).toBeUndefined();
+        if (place.phase?.kind === 'completion' && verb === 'skip-phase') expect(why).toBeDefined();
+        if (place.reverting && !place.revertStuck && verb === 'cancel') expect(why).toBeDefined();
+        if (why !== undefined) continue;
+        const next = take(control, verb, input, NOW);
+        if (control.revert) expect(next.revert).toEqual(control.revert);
+        expect(next.cancel === null && control.cancel !== null).toBe(false);
+        control = next;
+        if (verb === 'cancel' || verb === 'resume')
+          expect(whyNot(situation(control, place), verb, input)).toBeDefined();
+        expect(control.skippedChecks.length).toBeLessThanOrEqual(6);
+      }
+    }),
+  );
+});
+
+const SPEC = deployWith.parse({
+  pushType: 'twine',
+  phases: [{ name: 'first', scope: '*', amount: 1 }],
+  healthChecks: [{ name: 'errors', metric: 'm', threshold: { above: 1 } }],
+});
+const UNITS = [{ id: 'x', labels: {}, size: 3, version: 'kv:1', mixed: false, available: true }];
+const planned = (): DeployRecord => withPlan(newDeploy(NOW), planDeploy(SPEC, UNITS, [], 'kv:2'), UNITS, 'kvstore');
+const commanded = (
+  record: DeployRecord,
+  verb: DeployVerb,
+  input: CommandInput = { actor: 'user:alice' },
+): DeployRecord => ({
+  ...record,
+  control: take(record.control, verb, input, NOW),
+});
+const byOf = (record: DeployRecord) => record.control.paused?.by ?? null;
+
+describe('what the rules see of a deploy', () => {
+  const phaseOf = (record: DeployRecord) => situationOf(record, SPEC).phase;
+
+  test('no phase before the first', () => expect(phaseOf(planned())).toBeNull());
+
+  test('the phase under way', () =>
+    expect(phaseOf(withPhase({ ...planned(), cursor: 0 }, 0, { state: 'running' }))).toEqual({
+      kind: 'partial',
+      name: 'first',
+    }));
+
+  test('none between two phases, so that a skip does not hit the next', () =>
+    expect(phaseOf(withPhase({ ...planned(), cursor: 0 }, 0, { state: 'succeeded' }))).toBeNull());
+
+  test('the names of its checks', () => expect(situationOf(planned(), SPEC).checks).toEqual(['errors']));
+});
+
+describe('who pauses', () => {
+  test('a pause of the system never replaces that of a person', () =>
+    expect(byOf(pausedBy(commanded(planned(), 'pause'), NOW, 'dependency', 'twine is silent'))).toBe('operator'));
+
+  test('a person may take over a pause of the system', () =>
+    expect(byOf(commanded(pausedBy(planned(), NOW, 'dependency', 'twine is silent'), 'pause'))).toBe('operator'));
+
+  test('the system ends its own pause', () =>
+    expect(byOf(unpaused(pausedBy(planned(), NOW, 'dependency', 'd'), NOW, 'twine answers again'))).toBeNull());
+
+  test('it does not end the pause of a person who has not resumed', () => {
+    const record = unpaused(commanded(planned(), 'pause', { noRevert: true }), NOW, 'twine answers again');
+    expect(record.control).toMatchObject({ paused: { by: 'operator' }, noRevert: true });
+  });
+
+  test('a resume ends the pause', () =>
+    expect(unpaused(commanded(commanded(planned(), 'pause'), 'resume'), NOW, 'resumed').control).toEqual(NO_COMMANDS));
+
+  test('a pause that came while a resume waited for its verdict stands', () => {
+    const again = commanded(commanded(commanded(planned(), 'pause'), 'resume'), 'pause', { actor: 'user:bob' });
+    expect(unpaused(again, NOW, 'healthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
+    expect(stillPaused(again, NOW, 'unhealthy').control.paused).toMatchObject({ by: 'operator', actor: 'user:bob' });
+  });
+
+  test('a resume that finds no healthy verdict leaves it paused by health', () => {
+    const record = stillPaused(commanded(commanded(planned(), 'pause'), 'resume'), NOW, 'errors is 0.2');
+    expect(record.control).toMatchObject({ paused: { by: 'health', reason: 'errors is 0.2' }, resuming: null });
+  });
+});
