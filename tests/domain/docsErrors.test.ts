@@ -18,7 +18,7 @@ const SAMPLES: Params = {
   'unknown-deploy': { id: 'kvstore/12/publish' },
   'ambiguous-deploy': { id: 'web/7', deploys: ['web/7/eu', 'web/7/us'] },
   'not-permitted': { actor: 'user:mallory', pipeline: 'kvstore' },
-  'invalid-state': { verb: 'skip-phase', id: 'kvstore/12/deploy', why: 'no phase has begun' },
+  'invalid-state': { verb: 'skip-phase', id: 'kvstore/12/deploy', why: 'no phase is under way' },
   'known-bad': {
     artifact: 'executable@kv:13',
     pipeline: 'kvstore',

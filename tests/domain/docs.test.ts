@@ -1,0 +1,159 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { parsePipeline } from '../../domain/spec/parse';
+import { parseRegistry } from '../../sdk/registry';
+import { runningSources } from '../setup/sources';
+import { run } from './cliWorld';
+
+const ROOT = join(__dirname, '../..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const README = read('README.md');
+const ARCHITECTURE = read('ARCHITECTURE.md');
+const PAGES = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file)),
+].filter((file) => file.endsWith('.md'));
+
+/** The contents of the code blocks of a language. */
+const blocks = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, body = '']) => body);
+
+/** GitHub's anchors. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replace(/ /g, '-');
+
+const anchorsOf = (page: string): string[] =>
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+describe('links', () => {
+  test.each(PAGES)('of %s lead to files and headings that exist', (page) => {
+    const targets = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    const broken = targets.filter((target) => {
+      if (/^https?:/.test(target)) return false;
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : join(dirname(page), path);
+      return !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  const commands = PAGES.flatMap((page) => blocks(read(page), 'sh'))
+    .flatMap((block) => block.trim().split('\n'))
+    .filter((line) => line !== '');
+
+  test.each([...new Set(commands)])('%s is a command that exists, with the options that it has', async (line) => {
+    const [first = '', second = '', third = ''] = line.split(' ');
+    if (first === 'export') return expect(second).toMatch(/^CONVEYOR_[A-Z_]+=\S+$/);
+    if (first === 'temporal') return expect(second).toBe('workflow');
+    if (first === 'npm') {
+      const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
+      return expect(Object.keys(scripts)).toContain(second === 'run' ? third : second);
+    }
+    expect([first, second]).toEqual(['npx', 'conveyor']);
+    const help = await run([third, '--help']);
+    expect(help.code).toBe(0);
+    for (const option of line.match(/ --[a-z-]+/g) ?? []) expect(help.out).toContain(option.trim());
+  });
+
+  test('lists every command of the command line', async () => {
+    const table = README.slice(README.indexOf('## Command line'), README.indexOf('## Extending'));
+    const { out } = await run(['--help']);
+    const named = [...out.matchAll(/^ {2}([a-z][a-z-]+)(?: [<[].*)? {2,}\S/gm)].map(([, name = '']) => name);
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((name) => name !== 'conveyor' && !new RegExp(`\`${name}[\` ]`).test(table))).toEqual([]);
+  });
+
+  test('shows the pipeline and the extensions of examples/ as they are', () => {
+    expect(blocks(README, 'yaml')[0]).toBe(read('examples/minimal/pipeline.yaml'));
+    const extensions = blocks(README, 'ts').map((block) => block.split('\n'));
+    expect(extensions).toHaveLength(2);
+    for (const [first = '', ...rest] of extensions) expect(rest.join('\n')).toBe(read(first.replace('// ', '')));
+  });
+
+  test('shows a configuration that loads, for the extensions that it shows', () => {
+    const { extensions } = parseRegistry(parse(blocks(README, 'yaml')[1] ?? ''), { HOSTS_TOKEN: 'secret' });
+    expect(extensions.map(({ name }) => name)).toEqual(['announce', 'hosts']);
+  });
+
+  test('names everything of the file format that is refused as not available yet', () => {
+    const { problems } = parsePipeline(read('tests/fixtures/broken/not-available.yaml'));
+    const refused = problems.filter(({ code }) => code === 'not-available');
+    expect(refused.length).toBeGreaterThan(15);
+    const limits = README.slice(README.indexOf('## Limits'));
+    const features = refused.map(({ message }) => message.replace(/ is part of the file format.*/, ''));
+    expect(features.filter((feature) => !limits.includes(`\`${feature}\``))).toEqual([]);
+  });
+
+  test('names every environment variable that is read', () => {
+    const scripts = ['temporal-dev.sh', ...readdirSync(join(ROOT, 'scripts')).map((file) => `scripts/${file}`)];
+    const texts = [...runningSources().map(({ text }) => text), ...scripts.map(read)];
+    const used = new Set(texts.flatMap((text) => text.match(/\bCONVEYOR_[A-Z_]+\b/g) ?? []));
+    // CI sets the report; the digest is read by the script's own tests.
+    const internal = ['CONVEYOR_TEST_REPORT', 'CONVEYOR_TEMPORAL_SHA'];
+    expect([...used].filter((name) => !README.includes(`\`${name}\``) && !internal.includes(name))).toEqual([]);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const invariants = ARCHITECTURE.slice(ARCHITECTURE.indexOf('## Invariants'), ARCHITECTURE.indexOf('## Time'));
+  const named = [...invariants.matchAll(/^ +- `(tests\/\S+)`: (.*)$/gm)].map(([, file = '', title = '']) => ({
+    file,
+    title,
+  }));
+
+  test('names tests for each of the twelve invariants', () => {
+    const parts = invariants.split(/^\d+\. /m).slice(1);
+    expect(parts.map((part) => part.includes('- `tests/'))).toEqual(Array.from({ length: 12 }, () => true));
+  });
+
+  test.each(named)('$file has: $title', ({ file, title }) => {
+    const quoted = title.replace(/'/g, "\\'");
+    expect(read(file)).toMatch(new RegExp(`(test|describe)(\\.each\\([^]*?\\))?\\(\\s*'${escape(quoted)}'`));
+  });
+
+  test('names only files and folders that exist', () => {
+    const paths = [...ARCHITECTURE.matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)].map(([, path = '']) => path);
+    const gone = paths.filter(
+      (path) => !/^(pipeline|release|deploy|lock)\/kvstore|^lock\//.test(path) && !exists(path),
+    );
+    expect(paths.length).toBeGreaterThan(50);
+    expect(gone).toEqual([]);
+  });
+
+  test('has every folder of the checkout in its code map', () => {
+    const map = ARCHITECTURE.slice(ARCHITECTURE.indexOf('## Code map'), ARCHITECTURE.indexOf('### Walls'));
+    const folders = readdirSync(ROOT, { withFileTypes: true }).filter((it) => it.isDirectory() && !/^\./.test(it.name));
+    const own = folders
+      .map(({ name }) => name)
+      .filter(
+        (name) => !['node_modules', 'dist', 'coverage'].includes(name) && readdirSync(join(ROOT, name)).length > 0,
+      );
+    expect(own.filter((name) => !map.includes(`\`${name}/`))).toEqual([]);
+  });
+});
+
+const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** As it is written, or in the folder that the table row is about. */
+const exists = (path: string): boolean =>
+  ['', 'cli/', 'simulator/', 'docs/'].some((folder) => existsSync(join(ROOT, folder, path)));
+
+describe('the other pages', () => {
+  test('the list of decisions has all of them', () => {
+    const files = readdirSync(join(ROOT, 'docs/adr')).filter((file) => /^\d/.test(file));
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => !read('docs/adr/README.md').includes(`(${file})`))).toEqual([]);
+  });
+
+  test('the glossary has each word once, in order', () => {
+    const words = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\*/gm)].map(([, word = '']) => word);
+    expect(words.length).toBeGreaterThan(40);
+    expect(words).toEqual([...new Set(words)].sort());
+  });
+});
