@@ -1,7 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import { conveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
-import type { Settings } from '../domain/settings';
 
 /** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
 export interface Io {
@@ -35,8 +34,6 @@ export interface ConnectOptions {
   readonly namespace?: string;
   readonly taskQueue?: string;
   readonly webUi?: string;
-  /** How patient the workflows of pipelines that are applied are. */
-  readonly settings?: Settings;
 }
 
 /** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). */

@@ -19,8 +19,7 @@ export function processIo(): Io {
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
       const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../sdk/registry')];
-      const { groups, settings } = loadRegistry(undefined, process.env);
-      return createClient({ settings, ...options, policyGroups: groups });
+      return createClient({ ...options, platform: loadRegistry(undefined, process.env) });
     },
   };
 }

@@ -34,8 +34,6 @@ export interface ConveyorClient {
   history(pipeline: string): Promise<HistoryRow[]>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
-  /** Throws when Temporal does not answer. */
-  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

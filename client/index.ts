@@ -14,11 +14,15 @@ import { Workflows } from './workflows';
 
 export type { ConveyorClient, ListQuery } from './api';
 
+export interface Platform {
+  readonly groups: Policy['groups'];
+  readonly settings: Settings;
+}
+
 export interface ClientOptions extends ConnectionOptions {
   readonly taskQueue?: string | undefined;
-  /** The platform's groups, which pipelines take over when they are applied. */
-  readonly policyGroups?: Policy['groups'];
-  readonly settings?: Settings;
+  /** The platform's configuration (sdk/registry), which pipelines take over when they are applied. */
+  readonly platform?: Platform;
   /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
   readonly webUi?: string;
 }
@@ -43,7 +47,6 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listDeploys: (query) => listDeploys(workflows, query),
     history: (pipeline) => history(workflows, pipeline),
     command: (id, verb, input) => command(workflows, id, verb, input),
-    ping: () => temporal.connection.ensureConnected(),
     close: () => temporal.connection.close(),
   };
 }
@@ -61,8 +64,8 @@ async function apply(workflows: Workflows, options: ClientOptions, spec: Pipelin
   const input: ApplyInput = {
     spec,
     actor,
-    groups: options.policyGroups ?? {},
-    settings: options.settings ?? DEFAULT_SETTINGS,
+    groups: options.platform?.groups ?? {},
+    settings: options.platform?.settings ?? DEFAULT_SETTINGS,
   };
   const start = new WithStartWorkflowOperation('pipeline', {
     workflowId: workflowIds.pipeline(spec.pipeline),

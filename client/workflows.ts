@@ -1,6 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import type { WorkflowHandle } from '@temporalio/client';
-import { conveyorError, type ConveyorError } from '../domain/errors';
+import { ConveyorError, conveyorError } from '../domain/errors';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
@@ -38,11 +38,8 @@ export class Workflows {
   }
 
   async release(pipeline: string, number: number): Promise<ReleaseStatus> {
-    const id = releaseId(pipeline, number);
     const workflowId = workflowIds.release(pipeline, number);
-    const status = await this.query<Omit<ReleaseStatus, 'webUi'>>(workflowId, id, 'status', () =>
-      conveyorError('unknown-release', { id }),
-    );
+    const status = await this.started(workflowId, pipeline, number);
     const pending = status.endedAt === null ? await this.pending(workflowId) : [];
     return {
       ...status,
@@ -81,6 +78,21 @@ export class Workflows {
       const refused =
         wording.refused ?? ((code, failure) => conveyorError('internal', { detail: `${code}: ${failure.message}` }));
       throw translate(error, { id, address, notFound: wording.notFound, refused });
+    }
+  }
+
+  /** A release that its pipeline has not started yet is known to the pipeline alone. */
+  private async started(workflowId: string, pipeline: string, number: number): Promise<Omit<ReleaseStatus, 'webUi'>> {
+    const id = releaseId(pipeline, number);
+    try {
+      const notFound = () => conveyorError('unknown-release', { id });
+      return await this.query<Omit<ReleaseStatus, 'webUi'>>(workflowId, id, 'status', notFound);
+    } catch (error) {
+      if (!(error instanceof ConveyorError) || error.code !== 'unknown-release') throw error;
+      const { releases } = await this.pipeline(pipeline);
+      const queued = releases.find((release) => release.number === number && release.endedAt === null);
+      if (queued === undefined) throw error;
+      return { ...queued, actions: [], commands: [], timeline: [] };
     }
   }
 

@@ -11,7 +11,7 @@ const DRAIN_MS = 10_000;
 async function main(): Promise<void> {
   const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL);
   let draining = false;
-  const client = await createClient({ policyGroups: loadRegistry(undefined, process.env).groups });
+  const client = await createClient({ platform: loadRegistry(undefined, process.env) });
   const app = createApp({ client, now: () => Date.now(), isDraining: () => draining });
   const server = await listen(app.fetch, port);
   process.stdout.write(`Conveyor server ready at http://localhost:${port}\n`);

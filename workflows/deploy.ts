@@ -15,7 +15,7 @@ import { runPhase } from './deploy/phase';
 import { fetchUnits, prepare } from './deploy/prepare';
 import { revert } from './deploy/revert';
 import { DeployRun } from './deploy/run';
-import { lockGrantedSignal, releaseLockSignal } from './lock';
+import { lockGrantedSignal, releaseLockSignal, type LockGrant } from './lock';
 import { holders } from './proxies';
 import { retag } from './tags';
 import { versioned } from './versioning';
@@ -26,22 +26,22 @@ import { versioned } from './versioning';
  */
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
   const run = new DeployRun(input, carried);
-  const lock: Lock = { granted: carried !== undefined };
-  setHandler(lockGrantedSignal, () => void (lock.granted = true));
+  let grant: Grant | null = carried ? { waited: false } : null;
+  setHandler(lockGrantedSignal, (granted) => void (grant = granted));
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(async () => {
-    const ending = (await prepare(run)) ?? (await perform(run, lock));
+    const ending = (await prepare(run)) ?? (await perform(run, () => grant));
     return finish(run, ending);
   });
 }
 setWorkflowOptions(versioned('PINNED'), deploy);
 
-interface Lock {
-  granted: boolean;
-}
+/** What the lock's signal said; a deploy that continued as new holds it already. */
+type Grant = Pick<LockGrant, 'waited'>;
+type Held = () => Grant | null;
 
-async function perform(run: DeployRun, lock: Lock): Promise<Ending> {
-  const hopeless = await acquire(run, lock);
+async function perform(run: DeployRun, held: Held): Promise<Ending> {
+  const hopeless = await acquire(run, held);
   if (hopeless) return hopeless;
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
@@ -53,23 +53,14 @@ async function perform(run: DeployRun, lock: Lock): Promise<Ending> {
 const lockId = (run: DeployRun): string => workflowIds.serviceLock(run.input.spec.pushType, run.record.service ?? '');
 
 /** One release at a time per service. What was read before waiting is read again, since another deploy went on meanwhile. */
-async function acquire(run: DeployRun, lock: Lock): Promise<Ending | undefined> {
-  if (lock.granted || run.stop()) return undefined;
+async function acquire(run: DeployRun, held: Held): Promise<Ending | undefined> {
+  if (held() || run.stop()) return undefined;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
   await holders.requestLock(lockId(run), { owner: releaseId(pipeline, release), requester: run.workflowId }, settings);
-  const atOnce = await run.until(() => lock.granted || run.stop() !== null, {
-    afterMs: NOTICEABLE_MS,
-    summary: `lock ${lockId(run)}`,
-  });
-  if (atOnce) return undefined;
-  run.note('lock-wait', `another release deploys ${run.record.service ?? ''}; waiting for it`);
-  await run.until(() => lock.granted || run.stop() !== null);
-  return run.stop() ? undefined : prepare(run, 'again');
+  await run.until(() => held() !== null || run.stop() !== null);
+  return held()?.waited && !run.stop() ? prepare(run, 'again') : undefined;
 }
-
-/** A lock that is free is granted within milliseconds. */
-const NOTICEABLE_MS = 2_000;
 
 /** A check that is unhealthy already pauses, so that a fix is not reverted to what it fixes. */
 async function checkBaseline(run: DeployRun): Promise<void> {

@@ -12,10 +12,16 @@ import type { Settings } from '../domain/settings';
 import { holders } from './proxies';
 
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
-export const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
+const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
 export const releaseLockSignal = defineSignal<[string]>('release-lock');
-/** Sent to the requester once it holds. */
-export const lockGrantedSignal = defineSignal<[{ lock: string; fence: number }]>('lock-granted');
+/** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so what was read before is stale. */
+export const lockGrantedSignal = defineSignal<[LockGrant]>('lock-granted');
+
+export interface LockGrant {
+  readonly lock: string;
+  readonly fence: number;
+  readonly waited: boolean;
+}
 
 /**
  * Mutual exclusion across pipelines: one grant at a time, in the order of asking. It lives while somebody wants it, and
@@ -23,16 +29,16 @@ export const lockGrantedSignal = defineSignal<[{ lock: string; fence: number }]>
  */
 export async function lock(settings: Settings, carried: Mutex = FREE): Promise<void> {
   let mutex = carried;
-  const grants: LockRequest[] = [];
-  const take = (next: Granted): void => {
+  const grants: (LockRequest & { waited: boolean })[] = [];
+  const take = (next: Granted, waited: boolean): void => {
     mutex = next.mutex;
-    grants.push(...next.granted);
+    grants.push(...next.granted.map((granted) => ({ ...granted, waited })));
   };
-  setHandler(requestLockSignal, (asked) => take(request(mutex, asked)));
-  setHandler(releaseLockSignal, (requester) => take(release(mutex, requester)));
+  setHandler(requestLockSignal, (asked) => take(request(mutex, asked), false));
+  setHandler(releaseLockSignal, (requester) => take(release(mutex, requester), true));
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
-      if (!(await tell(next, mutex.fence))) take(release(mutex, next.requester));
+      if (!(await tell(next.requester, mutex.fence, next.waited))) take(release(mutex, next.requester), true);
     }
     setCurrentDetails(describe(mutex));
     if (workflowInfo().continueAsNewSuggested && grants.length === 0) await continueAsNew<typeof lock>(settings, mutex);
@@ -45,15 +51,15 @@ export async function lock(settings: Settings, carried: Mutex = FREE): Promise<v
   async function dropDead(): Promise<void> {
     const known = mutex.holder?.requesters ?? [];
     const alive = await holders.stillRunning([...known]);
-    for (const requester of known) if (!alive.includes(requester)) take(release(mutex, requester));
+    for (const requester of known) if (!alive.includes(requester)) take(release(mutex, requester), true);
   }
 }
 
 /** @returns false when the requester is gone: signalling a closed workflow fails. */
-async function tell({ requester }: LockRequest, fence: number): Promise<boolean> {
-  const lockId = workflowInfo().workflowId;
+async function tell(requester: string, fence: number, waited: boolean): Promise<boolean> {
+  const grant: LockGrant = { lock: workflowInfo().workflowId, fence, waited };
   return getExternalWorkflowHandle(requester)
-    .signal(lockGrantedSignal, { lock: lockId, fence })
+    .signal(lockGrantedSignal, grant)
     .then(
       () => true,
       () => false,

@@ -10,6 +10,7 @@ import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '.
 import { formatTime } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { admissionSignal, releaseOverSignal, waitingSignal } from './messages';
+import { messageOf } from './deploy/dependable';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { runServiceAction } from './release/serviceAction';
@@ -57,7 +58,7 @@ function start(run: ReleaseRun, name: string): void {
   if (action === undefined) return;
   run.begin(name);
   const work = action.type === 'deploy' ? runDeployAction(run, name, action) : runServiceAction(run, name, action);
-  run.track(work);
+  run.track(work.catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
 }
 
 async function finish(run: ReleaseRun): Promise<ReleaseResult> {

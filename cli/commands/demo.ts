@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings';
 import { installRoot } from '../../sdk/registry';
 import { firstSurprise, tellStory, type DemoResult } from '../demo/story';
 import { renderSummary } from '../demo/summary';
@@ -18,9 +17,6 @@ interface Options extends GlobalOptions {
 
 /** A minute of the simulated world is a second. */
 const SPEED = 60;
-
-/** Whatever is looked at every few seconds otherwise, is looked at as often as that world moves. */
-const SETTINGS: Settings = { ...DEFAULT_SETTINGS, trackIntervalMs: 500, progressIntervalMs: 500 };
 
 export const demo: Register = (program, cli) => {
   program
@@ -64,7 +60,7 @@ async function runDemo(call: Call<Options>): Promise<number> {
 
 async function play({ io, output }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<DemoResult | undefined> {
   const { temporal, webUi, simulator, taskQueue } = stack.addresses;
-  const connect = { address: temporal, webUi, taskQueue, settings: SETTINGS };
+  const connect = { address: temporal, webUi, taskQueue };
   return withClient(io, connect, (client) => tellStory({ io, output, client, simulator, stop }));
 }
 

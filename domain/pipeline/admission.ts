@@ -14,7 +14,7 @@ export interface Admitted {
 }
 
 /** The key that a deploy holds the pipeline's exclusion by. */
-export const requesterOf = (deploy: Pick<ReadyDeploy, 'release' | 'action'>): string =>
+const requesterOf = (deploy: Pick<ReadyDeploy, 'release' | 'action'>): string =>
   `${deploy.release}/${deploy.action}`;
 
 /**

@@ -19,7 +19,7 @@ export function dependencies(actions: Actions): ReadonlyMap<string, readonly str
  * Who produces an input of an action: its nearest ancestor that does, or the only action that does at all; undefined
  * when the artifact comes from outside the pipeline.
  */
-export function producerOf(actions: Actions, consumer: string, artifact: string): string | undefined {
+function producerOf(actions: Actions, consumer: string, artifact: string): string | undefined {
   const producers = Object.keys(actions).filter(
     (name) => name !== consumer && actions[name]?.outputs.includes(artifact),
   );

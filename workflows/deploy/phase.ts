@@ -29,7 +29,7 @@ export async function runPhase(
   const targets = targetsOf(phase, units, plan);
   const outdated = await countOutdated(run, targets);
   if (run.stop() || outdated === undefined) return close(run, phase);
-  if (outdated === 0 && phase.kind === 'partial') return alreadyCurrent(run, phase);
+  if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return alreadyCurrent(run, phase);
   await update(run, phase, targets);
   if (leftEarly(run) || outdated === 0 || phase.bakeMs === 0) return close(run, phase);
   await bake(run, phase);

@@ -22,6 +22,7 @@ export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert
     run.input.lastGood,
     updates,
     run.input.spec.completion?.updateTimeout ?? DEFAULT_TIMEOUT_MS,
+    run.input.version,
   );
   if ('impossible' in plan) return cannotRevert(run, plan.impossible);
   begin(run, stop, plan);
@@ -88,7 +89,7 @@ function done(run: DeployRun, ending: Ending): Ending {
       ),
     }),
   );
-  run.note('reverted', 'every task that it updated is back on what it ran before');
+  run.note('updates-reverted', 'every task that it updated is back on what it ran before');
   return ending;
 }
 
