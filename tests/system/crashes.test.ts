@@ -12,9 +12,9 @@ afterAll(() => stack.close());
 
 /** One task at a time, each slowly enough that there is time to kill a worker in the middle. */
 const SLOW: Given = {
-  restartMs: 500,
+  restartMs: 400,
   nSmall: 1,
-  deploy: { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '3s' }], completion: { bake: '1s' } },
+  deploy: { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '2s' }], completion: { bake: '1s' } },
 };
 
 /** All that must not depend on crashes: how it ended, what the fleet runs, and every effect, in order. */

@@ -22,6 +22,8 @@ export interface Running {
   kill(signal: NodeJS.Signals): void;
   /** Resolves once stdout matches; fails when the process ends before. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
+  /** As `said`, of stderr. */
+  complained(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
 /** What the tests' processes get of ours: nothing that a person may have set for Temporal or Conveyor. */
@@ -46,7 +48,8 @@ export class Processes {
       stderr: () => stderr,
       ended,
       kill: (signal) => void child.kill(signal),
-      said: (pattern) => heard(running, pattern),
+      said: (pattern) => heard(running, running.stdout, pattern),
+      complained: (pattern) => heard(running, running.stderr, pattern),
     };
     this.alive.add(running);
     void ended.then(
@@ -71,11 +74,11 @@ export class Processes {
   }
 }
 
-async function heard(running: Running, pattern: RegExp): Promise<RegExpExecArray> {
+async function heard(running: Running, output: () => string, pattern: RegExp): Promise<RegExpExecArray> {
   let over: Ended | undefined;
   void running.ended.then((ended) => (over = ended));
   const answer = await eventually(`a process says ${pattern}`, () => {
-    const match = pattern.exec(running.stdout());
+    const match = pattern.exec(output());
     return Promise.resolve(match ?? (over ? { over } : undefined));
   });
   if ('over' in answer)
