@@ -8,6 +8,9 @@ import type { DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/view
 import { translate, type Temporal } from './connection';
 import { mergeAction, mergeDeploy, pendingOf } from './live';
 
+/** What people call an update whose name they never type. */
+const WORDS: Readonly<Record<string, string>> = { 'roll-back': 'revert', 'start-release': 'release' };
+
 /** How long a worker may take to answer. */
 const ANSWER_MS = 10_000;
 
@@ -22,7 +25,7 @@ export class Workflows {
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
     return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [input] }), {
       notFound: () => unknown(id),
-      refused: (code, failure) => refusalOf(id, name, input, code, failure),
+      refused: (code, failure) => refusalOf(id, WORDS[name] ?? name, input, code, failure),
     });
   }
 
