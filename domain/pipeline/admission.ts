@@ -14,13 +14,13 @@ export interface Admitted {
 }
 
 /** The key that a deploy holds the pipeline's exclusion by. */
-const requesterOf = (deploy: Pick<ReadyDeploy, 'release' | 'action'>): string =>
-  `${deploy.release}/${deploy.action}`;
+const requesterOf = (deploy: Pick<ReadyDeploy, 'release' | 'action'>): string => `${deploy.release}/${deploy.action}`;
 
 /**
  * Decides on every deploy that is ready (pipeline-spec.md "Concurrency"): a known-bad artifact is refused; a release is
- * superseded by a newer one that is ready for the same action or has begun it; one release deploys at a time, in order,
- * rollbacks first; a hold stops everything but rollbacks.
+ * superseded by a newer one that is ready for the same action or has begun it; one release deploys at a time, rollbacks
+ * first, then in order; with `supersede: never` also behind older ones that are not ready yet. A hold stops everything
+ * but rollbacks.
  */
 export function admit(state: PipelineState): Admitted {
   let current = state;
@@ -55,18 +55,29 @@ function decide(state: PipelineState, deploy: ReadyDeploy): Admission | undefine
   const newer = supersededBy(state, deploy);
   if (newer !== undefined) return { kind: 'superseded', by: newer };
   if (state.held !== null && !deploy.rollback) return undefined;
+  if (comesFirst(state, deploy) !== undefined) return undefined;
   const { holder } = state.deploys;
   return holder === null || holder.owner === String(deploy.release) ? { kind: 'granted' } : undefined;
 }
 
+/** A newer one that is going to be refused itself supersedes nothing. */
 function supersededBy(state: PipelineState, { release, action, rollback }: ReadyDeploy): number | undefined {
-  if (rollback) return undefined;
   const begunBy = state.newestBegun[action] ?? 0;
   if (begunBy > release) return begunBy;
-  if (state.spec.releases.supersede === 'never') return undefined;
-  return state.ready
-    .map((other) => (other.action === action && other.release > release && !other.rollback ? other.release : 0))
-    .find((newer) => newer > 0);
+  if (rollback || state.spec.releases.supersede === 'never') return undefined;
+  const isNewer = (other: ReadyDeploy): boolean =>
+    other.action === action && other.release > release && !other.rollback && !hasKnownBad(state, other);
+  return state.ready.find(isNewer)?.release;
+}
+
+const hasKnownBad = (state: PipelineState, { artifacts }: ReadyDeploy): boolean =>
+  artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);
+
+/** With `supersede: never`, the older release that may still begin the same action: until it has, or ended, the others wait. */
+function comesFirst(state: PipelineState, { release, action, rollback }: ReadyDeploy): number | undefined {
+  if (rollback || state.spec.releases.supersede !== 'never') return undefined;
+  const begunBy = state.newestBegun[action] ?? 0;
+  return state.active.find(({ number }) => number > begunBy && number < release)?.number;
 }
 
 function begun(state: PipelineState, deploy: ReadyDeploy): PipelineState {
@@ -80,5 +91,7 @@ export function whyWaiting(state: PipelineState, deploy: ReadyDeploy): string {
   if (state.held !== null && !deploy.rollback)
     return `the pipeline is held by ${state.held.actor}: ${state.held.reason}`;
   const { holder } = state.deploys;
-  return holder ? `release ${holder.owner} deploys` : 'waiting for its turn';
+  if (holder) return `release ${holder.owner} deploys`;
+  const first = comesFirst(state, deploy);
+  return first === undefined ? 'waiting for its turn' : `release ${first} comes first`;
 }

@@ -35,15 +35,15 @@ export function refuseApply(
   return mayCommand(policy, actor) ? undefined : notPermitted(actor, spec.pipeline);
 }
 
-/** What the platform itself triggers needs no owner. A submission that came before is answered as before. */
+/** What a finder or a verified webhook submits needs no owner; a person does, however they ask. A submission that came before is answered as before. */
 export function refuseRelease(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
 ): Refusal | undefined {
   const { spec } = state;
-  if (trigger.kind === 'manual' && !mayCommand(policyOf(state), trigger.actor))
-    return notPermitted(trigger.actor, spec.pipeline);
+  const isPlatform = trigger.kind === 'finder' || trigger.kind === 'webhook';
+  if (!isPlatform && !mayCommand(policyOf(state), trigger.actor)) return notPermitted(trigger.actor, spec.pipeline);
   if (repeated(state, artifacts, trigger) !== undefined) return undefined;
   const wanted = Object.keys(spec.artifacts);
   const unknown = artifacts.find(({ name }) => !wanted.includes(name));

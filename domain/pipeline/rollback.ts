@@ -1,5 +1,6 @@
 import { identityOf, type Artifact } from '../artifact';
-import { condemned, created, heldBy, type GoodDeploy, type PipelineState } from './state';
+import { withReason } from '../text';
+import { blamed, condemned, created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 /** Who undoes which release, and why. */
 export interface Rollback {
@@ -9,26 +10,54 @@ export interface Rollback {
   readonly notBad: boolean;
 }
 
-/** What a rollback of a release deploys: the artifacts that were good before it; or why there is nothing to go back to. */
+/**
+ * What a rollback of a release deploys: what was in production before it; or why there is nothing to go back to. Never what
+ * is undone under another number, nor what is known to be bad, and one version of each artifact for all of the deploys.
+ */
 export function rollbackOf(
   state: PipelineState,
   number: number,
 ): readonly Artifact[] | { readonly impossible: string } {
-  const current = Object.values(state.good).flatMap((good) => good.at(-1) ?? []);
-  if (!current.some(({ release }) => release === number)) {
-    const newest = current.map(({ release }) => release).sort((a, b) => b - a)[0];
-    return {
-      impossible:
-        newest === undefined ? 'nothing of it is deployed' : `release ${newest} is what runs now; revert that one`,
-    };
+  const inProduction = deploysOf(state);
+  const newest = inProduction.flatMap((good) => good.at(-1)?.release ?? []);
+  if (newest.length === 0) return { impossible: 'nothing of it is deployed' };
+  if (!newest.includes(number))
+    return { impossible: `release ${Math.max(...newest)} is what runs now; revert that one` };
+  const before = inProduction.map((good) => good.filter((deploy) => isLeft(state, good, deploy, number)));
+  if (before.some((good) => good.length === 0)) return { impossible: 'no earlier release is known to be good' };
+  const moments = before.flatMap((good) => good.map(({ release }) => release)).sort((a, b) => b - a);
+  for (const moment of moments) {
+    const artifacts = productionAt(before, moment);
+    if (artifacts !== undefined) return artifacts;
   }
-  const before = Object.values(state.good).map((good) => good.filter(({ release }) => release !== number).at(-1));
-  if (before.some((good) => good === undefined)) return { impossible: 'no earlier release is known to be good' };
-  const artifacts = before.flatMap((good) => good?.artifacts ?? []);
-  return [...new Map(artifacts.map((artifact) => [identityOf(artifact), artifact])).values()];
+  return { impossible: 'no earlier version is known to be good for all of its deploys' };
 }
 
-/** The pipeline with a rollback queued: what it undoes is no longer good, known-bad unless said otherwise, and deploys are held. */
+/** What was good for each deploy action that the pipeline still has. */
+const deploysOf = ({ spec, good }: PipelineState): (readonly GoodDeploy[])[] =>
+  Object.entries(good).flatMap(([action, deploys]) =>
+    spec.actions[action]?.type === 'deploy' && deploys.length > 0 ? [deploys] : [],
+  );
+
+/** Whether a deploy is still something to go back to once a release is undone. */
+function isLeft(state: PipelineState, good: readonly GoodDeploy[], deploy: GoodDeploy, undone: number): boolean {
+  const same = good.some(({ release, version }) => release === undone && version === deploy.version);
+  return !same && !deploy.artifacts.some((artifact) => isKnownBad(state, artifact));
+}
+
+/** All that was in production after a release; undefined when something was not yet, or in another version than the rest. */
+function productionAt(good: readonly (readonly GoodDeploy[])[], release: number): readonly Artifact[] | undefined {
+  const then = good.map((deploys) => deploys.filter((deploy) => deploy.release <= release).at(-1));
+  if (then.some((deploy) => deploy === undefined)) return undefined;
+  const all = then.flatMap((deploy) => deploy?.artifacts ?? []);
+  const artifacts = [...new Map(all.map((artifact) => [identityOf(artifact), artifact])).values()];
+  return new Set(artifacts.map(({ name }) => name)).size === artifacts.length ? artifacts : undefined;
+}
+
+/**
+ * The pipeline with a rollback queued: what it undoes is no longer good, what is new in it known-bad unless said otherwise,
+ * and deploys are held unless the pipeline is to go on after a revert.
+ */
 export function rolledBack(
   state: PipelineState,
   back: readonly Artifact[],
@@ -42,8 +71,9 @@ export function rolledBack(
   const good = Object.fromEntries(
     Object.entries(state.good).map(([action, deploys]) => [action, deploys.filter((deploy) => !isUndone(deploy))]),
   );
-  const why = `${actor} reverted release ${of}: ${reason}`;
-  const marked = notBad ? { ...state, good } : condemned({ ...state, good }, undone, why, nowMs);
-  const held = marked.held ? marked : heldBy(marked, actor, `reverted release ${of}: ${reason}`, nowMs);
+  const why = withReason(`${actor} reverted release ${of}`, reason);
+  const marked = notBad ? { ...state, good } : condemned({ ...state, good }, blamed(undone, back), why, nowMs);
+  const goesOn = marked.held !== null || state.spec.releases.onRevert === 'continue';
+  const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
   return created(held, back, { kind: 'rollback', actor, key: null, of }, nowMs);
 }

@@ -1,5 +1,5 @@
 import { identityOf, isVersionOf, versionOf, type Artifact } from '../artifact';
-import { FREE, type Mutex } from '../mutex';
+import { FREE, release as letGo, type Mutex } from '../mutex';
 import type { ReleaseResult } from '../release/state';
 import type { Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
@@ -107,9 +107,11 @@ export function created(
 export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
   const byKey = trigger.key === null ? undefined : state.keys.find(([key]) => key === trigger.key)?.[1];
   if (byKey !== undefined || (trigger.kind !== 'finder' && trigger.kind !== 'webhook')) return byKey;
-  const wanted = artifacts.map(identityOf).sort().join();
-  const same = (of: { readonly artifacts: readonly Artifact[] }) =>
-    of.artifacts.map(identityOf).sort().join() === wanted;
+  // What a release built itself is among its artifacts once it has ended.
+  const same = (of: { readonly artifacts: readonly Artifact[] }) => {
+    const had = new Set(of.artifacts.map(identityOf));
+    return artifacts.every((artifact) => had.has(identityOf(artifact)));
+  };
   return (state.active.find(same) ?? state.history.find(same))?.number;
 }
 
@@ -138,8 +140,8 @@ export function condemned(
   reason: string,
   nowMs: number,
 ): PipelineState {
-  const fresh = artifacts.filter((artifact) => !isKnownBad(state, artifact));
-  const bad = fresh.map((artifact): KnownBad => ({ artifact: identityOf(artifact), at: formatTime(nowMs), reason }));
+  const fresh = new Set(artifacts.filter((artifact) => !isKnownBad(state, artifact)).map(identityOf));
+  const bad = [...fresh].map((artifact): KnownBad => ({ artifact, at: formatTime(nowMs), reason }));
   return { ...state, knownBad: [...state.knownBad, ...bad] };
 }
 
@@ -153,7 +155,17 @@ export const heldBy = (state: PipelineState, actor: string, reason: string, nowM
   held: { actor, reason, at: formatTime(nowMs) },
 });
 
-/** Books what a release came to: history, what is good now, known-bad, and what follows a revert (DESIGN §5 "Revert"). */
+/** What is to blame when a set of artifacts is bad: those that the good set did not have; all, when it had them all. */
+export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
+  const known = new Set(good.map(identityOf));
+  const fresh = artifacts.filter((artifact) => !known.has(identityOf(artifact)));
+  return fresh.length > 0 ? fresh : artifacts;
+}
+
+/**
+ * Books what a release came to: history, what is good now, known-bad, and what follows a revert (DESIGN §5 "Revert").
+ * Whatever it held or waited for is free again.
+ */
 export function settled(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
   const release = state.active.find(({ number }) => number === result.number);
   if (release === undefined) return state;
@@ -161,10 +173,17 @@ export function settled(state: PipelineState, result: ReleaseResult, nowMs: numb
   const base: PipelineState = {
     ...state,
     active: state.active.filter(({ number }) => number !== result.number),
+    ready: state.ready.filter((deploy) => deploy.release !== result.number),
+    deploys: letGoBy(state.deploys, result.number),
     history: [...state.history, row].slice(-KEPT_RELEASES),
     good: goodAfter(state, result),
   };
   return afterReverts(base, result, nowMs);
+}
+
+function letGoBy(mutex: Mutex, release: number): Mutex {
+  if (mutex.holder?.owner !== String(release)) return mutex;
+  return mutex.holder.requesters.reduce((held, requester) => letGo(held, requester).mutex, mutex);
 }
 
 function goodAfter({ good }: PipelineState, result: ReleaseResult): PipelineState['good'] {
@@ -184,8 +203,13 @@ function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number
   }
   const bad = reverted.filter(({ result: { reverted: by } }) => by?.bad === true);
   const marked = bad.reduce(
-    (next, { artifacts, result: { reason } }) =>
-      condemned(next, artifacts, `release ${result.number} was ${reason}`, nowMs),
+    (next, { action, artifacts, result: { reason } }) =>
+      condemned(
+        next,
+        blamed(artifacts, state.good[action]?.at(-1)?.artifacts ?? []),
+        `release ${result.number} was ${reason}`,
+        nowMs,
+      ),
     { ...state, revertsInARow: state.revertsInARow + 1 },
   );
   const why = whyHold(

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { FREE, isIdle, release, request, type Granted, type LockRequest, type Mutex } from '../../domain/mutex';
+
+const ask = (owner: string, requester = owner): LockRequest => ({ owner, requester });
+const names = ({ granted }: Granted) => granted.map(({ requester }) => requester);
+
+describe('a mutex', () => {
+  const held = request(FREE, ask('a')).mutex;
+  const contended = request(request(held, ask('b')).mutex, ask('c')).mutex;
+
+  test('is granted at once when it is free', () => expect(names(request(FREE, ask('a')))).toEqual(['a']));
+
+  test('makes another owner wait', () => expect(names(request(held, ask('b')))).toEqual([]));
+
+  test('goes to whoever asked first when it is let go', () => expect(names(release(contended, 'a'))).toEqual(['b']));
+
+  test('grants what it granted already again, since the first answer may have been lost', () => {
+    const again = request(contended, ask('a'));
+    expect(again.mutex).toEqual(contended);
+    expect(names(again)).toEqual(['a']);
+  });
+
+  test('counts a request that waits once', () => expect(request(contended, ask('b')).mutex).toEqual(contended));
+
+  test('lets the same owner in several times, and goes on when all have let go', () => {
+    const twice = request(contended, ask('a', 'a2'));
+    expect(names(twice)).toEqual(['a2']);
+    const once = release(twice.mutex, 'a');
+    expect(names(once)).toEqual([]);
+    expect(names(release(once.mutex, 'a2'))).toEqual(['b']);
+  });
+
+  test('grants all that its next owner waits for together', () => {
+    const waiting = request(contended, ask('b', 'b2')).mutex;
+    expect(names(release(waiting, 'a'))).toEqual(['b', 'b2']);
+  });
+
+  test('forgets who gives up waiting', () => expect(names(release(release(contended, 'b').mutex, 'a'))).toEqual(['c']));
+
+  test('is not let go by somebody who does not hold it', () =>
+    expect(release(contended, 'stranger').mutex).toEqual(contended));
+
+  test('is idle once nobody holds it or waits', () => {
+    expect(isIdle(contended)).toBe(false);
+    expect(isIdle(['a', 'b', 'c'].reduce((mutex, requester) => release(mutex, requester).mutex, contended))).toBe(true);
+  });
+});
+
+const anEvent = fc.record({ kind: fc.constantFrom('request', 'release'), owner: fc.nat(3), part: fc.nat(1) });
+const requesterOf = ({ owner, part }: { owner: number; part: number }) => `${owner}/${part}`;
+
+test('never two owners at once, in the order of asking, and everybody is granted once those before let go', () => {
+  fc.assert(
+    fc.property(fc.array(anEvent, { maxLength: 60 }), (events) => {
+      let mutex: Mutex = FREE;
+      let holding: string[] = [];
+      let waiting: LockRequest[] = [];
+      const follow = (next: Granted) => {
+        const owners = new Set([...holding, ...names(next)].map((requester) => requester.split('/')[0]));
+        expect(owners.size).toBeLessThanOrEqual(1);
+        const [first] = waiting;
+        if (holding.length === 0 && first) expect(next.granted[0]?.owner).toBe(first.owner);
+        if (next.mutex.holder?.owner !== mutex.holder?.owner && next.mutex.holder)
+          expect(next.mutex.fence).toBeGreaterThan(mutex.fence);
+        holding = [...new Set([...holding, ...names(next)])];
+        waiting = waiting.filter(({ requester }) => !holding.includes(requester));
+        ({ mutex } = next);
+        expect([...(mutex.holder?.requesters ?? [])].sort()).toEqual([...holding].sort());
+        expect(mutex.queue).toEqual(waiting);
+        if (waiting.length > 0) expect(holding.length).toBeGreaterThan(0);
+      };
+      const letGo = (requester: string) => {
+        holding = holding.filter((other) => other !== requester);
+        waiting = waiting.filter((other) => other.requester !== requester);
+        follow(release(mutex, requester));
+      };
+      for (const event of events) {
+        const requester = requesterOf(event);
+        const asked = ask(String(event.owner), requester);
+        if (event.kind === 'release') letGo(requester);
+        else {
+          if (![...holding, ...waiting.map((other) => other.requester)].includes(requester)) waiting.push(asked);
+          follow(request(mutex, asked));
+        }
+      }
+      for (let left = holding[0]; left !== undefined; left = holding[0]) letGo(left);
+      expect(isIdle(mutex)).toBe(true);
+    }),
+  );
+});
