@@ -11,9 +11,11 @@ export interface Policy {
 
 /** Default grants nothing: an actor must be an owner or a member of a group that is one (DESIGN §9). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
-  return policy.owners.some(
-    (owner) =>
-      owner === actor ||
-      (owner.startsWith('group:') && (policy.groups[owner.slice('group:'.length)] ?? []).includes(actor)),
-  );
+  return policy.owners.some((owner) => owner === actor || membersOf(policy, owner).includes(actor));
+}
+
+/** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */
+function membersOf({ groups }: Policy, owner: Principal): readonly Principal[] {
+  const [kind, name = ''] = owner.split(':');
+  return kind === 'group' && Object.hasOwn(groups, name) ? (groups[name] ?? []) : [];
 }

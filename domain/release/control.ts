@@ -1,4 +1,4 @@
-import type { CommandInput, ReleaseVerb } from '../verbs';
+import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import { isOver } from './nextActions';
 import { statesOf, type ReleaseRecord } from './state';
 
@@ -29,7 +29,7 @@ export function whyNotRelease(control: ReleaseControl, record: ReleaseRecord, ve
 }
 
 export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: CommandInput): ReleaseControl {
-  const { actor = '', reason = '' } = input;
+  const { actor = UNKNOWN_ACTOR, reason = '' } = input;
   switch (verb) {
     case 'pause':
       return { ...control, paused: true };

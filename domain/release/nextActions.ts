@@ -24,9 +24,9 @@ export function nextActions(progress: ReleaseProgress): Decision[] {
   const needs = dependencies(progress.spec.actions);
   return Object.entries(progress.spec.actions).flatMap(([action, spec]): Decision[] => {
     if (stateOf(progress, action) !== 'waiting') return [];
-    const states = (needs.get(action) ?? []).map((need) => stateOf(progress, need));
-    if (!states.every(isOver)) return [];
-    const reason = whySkip(progress, spec, states);
+    const ended = (needs.get(action) ?? []).map((need): Need => [need, stateOf(progress, need)]);
+    if (!ended.every(([, state]) => isOver(state))) return [];
+    const reason = whySkip(progress, spec, ended);
     return reason === undefined ? [{ kind: 'start', action }] : [{ kind: 'skip', action, reason }];
   });
 }
@@ -52,14 +52,18 @@ export function hasSucceeded({ spec, states }: Pick<ReleaseProgress, 'spec' | 's
 
 const stateOf = ({ states }: ReleaseProgress, action: string): ActionState => states[action] ?? 'waiting';
 
-function whySkip(progress: ReleaseProgress, spec: ActionSpec, needs: readonly ActionState[]): string | undefined {
+/** An action that must end before another, and how it ended. */
+type Need = readonly [action: string, state: ActionState];
+
+function whySkip(progress: ReleaseProgress, spec: ActionSpec, needs: readonly Need[]): string | undefined {
+  const ended = needs.map(([, state]) => state);
   if (spec.join === 'any' && needs.length > 0 && spec.runIf === 'success')
-    return needs.includes('succeeded') ? whyFalse(progress, spec) : 'none of what it needs succeeded';
-  if (spec.runIf === 'failure' && !needs.includes('failed')) return 'nothing that it needs failed';
-  if (spec.runIf === 'success') {
-    const other = needs.find((state) => state !== 'succeeded');
-    if (other !== undefined)
-      return `something that it needs ${other === 'skipped' ? 'was skipped' : other === 'cancelled' ? 'was cancelled' : 'failed'}`;
+    return ended.includes('succeeded') ? whyFalse(progress, spec) : 'none of what it needs succeeded';
+  if (spec.runIf === 'failure' && !ended.includes('failed')) return 'nothing that it needs failed';
+  const missing = needs.find(([, state]) => state !== 'succeeded');
+  if (spec.runIf === 'success' && missing !== undefined) {
+    const [need, state] = missing;
+    return `it needs ${need}, which ${state === 'failed' ? 'failed' : `was ${state}`}`;
   }
   return whyFalse(progress, spec);
 }

@@ -85,10 +85,13 @@ const WAITING: ActionRecord = {
   deploying: false,
 };
 
-/** The spec of a rollback: its deploy actions only, each at once (DESIGN §5 "Verbs"). */
-export function rollbackSpec(spec: PipelineSpec): PipelineSpec {
+/**
+ * The spec of a rollback: its deploy actions only, each at once (DESIGN §5 "Verbs"). `inProduction` names those that ever
+ * succeeded: what was never deployed is not deployed by going back.
+ */
+export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[]): PipelineSpec {
   const deploys = Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.type === 'deploy' ? [[name, atOnce(action)] as const] : [],
+    action.type === 'deploy' && (inProduction?.includes(name) ?? true) ? [[name, atOnce(action)] as const] : [],
   );
   return { ...spec, actions: Object.fromEntries(deploys) };
 }
