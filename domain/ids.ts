@@ -34,3 +34,6 @@ export function parseId(text: string): Id | undefined {
 /** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (protocols.md). */
 export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;
+
+/** The phase that an update id names: an index, or `revert`. */
+export const phaseOfUpdate = (id: string): string | undefined => id.split('/').at(-2);

@@ -45,7 +45,7 @@ function step(run: ReleaseRun): void {
   for (const decision of nextActions({
     spec: run.input.spec,
     states: statesOf(run.record),
-    artifacts: run.input.artifacts,
+    artifacts: [...run.input.artifacts, ...Object.values(run.record.actions).flatMap(({ outputs }) => outputs)],
     previous: run.input.previous,
   })) {
     if (decision.kind === 'skip') run.skip(decision.action, decision.reason);

@@ -26,7 +26,7 @@ export interface Control {
   /** Asked to resume; the runner wants one fresh healthy verdict first. */
   readonly resuming: Asked | null;
   readonly cancel: Asked | null;
-  readonly revert: (Asked & { readonly notBad: boolean }) | null;
+  readonly revert: (Asked & { readonly notBad: boolean; readonly paused: Pause | null }) | null;
   readonly skipPhase: Asked | null;
   readonly skipBake: Asked | null;
   readonly skippedChecks: readonly CheckSkip[];
@@ -109,7 +109,9 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
     case 'cancel':
       return { ...control, cancel: asked };
     case 'revert':
-      return control.revert ? control : { ...control, revert: { ...asked, notBad: input.notBad === true } };
+      return control.revert
+        ? control
+        : reverting(control, { ...asked, notBad: input.notBad === true, paused: control.paused });
     case 'skip-phase':
       return { ...control, skipPhase: asked };
     case 'skip-bake':
@@ -121,6 +123,15 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
       };
   }
 }
+
+/** A revert, by a person or by a verdict, ends the pause and the cancel that it finds; later ones hold it. */
+export const reverting = (control: Control, revert: Control['revert']): Control => ({
+  ...control,
+  revert,
+  paused: null,
+  resuming: null,
+  cancel: null,
+});
 
 /** What a taken verb does now, for the person who typed it. */
 export function effectOf(verb: DeployVerb, situation: Situation): string {

@@ -6,8 +6,15 @@ import type { DeployResult } from './state';
 export type Ending =
   | { readonly kind: 'succeeded' }
   /** `by` is `health`, or the person who asked. */
-  | { readonly kind: 'reverted'; readonly by: string; readonly reason: string; readonly bad: boolean }
-  | { readonly kind: 'revert-failed'; readonly by: string; readonly reason: string }
+  | {
+      readonly kind: 'reverted' | 'revert-failed';
+      readonly by: string;
+      readonly reason: string;
+      /** Whether the version is known-bad from now on. */
+      readonly bad: boolean;
+      /** What it was paused by when the revert was asked for. */
+      readonly paused: Pause | null;
+    }
   | {
       readonly kind: 'cancelled';
       readonly actor: string;
@@ -23,7 +30,7 @@ export function resultOf(ending: Ending, version: string, spans: Spans): DeployR
     classification: classify(ending),
     version,
     reason: wording(ending, version),
-    reverted: ending.kind === 'reverted' ? { by: ending.by, bad: ending.bad } : null,
+    reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
     spans,
   };
 }
@@ -34,17 +41,19 @@ function classify(ending: Ending): Classification {
     case 'succeeded':
       return 'success';
     case 'reverted':
-      return 'good-failure';
+      return isBroken(ending.paused) ? 'bad-failure' : 'good-failure';
     case 'revert-failed':
       return 'bad-failure';
     case 'failed':
       return ending.fault === 'change' ? 'good-failure' : 'bad-failure';
     case 'cancelled':
-      return ending.paused && BROKEN.has(ending.paused.by) ? 'bad-failure' : 'good-failure';
+      return isBroken(ending.paused) ? 'bad-failure' : 'good-failure';
   }
 }
 
 const BROKEN: ReadonlySet<Pause['by']> = new Set(['dependency', 'timeout', 'unit']);
+
+const isBroken = (paused: Pause | null): boolean => paused !== null && BROKEN.has(paused.by);
 
 function wording(ending: Ending, version: string): string {
   switch (ending.kind) {

@@ -1,10 +1,18 @@
 import type { Unit } from '../fleet/unit';
-import type { PhasePlan, PlannedTarget } from './plan';
+import { phaseOfUpdate } from '../ids';
+import { unitsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from './plan';
 
 /** What each unit goes back to; the plan of a revert is one phase over all units, with no bake (DESIGN §5, "Revert"). */
 export interface RevertPlan {
   readonly phase: PhasePlan;
   readonly targets: readonly PlannedTarget[];
+}
+
+/** The units that the updates of some phases went to; the others have nothing to go back from. */
+export function touchedUnits(plan: DeployPlan, snapshot: readonly Unit[], updates: readonly string[]): Unit[] {
+  const sent = plan.phases.filter(({ key }) => updates.some((id) => phaseOfUpdate(id) === String(key)));
+  const touched = new Set(sent.flatMap((phase) => unitsOf(phase, snapshot).map(({ id }) => id)));
+  return snapshot.filter(({ id }) => touched.has(id));
 }
 
 /**

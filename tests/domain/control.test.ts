@@ -37,7 +37,7 @@ const situation = (control: Partial<Control> = {}, more: Partial<Situation> = {}
   checks: ['errors', 'cpu'],
   ...more,
 });
-const REVERT = { ...ASKED, notBad: false };
+const REVERT = { ...ASKED, notBad: false, paused: null };
 
 const SITUATIONS = {
   running: situation(),
@@ -117,8 +117,8 @@ describe('what a verb leaves behind', () => {
     ['pause --no-revert', 'pause', { ...input, noRevert: true }, { noRevert: true }],
     ['resume', 'resume', input, { resuming: asked }],
     ['cancel', 'cancel', input, { cancel: asked }],
-    ['revert', 'revert', input, { revert: { ...asked, notBad: false } }],
-    ['revert --not-bad', 'revert', { ...input, notBad: true }, { revert: { ...asked, notBad: true } }],
+    ['revert', 'revert', input, { revert: { ...asked, notBad: false, paused: null } }],
+    ['revert --not-bad', 'revert', { ...input, notBad: true }, { revert: { ...asked, notBad: true, paused: null } }],
     ['skip-phase', 'skip-phase', input, { skipPhase: asked }],
     ['skip-bake', 'skip-bake', input, { skipBake: asked }],
     ['skip-health-check', 'skip-health-check', input, { skippedChecks: [{ ...asked, check: null, for: 'phase' }] }],
@@ -128,6 +128,13 @@ describe('what a verb leaves behind', () => {
   test('a second revert changes nothing, whoever asks', () => {
     const once = take(NO_COMMANDS, 'revert', input, NOW);
     expect(take(once, 'revert', { actor: 'user:bob', notBad: true }, NOW + 1)).toEqual(once);
+  });
+
+  test('a revert ends the pause that it finds, and a pause after it holds it', () => {
+    const paused = take(NO_COMMANDS, 'pause', input, NOW);
+    const reverting = take(paused, 'revert', input, NOW + 1);
+    expect(reverting).toMatchObject({ paused: null, revert: { paused: { by: 'operator' } } });
+    expect(take(reverting, 'pause', input, NOW + 2).paused).toMatchObject({ by: 'operator' });
   });
 
   test('a pause takes back a resume that waits for its verdict', () => {
@@ -196,7 +203,7 @@ test('whatever is asked: a revert is always taken and never taken back, nobody e
         if (why !== undefined) continue;
         const next = take(control, verb, input, NOW);
         if (control.revert) expect(next.revert).toEqual(control.revert);
-        expect(next.cancel === null && control.cancel !== null).toBe(false);
+        if (verb !== 'revert') expect(next.cancel === null && control.cancel !== null).toBe(false);
         control = next;
         if (verb === 'cancel' || verb === 'resume')
           expect(whyNot(situation(control, place), verb, input)).toBeDefined();

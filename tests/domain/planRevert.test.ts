@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { planRevert } from '../../domain/deploy/planRevert';
+import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
 import type { Unit } from '../../domain/fleet/unit';
 
 const unit = (id: string, version: string | null, mixed = false): Unit => ({
@@ -74,4 +74,24 @@ test('every unit of the snapshot goes back exactly once, and to the deployed ver
       }
     }),
   );
+});
+
+test('a unit that no update went to has nothing to go back from', () => {
+  const units = [
+    { ...unit('x', 'kv:1'), labels: { region: 'x' } },
+    { ...unit('y', null), labels: { region: 'y' } },
+  ];
+  const phase = { kind: 'partial', bakeMs: 0, success: { all: true }, updateTimeoutMs: 1 } as const;
+  const plan = {
+    version: 'kv:2',
+    artifacts: [],
+    phases: [
+      { ...phase, key: 0, name: 'first', scope: 'region:x', amount: { count: 1 } },
+      { ...phase, key: 1, name: 'second', scope: '*', amount: { all: true } as const },
+    ],
+  };
+  const ids = (updates: string[]) => touchedUnits(plan, units, updates).map(({ id }) => id);
+  expect(ids(['deploy/kv/2/deploy/1/0/1'])).toEqual(['x']);
+  expect(ids(UPDATES)).toEqual(['x', 'y']);
+  expect(ids([])).toEqual([]);
 });

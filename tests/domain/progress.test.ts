@@ -196,31 +196,39 @@ describe('how a deploy ends', () => {
       reason,
       version: 'kv:2',
     });
+  const pausedBy = (by: Pause['by']): Pause => ({ by, actor: null, at: '2026-11-23T17:00:00.000Z', reason: 'r' });
+  const REVERTED = { kind: 'reverted' as const, by: 'user:alice', reason: 'slow', bad: false };
   const MIXED = 'cancelled by user:alice: lunch; the fleet runs both versions';
 
   test.each<[string, Ending, string, string]>([
     ['well', { kind: 'succeeded' }, 'success', 'every unit runs kv:2'],
     [
       'reverted by health',
-      { kind: 'reverted', by: 'health', reason: 'errors is 0.2', bad: true },
+      { kind: 'reverted', by: 'health', reason: 'errors is 0.2', bad: true, paused: null },
       'good-failure',
       'reverted by itself: errors is 0.2',
     ],
     [
       'reverted by a person',
-      { kind: 'reverted', by: 'user:alice', reason: 'slow', bad: false },
+      { kind: 'reverted', by: 'user:alice', reason: 'slow', bad: false, paused: null },
       'good-failure',
       'reverted by user:alice: slow',
     ],
     [
       'reverted by a person who gave no reason',
-      { kind: 'reverted', by: 'user:alice', reason: '', bad: false },
+      { kind: 'reverted', by: 'user:alice', reason: '', bad: false, paused: null },
       'good-failure',
       'reverted by user:alice',
     ],
     [
+      'reverted by a person while a dependency was down',
+      { ...REVERTED, paused: pausedBy('dependency') },
+      'bad-failure',
+      'reverted by user:alice: slow',
+    ],
+    [
       'in the middle of a revert',
-      { kind: 'revert-failed', by: 'user:alice', reason: 'by hand' },
+      { kind: 'revert-failed', by: 'user:alice', reason: 'by hand', bad: true, paused: null },
       'bad-failure',
       'user:alice ended it before the revert was through: by hand',
     ],
@@ -236,7 +244,11 @@ describe('how a deploy ends', () => {
   ])('%s', (_, ending, classification, reason) => check(ending, classification, reason));
 
   test('a revert says by whom and whether the version is bad; no other end does', () => {
-    const reverted = resultOf({ kind: 'reverted', by: 'user:alice', reason: '', bad: false }, 'kv:2', NO_TIME);
+    const reverted = resultOf(
+      { kind: 'reverted', by: 'user:alice', reason: '', bad: false, paused: null },
+      'kv:2',
+      NO_TIME,
+    );
     expect(reverted.reverted).toEqual({ by: 'user:alice', bad: false });
     expect(resultOf(cancelled(null), 'kv:2', NO_TIME).reverted).toBeNull();
   });

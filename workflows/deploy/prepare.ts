@@ -80,6 +80,12 @@ function left(run: DeployRun): Ending {
   const stop = run.stop();
   const { cancel, revert, paused } = run.record.control;
   if (stop?.kind === 'revert')
-    return { kind: 'reverted', by: stop.by, reason: stop.reason, bad: revert?.notBad !== true };
+    return {
+      kind: 'reverted',
+      by: stop.by,
+      reason: stop.reason,
+      bad: revert?.notBad !== true,
+      paused: revert?.paused ?? null,
+    };
   return { kind: 'cancelled', actor: cancel?.actor ?? '', reason: cancel?.reason ?? '', paused, mixed: false };
 }

@@ -1,5 +1,5 @@
 import { toCounts } from '../../domain/deploy/counts';
-import { planRevert, type RevertPlan } from '../../domain/deploy/planRevert';
+import { planRevert, touchedUnits, type RevertPlan } from '../../domain/deploy/planRevert';
 import type { Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
 import type { UnitProgress } from '../../domain/fleet/unit';
@@ -13,26 +13,29 @@ import { runUpdates, type UpdateEnd } from './updates';
  * paused, not cancelled; when the old version does not come up it is tried again until it does or a person ends it.
  */
 export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
-  const bad = stop.by === 'health' || run.record.control.revert?.notBad !== true;
-  const ending: Ending = { kind: 'reverted', by: stop.by, reason: stop.reason, bad };
-  if (run.record.updates.length === 0) return ending;
-  const { snapshot, updates } = run.record;
+  const { control, snapshot, updates, plan: forward } = run.record;
+  const bad = stop.by === 'health' || control.revert?.notBad !== true;
+  const paused = stop.by === 'health' ? null : (control.revert?.paused ?? null);
+  const ending = { kind: 'reverted' as const, by: stop.by, reason: stop.reason, bad, paused };
+  if (updates.length === 0 || forward === null) return ending;
   const plan = planRevert(
-    snapshot,
+    touchedUnits(forward, snapshot, updates),
     run.input.lastGood,
     updates,
     run.input.spec.completion?.updateTimeout ?? DEFAULT_TIMEOUT_MS,
     run.input.version,
   );
-  if ('impossible' in plan) return cannotRevert(run, plan.impossible);
+  if ('impossible' in plan) return cannotRevert(run, ending, plan.impossible);
   begin(run, stop, plan);
   for (let attempt = 1; ; attempt += 1) {
     const end = await tryOnce(run, plan, attempt);
     if (end.kind === 'met') return done(run, ending);
-    const ended = await stuck(run, end);
+    const ended = await stuck(run, ending, end);
     if (ended) return ended;
   }
 }
+
+type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
 
 const DEFAULT_TIMEOUT_MS = 7_200_000;
 
@@ -47,24 +50,25 @@ function begin(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>, plan: Re
   run.enter('reverting');
   run.set((record, now) =>
     change(record, now, {
-      control: { ...record.control, paused: null, resuming: null, cancel: null },
       revert: { by: stop.by, reason: stop.reason, startedAt: formatTime(now), endedAt: null, units },
     }),
   );
   run.note('reverting', `reverting, ${stop.by === 'health' ? 'by itself' : `asked by ${stop.by}`}: ${stop.reason}`);
 }
 
-function tryOnce(run: DeployRun, plan: RevertPlan, attempt: number): Promise<UpdateEnd> {
+async function tryOnce(run: DeployRun, plan: RevertPlan, attempt: number): Promise<UpdateEnd> {
   const id = updateId(run.workflowId, 'revert', attempt);
   const ended = () => run.record.revertStuck && run.record.control.cancel !== null;
   const request = { updateId: id, targets: plan.targets, wholeUnit: false, urgency: 'revert' as const };
+  const hold = async (): Promise<void> => {
+    await run.until(() => run.paused === null || run.record.control.resuming !== null || ended());
+    const asked = run.record.control.resuming;
+    if (asked) run.unpause(`resumed by ${asked.actor}`);
+  };
+  await hold();
   return runUpdates(run, plan.phase, request, {
     leave: ended,
-    hold: async () => {
-      await run.until(() => run.paused === null || run.record.control.resuming !== null || ended());
-      const asked = run.record.control.resuming;
-      if (asked) run.unpause(`resumed by ${asked.actor}`);
-    },
+    hold,
     show: (units) => show(run, units),
   });
 }
@@ -79,7 +83,7 @@ function show(run: DeployRun, progress: readonly UnitProgress[]): void {
   run.patch({ revert: { ...view, units } });
 }
 
-function done(run: DeployRun, ending: Ending): Ending {
+function done(run: DeployRun, ending: Reverted): Ending {
   run.set((record, now) =>
     change(record, now, {
       revertStuck: false,
@@ -94,22 +98,26 @@ function done(run: DeployRun, ending: Ending): Ending {
 }
 
 /** Loudly paused; tries again by itself after a while, or at once when a person resumes. Only a person ends it. */
-async function stuck(run: DeployRun, end: Exclude<UpdateEnd, { kind: 'met' }>): Promise<Ending | undefined> {
-  const reason = end.kind === 'left' ? 'a person ended it' : `the old version does not come up: ${end.reason}`;
+async function stuck(
+  run: DeployRun,
+  ending: Reverted,
+  end: Exclude<UpdateEnd, { kind: 'met' }>,
+): Promise<Ending | undefined> {
   run.patch({ revertStuck: true });
   if (end.kind !== 'left') {
-    run.pause('timeout', reason);
+    if (end.kind === 'refused') run.pause('dependency', end.reason);
+    else run.pause('timeout', `the old version does not come up: ${end.reason}`);
     const wake = () => run.record.control.resuming !== null || run.record.control.cancel !== null;
     await run.until(wake, { afterMs: run.input.settings.revertRetryMs, summary: 'revert: try again' });
   }
   const { cancel } = run.record.control;
-  if (cancel) return { kind: 'revert-failed', by: cancel.actor, reason: cancel.reason };
+  if (cancel) return { ...ending, kind: 'revert-failed', by: cancel.actor, reason: cancel.reason };
   run.unpause('trying the revert again');
   return undefined;
 }
 
 /** Nothing is known to go back to: a person has to decide (DESIGN §5 "Revert"). */
-async function cannotRevert(run: DeployRun, units: readonly string[]): Promise<Ending> {
+async function cannotRevert(run: DeployRun, ending: Reverted, units: readonly string[]): Promise<Ending> {
   run.patch({ revertStuck: true });
   run.enter('reverting');
   run.pause(
@@ -118,5 +126,5 @@ async function cannotRevert(run: DeployRun, units: readonly string[]): Promise<E
   );
   await run.until(() => run.record.control.cancel !== null);
   const { cancel } = run.record.control;
-  return { kind: 'revert-failed', by: cancel?.actor ?? 'somebody', reason: cancel?.reason ?? '' };
+  return { ...ending, kind: 'revert-failed', by: cancel?.actor ?? 'somebody', reason: cancel?.reason ?? '' };
 }

@@ -1,6 +1,6 @@
 import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { DeployCall } from '../../activities/pushType';
-import { effectOf, take, whyNot } from '../../domain/deploy/control';
+import { effectOf, reverting, take, whyNot } from '../../domain/deploy/control';
 import { deployDetails } from '../../domain/deploy/details';
 import {
   change,
@@ -102,6 +102,7 @@ export class DeployRun {
   /** An unhealthy verdict that is to revert. */
   condemn(reason: string): void {
     this.unhealthy = { kind: 'revert', by: 'health', reason };
+    this.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
     this.note('unhealthy', reason);
   }
 

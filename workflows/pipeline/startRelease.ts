@@ -34,6 +34,10 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   run.set((current) => started(current, queued.number));
 }
 
+/** A rollback goes to what something good was deployed by, and to nothing that never succeeded. */
+const inProduction = ({ good }: PipelineState): string[] =>
+  Object.entries(good).flatMap(([action, deploys]) => (deploys.length > 0 ? [action] : []));
+
 function inputOf(state: PipelineState, { number, artifacts, trigger }: ActiveRelease): ReleaseInput {
   const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
     const last = good.at(-1);
@@ -41,7 +45,7 @@ function inputOf(state: PipelineState, { number, artifacts, trigger }: ActiveRel
   });
   return {
     number,
-    spec: trigger.kind === 'rollback' ? rollbackSpec(state.spec) : state.spec,
+    spec: trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state)) : state.spec,
     artifacts,
     previous: state.history.at(-1)?.artifacts ?? [],
     trigger,

@@ -98,7 +98,13 @@ export class ReleaseRun {
     const { ending } = this.control;
     for (const [name, { state }] of Object.entries(this.record.actions))
       if (state === 'waiting')
-        this.close(name, 'cancelled', `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? ''}`);
+        this.closeCancelled(name, `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? ''}`);
+  }
+
+  /** A person's cancel is also the release's cause; after a revert that is its deploy's end. */
+  closeCancelled(action: string, message: string): void {
+    if (this.control.ending && !this.control.ending.revert) this.because('operator');
+    this.close(action, 'cancelled', message);
   }
 
   /** Why the release as a whole ends cancelled; the first cause stands. */

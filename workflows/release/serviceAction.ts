@@ -13,12 +13,11 @@ export async function runServiceAction(run: ReleaseRun, name: string, action: Ac
   for (let attempt = 1; ; attempt += 1) {
     run.patch(name, { attempt, state: 'running', blockedBy: null, until: null });
     const end = await runAttempt(run, name, action, attempt);
-    if (end === 'cancelled')
-      return run.close(name, 'cancelled', `cancelled by ${run.control.ending?.actor ?? 'somebody'}`);
+    if (end === 'cancelled') return run.closeCancelled(name, `cancelled by ${run.control.ending?.actor ?? 'somebody'}`);
     if (end.succeeded) return run.close(name, 'succeeded', end.message, { outputs: end.outputs });
     if (attempt >= action.retry.attempts) return run.close(name, 'failed', end.message);
     await backOff(run, name, action, `attempt ${attempt} failed: ${end.message}`);
-    if (run.control.ending) return run.close(name, 'cancelled', `cancelled by ${run.control.ending.actor}`);
+    if (run.control.ending) return run.closeCancelled(name, `cancelled by ${run.control.ending.actor}`);
   }
 }
 

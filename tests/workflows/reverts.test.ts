@@ -1,0 +1,98 @@
+import { kvstore } from './pipelines';
+import { HOUR, MINUTE, VirtualWorld } from './world';
+
+const DEPLOY = 'deploy/kvstore/1/deploy/1';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  await world.job('kvstore-x', 'x', 6);
+  await world.job('kvstore-y', 'y', 6);
+});
+afterEach(() => world.close());
+
+const bakes = (release: number) => world.reaches('kvstore', release, ({ state }) => state === 'baking');
+
+describe('a revert to a version that does not start any more', () => {
+  beforeEach(async () => {
+    await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 20 * MINUTE });
+    await world.apply(kvstore({ phases: [{ scope: 'region:x', amount: 3, bake: '2h' }] }));
+    await world.release('kvstore', 'kv:2');
+    await bakes(1);
+    await world.describeVersion('kv:1', { crashOnStart: true });
+    await world.reaches('kvstore', 1, ({ state, paused }) => state === 'reverting' && paused !== null);
+  });
+
+  test('stays open, says so, and goes through by itself once the version starts again', async () => {
+    const { paused, summary } = await world.deployStatus('kvstore', 1);
+    expect(paused).toMatchObject({ by: 'timeout' });
+    expect(summary).toContain('the old version does not come up');
+    await world.describeVersion('kv:1', {});
+    await world.ended('kvstore', 1);
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
+    for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:1': 6 });
+  });
+
+  test('fails only when a person ends it', async () => {
+    await world.sleep(6 * HOUR);
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({ state: 'reverting', outcome: null });
+    await world.reaches('kvstore', 1, ({ paused }) => paused !== null, { stepMs: 10_000 });
+    await world.command(DEPLOY, 'cancel', { reason: 'we go forward' });
+    await world.ended('kvstore', 1);
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({
+      outcome: 'revert-failed',
+      classification: 'bad-failure',
+    });
+  });
+});
+
+test('a fleet that a cancelled deploy left mixed goes back to the last good version', async () => {
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  await world.ended('kvstore', 1);
+  await world.release('kvstore', 'kv:3');
+  await bakes(2);
+  await world.command('deploy/kvstore/2/deploy/1', 'cancel');
+  await world.ended('kvstore', 2);
+  await world.describeVersion('kv:4', { errorRatio: 0.2 });
+  await world.release('kvstore', 'kv:4');
+  await world.ended('kvstore', 3);
+  expect(await world.deployStatus('kvstore', 3)).toMatchObject({ outcome: 'reverted' });
+  const x = (await world.jobs()).find(({ name }) => name === 'kvstore-x');
+  expect(x?.versions['kv:4']).toBeUndefined();
+  expect(x?.versions['kv:2']).toBeGreaterThan(0);
+});
+
+test('a region that is down pauses the deploy before it begins, and a resume goes on once it is back', async () => {
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', { kind: 'region', id: 'y' });
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  const { paused } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'unit', reason: 'kvstore-y is unavailable; resume when it is back' });
+  await world.control('DELETE', `/control/faults/${id}`);
+  await world.sleep(10 * MINUTE);
+  await world.command(DEPLOY, 'resume');
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
+});
+
+test('tasks that were not updated in time pause the deploy, which is not the fault of the change', async () => {
+  await world.job('kvstore-slow', 'x', 40, {
+    nSmall: 1,
+    service: 'slow',
+    timings: { fetchMs: 10 * MINUTE, stopMs: 1_000, startMs: MINUTE },
+  });
+  await world.apply(
+    kvstore({
+      config: { jobs: ['kvstore-slow'] },
+      phases: [{ scope: '*', amount: '50%', bake: '10m', updateTimeout: '1h' }],
+    }),
+  );
+  await world.release('kvstore', 'kv:2');
+  const { paused } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
+  expect(paused?.by).toBe('timeout');
+  expect(paused?.reason).toContain('not updated in time');
+  await world.command(DEPLOY, 'cancel');
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'cancelled', classification: 'bad-failure' });
+});
