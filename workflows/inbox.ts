@@ -19,7 +19,9 @@ export interface VerbRules<V extends Verb> {
 
 /**
  * Registers each verb as an update and as a signal. An update that is refused says why and leaves no accepted event;
- * a refused signal is put on record, since nobody else would hear of it. Call before the first await.
+ * a refused signal is put on record, since nobody else would hear of it. Call before the first await, and after every
+ * other handler for signals: those that came with the first task are dealt out as handlers appear, and what is left then
+ * counts as unknown.
  */
 export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
   for (const verb of rules.verbs) {

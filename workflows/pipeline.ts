@@ -1,14 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  setHandler,
-  setWorkflowOptions,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { admit, whyWaiting, withdrawn } from '../domain/pipeline/admission';
-import { settled, startable, type PipelineState } from '../domain/pipeline/state';
-import { deployOverSignal, deployReadySignal, releaseOverSignal } from './messages';
+import { allHandlersFinished, condition, continueAsNew, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { admit, whyWaiting } from '../domain/pipeline/admission';
+import { startable, type PipelineState } from '../domain/pipeline/state';
 import { abandoned, PipelineRun } from './pipeline/run';
 import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
@@ -19,17 +11,6 @@ import { versioned } from './versioning';
  */
 export async function pipeline(carried: PipelineState | null = null): Promise<never> {
   const run = new PipelineRun(carried);
-  setHandler(deployReadySignal, (deploy) =>
-    run.set((state) => ({
-      ...state,
-      ready: [
-        ...state.ready.filter((other) => other.release !== deploy.release || other.action !== deploy.action),
-        deploy,
-      ],
-    })),
-  );
-  setHandler(deployOverSignal, (deploy) => run.set((state) => withdrawn(state, deploy)));
-  setHandler(releaseOverSignal, (result) => run.set((state, now) => settled(state, result, now)));
   for (;;) {
     await step(run);
     if (!run.changed && workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);

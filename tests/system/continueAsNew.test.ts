@@ -1,23 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { freePorts } from '../../cli/stack/ports';
 import { workflowIds } from '../../domain/ids';
-import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
-import { cleanEnv, Processes } from './process';
+import { Processes } from './process';
+import { startTemporalWithShortHistories } from './server';
 import { given, type Given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
-
-/** A history of this many events is called long; a deploy's first phase makes more. */
-const LONG_HISTORY = 30;
 
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-continue-'));
 let stack: Stack;
 beforeAll(async () => {
-  stack = await Stack.open({ temporal: await startServer() });
+  stack = await Stack.open({ temporal: await startTemporalWithShortHistories(processes, home) });
 });
 afterEach(() => stack.checkInvariants());
 afterAll(async () => {
@@ -25,37 +20,6 @@ afterAll(async () => {
   await processes.reap();
   rmSync(home, { recursive: true, force: true });
 });
-
-/** A Temporal server of its own, which wants histories to stay short. */
-async function startServer(): Promise<string> {
-  const [port = 0] = await freePorts(1);
-  const kinds = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' };
-  const config = [
-    `limit.historyCount.suggestContinueAsNew=${LONG_HISTORY}`,
-    'history.transferProcessorMaxPollRPS=2000',
-    'history.timerProcessorMaxPollRPS=2000',
-    'history.timerProcessorMaxTimeShift="1ms"',
-  ];
-  processes.start(
-    process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
-    [
-      ...['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'never'],
-      ...config.flatMap((value) => ['--dynamic-config-value', value]),
-      ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, kind]) => ['--search-attribute', `${name}=${kinds[kind]}`]),
-    ],
-    cleanEnv(home),
-  );
-  const address = `127.0.0.1:${port}`;
-  await eventually('the Temporal server answers', async () => {
-    const connection = await Connection.connect({ address, connectTimeout: 500 });
-    try {
-      return await connection.workflowService.describeNamespace({ namespace: 'default' });
-    } finally {
-      await connection.close();
-    }
-  });
-  return address;
-}
 
 /** How many histories a workflow has had. */
 const runsOf = async (workflowId: string): Promise<number> =>
@@ -140,3 +104,24 @@ test('a pipeline whose history grew long goes on numbering, and knows what is go
   );
   expect(await stack.json(keyed)).toMatchObject({ id: `${shop.name}/1`, duplicate: true });
 });
+
+test('what a pipeline is told while it goes on in a new history is not lost', async () => {
+  const shop = await given(stack, TWO_PHASES);
+  await shop.ships(2);
+  await shop.reaches(1, 'bakes half of it', ({ phases }) => Boolean(phases[1]?.bakeUntil));
+  const carried = await stack.temporal.workflow.getHandle(workflowIds.pipeline(shop.name)).query<object>('pipeline');
+  expect(carried).toMatchObject({ active: [{ number: 1 }], history: [] });
+  // The end of the release comes with the first task of the new history.
+  const over = { number: 1, state: 'succeeded', cause: null, artifacts: [], deploys: [], endedAt: ENDED };
+  const next = await stack.temporal.workflow.signalWithStart('pipeline', {
+    workflowId: workflowIds.pipeline(`${shop.name}-next`),
+    taskQueue: stack.taskQueue,
+    args: [carried],
+    signal: 'release-over',
+    signalArgs: [over],
+  });
+  expect(await next.query('pipeline')).toMatchObject({ active: [], history: [{ number: 1, endedAt: ENDED }] });
+  await next.terminate('the test is over');
+});
+
+const ENDED = '2026-01-02T03:04:05.678Z';

@@ -1,5 +1,9 @@
 import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { freePorts } from '../../cli/stack/ports';
+import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import { cleanEnv, ROOT, type Processes, type Running } from './process';
+import { eventually } from './waiting';
 
 /** A Temporal server of a test's own, as `temporal-dev.sh` starts it; resolves once it is ready. */
 export async function startTemporal(
@@ -11,4 +15,38 @@ export async function startTemporal(
   const server = processes.start(join(ROOT, 'temporal-dev.sh'), args, env);
   await server.said(/^Temporal ready/m);
   return server;
+}
+
+/** A history of this many events is called long; the first phase of a deploy makes more. */
+const LONG_HISTORY = 30;
+
+/** A Temporal server that wants histories to stay short, so that workflows continue as new early; its address. */
+export async function startTemporalWithShortHistories(processes: Processes, home: string): Promise<string> {
+  const [port = 0] = await freePorts(1);
+  const kinds = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' };
+  const config = [
+    `limit.historyCount.suggestContinueAsNew=${LONG_HISTORY}`,
+    'history.transferProcessorMaxPollRPS=2000',
+    'history.timerProcessorMaxPollRPS=2000',
+    'history.timerProcessorMaxTimeShift="1ms"',
+  ];
+  processes.start(
+    process.env['TEMPORAL_CLI'] ?? '',
+    [
+      ...['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'never'],
+      ...config.flatMap((value) => ['--dynamic-config-value', value]),
+      ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, kind]) => ['--search-attribute', `${name}=${kinds[kind]}`]),
+    ],
+    cleanEnv(home),
+  );
+  const address = `127.0.0.1:${port}`;
+  await eventually('the Temporal server answers', async () => {
+    const connection = await Connection.connect({ address, connectTimeout: 500 });
+    try {
+      return await connection.workflowService.describeNamespace({ namespace: 'default' });
+    } finally {
+      await connection.close();
+    }
+  });
+  return address;
 }

@@ -20,8 +20,11 @@ import { openInbox } from '../inbox';
 import {
   admissionSignal,
   applyUpdate,
+  deployOverSignal,
+  deployReadySignal,
   pipelineQuery,
   policySignal,
+  releaseOverSignal,
   rollBackUpdate,
   startReleaseUpdate,
   statusQuery,
@@ -52,6 +55,9 @@ export class PipelineRun {
     setHandler(rollBackUpdate, (input) => this.rollBack(input), {
       validator: ({ of, actor }) => refuse(refuseRollBack(this.known(), of, actor ?? UNKNOWN_ACTOR)),
     });
+    setHandler(deployReadySignal, (deploy) => this.ready(deploy));
+    setHandler(deployOverSignal, (deploy) => this.set((state) => withdrawn(state, deploy)));
+    setHandler(releaseOverSignal, (result) => this.set((state, now) => settled(state, result, now)));
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
       permit: (actor) =>
@@ -105,6 +111,15 @@ export class PipelineRun {
 
   private show(): void {
     if (this.state) setCurrentDetails(pipelineDetails(this.state));
+  }
+
+  private ready(deploy: ReadyDeploy): void {
+    this.set((state) => {
+      const others = state.ready.filter(
+        ({ release, action }) => release !== deploy.release || action !== deploy.action,
+      );
+      return { ...state, ready: [...others, deploy] };
+    });
   }
 
   private apply({ spec, groups, settings }: ApplyInput): Applied {
