@@ -47,7 +47,8 @@ export async function dependable<T>(
   }
 }
 
-async function resumed(run: DeployRun, wake: () => boolean): Promise<void> {
+/** Waits until a person resumes, which alone ends such a pause. */
+export async function resumed(run: DeployRun, wake: () => boolean): Promise<void> {
   await run.until(() => run.record.control.resuming !== null || run.paused === null || wake());
   const asked = run.record.control.resuming;
   if (asked) run.unpause(`resumed by ${asked.actor}`);

@@ -8,7 +8,7 @@ import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
 import type { PhaseState } from '../../domain/views';
 import { bake } from './bake';
-import { dependable } from './dependable';
+import { dependable, resumed } from './dependable';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
 import { runUpdates, type UpdateEnd } from './updates';
@@ -89,6 +89,10 @@ function sending(run: DeployRun, id: string): void {
 async function act(run: DeployRun, phase: PhasePlan, end: Exclude<UpdateEnd, { kind: 'met' }>): Promise<void> {
   if (end.kind === 'left') return;
   const reason = `${phase.name}: ${end.reason}`;
+  if (end.kind === 'refused') {
+    run.pause('dependency', reason);
+    return resumed(run, () => leftEarly(run));
+  }
   if (end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert') return run.condemn(reason);
   run.pause(end.kind === 'not-live' ? 'health' : 'timeout', reason);
   await whilePaused(run);
