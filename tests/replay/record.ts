@@ -1,0 +1,193 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { freePorts } from '../../cli/stack/ports';
+import { workflowIds } from '../../domain/ids';
+import { Processes } from '../system/process';
+import { startTemporal, startTemporalWithShortHistories } from '../system/server';
+import { given, type Given, type Service } from '../system/service';
+import { Stack } from '../system/stack';
+import { eventually } from '../system/waiting';
+import { HISTORIES, withoutMachine, type Recorded } from './histories';
+
+/**
+ * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
+ * run, after `npm run build`:
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts
+ * What was recorded once is kept as it is for ever: a file that exists is never written again.
+ */
+const PATIENT: Given['deploy'] = {
+  phases: [
+    { name: 'first', scope: 'region:x', amount: 2, bake: '1h' },
+    { name: 'half', scope: '*', amount: '50%', bake: '1h' },
+  ],
+  completion: { bake: '1s' },
+};
+
+type Scenario = (shop: Service) => Promise<void>;
+
+const say = async (shop: Service, ...command: readonly string[]): Promise<void> => {
+  await shop.stack.json([...command, '--reason', 'to record a history']);
+};
+
+const baking = (shop: Service, phase: number) =>
+  shop.reaches(1, `bakes phase ${phase}`, ({ phases }) => Boolean(phases[phase]?.bakeUntil));
+
+/** Ships version 2 and gives commands while the first phase bakes. */
+const inBake =
+  (...commands: readonly string[]): Scenario =>
+  async (shop) => {
+    await shop.ships(2);
+    await baking(shop, 0);
+    for (const command of commands) await say(shop, command, `${shop.name}/1/deploy`);
+  };
+
+/** … and lets it end after that. */
+const through =
+  (scenario: Scenario, phases: readonly number[]): Scenario =>
+  async (shop) => {
+    await scenario(shop);
+    for (const phase of phases) {
+      await baking(shop, phase);
+      await say(shop, 'skip-bake', `${shop.name}/1/deploy`);
+    }
+    await shop.ended(1);
+  };
+
+interface Recording {
+  readonly given?: Given;
+  readonly play: Scenario;
+  /** The release and the pipeline look as in other scenarios. */
+  readonly onlyDeploy?: true;
+}
+
+const SCENARIOS: Readonly<Record<string, Recording>> = {
+  good: { given: {}, play: through((shop) => shop.ships(2).then(() => undefined), []) },
+  reverted: {
+    given: {},
+    play: async (shop) => {
+      await shop.behaves(2, { errorRatio: 0.5 });
+      await shop.ships(2);
+      await shop.ended(1);
+    },
+  },
+  baking: { play: inBake() },
+  paused: { onlyDeploy: true, play: inBake('pause') },
+  resumed: { onlyDeploy: true, play: through(inBake('pause', 'resume'), [0, 1]) },
+  'skipped-phase': { onlyDeploy: true, play: through(inBake('skip-phase'), [1]) },
+  'skipped-bake': { onlyDeploy: true, play: through(inBake('skip-bake'), [1]) },
+  'skipped-check': { onlyDeploy: true, play: through(inBake('skip-health-check'), [0, 1]) },
+  cancelled: { play: through(inBake('cancel'), []) },
+  'reverted-by-person': { play: through(inBake('revert'), []) },
+  'worker-killed': {
+    onlyDeploy: true,
+    play: async (shop) => {
+      await inBake()(shop);
+      await shop.stack.crashWorker();
+      await through(() => Promise.resolve(), [0, 1])(shop);
+    },
+  },
+  outage: {
+    onlyDeploy: true,
+    given: {},
+    play: async (shop) => {
+      const fault = { kind: 'http', service: 'twine', method: 'trackUpdates', mode: 'error', count: 3 };
+      await shop.stack.control('POST', '/control/faults', fault);
+      await shop.ships(2);
+      await shop.ended(1);
+    },
+  },
+};
+
+async function record(stack: Stack, name: string, scenario: Recording): Promise<void> {
+  const shop = await given(stack, { name: `shop-${name}`, ...(scenario.given ?? { deploy: PATIENT ?? {} }) });
+  await scenario.play(shop);
+  await save(stack, `deploy-${name}`, shop.deployWorkflow(1));
+  if (scenario.onlyDeploy) return;
+  await save(stack, `release-${name}`, workflowIds.release(shop.name, 1));
+  await save(stack, `pipeline-${name}`, workflowIds.pipeline(shop.name));
+}
+
+/** A release that ended is undone by another. */
+async function recordRollback(stack: Stack): Promise<void> {
+  const shop = await given(stack, { name: 'shop-rollback', deploy: { phases: [], completion: { bake: '0s' } } });
+  for (const n of [2, 3]) {
+    await shop.ships(n);
+    await shop.ended(n - 1);
+  }
+  await say(shop, 'revert', `${shop.name}/2`);
+  await shop.ended(3);
+  await save(stack, 'deploy-rollback', shop.deployWorkflow(3));
+  await save(stack, 'release-rollback', workflowIds.release(shop.name, 3));
+  await save(stack, 'pipeline-rollback', workflowIds.pipeline(shop.name));
+}
+
+/** Two pipelines want one service. */
+async function recordLock(stack: Stack): Promise<void> {
+  const first = await given(stack, { name: 'shop-first', deploy: PATIENT ?? {} });
+  const second = await given(stack, { name: 'shop-second', jobsOf: first, deploy: { phases: [] } });
+  await inBake()(first);
+  await second.ships(3);
+  await second.isIn(1, 'waiting-lock');
+  await save(stack, 'lock-contended', workflowIds.serviceLock('twine', first.name));
+  await save(stack, 'deploy-waiting', second.deployWorkflow(1));
+  await say(first, 'cancel', `${first.name}/1`);
+  await second.ended(1);
+  await eventually('the lock is over', async () => {
+    const lock = stack.temporal.workflow.getHandle(workflowIds.serviceLock('twine', first.name));
+    return (await lock.describe()).status.name === 'COMPLETED';
+  });
+  await save(stack, 'lock-passed-on', workflowIds.serviceLock('twine', first.name));
+}
+
+async function save(stack: Stack, name: string, workflowId: string): Promise<void> {
+  const file = join(HISTORIES, `${name}.json`);
+  if (existsSync(file)) return void console.log(`kept     ${name}`);
+  const history = await stack.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const { events } = withoutMachine(JSON.parse(historyToJSON(history))) as Recorded;
+  writeFileSync(file, `{"events":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`);
+  console.log(`recorded ${name}`);
+}
+
+/** A deploy and a pipeline whose histories begin in the middle of their lives. */
+async function recordContinued(stack: Stack): Promise<void> {
+  const shop = await given(stack, { name: 'shop-continued', deploy: { ...PATIENT, completion: { bake: '0s' } } });
+  await through(inBake('skip-bake'), [1])(shop);
+  await save(stack, 'deploy-continued', shop.deployWorkflow(1));
+  await save(stack, 'pipeline-continued', workflowIds.pipeline(shop.name));
+}
+
+async function recordAll(stack: Stack): Promise<void> {
+  for (const [name, scenario] of Object.entries(SCENARIOS)) await record(stack, name, scenario);
+  await recordRollback(stack);
+  await recordLock(stack);
+}
+
+async function main(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'conveyor-record-'));
+  const processes = new Processes();
+  const [port = 0] = await freePorts(1);
+  try {
+    await startTemporal(processes, { home, port, data: 'memory' });
+    await withStack(`127.0.0.1:${port}`, recordAll);
+    await withStack(await startTemporalWithShortHistories(processes, home), recordContinued);
+  } finally {
+    await processes.reap();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function withStack(temporal: string, work: (stack: Stack) => Promise<void>): Promise<void> {
+  const stack = await Stack.open({ temporal });
+  try {
+    await work(stack);
+  } finally {
+    await stack.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
