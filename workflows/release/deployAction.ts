@@ -17,6 +17,7 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const { spec, artifacts: given } = run.input;
   const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
   const admission = await admitted(run, name, artifacts);
+  if (admission?.kind === 'granted') await unpaused(run, name);
   if (admission?.kind === 'granted' && !run.control.ending) await deployAdmitted(run, name, action, artifacts);
   else refused(run, name, admission, artifacts);
   await toPipeline(run, name);
@@ -29,6 +30,12 @@ async function admitted(run: ReleaseRun, name: string, artifacts: readonly Artif
   await getExternalWorkflowHandle(workflowIds.pipeline(spec.pipeline)).signal(deployReadySignal, ready);
   await condition(() => run.admissions.has(name) || run.control.ending !== null);
   return run.admissions.get(name);
+}
+
+/** No deploy begins while its release is paused. */
+async function unpaused(run: ReleaseRun, name: string): Promise<void> {
+  if (run.control.paused) run.patch(name, { blockedBy: 'the release is paused' });
+  await condition(() => !run.control.paused || run.control.ending !== null);
 }
 
 function refused(
@@ -77,11 +84,13 @@ async function deployAdmitted(
   const id = run.deployWorkflowId(name);
   run.patch(name, { state: 'running', blockedBy: null, deploying: true });
   try {
-    const child = await startChild<typeof deploy>('deploy', {
+    const start = startChild<typeof deploy>('deploy', {
       workflowId: id,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       ...described(run, name, action, artifacts),
     });
+    run.deployStarts(name, start);
+    const child = await start;
     close(run, name, artifacts, await child.result());
   } catch (error) {
     run.close(name, 'failed', messageOf(error));
@@ -98,7 +107,7 @@ function close(run: ReleaseRun, name: string, artifacts: readonly Artifact[], re
 
 /** What the child is started with, and what the Web UI shows of it. */
 function described(run: ReleaseRun, name: string, action: DeployAction, artifacts: readonly Artifact[]) {
-  const { spec, number, policy, trigger, settings, lastGood } = run.input;
+  const { spec, number, trigger, settings, lastGood } = run.input;
   const version = versionOf(artifacts);
   const input: DeployInput = {
     pipeline: spec.pipeline,
@@ -110,7 +119,7 @@ function described(run: ReleaseRun, name: string, action: DeployAction, artifact
     version,
     lastGood: lastGood[name] ?? null,
     rollback: trigger.kind === 'rollback',
-    policy,
+    policy: run.policy,
     actor: trigger.actor,
     settings,
   };

@@ -31,9 +31,11 @@ export class ReleaseRun {
   record: ReleaseRecord;
   control: ReleaseControl = RELEASE_FREE;
   readonly admissions = new Map<string, Admission>();
-  private policy;
+  /** Who may command it, and the deploys that it starts. */
+  policy;
   private changed = true;
   private readonly running = new Set<Promise<void>>();
+  private readonly starts = new Map<string, Promise<unknown>>();
 
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
@@ -127,6 +129,11 @@ export class ReleaseRun {
     void work.then(() => this.running.delete(work));
   }
 
+  /** A deploy is about to be there: what is forwarded to it waits until it can hear. */
+  deployStarts(action: string, start: Promise<unknown>): void {
+    this.starts.set(action, start);
+  }
+
   async settled(): Promise<void> {
     await Promise.all(this.running);
   }
@@ -175,7 +182,11 @@ export class ReleaseRun {
   private forward(send: (deployWorkflowId: string) => Promise<void>): void {
     for (const [name, action] of Object.entries(this.record.actions))
       if (action.deploying && !isOver(action.state))
-        this.track(send(this.deployWorkflowId(name)).catch(() => undefined));
+        this.track(
+          Promise.resolve(this.starts.get(name))
+            .then(() => send(this.deployWorkflowId(name)))
+            .catch(() => undefined),
+        );
   }
 
   private recordCommand(command: CommandRecord): void {

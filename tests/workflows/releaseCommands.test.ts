@@ -1,0 +1,48 @@
+import { kvstore } from './pipelines';
+import { HOUR, VirtualWorld } from './world';
+
+const DEPLOY = 'deploy/kvstore/1/deploy/1';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  await world.job('kvstore-x', 'x', 6);
+  await world.job('kvstore-y', 'y', 6);
+  await world.apply(kvstore());
+  await world.command('pipeline/kvstore', 'hold');
+  await world.release('kvstore', 'kv:2');
+  const blocked = async () => (await world.releaseStatus('kvstore', 1)).actions[0]?.state === 'blocked';
+  await world.until('the release waits for its turn', blocked);
+});
+afterEach(() => world.close());
+
+test('a release that is paused while its deploy waits for its turn begins it only once it is resumed', async () => {
+  await world.command('release/kvstore/1', 'pause');
+  await world.command('pipeline/kvstore', 'unhold');
+  await world.sleep(HOUR);
+  expect(await world.releaseStatus('kvstore', 1)).toMatchObject({
+    state: 'paused',
+    actions: [{ state: 'blocked', blockedBy: 'the release is paused' }],
+  });
+  for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:1': 6 });
+  await world.command('release/kvstore/1', 'resume');
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'succeeded' });
+});
+
+test('a release that is cancelled while it is paused with its turn granted lets the next one deploy', async () => {
+  await world.command('release/kvstore/1', 'pause');
+  await world.command('pipeline/kvstore', 'unhold');
+  await world.sleep(HOUR);
+  await world.command('release/kvstore/1', 'cancel');
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'cancelled', cause: 'operator' });
+  await world.release('kvstore', 'kv:3');
+  expect(await world.ended('kvstore', 2)).toMatchObject({ state: 'succeeded' });
+});
+
+test('who becomes an owner while a deploy waits for its turn may command it once it runs', async () => {
+  await world.apply({ ...kvstore(), owners: ['user:alice', 'user:bob'] });
+  await world.command('pipeline/kvstore', 'unhold', { actor: 'user:bob' });
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  await world.command(DEPLOY, 'cancel', { actor: 'user:bob' });
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'cancelled' });
+});
