@@ -89,9 +89,10 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
   'skip-bake': (situation, input) =>
     situation.control.skipBake ? 'the bake of this phase is skipped already' : inPhase(situation, input),
   'skip-health-check': ({ checks, control }, { check, for: span }) => {
+    if (checks.length === 0) return 'it has no health checks';
     if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is skipped already';
     if (check === undefined || checks.includes(check)) return undefined;
-    return `it has no check called ${check} (${checks.length > 0 ? checks.join(', ') : 'it has none'})`;
+    return `it has no check called ${check} (${checks.join(', ')})`;
   },
 };
 

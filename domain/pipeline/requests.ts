@@ -53,6 +53,8 @@ export function refuseRelease(
       message: `${spec.pipeline} takes no artifact ${unknown.name}`,
       names: [unknown.name, ...wanted],
     };
+  const twice = artifacts.find((artifact, index) => artifacts.findIndex(({ name }) => name === artifact.name) < index);
+  if (twice) return { code: 'invalid-state', message: `${twice.name} is given twice` };
   const missing = wanted.filter((name) => !artifacts.some((artifact) => artifact.name === name));
   if (missing.length > 0)
     return { code: 'missing-artifact', message: `a release needs a version of ${missing.join(', ')}`, names: missing };

@@ -22,7 +22,9 @@ export function pipelineStatus(state: PipelineState): Omit<PipelineStatus, 'webU
     held,
     knownBad,
     lastGood: Object.fromEntries(lastGood),
-    releases: [...history.slice(-RECENT), ...active.map((release) => summary(spec.pipeline, release))],
+    releases: [...history.slice(-RECENT), ...active.map((release) => summary(spec.pipeline, release))].sort(
+      (a, b) => a.number - b.number,
+    ),
     commands,
   };
 }

@@ -31,9 +31,12 @@ export const phaseAmount = z.union([amount, z.strictObject({ units: amount })], 
   error: `${AMOUNT_TEXT}, or { units: 5% }`,
 });
 
-export const name = z.string().regex(NAME, {
-  error: 'expected lower-case letters, digits and hyphens, at most 63, not beginning or ending with a hyphen',
-});
+export const name = z
+  .string()
+  .regex(NAME, {
+    error: 'expected lower-case letters, digits and hyphens, at most 63, not beginning or ending with a hyphen',
+  })
+  .refine((text) => text !== 'constructor', { error: 'constructor is a reserved word; choose another name' });
 
 export const principal = z
   .string()

@@ -125,6 +125,11 @@ describe('what a verb leaves behind', () => {
     ['a verb without anything', 'cancel', {}, { cancel: { actor: 'user:unknown', reason: '', at: asked.at } }],
   ])('%s', (_, verb, command, left) => expect(take(NO_COMMANDS, verb, command, NOW)).toMatchObject(left));
 
+  test('a deploy without health checks has none to skip', () => {
+    const bare = { ...situation(NO_COMMANDS), checks: [] };
+    expect(whyNot(bare, 'skip-health-check', {})).toBe('it has no health checks');
+  });
+
   test('a second revert changes nothing, whoever asks', () => {
     const once = take(NO_COMMANDS, 'revert', input, NOW);
     expect(take(once, 'revert', { actor: 'user:bob', notBad: true }, NOW + 1)).toEqual(once);

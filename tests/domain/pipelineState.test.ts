@@ -195,6 +195,15 @@ describe('a rollback goes back to', () => {
   });
 });
 
+test('a release that is given one artifact twice is refused', () => {
+  const twice = [artifact('kv:1'), artifact('kv:2')];
+  expect(refuseRelease(pipelineOf(), twice, manual())?.message).toBe('executable is given twice');
+});
+
+test('an action cannot be called what JavaScript reserves', () => {
+  expect(() => specOf(['constructor'])).toThrow(/constructor is a reserved word/);
+});
+
 describe('a request is refused', () => {
   const state = condemned(pipelineOf(), [artifact('kv:13')], 'errors is 0.2', NOW);
   const refusal = (version: string | null, trigger: Trigger, name?: string) =>
