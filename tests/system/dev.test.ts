@@ -42,10 +42,9 @@ function isAlive(pid: number): boolean {
 }
 
 async function readyOf(dev: Running): Promise<Ready> {
-  const ready = await eventually('the stack is ready', () => {
-    if (existsSync(readyFile)) return Promise.resolve(JSON.parse(readFileSync(readyFile, 'utf8')) as Ready);
-    return Promise.resolve(false);
-  }).catch((error: Error) => {
+  const look = (): Ready | undefined =>
+    existsSync(readyFile) ? (JSON.parse(readFileSync(readyFile, 'utf8')) as Ready) : undefined;
+  const ready = await eventually('the stack is ready', () => Promise.resolve(look())).catch((error: Error) => {
     throw new Error(`${error.message}\n${dev.stderr()}`);
   });
   for (const pid of Object.values(ready.pids)) seen.add(pid);

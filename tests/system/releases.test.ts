@@ -1,4 +1,5 @@
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import type { PipelineSource } from '../../domain/spec/pipeline';
 import { given } from './service';
 import { Stack } from './stack';
 
@@ -42,12 +43,12 @@ describe('a good version', () => {
   });
 
   test('that was built from a source takes what the build made to the fleet', async () => {
-    const built = {
+    const built: Partial<PipelineSource> = {
       artifacts: { source: { finder: 'manual' } },
       actions: {
         build: { type: 'build', inputs: ['source'], outputs: ['executable'], with: { target: '//shop' } },
       },
-    } as const;
+    };
     const shop = await given(stack, { deploy: { phases: [] } });
     const whole = await given(stack, {
       jobsOf: shop,
@@ -101,12 +102,11 @@ describe('a bad version', () => {
   });
 });
 
-const deployAction = (jobs: readonly string[]) =>
-  ({
-    type: 'deploy',
-    inputs: ['executable'],
-    with: { pushType: 'twine', config: { jobs: [...jobs] }, phases: [{ scope: '*', amount: 2, bake: '0s' }] },
-  }) as const;
+const deployAction = (jobs: readonly string[]): PipelineSource['actions'][string] => ({
+  type: 'deploy',
+  inputs: ['executable'],
+  with: { pushType: 'twine', config: { jobs: [...jobs] }, phases: [{ scope: '*', amount: 2, bake: '0s' }] },
+});
 
 /** `status RELEASE -o json` of a release that succeeded, whole (cli.md §3). */
 const releaseOf = (name: string, version: string): object => ({
