@@ -22,7 +22,7 @@ export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert
     touchedUnits(forward, snapshot, updates),
     run.input.lastGood,
     updates,
-    run.input.spec.completion?.updateTimeout ?? DEFAULT_TIMEOUT_MS,
+    forward.phases.at(-1)?.updateTimeoutMs ?? 0,
     run.input.version,
   );
   if ('impossible' in plan) return cannotRevert(run, ending, plan.impossible);
@@ -36,8 +36,6 @@ export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert
 }
 
 type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
-
-const DEFAULT_TIMEOUT_MS = 7_200_000;
 
 function begin(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>, plan: RevertPlan): void {
   const units = plan.targets.map(({ unit, version }) => ({
