@@ -6,6 +6,7 @@ import { formatTime } from '../../domain/text';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
+import { stopRest } from './updates';
 
 /**
  * Bakes a phase: it passes on a healthy verdict at its end that covers data from after the last update. Returns also
@@ -17,6 +18,7 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
   let extended = false;
   let fold: HealthFold | undefined;
   while (!isLeft(run)) {
+    if (run.paused !== null) await stopRest(run);
     showUntil(run, until);
     const seen = await watchUntil(run, phase, until, fold);
     if (seen === 'woken') {
@@ -59,7 +61,10 @@ async function watchUntil(
 ): Promise<Seen | 'woken'> {
   const { skippedChecks } = run.record.control;
   const wake = () =>
-    isLeft(run) || run.record.control.skippedChecks !== skippedChecks || run.record.control.resuming !== null;
+    isLeft(run) ||
+    run.record.control.skippedChecks !== skippedChecks ||
+    run.record.control.resuming !== null ||
+    (run.paused !== null && run.rest !== null);
   const summary = `bake ${phase.name} until ${formatTime(until)}`;
   const leftMs = Math.max(0, until - Date.now());
   if (!watchable(run)) {

@@ -18,7 +18,7 @@ export async function insist<T>(run: DeployRun, what: string, call: Call<T>, wak
   while (!wake()) {
     const push = patient ? patientPush : promptPush(run.input.settings);
     const waited = await run.waitFor(() => call(push), wake);
-    if (waited.kind === 'woken' || waited.kind === 'timeout') return undefined;
+    if (waited.kind === 'woken' || waited.kind === 'timeout') break;
     if (waited.kind === 'done' || isRefusal(waited.error)) {
       if (run.paused?.by === 'dependency') run.unpause(`${pushType} answers again`);
       return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
@@ -26,6 +26,8 @@ export async function insist<T>(run: DeployRun, what: string, call: Call<T>, wak
     patient = true;
     run.pause('dependency', `${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
   }
+  // Nobody asks any more, so nobody would notice that it answers again.
+  if (run.paused?.by === 'dependency' && run.stop() === null) run.unpause(`${what} is not needed any more`);
   return undefined;
 }
 

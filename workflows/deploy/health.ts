@@ -27,7 +27,7 @@ export const lookbackMs = (run: DeployRun): number =>
 
 /** Whether there is anything to judge: checks, and tasks that this deploy updated. */
 export const watchable = (run: DeployRun): boolean =>
-  run.input.spec.healthChecks.length > 0 && run.record.updates.length > 0;
+  run.input.spec.healthChecks.length > 0 && run.record.updates.some((id) => id !== run.unsent);
 
 /** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
 export function watch(run: DeployRun, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {

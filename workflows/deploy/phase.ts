@@ -11,7 +11,7 @@ import { bake } from './bake';
 import { dependable, resumed } from './dependable';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
-import { runUpdates, type UpdateEnd } from './updates';
+import { giveUp, runUpdates, stopRest, type UpdateEnd } from './updates';
 
 /**
  * One phase: skipped when already current, else updated until its criterion is met, then baked. Returns when the next
@@ -31,9 +31,10 @@ export async function runPhase(
   if (run.stop() || outdated === undefined) return close(run, phase);
   if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return alreadyCurrent(run, phase);
   await update(run, phase, targets);
-  if (leftEarly(run) || outdated === 0 || phase.bakeMs === 0) return close(run, phase);
-  await bake(run, phase);
-  await whilePaused(run);
+  const bakes = !leftEarly(run) && outdated > 0 && phase.bakeMs > 0;
+  if (bakes) await bake(run, phase);
+  await stopRest(run);
+  if (bakes) await whilePaused(run);
   close(run, phase);
 }
 
@@ -70,7 +71,8 @@ async function update(run: DeployRun, phase: PhasePlan, targets: readonly Planne
     sending(run, id);
     const request = { updateId: id, targets, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
     const end = await runUpdates(run, phase, request, control);
-    if (end.kind === 'met') return updated(run, phase);
+    if (end.kind === 'met') return updated(run, phase, id, end.units);
+    if (end.kind !== 'left') await giveUp(run, id);
     await act(run, phase, end);
   }
 }
@@ -98,12 +100,18 @@ async function act(run: DeployRun, phase: PhasePlan, end: Exclude<UpdateEnd, { k
   await whilePaused(run);
 }
 
-function updated(run: DeployRun, phase: PhasePlan): void {
+/** What is left over of an update whose criterion is met goes on only in the completion phase: nothing after it would cover it. */
+async function updated(run: DeployRun, phase: PhasePlan, id: string, units: readonly UnitProgress[]): Promise<void> {
   run.set((record, now) =>
     change(withPhase(record, Number(phase.key), { updatedAt: formatTime(now) }), now, { lastUpdateMs: now }),
   );
   run.note('updates-done', `${phase.name}: updated and live`);
+  run.rest = units.some(isUnfinished) ? id : null;
+  if (phase.kind !== 'completion') await stopRest(run);
 }
+
+const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>
+  state !== 'done' && state !== 'failed' && targeted - gone > live;
 
 function alreadyCurrent(run: DeployRun, phase: PhasePlan): void {
   run.set((record) => withPhase(record, Number(phase.key), { skipped: 'already current' }));

@@ -36,6 +36,10 @@ export class DeployRun {
   record: DeployRecord;
   readonly workflowId = workflowInfo().workflowId;
   readonly call: DeployCall;
+  /** The update that the push type has not taken yet. */
+  unsent: string | null = null;
+  /** The update whose criterion is met while some of its tasks are still to be updated. */
+  rest: string | null = null;
   private policy: Policy;
   private unhealthy: Stop | null = null;
   private readonly leftovers = new Leftovers();

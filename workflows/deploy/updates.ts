@@ -36,35 +36,77 @@ export async function runUpdates(
   request: UpdateRequest,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
-  const summary = `${phase.name}: ${request.targets.length === 1 ? (request.targets[0]?.unit ?? '') : `${request.targets.length} units`}`;
+  const { updateId } = request;
+  const budget = { leftMs: phase.updateTimeoutMs };
+  let sent = false;
+  for (let pauses = 1; ; pauses += 1) {
+    const refused: UpdateEnd | 'paused' | undefined = sent ? undefined : await send(run, phase, request, control);
+    sent ||= refused === undefined;
+    const end = refused ?? (await follow(run, phase, request, budget, control));
+    if (control.leave()) return giveUp(run, updateId);
+    if (end !== 'paused') return end;
+    await inFleet(run, 'pauseUpdates', updateId, pauses, control);
+    await control.hold();
+    if (control.leave()) return giveUp(run, updateId);
+    await inFleet(run, 'resumeUpdates', updateId, pauses, control);
+  }
+}
+
+/**
+ * @returns undefined once all units have taken their update. `paused` when a command came before the answer: what was on
+ * its way by then is waited for, so that nothing that follows from the command overtakes it.
+ */
+async function send(
+  run: DeployRun,
+  phase: PhasePlan,
+  request: UpdateRequest,
+  control: UpdateControl,
+): Promise<UpdateEnd | 'paused' | undefined> {
+  const [only] = request.targets;
+  const summary = `${phase.name}: ${request.targets.length === 1 ? (only?.unit ?? '') : `${request.targets.length} units`}`;
+  const options = { summary, cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const };
+  let sending: Promise<unknown> = Promise.resolve();
+  run.unsent = request.updateId;
   const sent = await insist(
     run,
     'executeUpdates',
-    (push) => push.executeUpdates.executeWithOptions({ summary }, [run.call, request]),
-    control.leave,
+    (push) => {
+      const call = push.executeUpdates.executeWithOptions(options, [run.call, request]);
+      sending = call;
+      return call;
+    },
+    () => control.leave() || run.paused?.by === 'operator',
   );
-  if (sent === undefined) return giveUp(run, request.updateId);
+  if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
-  const budget = { leftMs: phase.updateTimeoutMs };
-  for (let pauses = 1; ; pauses += 1) {
-    const end = await follow(run, phase, request.updateId, budget, control);
-    if (control.leave()) return giveUp(run, request.updateId);
-    if (end !== 'paused') return end;
-    await inFleet(run, 'pauseUpdates', request.updateId, pauses, control);
-    await control.hold();
-    if (control.leave()) return giveUp(run, request.updateId);
-    await inFleet(run, 'resumeUpdates', request.updateId, pauses, control);
-  }
+  run.unsent = null;
+  return unheard(run, request, sent.value, 'did not take the update of');
+}
+
+const paused = () => 'paused' as const;
+
+/** An answer that leaves units out says nothing of them, least of all that they are updated. */
+function unheard(
+  run: DeployRun,
+  { targets }: UpdateRequest,
+  units: readonly string[],
+  what: string,
+): UpdateEnd | undefined {
+  const left = targets.map(({ unit }) => unit).filter((unit) => !units.includes(unit));
+  return left.length === 0
+    ? undefined
+    : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${left.join(', ')}` };
 }
 
 /** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
 async function follow(
   run: DeployRun,
   phase: PhasePlan,
-  updateId: string,
+  request: UpdateRequest,
   budget: { leftMs: number },
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
+  const { updateId } = request;
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
   const summary = `${phase.name}: follow updates`;
   const startedMs = Date.now();
@@ -79,21 +121,30 @@ async function follow(
   );
   budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
   if (waited.kind === 'woken') return 'paused';
-  if (waited.kind === 'done') return judged(waited.value, phase, control);
+  if (waited.kind === 'done') return judged(run, request, waited.value, phase, control);
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
   const seen = await look(run, updateId, control);
   if (seen === undefined) return 'paused';
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
-  if (waited.kind === 'failed') return follow(run, phase, updateId, budget, control);
+  if (waited.kind === 'failed') return follow(run, phase, request, budget, control);
   const progress = judgeProgress(seen.value, phase.success);
-  if (progress.kind === 'met') return { kind: 'met', units: seen.value };
+  if (progress.kind === 'met') return judged(run, request, seen.value, phase, control);
   const late = judgeTimeout(seen.value);
   return { ...late, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
-function judged(units: readonly UnitProgress[], phase: PhasePlan, control: UpdateControl): UpdateEnd {
+function judged(
+  run: DeployRun,
+  request: UpdateRequest,
+  units: readonly UnitProgress[],
+  phase: PhasePlan,
+  control: UpdateControl,
+): UpdateEnd {
   control.show(units);
+  const ids = units.map(({ id }) => id);
+  const left = unheard(run, request, ids, `says nothing of what ${request.updateId} did to`);
+  if (left) return left;
   const progress = judgeProgress(units, phase.success);
   return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', units } : progress;
 }
@@ -115,7 +166,7 @@ async function inFleet(
 }
 
 /** Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. */
-async function giveUp(run: DeployRun, updateId: string): Promise<UpdateEnd> {
+export async function giveUp(run: DeployRun, updateId: string): Promise<UpdateEnd> {
   const answer = await insist(
     run,
     'cancelUpdates',
@@ -124,4 +175,11 @@ async function giveUp(run: DeployRun, updateId: string): Promise<UpdateEnd> {
   );
   if (answer && 'refused' in answer) run.note('trouble', `cancelling the updates was refused: ${answer.refused}`);
   return { kind: 'left' };
+}
+
+/** Nothing of an update that met its criterion goes on once the deploy pauses, stops or leaves its phase. */
+export async function stopRest(run: DeployRun): Promise<void> {
+  const { rest } = run;
+  run.rest = null;
+  if (rest !== null) await giveUp(run, rest);
 }

@@ -1,0 +1,128 @@
+import { kvstore } from './pipelines';
+import { HOUR, MINUTE, VirtualWorld } from './world';
+
+const DEPLOY = 'deploy/kvstore/1/deploy/1';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  await world.job('kvstore-x', 'x', 6);
+  await world.job('kvstore-slow', 'x', 40, {
+    nSmall: 2,
+    timings: { fetchMs: 5 * MINUTE, stopMs: 1_000, startMs: MINUTE },
+  });
+});
+afterEach(() => world.close());
+
+type Deploy = Parameters<typeof kvstore>[0];
+
+async function begin(deploy: Deploy = {}): Promise<void> {
+  await world.apply(kvstore({ config: { jobs: ['kvstore-x'] }, ...deploy }));
+  await world.release('kvstore', 'kv:2');
+}
+
+const slowly = (deploy: Deploy): Promise<void> => begin({ config: { jobs: ['kvstore-slow'] }, ...deploy });
+
+const versions = async (job = 'kvstore-slow') => (await world.jobs()).find(({ name }) => name === job)?.versions;
+
+/** Nothing is updated for hours, once what was in flight has come up. */
+async function expectStandstill(): Promise<void> {
+  await world.sleep(20 * MINUTE);
+  const before = await versions();
+  expect(before?.['kv:1']).toBeGreaterThan(0);
+  await world.sleep(5 * HOUR);
+  expect(await versions()).toEqual(before);
+}
+
+async function fault(method: string, mode = 'error'): Promise<() => Promise<unknown>> {
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', {
+    kind: 'http',
+    service: 'twine',
+    method,
+    mode,
+  });
+  return () => world.control('DELETE', `/control/faults/${id}`);
+}
+
+/** Changes what the push type answers to a method. */
+function answering(method: string, change: (answer: Record<string, unknown>) => unknown): void {
+  const { app } = world.simulator;
+  const real = app.fetch.bind(app);
+  app.fetch = async (request, ...rest) => {
+    const response = await real(request, ...rest);
+    if (!new URL(request.url).pathname.endsWith(`/${method}`)) return response;
+    return Response.json(change((await response.json()) as Record<string, unknown>));
+  };
+}
+
+test('an update that could not be sent is not begun behind the back of a person who has paused', async () => {
+  const mend = await fault('executeUpdates');
+  await begin();
+  await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'dependency');
+  await world.command(DEPLOY, 'pause');
+  await mend();
+  await world.sleep(2 * HOUR);
+  expect(await versions('kvstore-x')).toEqual({ 'kv:1': 6 });
+  await world.command(DEPLOY, 'resume');
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
+});
+
+test('a phase that is skipped while the push type is silent leaves no pause that nobody ends', async () => {
+  const mend = await fault('needsPush');
+  await begin({ phases: [1, 3].map((amount) => ({ scope: '*', amount, bake: '10m' })) });
+  await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'dependency');
+  await world.command(DEPLOY, 'skip-phase');
+  await world.sleep(HOUR);
+  await mend();
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
+});
+
+test('nothing is updated while a deploy is paused because its update took too long', async () => {
+  await slowly({ phases: [{ scope: '*', amount: '50%', bake: '10m', updateTimeout: '30m' }] });
+  await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'timeout');
+  await expectStandstill();
+  await world.command(DEPLOY, 'cancel');
+  await world.ended('kvstore', 1);
+});
+
+describe('once enough tasks of a phase are updated', () => {
+  test('the next phase takes the rest, not this one while it bakes', async () => {
+    await slowly({ phases: [{ scope: '*', amount: '100%', success: '10%', bake: '8h' }] });
+    await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+    await expectStandstill();
+    await world.ended('kvstore', 1, { withinMs: 48 * HOUR });
+    expect(await versions()).toEqual({ 'kv:2': 40 });
+  });
+
+  test('of the completion phase, the rest is updated while it bakes, and not while it is paused or cancelled', async () => {
+    await slowly({
+      phases: [{ scope: '*', amount: 2, bake: '10m' }],
+      completion: { success: '10%', bake: '24h' },
+    });
+    await world.reaches('kvstore', 1, ({ state, phases }) => state === 'baking' && phases[1]?.state === 'running');
+    const before = await versions();
+    await world.sleep(30 * MINUTE);
+    expect((await versions())?.['kv:2']).toBeGreaterThan(before?.['kv:2'] ?? 0);
+    await world.command(DEPLOY, 'pause');
+    await expectStandstill();
+    await world.command(DEPLOY, 'cancel');
+    await world.ended('kvstore', 1);
+  });
+});
+
+describe('a push type that leaves units out of its answer', () => {
+  test.each([
+    ['executeUpdates', { accepted: [] }, 'twine did not take the update of kvstore-x'],
+    ['trackUpdates', { units: [] }, 'twine says nothing of what deploy/kvstore/1/deploy/1/0/1 did to kvstore-x'],
+  ])('to %s pauses the deploy, which never takes them for updated', async (method, answer, reason) => {
+    answering(method, () => answer);
+    await begin();
+    const { paused, phases } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
+    expect(paused).toMatchObject({ by: 'dependency', reason: expect.stringContaining(reason) });
+    expect(phases[0]?.state).toBe('running');
+    await world.command(DEPLOY, 'cancel');
+    await world.ended('kvstore', 1);
+  });
+});
