@@ -112,6 +112,36 @@ describe('once enough tasks of a phase are updated', () => {
   });
 });
 
+describe('a check that a person skips while the deploy is paused', () => {
+  test('does not revert it any more', async () => {
+    await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 30 * MINUTE });
+    await begin();
+    await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+    await world.command(DEPLOY, 'pause');
+    await world.sleep(15 * MINUTE);
+    await world.command(DEPLOY, 'skip-health-check', { check: 'errors', for: 'deploy' });
+    await world.sleep(3 * HOUR);
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({ state: 'baking', paused: { by: 'operator' } });
+    await world.command(DEPLOY, 'resume');
+    await world.ended('kvstore', 1);
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  test('need not be answered for to resume', async () => {
+    await slowly({ phases: [{ scope: '*', amount: '50%', bake: '10m' }] });
+    await world.reaches('kvstore', 1, ({ state }) => state === 'updating', { stepMs: 1_000 });
+    await fault('runHealthChecks');
+    await world.command(DEPLOY, 'pause');
+    await world.sleep(10 * MINUTE);
+    await world.command(DEPLOY, 'skip-health-check', { for: 'deploy' });
+    await world.command(DEPLOY, 'resume');
+    await world.sleep(MINUTE);
+    expect((await world.deployStatus('kvstore', 1)).paused).toBeNull();
+    await world.command(DEPLOY, 'cancel');
+    await world.ended('kvstore', 1);
+  });
+});
+
 describe('a push type that leaves units out of its answer', () => {
   test.each([
     ['executeUpdates', { accepted: [] }, 'twine did not take the update of kvstore-x'],

@@ -1,3 +1,4 @@
+import { skipsOf } from '../../domain/deploy/control';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import type { DeployRun } from './run';
 
@@ -9,13 +10,23 @@ export async function whilePaused(run: DeployRun): Promise<void> {
   let quiet = false;
   while (run.paused !== null && run.stop() === null) {
     if (run.record.control.resuming !== null) await tryToResume(run);
-    else if (quiet || !watchable(run)) await run.until(() => wakes(run));
-    else quiet = await watchPaused(run);
+    else if (quiet || !watchable(run)) {
+      const { skippedChecks } = run.record.control;
+      await run.until(wakes(run));
+      quiet &&= run.record.control.skippedChecks === skippedChecks;
+    } else quiet = await watchPaused(run);
   }
 }
 
-const wakes = (run: DeployRun): boolean =>
-  run.stop() !== null || run.record.control.resuming !== null || run.paused === null;
+/** What ends a wait while paused: among others a skip, since a check that no longer counts must not revert. */
+function wakes(run: DeployRun): () => boolean {
+  const { skippedChecks } = run.record.control;
+  return () =>
+    run.stop() !== null ||
+    run.record.control.resuming !== null ||
+    run.paused === null ||
+    run.record.control.skippedChecks !== skippedChecks;
+}
 
 /** @returns whether watching on would say nothing new. */
 async function watchPaused(run: DeployRun): Promise<boolean> {
@@ -24,7 +35,7 @@ async function watchPaused(run: DeployRun): Promise<boolean> {
   const waited = await watch(
     run,
     { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'] },
-    () => wakes(run),
+    wakes(run),
   );
   if (waited.kind === 'woken') return false;
   const report = reportOf(waited);
@@ -41,12 +52,13 @@ async function watchPaused(run: DeployRun): Promise<boolean> {
 async function tryToResume(run: DeployRun): Promise<void> {
   const asked = run.record.control.resuming;
   if (asked === null) return;
-  if (!watchable(run)) return run.unpause(`resumed by ${asked.actor}`);
+  const { skippedChecks } = run.record.control;
+  if (!watchable(run) || skipsOf(run.record.control) === 'all') return run.unpause(`resumed by ${asked.actor}`);
   const deadline = Date.now() + lookbackMs(run) + run.input.spec.healthInterval;
   const waited = await watch(
     run,
     { summary: 'a fresh verdict before resuming', until: deadline, stopAt: ['healthy', 'unhealthy'] },
-    () => run.stop() !== null,
+    () => run.stop() !== null || run.record.control.skippedChecks !== skippedChecks,
   );
   if (waited.kind === 'woken') return;
   const report = reportOf(waited);
