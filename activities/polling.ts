@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { Clock } from './clock';
+import { beating, type Clock } from './clock';
 
 /**
  * Asks again and again until there is an answer, heartbeating what it saw last so that `status` can show it and a
@@ -12,9 +12,13 @@ export async function poll<T, H>(
 ): Promise<T> {
   const context = Context.current();
   let now = await clock.now();
+  let seen: unknown = context.info.heartbeatDetails;
   for (;;) {
-    const looked = await look(now, context.cancellationSignal);
+    // An answer may take longer than a worker may be silent.
+    const beat = () => context.heartbeat(seen);
+    const looked = await beating(heartbeatTimeoutMs / 3, beat, () => look(now, context.cancellationSignal));
     if ('done' in looked) return looked.done;
+    seen = looked.seen;
     const until = now + (looked.waitMs ?? intervalMs);
     while (now < until) {
       context.heartbeat(looked.seen);
