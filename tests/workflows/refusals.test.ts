@@ -65,6 +65,20 @@ describe('a push type that has forgotten the update', () => {
   });
 });
 
+test('health checks that are refused once are made again while paused, and still revert', async () => {
+  const phases = [{ scope: '*', amount: 2, bake: '1h' }];
+  await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 2 * HOUR });
+  await world.apply(kvstore({ config: { jobs: ['kvstore-slow'] }, phases }));
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  const mend = await garbage('runHealthChecks');
+  await world.command(DEPLOY, 'pause');
+  await world.sleep(HOUR);
+  await mend();
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted', revert: { by: 'health' } });
+});
+
 describe('a revert that the push type refuses', () => {
   test('is tried again by itself until it is taken', async () => {
     await updating();
@@ -75,6 +89,18 @@ describe('a revert that the push type refuses', () => {
     await world.ended('kvstore', 1, { withinMs: 3 * HOUR });
     expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
     expect((await slow())?.versions).toEqual({ 'kv:1': 40 });
+  });
+
+  test('is tried for days without filling its history', async () => {
+    await updating();
+    await garbage('executeUpdates');
+    await world.command(DEPLOY, 'revert');
+    await world.sleep(48 * HOUR);
+    const { historyLength } = await world.client.workflow.getHandle(DEPLOY).describe();
+    expect(historyLength).toBeLessThan(1_000);
+    await world.reaches('kvstore', 1, ({ state, paused }) => state === 'reverting' && paused !== null);
+    await world.command(DEPLOY, 'cancel');
+    await world.ended('kvstore', 1);
   });
 
   test('can be ended by a person', async () => {

@@ -96,3 +96,23 @@ test('tasks that were not updated in time pause the deploy, which is not the fau
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'cancelled', classification: 'bad-failure' });
 });
+
+test('an unhealthy version with nothing known to go back to pauses the deploy, and a person may still go on', async () => {
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  await bakes(1);
+  await world.command(DEPLOY, 'cancel');
+  await world.ended('kvstore', 1);
+  await world.describeVersion('kv:3', { errorRatio: 0.2 });
+  await world.release('kvstore', 'kv:3');
+  const { paused, state } = await world.reaches('kvstore', 2, (status) => status.paused !== null);
+  expect(state).toBe('baking');
+  expect(paused).toMatchObject({
+    by: 'health',
+    reason: expect.stringContaining('nothing is known about what kvstore-x ran before'),
+  });
+  await world.command('deploy/kvstore/2/deploy/1', 'skip-health-check', { for: 'deploy' });
+  await world.command('deploy/kvstore/2/deploy/1', 'resume');
+  await world.ended('kvstore', 2);
+  expect(await world.deployStatus('kvstore', 2)).toMatchObject({ outcome: 'succeeded' });
+});

@@ -32,11 +32,11 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
       extended ||= step.counts;
       until = Date.now() + lookbackMs(run);
       run.note('bake-extended', `${phase.name} bakes on until ${formatTime(until)}: ${seen.reason}`);
-    } else if (step.kind === 'revert' && !run.record.control.noRevert) {
-      run.condemn(step.reason);
     } else {
+      const reason = step.kind === 'revert' ? run.condemn(step.reason) : step.reason;
+      if (reason === undefined) break;
       const by = step.kind === 'pause' ? step.by : 'health';
-      run.pause(by, step.reason);
+      run.pause(by, reason);
       await whilePaused(run);
       until = Date.now() + (by === 'dependency' ? lookbackMs(run) : phase.bakeMs);
       extended = false;

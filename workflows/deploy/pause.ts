@@ -7,6 +7,7 @@ import type { DeployRun } from './run';
  * (DESIGN §5 "Verbs"). Resuming wants one fresh healthy verdict first.
  */
 export async function whilePaused(run: DeployRun): Promise<void> {
+  const patience: Patience = { waitMs: lookbackMs(run) };
   let quiet = false;
   while (run.paused !== null && run.stop() === null) {
     if (run.record.control.resuming !== null) await tryToResume(run);
@@ -14,8 +15,13 @@ export async function whilePaused(run: DeployRun): Promise<void> {
       const { skippedChecks } = run.record.control;
       await run.until(wakes(run));
       quiet &&= run.record.control.skippedChecks === skippedChecks;
-    } else quiet = await watchPaused(run);
+    } else quiet = await watchPaused(run, patience);
   }
+}
+
+/** How long until checks that were refused are made again: never longer than they have been already. */
+interface Patience {
+  waitMs: number;
 }
 
 /** What ends a wait while paused: among others a skip, since a check that no longer counts must not revert. */
@@ -29,23 +35,29 @@ function wakes(run: DeployRun): () => boolean {
 }
 
 /** @returns whether watching on would say nothing new. */
-async function watchPaused(run: DeployRun): Promise<boolean> {
+async function watchPaused(run: DeployRun, patience: Patience): Promise<boolean> {
   const waitsForHealth = run.paused?.by === 'dependency';
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
+  const wake = wakes(run);
   const waited = await watch(
     run,
     { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'] },
-    wakes(run),
+    wake,
   );
   if (waited.kind === 'woken') return false;
   const report = reportOf(waited);
+  if (report.verdict === 'errored') {
+    run.note('unchecked-while-paused', report.reason);
+    await run.until(wake, { afterMs: patience.waitMs, summary: 'paused: health is checked again' });
+    patience.waitMs *= 2;
+    return false;
+  }
   if (report.verdict === 'healthy') {
     run.unpause('health is checked again and fine');
     return false;
   }
-  if (report.verdict === 'unhealthy' && report.action === 'revert' && !run.record.control.noRevert)
-    run.condemn(report.reason);
-  else run.note('unhealthy-while-paused', report.reason);
+  const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
+  if (kept !== undefined) run.note('unhealthy-while-paused', kept);
   return true;
 }
 
@@ -63,6 +75,6 @@ async function tryToResume(run: DeployRun): Promise<void> {
   if (waited.kind === 'woken') return;
   const report = reportOf(waited);
   if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
-  if (report.action === 'revert' && !run.record.control.noRevert) return run.condemn(report.reason);
-  run.stayPaused(`${asked.actor} resumed it, but ${report.reason}`);
+  const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
+  if (kept !== undefined) run.stayPaused(`${asked.actor} resumed it, but ${kept}`);
 }

@@ -95,8 +95,10 @@ async function act(run: DeployRun, phase: PhasePlan, end: Exclude<UpdateEnd, { k
     run.pause('dependency', reason);
     return resumed(run, () => leftEarly(run));
   }
-  if (end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert') return run.condemn(reason);
-  run.pause(end.kind === 'not-live' ? 'health' : 'timeout', reason);
+  const reverts = end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert';
+  const kept = reverts ? run.condemn(reason) : reason;
+  if (kept === undefined) return;
+  run.pause(end.kind === 'not-live' ? 'health' : 'timeout', kept);
   await whilePaused(run);
 }
 

@@ -1,5 +1,5 @@
 import { toCounts } from '../../domain/deploy/counts';
-import { planRevert, touchedUnits, type RevertPlan } from '../../domain/deploy/planRevert';
+import type { RevertPlan } from '../../domain/deploy/planRevert';
 import type { Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
 import type { UnitProgress } from '../../domain/fleet/unit';
@@ -13,24 +13,18 @@ import { runUpdates, type UpdateEnd } from './updates';
  * paused, not cancelled; when the old version does not come up it is tried again until it does or a person ends it.
  */
 export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
-  const { control, snapshot, updates, plan: forward } = run.record;
+  const { control } = run.record;
   const bad = stop.by === 'health' || control.revert?.notBad !== true;
   const paused = stop.by === 'health' ? null : (control.revert?.paused ?? null);
   const ending = { kind: 'reverted' as const, by: stop.by, reason: stop.reason, bad, paused };
-  if (updates.length === 0 || forward === null) return ending;
-  const plan = planRevert(
-    touchedUnits(forward, snapshot, updates),
-    run.input.lastGood,
-    updates,
-    forward.phases.at(-1)?.updateTimeoutMs ?? 0,
-    run.input.version,
-  );
+  const plan = run.planRevert();
+  if (plan === null) return ending;
   if ('impossible' in plan) return cannotRevert(run, ending, plan.impossible);
   begin(run, stop, plan);
   for (let attempt = 1; ; attempt += 1) {
     const end = await tryOnce(run, plan, attempt);
     if (end.kind === 'met') return done(run, ending);
-    const ended = await stuck(run, ending, end);
+    const ended = await stuck(run, ending, end, attempt);
     if (ended) return ended;
   }
 }
@@ -95,18 +89,23 @@ function done(run: DeployRun, ending: Reverted): Ending {
   return ending;
 }
 
+const MAX_RETRY_FACTOR = 12;
+
 /** Loudly paused; tries again by itself after a while, or at once when a person resumes. Only a person ends it. */
 async function stuck(
   run: DeployRun,
   ending: Reverted,
   end: Exclude<UpdateEnd, { kind: 'met' }>,
+  attempt: number,
 ): Promise<Ending | undefined> {
   run.patch({ revertStuck: true });
   if (end.kind !== 'left') {
     if (end.kind === 'refused') run.pause('dependency', end.reason);
     else run.pause('timeout', `the old version does not come up: ${end.reason}`);
     const wake = () => run.record.control.resuming !== null || run.record.control.cancel !== null;
-    await run.until(wake, { afterMs: run.input.settings.revertRetryMs, summary: 'revert: try again' });
+    // Later and later, so that weeks of trying fit into one history.
+    const afterMs = run.input.settings.revertRetryMs * Math.min(attempt, MAX_RETRY_FACTOR);
+    await run.until(wake, { afterMs, summary: 'revert: try again' });
   }
   const { cancel } = run.record.control;
   if (cancel) return { ...ending, kind: 'revert-failed', by: cancel.actor, reason: cancel.reason };

@@ -13,6 +13,7 @@ import {
   type DeployInput,
   type DeployRecord,
 } from '../../domain/deploy/state';
+import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
 import { deployStatus } from '../../domain/deploy/view';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
@@ -103,11 +104,28 @@ export class DeployRun {
     return this.record.control.paused;
   }
 
-  /** An unhealthy verdict that is to revert. */
-  condemn(reason: string): void {
+  /**
+   * An unhealthy verdict: reverts, unless a person said not to or nothing is known to go back to (DESIGN §5 "Revert").
+   * @returns undefined when it reverts, else what to say instead.
+   */
+  condemn(reason: string): string | undefined {
+    if (this.record.control.noRevert) return reason;
+    const plan = this.planRevert();
+    if (plan !== null && 'impossible' in plan)
+      return `${reason}; not reverted, since nothing is known about what ${plan.impossible.join(', ')} ran before`;
     this.unhealthy = { kind: 'revert', by: 'health', reason };
     this.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
     this.note('unhealthy', reason);
+    return undefined;
+  }
+
+  /** Back to what ran before, from all that was updated so far; null when nothing was. */
+  planRevert(): ReturnType<typeof planRevert> | null {
+    const { snapshot, updates, plan } = this.record;
+    if (updates.length === 0 || plan === null) return null;
+    const timeoutMs = plan.phases.at(-1)?.updateTimeoutMs ?? 0;
+    const { lastGood, version } = this.input;
+    return planRevert(touchedUnits(plan, snapshot, updates), lastGood, updates, timeoutMs, version);
   }
 
   /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, in this order. */
