@@ -93,7 +93,7 @@ async function pushAll(run: DeployRun): Promise<void> {
 async function carryOn(run: DeployRun, cursor: number): Promise<void> {
   if (run.stop()) return;
   await run.drained();
-  await continueAsNew<typeof deploy>(run.input, { ...run.record, cursor });
+  await continueAsNew<typeof deploy>({ ...run.input, policy: run.policy }, { ...run.record, cursor });
 }
 
 function cancelled(run: DeployRun): Ending {

@@ -41,7 +41,7 @@ export class DeployRun {
   unsent: string | null = null;
   /** The update whose criterion is met while some of its tasks are still to be updated. */
   rest: string | null = null;
-  private policy: Policy;
+  policy: Policy;
   private unhealthy: Stop | null = null;
   private readonly leftovers = new Leftovers();
 
