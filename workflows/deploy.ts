@@ -2,7 +2,6 @@ import {
   CancellationScope,
   continueAsNew,
   getExternalWorkflowHandle,
-  setHandler,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -15,6 +14,7 @@ import { runPhase } from './deploy/phase';
 import { fetchUnits, prepare } from './deploy/prepare';
 import { revert } from './deploy/revert';
 import { DeployRun } from './deploy/run';
+import { onSignal } from './inbox';
 import { lockGrantedSignal, releaseLockSignal, type LockGrant } from './lock';
 import { holders } from './proxies';
 import { retag } from './tags';
@@ -27,7 +27,7 @@ import { versioned } from './versioning';
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
   const run = new DeployRun(input, carried);
   let grant: Grant | null = carried ? { waited: false } : null;
-  setHandler(lockGrantedSignal, (granted) => void (grant = granted));
+  onSignal(lockGrantedSignal, (granted) => void (grant = granted));
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(async () => {
     const ending = (await prepare(run)) ?? (await perform(run, () => grant));
@@ -59,7 +59,8 @@ async function acquire(run: DeployRun, held: Held): Promise<Ending | undefined> 
   const { pipeline, release, settings } = run.input;
   await holders.requestLock(lockId(run), { owner: releaseId(pipeline, release), requester: run.workflowId }, settings);
   await run.until(() => held() !== null || run.stop() !== null);
-  return held()?.waited && !run.stop() ? prepare(run, 'again') : undefined;
+  const stale = held()?.waited || run.record.spans.pausedMs > 0;
+  return stale && !run.stop() ? prepare(run, 'again') : undefined;
 }
 
 /** A check that is unhealthy already pauses, so that a fix is not reverted to what it fixes. */

@@ -1,3 +1,4 @@
+import type { SignalDefinition } from '@temporalio/common';
 import { ApplicationFailure, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
@@ -31,6 +32,13 @@ export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
     setHandler(verbSignal(verb), (input) => takeSignal(rules, verb, input ?? {}));
   }
   setDefaultSignalHandler((name) => rules.unknownSignal(name));
+}
+
+/** Takes a signal between workflows. Anybody can send one without input from the Web UI; that changes nothing. */
+export function onSignal<T>(signal: SignalDefinition<[T]>, take: (input: T) => void): void {
+  setHandler(signal, (input: T | undefined) => {
+    if (input !== undefined && input !== null) take(input);
+  });
 }
 
 function accept<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): CommandReceipt {

@@ -4,11 +4,11 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   setCurrentDetails,
-  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { FREE, isIdle, release, request, type Granted, type LockRequest, type Mutex } from '../domain/mutex';
 import type { Settings } from '../domain/settings';
+import { onSignal } from './inbox';
 import { holders } from './proxies';
 
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
@@ -34,8 +34,8 @@ export async function lock(settings: Settings, carried: Mutex = FREE): Promise<v
     mutex = next.mutex;
     grants.push(...next.granted.map((granted) => ({ ...granted, waited })));
   };
-  setHandler(requestLockSignal, (asked) => take(request(mutex, asked), false));
-  setHandler(releaseLockSignal, (requester) => take(release(mutex, requester), true));
+  onSignal(requestLockSignal, (asked) => take(request(mutex, asked), false));
+  onSignal(releaseLockSignal, (requester) => take(release(mutex, requester), true));
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
       if (!(await tell(next.requester, mutex.fence, next.waited))) take(release(mutex, next.requester), true);

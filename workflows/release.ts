@@ -1,14 +1,9 @@
-import {
-  CancellationScope,
-  condition,
-  getExternalWorkflowHandle,
-  setHandler,
-  setWorkflowOptions,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
 import { isOver, nextActions } from '../domain/release/nextActions';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
 import { formatTime } from '../domain/text';
 import { workflowIds } from '../domain/ids';
+import { onSignal } from './inbox';
 import { admissionSignal, releaseOverSignal, waitingSignal } from './messages';
 import { messageOf } from './deploy/dependable';
 import { runDeployAction } from './release/deployAction';
@@ -23,8 +18,8 @@ import { versioned } from './versioning';
  */
 export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseRun(input);
-  setHandler(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
-  setHandler(waitingSignal, ({ action, why }) => run.waits(action, why));
+  onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
+  onSignal(waitingSignal, ({ action, why }) => run.waits(action, why));
   // In a scope of its own: from a cancelled one nothing could be told to the deploys any more.
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);

@@ -247,6 +247,8 @@ test('somebody who is no owner can look but not act, and signals that change not
   });
   await world.client.workflow.getHandle(DEPLOY).signal('revert');
   await world.client.workflow.getHandle(DEPLOY).signal('no-such-verb');
+  await world.client.workflow.getHandle(DEPLOY).signal('policy');
+  await world.pipeline('kvstore').signal('deploy-ready');
   const deploy = await world.deployStatus('kvstore', 1);
   expect(deploy).toMatchObject({ state: 'baking', paused: null });
   expect(deploy.commands).toMatchObject([

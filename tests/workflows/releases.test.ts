@@ -74,16 +74,14 @@ test('a known-bad version that is built again is never deployed again until a pe
   };
   await world.apply({ ...kvstore(), artifacts: { source: { finder: 'manual' } }, actions: source as never });
   const submit = () =>
-    world
-      .pipeline('kvstore')
-      .executeUpdate('start-release', {
-        args: [
-          {
-            artifacts: [{ name: 'source', kind: 'source', version: '2', metadata: {} }],
-            trigger: { kind: 'manual', actor: 'user:alice', key: null },
-          },
-        ],
-      });
+    world.pipeline('kvstore').executeUpdate('start-release', {
+      args: [
+        {
+          artifacts: [{ name: 'source', kind: 'source', version: '2', metadata: {} }],
+          trigger: { kind: 'manual', actor: 'user:alice', key: null },
+        },
+      ],
+    });
   await submit();
   await world.ended('kvstore', 1);
   await submit();
@@ -147,16 +145,14 @@ test('a fleet that is unhealthy already pauses the deploy before it touches anyt
 test('the same key submitted twice is one release', async () => {
   await world.apply(kvstore());
   const submit = () =>
-    world
-      .pipeline('kvstore')
-      .executeUpdate('start-release', {
-        args: [
-          {
-            artifacts: [{ name: 'executable', kind: 'executable', version: 'kv:2', metadata: {} }],
-            trigger: { kind: 'manual', actor: 'user:alice', key: 'build-77' },
-          },
-        ],
-      });
+    world.pipeline('kvstore').executeUpdate('start-release', {
+      args: [
+        {
+          artifacts: [{ name: 'executable', kind: 'executable', version: 'kv:2', metadata: {} }],
+          trigger: { kind: 'manual', actor: 'user:alice', key: 'build-77' },
+        },
+      ],
+    });
   expect(await submit()).toEqual({ number: 1, duplicate: false });
   expect(await submit()).toEqual({ number: 1, duplicate: true });
   await world.ended('kvstore', 1);

@@ -18,7 +18,7 @@ import { deployStatus } from '../../domain/deploy/view';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
-import { openInbox } from '../inbox';
+import { onSignal, openInbox } from '../inbox';
 import { policySignal, statusQuery } from '../messages';
 import { retag } from '../tags';
 import { Leftovers, waitFor, type Waited } from '../waiting';
@@ -54,7 +54,7 @@ export class DeployRun {
     const { pipeline, release, spec, actor } = input;
     this.call = { pushType: spec.pushType, pipeline, release, deployId: this.workflowId, actor, config: spec.config };
     setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
-    setHandler(policySignal, (policy) => void (this.policy = policy));
+    onSignal(policySignal, (policy) => void (this.policy = policy));
     openInbox<DeployVerb>({
       verbs: DEPLOY_VERBS,
       permit: (actor) => (mayCommand(this.policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`),

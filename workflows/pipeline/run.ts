@@ -16,7 +16,7 @@ import { pipelineDetails, pipelineStatus } from '../../domain/pipeline/view';
 import { mayCommand } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
 import { PIPELINE_VERBS, UNKNOWN_ACTOR, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
-import { openInbox } from '../inbox';
+import { onSignal, openInbox } from '../inbox';
 import {
   admissionSignal,
   applyUpdate,
@@ -55,9 +55,9 @@ export class PipelineRun {
     setHandler(rollBackUpdate, (input) => this.rollBack(input), {
       validator: ({ of, actor }) => refuse(refuseRollBack(this.known(), of, actor ?? UNKNOWN_ACTOR)),
     });
-    setHandler(deployReadySignal, (deploy) => this.ready(deploy));
-    setHandler(deployOverSignal, (deploy) => this.set((state) => withdrawn(state, deploy)));
-    setHandler(releaseOverSignal, (result) => this.set((state, now) => settled(state, result, now)));
+    onSignal(deployReadySignal, (deploy) => this.ready(deploy));
+    onSignal(deployOverSignal, (deploy) => this.set((state) => withdrawn(state, deploy)));
+    onSignal(releaseOverSignal, (result) => this.set((state, now) => settled(state, result, now)));
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
       permit: (actor) =>

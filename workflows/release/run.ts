@@ -23,7 +23,7 @@ import {
 import { formatTime } from '../../domain/text';
 import { RELEASE_VERBS, type CommandInput, type CommandRecord, type ReleaseVerb } from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
-import { openInbox } from '../inbox';
+import { onSignal, openInbox } from '../inbox';
 import { policySignal, statusQuery, verbSignal } from '../messages';
 
 /** One release under way: its record, its inbox, and what its running actions need to know. */
@@ -42,7 +42,7 @@ export class ReleaseRun {
     this.policy = input.policy;
     const { pipeline } = input.spec;
     setHandler(statusQuery, () => releaseStatus(this.record, input));
-    setHandler(policySignal, (policy) => {
+    onSignal(policySignal, (policy) => {
       this.policy = policy;
       this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
     });
