@@ -1,3 +1,5 @@
+import { withReason } from './text';
+
 /** The operator's verbs, as typed on the command line; each is an update and a signal of this name (DESIGN §4, cli.md §2). */
 export const DEPLOY_VERBS = [
   'pause',
@@ -41,6 +43,12 @@ export interface CommandRecord {
   readonly accepted: boolean;
   /** Why it was not accepted. */
   readonly rejection?: string;
+}
+
+/** A command as the timeline tells it. */
+export function commandText({ verb, actor, reason, accepted, rejection }: CommandRecord): string {
+  const given = `${verb} by ${actor}`;
+  return accepted ? withReason(given, reason) : `ignored ${given}: ${rejection ?? ''}`;
 }
 
 /** What an accepted update answers. */

@@ -34,6 +34,9 @@ export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
   setDefaultSignalHandler((name) => rules.unknownSignal(name));
 }
 
+/** What Temporal's own cancel request counts as: the verb cancel, from nobody in particular (DESIGN §5 "Verbs"). */
+export const TEMPORAL_CANCEL = { actor: 'service:temporal', reason: 'cancelled through Temporal' } as const;
+
 /** Takes a signal between workflows. Anybody can send one without input from the Web UI; that changes nothing. */
 export function onSignal<T>(signal: SignalDefinition<[T]>, take: (input: T) => void): void {
   setHandler(signal, (input: T | undefined) => {
@@ -43,7 +46,7 @@ export function onSignal<T>(signal: SignalDefinition<[T]>, take: (input: T) => v
 
 function accept<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): CommandReceipt {
   const effect = rules.take(verb, input);
-  rules.record(entry(verb, input));
+  rules.record(commandRecord(verb, input));
   return { accepted: true, effect };
 }
 
@@ -57,10 +60,11 @@ function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInpu
 function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
   const why = rules.permit(input.actor ?? UNKNOWN_ACTOR) ?? rules.whyNot(verb, input);
   if (why === undefined) accept(rules, verb, input);
-  else rules.record(entry(verb, input, why));
+  else rules.record(commandRecord(verb, input, why));
 }
 
-function entry(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
+/** A command as it goes on record, taken now. */
+export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
   return {
     at: formatTime(Date.now()),
     verb,

@@ -49,14 +49,10 @@ export interface ReleaseResult {
 }
 
 /** Where one action of a release stands. */
-export interface ActionRecord {
-  readonly state: ActionState;
-  readonly attempt: number;
-  readonly blockedBy: string | null;
-  readonly until: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly message: string | null;
+export interface ActionRecord extends Pick<
+  ActionView,
+  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message'
+> {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
   readonly deploying: boolean;

@@ -16,9 +16,9 @@ import {
 import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
 import { deployStatus } from '../../domain/deploy/view';
 import { mayCommand, type Policy } from '../../domain/principals';
-import { DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
+import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
-import { onSignal, openInbox } from '../inbox';
+import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { policySignal, statusQuery } from '../messages';
 import { retag } from '../tags';
 import { Leftovers, waitFor, type Waited } from '../waiting';
@@ -154,17 +154,9 @@ export class DeployRun {
 
   /** Temporal's own cancel request means the verb; while reverting it is put on record and ignored (DESIGN §5). */
   cancelRequested(): void {
-    const input: CommandInput = { actor: 'service:temporal', reason: 'cancelled through Temporal' };
-    const why = whyNot(this.situation(), 'cancel', input);
-    if (why === undefined) this.take('cancel', input);
-    this.recordCommand({
-      at: new Date().toISOString(),
-      verb: 'cancel',
-      actor: 'service:temporal',
-      reason: 'cancelled through Temporal',
-      accepted: why === undefined,
-      ...(why === undefined ? {} : { rejection: why }),
-    });
+    const why = whyNot(this.situation(), 'cancel', TEMPORAL_CANCEL);
+    if (why === undefined) this.take('cancel', TEMPORAL_CANCEL);
+    this.recordCommand(commandRecord('cancel', TEMPORAL_CANCEL, why));
   }
 
   private situation() {
@@ -178,10 +170,8 @@ export class DeployRun {
   }
 
   private recordCommand(command: CommandRecord): void {
-    const { verb, actor, reason, accepted, rejection } = command;
     this.patch({ commands: [...this.record.commands, command].slice(-MAX_COMMANDS) });
-    if (accepted) this.note('command', `${verb} by ${actor}${reason ? `: ${reason}` : ''}`);
-    else this.note('ignored', `ignored ${verb} by ${actor}: ${rejection ?? ''}`);
+    this.note(command.accepted ? 'command' : 'ignored', commandText(command));
   }
 }
 

@@ -21,9 +21,15 @@ import {
   type ReleaseRecord,
 } from '../../domain/release/state';
 import { formatTime } from '../../domain/text';
-import { RELEASE_VERBS, type CommandInput, type CommandRecord, type ReleaseVerb } from '../../domain/verbs';
+import {
+  commandText,
+  RELEASE_VERBS,
+  type CommandInput,
+  type CommandRecord,
+  type ReleaseVerb,
+} from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
-import { onSignal, openInbox } from '../inbox';
+import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { policySignal, statusQuery, verbSignal } from '../messages';
 
 /** One release under way: its record, its inbox, and what its running actions need to know. */
@@ -152,19 +158,11 @@ export class ReleaseRun {
   }
 
   cancelRequested(): void {
-    const input: CommandInput = { actor: 'service:temporal', reason: 'cancelled through Temporal' };
     const why = whyNotRelease(this.control, this.record, 'cancel');
     // Temporal is no owner: its request is handed on as its request, not as a person's verb.
-    if (why === undefined) this.take('cancel', input, (deployId) => getExternalWorkflowHandle(deployId).cancel());
-    const at = formatTime(Date.now());
-    this.recordCommand({
-      at,
-      verb: 'cancel',
-      actor: 'service:temporal',
-      reason: 'cancelled through Temporal',
-      accepted: why === undefined,
-      ...(why === undefined ? {} : { rejection: why }),
-    });
+    if (why === undefined)
+      this.take('cancel', TEMPORAL_CANCEL, (deployId) => getExternalWorkflowHandle(deployId).cancel());
+    this.recordCommand(commandRecord('cancel', TEMPORAL_CANCEL, why));
   }
 
   private take(
@@ -190,13 +188,7 @@ export class ReleaseRun {
   }
 
   private recordCommand(command: CommandRecord): void {
-    const { verb, actor, reason, accepted, rejection } = command;
     this.set({ ...this.record, commands: [...this.record.commands, command].slice(-200) });
-    this.log(
-      accepted ? 'command' : 'ignored',
-      accepted
-        ? `${verb} by ${actor}${reason ? `: ${reason}` : ''}`
-        : `ignored ${verb} by ${actor}: ${rejection ?? ''}`,
-    );
+    this.log(command.accepted ? 'command' : 'ignored', commandText(command));
   }
 }
