@@ -7,6 +7,7 @@ import { NAME } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
+import { accessFields, toAccess, type Access } from './access';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
 
@@ -31,6 +32,8 @@ export interface Registry {
   readonly groups: Readonly<Record<string, readonly string[]>>;
   /** How patient the machinery is; pipelines take it over when they are applied. */
   readonly settings: Settings;
+  /** Who may come in through the HTTP front end. */
+  readonly access: Access;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
@@ -60,7 +63,14 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   }
   const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
   rejectDuplicates(extensions, file);
-  return { file, extensions, groups: parsed.data.groups, settings: toSettings(parsed.data.settings), find: (kind, name) => findExtension(extensions, kind, name) };
+  return {
+    file,
+    extensions,
+    groups: parsed.data.groups,
+    settings: toSettings(parsed.data.settings),
+    access: toAccess(parsed.data, env),
+    find: (kind, name) => findExtension(extensions, kind, name),
+  };
 }
 
 const extensionSchema = z.strictObject({
@@ -73,6 +83,7 @@ const extensionSchema = z.strictObject({
 
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
+  ...accessFields,
   groups: z
     .record(
       z.string().regex(/^[A-Za-z0-9._@-]+$/),
