@@ -10,8 +10,8 @@ export const DEPLOY_VERBS = [
   'skip-bake',
   'skip-health-check',
 ] as const;
-export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert'] as const;
-export const PIPELINE_VERBS = ['hold', 'unhold', 'allow-artifact'] as const;
+export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert', 'pick', 'retry'] as const;
+export const PIPELINE_VERBS = ['hold', 'unhold', 'freeze', 'unfreeze', 'allow-artifact'] as const;
 
 export type DeployVerb = (typeof DEPLOY_VERBS)[number];
 export type ReleaseVerb = (typeof RELEASE_VERBS)[number];
@@ -32,6 +32,10 @@ export interface CommandInput {
   readonly for?: 'phase' | 'deploy';
   /** allow-artifact: `name@version`. */
   readonly artifact?: string;
+  /** pick, retry: which action of the release. */
+  readonly action?: string;
+  /** pick: go on, or fail the action. */
+  readonly approve?: boolean;
 }
 
 /** A command as it is queued and recorded: who, what, when, why, and whether it was taken. */

@@ -9,11 +9,13 @@ export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-f
 export type ActionState = 'waiting' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped';
 
 export interface Trigger {
-  readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api';
+  readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api' | 'emergency' | 'parent';
   readonly actor: string;
   readonly key: string | null;
   /** rollback: the release that is undone. */
   readonly of?: number;
+  /** parent: the release whose child this is, such as `inference/3`. */
+  readonly parent?: string;
 }
 
 export interface ActionView {
@@ -31,6 +33,8 @@ export interface ActionView {
   readonly needs: readonly string[];
   readonly progress: number | null;
   readonly message: string | null;
+  /** Who may pick, while it waits for a person; null otherwise. */
+  readonly pickBy: readonly string[] | null;
 }
 
 export interface ReleaseSummary {

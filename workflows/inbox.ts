@@ -8,7 +8,7 @@ import { verbSignal, verbUpdate } from './messages';
 export interface VerbRules<V extends Verb> {
   readonly verbs: readonly V[];
   /** Who may; undefined when the actor may, else why not. */
-  readonly permit: (actor: string) => string | undefined;
+  readonly permit: (actor: string, verb: V, input: CommandInput) => string | undefined;
   /** Why the verb cannot be taken in the present state, which includes every command taken before. */
   readonly whyNot: (verb: V, input: CommandInput) => string | undefined;
   /** Folds an accepted command into the state; answers what happens now. */
@@ -51,14 +51,14 @@ function accept<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInpu
 }
 
 function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
-  const forbidden = rules.permit(input.actor ?? UNKNOWN_ACTOR);
+  const forbidden = rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input);
   if (forbidden !== undefined) throw ApplicationFailure.nonRetryable(forbidden, 'not-permitted');
   const why = rules.whyNot(verb, input);
   if (why !== undefined) throw ApplicationFailure.nonRetryable(why, 'invalid-state');
 }
 
 function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
-  const why = rules.permit(input.actor ?? UNKNOWN_ACTOR) ?? rules.whyNot(verb, input);
+  const why = rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) ?? rules.whyNot(verb, input);
   if (why === undefined) accept(rules, verb, input);
   else rules.record(commandRecord(verb, input, why));
 }

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
 import type { Admission } from '../domain/pipeline/admission';
-import type { PipelineState, ReadyDeploy } from '../domain/pipeline/state';
+import type { Held, PipelineState, ReadyDeploy } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
 import type { ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
@@ -25,6 +25,8 @@ export const policySignal = defineSignal<[Policy]>('policy');
 /** What programs ask of a pipeline. Updates, since whoever asks needs the answer or the reason for a refusal. */
 export const applyUpdate = defineUpdate<Applied, [ApplyInput]>('apply');
 export const startReleaseUpdate = defineUpdate<Started, [StartInput]>('start-release');
+/** What a finder or a webhook brings: some of the pipeline's artifacts, which may or may not make a release. */
+export const submitUpdate = defineUpdate<Submitted, [StartInput]>('submit');
 export const rollBackUpdate = defineUpdate<Started, [RollBackInput]>('roll-back');
 /** The whole of what a pipeline remembers; null before its first `apply`. */
 export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
@@ -44,6 +46,14 @@ export interface Applied {
 export interface StartInput {
   readonly artifacts: readonly Artifact[];
   readonly trigger: Trigger;
+  /** A workflow that the release signals `child-over` at its end. */
+  readonly reportTo?: string;
+}
+
+export interface Submitted {
+  /** Null while other artifacts of the pipeline have no value yet. */
+  readonly number: number | null;
+  readonly duplicate: boolean;
 }
 
 export interface RollBackInput extends CommandInput {
@@ -60,6 +70,30 @@ export interface Started {
 export const deployReadySignal = defineSignal<[ReadyDeploy]>('deploy-ready');
 export const deployOverSignal = defineSignal<[Pick<ReadyDeploy, 'release' | 'action'>]>('deploy-over');
 export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
+
+/** A release whose `reportTo` is somebody tells them its end; `state` is that of the release. */
+export const childOverSignal = defineSignal<[ChildOver]>('child-over');
+
+export interface ChildOver {
+  readonly pipeline: string;
+  readonly number: number;
+  readonly state: ReleaseResult['state'];
+}
+
+/** The pipeline tells its releases, and they their deploys: nothing new begins while it is frozen. */
+export const frozenSignal = defineSignal<[Frozen]>('frozen');
+/** A wrapped null: a signal without input means nothing. */
+export interface Frozen {
+  readonly by: Held | null;
+}
+
+/** A deploy has to make way for that of another release (pipeline-spec.md "Concurrency"). */
+export const overtakenSignal = defineSignal<[Overtaken]>('overtaken');
+export interface Overtaken {
+  readonly by: number;
+  /** `superseded`: before its next phase; `preempted`: now. */
+  readonly why: 'superseded' | 'preempted';
+}
 
 /** The pipeline answers: whether a deploy may begin, and until then why not. */
 export const admissionSignal = defineSignal<[{ action: string; admission: Admission }]>('admission');

@@ -1,6 +1,7 @@
 import { isVersionOf } from '../artifact';
 import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
-import { allowed, heldBy, type PipelineState } from './state';
+import { formatTime } from '../text';
+import { allowed, type Held, type PipelineState } from './state';
 
 /** Why a verb cannot be taken now; undefined when it can. */
 export function whyNotPipeline(state: PipelineState, verb: PipelineVerb, input: CommandInput): string | undefined {
@@ -9,6 +10,10 @@ export function whyNotPipeline(state: PipelineState, verb: PipelineVerb, input: 
       return state.held ? `${state.held.actor} holds it already: ${state.held.reason}` : undefined;
     case 'unhold':
       return state.held ? undefined : 'it is not held';
+    case 'freeze':
+      return state.frozen ? `${state.frozen.actor} has frozen it already: ${state.frozen.reason}` : undefined;
+    case 'unfreeze':
+      return state.frozen ? undefined : 'it is not frozen';
     case 'allow-artifact': {
       const { artifact } = input;
       if (artifact === undefined) return 'it needs the artifact as name@version';
@@ -27,16 +32,28 @@ export function takePipeline(
 ): PipelineState {
   switch (verb) {
     case 'hold':
-      return heldBy(state, input.actor ?? UNKNOWN_ACTOR, input.reason ?? '', nowMs);
+      return { ...state, held: heldSince(input, nowMs) };
     case 'unhold':
       return { ...state, held: null };
+    case 'freeze':
+      return { ...state, frozen: heldSince(input, nowMs) };
+    case 'unfreeze':
+      return { ...state, frozen: null };
     case 'allow-artifact':
       return allowed(state, input.artifact ?? '');
   }
 }
 
+const heldSince = ({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): Held => ({
+  actor,
+  reason,
+  at: formatTime(nowMs),
+});
+
 export const PIPELINE_EFFECTS: Readonly<Record<PipelineVerb, string>> = {
   hold: 'no deploy starts; builds and tests go on, running deploys and reverts too',
   unhold: 'deploys start again',
+  freeze: 'nothing starts, and running deploys pause before their next phase; reverts go on',
+  unfreeze: 'releases and deploys go on',
   'allow-artifact': 'it may be deployed again',
 };

@@ -23,7 +23,10 @@ export interface PipelineState {
   /** Per deploy action what succeeded, newest last: what a rollback goes back to. */
   readonly good: Readonly<Record<string, readonly GoodDeploy[]>>;
   readonly knownBad: readonly KnownBad[];
+  /** Deploys do not start … */
   readonly held: Held | null;
+  /** … nothing starts. */
+  readonly frozen: Held | null;
   readonly revertsInARow: number;
   /** Idempotency keys → release number, newest last. */
   readonly keys: readonly (readonly [string, number])[];
@@ -83,6 +86,7 @@ export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'],
     good: {},
     knownBad: [],
     held: null,
+    frozen: null,
     revertsInARow: 0,
     keys: [],
     history: [],

@@ -1,9 +1,14 @@
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
+import type { Held } from '../pipeline/state';
 import { isOver } from './nextActions';
 import { statesOf, type ReleaseRecord } from './state';
 
 /** What the operators asked of a release: verbs reach its running deploys too, which have rules of their own. */
 export interface ReleaseControl {
+  /** The pipeline is frozen: no action starts. */
+  readonly frozen: Held | null;
+  /** What people decided at picks, by action. */
+  readonly picks: Readonly<Record<string, Picked>>;
   readonly paused: boolean;
   /** Cancel, or revert with nothing deployed yet: nothing else starts. */
   readonly ending: {
@@ -14,18 +19,58 @@ export interface ReleaseControl {
   } | null;
 }
 
-export const RELEASE_FREE: ReleaseControl = { paused: false, ending: null };
+export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, paused: false, ending: null };
+
+/** Who let an action go on, or did not, and why. */
+export interface Picked {
+  readonly actor: string;
+  readonly reason: string;
+  readonly approve: boolean;
+}
 
 /** Why a verb cannot be taken now; undefined when it can. */
-export function whyNotRelease(control: ReleaseControl, record: ReleaseRecord, verb: ReleaseVerb): string | undefined {
+export function whyNotRelease(
+  control: ReleaseControl,
+  record: ReleaseRecord,
+  verb: ReleaseVerb,
+  input: CommandInput = {},
+): string | undefined {
   if (Object.values(statesOf(record)).every(isOver)) return 'it has ended';
   if (control.ending !== null && verb !== 'revert')
     return `${control.ending.actor} has ${control.ending.revert ? 'reverted' : 'cancelled'} it already`;
-  if (verb === 'pause' && control.paused) return 'it is paused already';
-  if (verb === 'resume' && !control.paused) return 'it is not paused';
-  if (verb === 'revert' && record.deploys.some(({ result }) => result.outcome === 'succeeded'))
-    return 'a deploy of it has succeeded already; revert the release once it has ended';
-  return undefined;
+  switch (verb) {
+    case 'pause':
+      return control.paused ? 'it is paused already' : undefined;
+    case 'resume':
+      return control.paused ? undefined : 'it is not paused';
+    case 'revert':
+      return record.deploys.some(({ result }) => result.outcome === 'succeeded')
+        ? 'a deploy of it has succeeded already; revert the release once it has ended'
+        : undefined;
+    case 'pick':
+      return whyNotPick(control, record, input);
+    case 'retry':
+      return whyNotRetry(record, input);
+    case 'cancel':
+      return undefined;
+  }
+}
+
+function whyNotPick({ picks }: ReleaseControl, record: ReleaseRecord, input: CommandInput): string | undefined {
+  const { action } = input;
+  if (action === undefined || input.approve === undefined) return 'a pick needs an action and approve: true or false';
+  const known = record.actions[action];
+  if (known === undefined) return `it has no action ${action}`;
+  const picked = picks[action];
+  if (picked) return `${picked.actor} has ${picked.approve ? 'approved' : 'rejected'} ${action} already`;
+  return known.pickBy === null ? `${action} does not wait for a person (it is ${known.state})` : undefined;
+}
+
+function whyNotRetry(record: ReleaseRecord, { action }: CommandInput): string | undefined {
+  if (action === undefined) return 'a retry needs an action';
+  const known = record.actions[action];
+  if (known === undefined) return `it has no action ${action}`;
+  return known.state === 'failed' ? undefined : `${action} has not failed (it is ${known.state})`;
 }
 
 export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: CommandInput): ReleaseControl {
@@ -40,6 +85,15 @@ export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: C
       return control.ending?.revert
         ? control
         : { ...control, ending: { actor, reason, revert: verb === 'revert', notBad: input.notBad === true } };
+    case 'pick':
+      return {
+        ...control,
+        picks: { ...control.picks, [input.action ?? '']: { actor, reason, approve: input.approve === true } },
+      };
+    case 'retry': {
+      const { [input.action ?? '']: _picked, ...picks } = control.picks;
+      return { ...control, picks };
+    }
   }
 }
 
@@ -48,4 +102,6 @@ export const RELEASE_EFFECTS: Readonly<Record<ReleaseVerb, string>> = {
   resume: 'it goes on, and its deploys resume',
   cancel: 'running actions are cancelled and nothing else starts',
   revert: 'its deploys are reverted and nothing else starts',
+  pick: 'the decision is on record, and the release follows it',
+  retry: 'the action starts again, and what was skipped because of it is decided anew',
 };

@@ -51,7 +51,7 @@ export interface ReleaseResult {
 /** Where one action of a release stands. */
 export interface ActionRecord extends Pick<
   ActionView,
-  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message'
+  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message' | 'pickBy'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
@@ -77,6 +77,7 @@ const WAITING: ActionRecord = {
   startedAt: null,
   endedAt: null,
   message: null,
+  pickBy: null,
   outputs: [],
   deploying: false,
 };
@@ -115,6 +116,22 @@ export function newRelease(input: ReleaseInput, nowMs: number): ReleaseRecord {
 
 export function withAction(record: ReleaseRecord, name: string, patch: Partial<ActionRecord>): ReleaseRecord {
   return { ...record, actions: { ...record.actions, [name]: { ...(record.actions[name] ?? WAITING), ...patch } } };
+}
+
+/** An action that failed starts again with a fresh attempt; what was skipped after it is decided anew. */
+export function retried(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions'>, name: string): ReleaseRecord {
+  const needs = dependencies(spec.actions);
+  const reopened = new Set([name]);
+  for (let before = 0; before < reopened.size;) {
+    before = reopened.size;
+    for (const [action, { state }] of Object.entries(record.actions))
+      if (state === 'skipped' && (needs.get(action) ?? []).some((need) => reopened.has(need))) reopened.add(action);
+  }
+  const attempt = (record.actions[name]?.attempt ?? 0) + 1;
+  return [...reopened].reduce(
+    (next, action) => withAction(next, action, { ...WAITING, attempt: action === name ? attempt : 1 }),
+    record,
+  );
 }
 
 export function log(record: ReleaseRecord, nowMs: number, kind: string, text: string): ReleaseRecord {
@@ -156,7 +173,7 @@ export function releaseStatus(record: ReleaseRecord, input: ReleaseInput): Omit<
 }
 
 function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
-  const { state, attempt, blockedBy, until, startedAt, endedAt, message, deploying } = record;
+  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, deploying } = record;
   return {
     name,
     type: input.spec.actions[name]?.type ?? '',
@@ -170,5 +187,6 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     needs,
     progress: null,
     message,
+    pickBy,
   };
 }

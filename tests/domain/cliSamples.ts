@@ -136,6 +136,7 @@ export function action(over: Partial<ActionView> = {}): ActionView {
     deploy: null,
     needs: [],
     progress: null,
+    pickBy: null,
     message: null,
     ...over,
   };

@@ -15,6 +15,7 @@ import {
   log,
   newRelease,
   releaseStatus,
+  retried,
   withAction,
   type ActionRecord,
   type ReleaseInput,
@@ -46,7 +47,6 @@ export class ReleaseRun {
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
     this.policy = input.policy;
-    const { pipeline } = input.spec;
     setHandler(statusQuery, () => releaseStatus(this.record, input));
     onSignal(policySignal, (policy) => {
       this.policy = policy;
@@ -54,8 +54,8 @@ export class ReleaseRun {
     });
     openInbox<ReleaseVerb>({
       verbs: RELEASE_VERBS,
-      permit: (actor) => (mayCommand(this.policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`),
-      whyNot: (verb) => whyNotRelease(this.control, this.record, verb),
+      permit: (actor, verb, command) => this.forbids(actor, verb, command),
+      whyNot: (verb, command) => whyNotRelease(this.control, this.record, verb, command),
       take: (verb, command) => this.take(verb, command),
       record: (command) => this.recordCommand(command),
       unknownSignal: (name) => this.log('ignored', `ignored the unknown signal ${name}`),
@@ -171,8 +171,9 @@ export class ReleaseRun {
     tell = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
   ): string {
     this.control = takeRelease(this.control, verb, command);
-    this.set({ ...this.record, paused: this.control.paused });
-    this.forward(tell);
+    const record = verb === 'retry' ? retried(this.record, this.input.spec, command.action ?? '') : this.record;
+    this.set({ ...record, paused: this.control.paused });
+    if (isForDeploys(verb)) this.forward(tell);
     return RELEASE_EFFECTS[verb];
   }
 
@@ -187,8 +188,20 @@ export class ReleaseRun {
         );
   }
 
+  /** Owners may command; at a pick those whom it names, if it names any. */
+  private forbids(actor: string, verb: ReleaseVerb, { action = '' }: CommandInput): string | undefined {
+    const named = verb === 'pick' ? (this.record.actions[action]?.pickBy ?? []) : [];
+    if (mayCommand(named.length > 0 ? { ...this.policy, owners: named } : this.policy, actor)) return undefined;
+    return named.length > 0
+      ? `${actor} may not pick ${action}: ${named.join(', ')} may`
+      : `${actor} is not an owner of ${this.input.spec.pipeline}`;
+  }
+
   private recordCommand(command: CommandRecord): void {
     this.set({ ...this.record, commands: [...this.record.commands, command].slice(-200) });
     this.log(command.accepted ? 'command' : 'ignored', commandText(command));
   }
 }
+
+/** Verbs that running deploys have as well. */
+const isForDeploys = (verb: ReleaseVerb): boolean => verb !== 'pick' && verb !== 'retry';

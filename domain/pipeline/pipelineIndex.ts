@@ -1,0 +1,24 @@
+/** Looking pipelines up (DESIGN §4 rule 9): Temporal visibility in production, memory in virtual-time tests. */
+export interface PipelineIndex {
+  /** Every pipeline that has an artifact from this finder, once. */
+  subscriptions(finder: string): AsyncIterable<PipelineSubscriptions>;
+  /** Names of the pipelines that carry all of these labels. */
+  labelled(labels: Readonly<Record<string, string>>): AsyncIterable<string>;
+}
+
+/** What one pipeline wants of one finder. */
+export interface PipelineSubscriptions {
+  readonly pipeline: string;
+  /** When it last changed its mind; ms since the epoch. */
+  readonly subscribedAtMs: number;
+  readonly subscriptions: readonly { readonly artifact: string; readonly with: Readonly<Record<string, unknown>> }[];
+}
+
+/** The memo of a pipeline's workflow by which the index finds out, under the key `subscriptions`. */
+export interface SubscriptionsMemo {
+  readonly atMs: number;
+  /** By the name of the artifact; `manual` ones are left out, since nothing looks for them. */
+  readonly artifacts: Readonly<
+    Record<string, { readonly finder: string; readonly with: Readonly<Record<string, unknown>> }>
+  >;
+}
