@@ -35,6 +35,10 @@ export interface ActionView {
   readonly message: string | null;
   /** Who may pick, while it waits for a person; null otherwise. */
   readonly pickBy: readonly string[] | null;
+  /** How many attempts it may have by itself, the first included. */
+  readonly attempts?: number;
+  /** Where its service shows more, such as a log. */
+  readonly url?: string | null;
 }
 
 export interface ReleaseSummary {
@@ -54,7 +58,22 @@ export interface ReleaseStatus extends ReleaseSummary {
   readonly actions: readonly ActionView[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
+  /** Null for a release that is no parent. */
+  readonly children?: ChildrenView | null;
   readonly webUi: string;
+}
+
+/** How the releases that a parent starts stand; the counts add up to `total`. */
+export interface ChildrenView {
+  /** Those known so far. */
+  readonly total: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  /** The first of those that did not succeed. */
+  readonly failures: readonly { readonly id: string; readonly state: string; readonly reason: string }[];
 }
 
 export type DeployState =
@@ -178,14 +197,55 @@ export interface PipelineSummary {
   readonly description: string;
   readonly owners: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** `active`, or `held`. */
-  readonly state: 'active' | 'held';
+  /** `frozen` when it is both frozen and held. */
+  readonly state: 'active' | 'held' | 'frozen';
   readonly active: readonly number[];
   readonly lastRelease: number | null;
 }
 
+/** When deploys (or, with `gates: releases`, releases) of a pipeline may start. */
+export interface ScheduleView {
+  readonly mode: 'continuous' | 'calendar' | 'manual';
+  readonly gates: 'deploys' | 'releases';
+  /** The next time of a calendar; null when there is none, or it is not resolved yet. */
+  readonly next: string | null;
+  /** IANA zone of a calendar. */
+  readonly timezone?: string;
+}
+
+/** A mutual exclusion group, and `deploy` actions as one: which release holds it and which wait, in their order. */
+export interface GroupView {
+  readonly name: string;
+  readonly scope: 'pipeline' | 'global';
+  readonly holder: number | null;
+  readonly waiting: readonly number[];
+}
+
+/** Why a release of a pipeline does not go on. */
+export interface WaitView {
+  readonly release: number;
+  /** Null while the whole release waits to start. */
+  readonly action: string | null;
+  readonly why: string;
+  readonly until: string | null;
+}
+
+/** Who stopped a pipeline, when and why. */
+interface Stopped {
+  readonly actor: string;
+  readonly at: string;
+  readonly reason: string;
+}
+
 export interface PipelineStatus extends PipelineSummary {
-  readonly held: { readonly actor: string; readonly at: string; readonly reason: string } | null;
+  readonly held: Stopped | null;
+  readonly frozen?: Stopped | null;
+  readonly schedule?: ScheduleView;
+  readonly groups?: readonly GroupView[];
+  /** What is waited for: by queued releases, and by actions of running ones. */
+  readonly waits?: readonly WaitView[];
+  /** The latest of each input that finders, webhooks or people brought. */
+  readonly inputs?: readonly Artifact[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
   /** Per deploy action: what runs in production and which release brought it. */
   readonly lastGood: Readonly<Record<string, { readonly release: number; readonly version: string }>>;
