@@ -160,6 +160,51 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  unauthorized: entry<{ why: string }>({
+    message: ({ why }) => `nobody is known by this request: ${why}`,
+    hint: () => 'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists',
+    retryable: false,
+    exit: 4,
+  }),
+  'bad-signature': entry<{ webhook: string; why: string }>({
+    message: ({ webhook, why }) => `this delivery of ${webhook} is not believed: ${why}`,
+    hint: ({ webhook }) => `sign the body as it is sent, with the secret that webhooks.${webhook} of the server takes`,
+    retryable: false,
+    exit: 4,
+  }),
+  'webhook-closed': entry<{ webhook: string; variables: readonly string[] }>({
+    message: ({ webhook }) => `this server has no secret to check deliveries of ${webhook} with`,
+    hint: ({ webhook, variables }) =>
+      variables.length > 0
+        ? `set ${variables.join(' or ')} for the server, restart it, and deliver again`
+        : `add webhooks.${webhook} to conveyor.config.yaml, restart the server, and deliver again`,
+    retryable: true,
+    exit: 1,
+  }),
+  'invalid-request': entry<{ detail: string }>({
+    message: ({ detail }) => `the request cannot be read: ${detail}`,
+    hint: () => '/openapi.json describes what each request takes',
+    retryable: false,
+    exit: 2,
+  }),
+  'too-large': entry<{ limit: string }>({
+    message: ({ limit }) => `the body is larger than ${limit}`,
+    hint: () => 'send what identifies the artifacts, not the artifacts',
+    retryable: false,
+    exit: 2,
+  }),
+  'not-found': entry<{ what: string }>({
+    message: ({ what }) => `there is no ${what}`,
+    hint: () => '/openapi.json lists what there is; see also /livez, /readyz and /metrics',
+    retryable: false,
+    exit: 4,
+  }),
+  overloaded: entry<{ waiting: number }>({
+    message: ({ waiting }) => `the server has its hands full, with ${waiting} requests in line already`,
+    hint: () => 'nothing was done; send it again after the time in Retry-After',
+    retryable: true,
+    exit: 1,
+  }),
   'process-failed': entry<{ process: string; how: string; tail: string; logFile: string }>({
     message: ({ process, how, tail }) => `the ${process} does not run: ${how}. ${tail}`,
     hint: ({ logFile }) => `${logFile} holds all that it wrote; conveyor doctor checks what this machine has`,

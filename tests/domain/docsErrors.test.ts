@@ -54,6 +54,13 @@ const SAMPLES: Params = {
     file: 'conveyor.config.yaml',
     detail: 'extensions.0.url: expected a URL such as http://localhost:4400/push-types/twine',
   },
+  unauthorized: { why: 'the bearer token is none of the configured ones' },
+  'bad-signature': { webhook: 'github', why: 'X-Hub-Signature-256 does not fit the body' },
+  'webhook-closed': { webhook: 'github', variables: ['CONVEYOR_GITHUB_SECRET'] },
+  'invalid-request': { detail: 'artifacts.0.version: Invalid input: expected string, received number' },
+  'too-large': { limit: '1 MiB' },
+  'not-found': { what: 'GET /v1/release' },
+  overloaded: { waiting: 1000 },
   'process-failed': {
     process: 'worker',
     how: 'it ended with exit code 1',
