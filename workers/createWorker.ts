@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
+import { createCalendarActivities } from '../activities/calendar';
 import { createHolderActivities } from '../activities/holders';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
 
@@ -38,6 +39,7 @@ export function createWorker({
       ...createPushTypeActivities(ports),
       ...createActionActivities(ports),
       ...createHolderActivities({ client, taskQueue }),
+      ...createCalendarActivities(ports),
     },
     maxHeartbeatThrottleInterval: '1s',
     stickyQueueScheduleToStartTimeout: '1s',

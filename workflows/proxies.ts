@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { ActionActivities } from '../activities/actionService';
+import type { CalendarActivities } from '../activities/calendar';
 import type { HolderActivities } from '../activities/holders';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { Settings } from '../domain/settings';
@@ -22,6 +23,8 @@ export const promptPush = ({ dependencyGraceMs }: Settings) =>
 export const patientPush = proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
 export const holders = proxyActivities<HolderActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
+
+export const calendar = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
 /** Activities that watch for as long as it takes. They heartbeat, and end once they have heard of their cancellation. */
 const watching = ({ heartbeatTimeoutMs }: Settings) =>

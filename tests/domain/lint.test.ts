@@ -136,7 +136,13 @@ describe('a calendar', () => {
   const calendar = (text: string): string[] => codes({ schedule: { calendar: text, timezone: 'Europe/Berlin' } });
   test.each<[string, string[]]>([
     ['0 10 * * 1-4', []],
-    ['*/15 8-11 1,15 jan-jun mon,thu', []],
+    // Days of the month and of the week are alternatives, and the 15th may be a Friday.
+    ['*/15 8-11 1,15 jan-jun mon,thu', ['late-in-the-week']],
+    ['0 10 * * mon#1', []],
+    ['0 10 29 2 *', []],
+    ['0 10 30 2 *', ['never-fires']],
+    ['0 10 31 4,6,9,11 *', ['never-fires']],
+    ['@daily', ['invalid-cron']],
     ['0 10 * * *', ['late-in-the-week']],
     ['0 10 * * 7', ['late-in-the-week']],
     ['0 10 * *', ['invalid-cron']],

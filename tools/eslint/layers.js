@@ -9,16 +9,17 @@ const PURE =
 const TOP = 'nobody imports the programs at the top: what two of them share belongs below';
 
 const LAYERS = {
-  'domain/spec': { from: ['domain'], types: [], packages: ['zod', 'yaml', 'ms'], why: PURE },
-  domain: { from: [], types: ['domain/spec'], packages: [], why: PURE },
+  'domain/spec': { from: ['domain', 'domain/calendar'], types: [], packages: ['zod', 'yaml', 'ms'], why: PURE },
+  'domain/calendar': { from: ['domain'], types: ['domain/spec'], packages: ['luxon', 'croner'], why: PURE },
+  domain: { from: [], types: ['domain/spec', 'domain/calendar'], packages: [], why: PURE },
   workflows: {
     from: ['domain'],
-    types: ['domain/spec', 'activities'],
+    types: ['domain/spec', 'domain/calendar', 'activities'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
     why: 'workflow code is deterministic and is loaded once for every running workflow: no effects, and nothing heavy such as schemas',
   },
   activities: {
-    from: ['domain', 'domain/spec', 'sdk'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk'],
     types: [],
     why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
   },
@@ -33,17 +34,17 @@ const LAYERS = {
     why: 'the simulated world knows Conveyor only by its protocols, as a real one would',
   },
   client: {
-    from: ['domain', 'domain/spec', 'workflows'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'workflows'],
     types: [],
     why: 'the client speaks to workflows by their messages; it runs nothing itself',
   },
   server: {
-    from: ['domain', 'domain/spec', 'client', 'sdk'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'sdk'],
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
   },
   cli: {
-    from: ['domain', 'domain/spec', 'client', 'sdk'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'sdk'],
     types: [],
     why: 'front ends go through the client; processes are spawned by path',
   },
@@ -62,11 +63,20 @@ const LAYERS = {
 /** What nobody may import, whatever layer it is in (tests and benchmarks may import everything but tests). */
 const NEVER = { workers: TOP, cli: TOP, server: TOP, tests: 'code that runs must not need tests' };
 
+/** Packages that only one layer may import, and what to import instead. */
+const ONLY = {
+  luxon: {
+    layer: 'domain/calendar',
+    why: 'zones and daylight saving time have one rule, and domain/calendar keeps it',
+  },
+  croner: { layer: 'domain/calendar', why: 'calendars have one rule, and domain/calendar keeps it' },
+};
+
 /** The layer of a file given relative to the checkout; undefined for what is in no layer. */
 function layerOf(file) {
   const [top, second] = file.split('/');
-  if (top === 'domain' && second === 'spec') return 'domain/spec';
+  if (top === 'domain' && (second === 'spec' || second === 'calendar')) return `domain/${second}`;
   return top in LAYERS || top in NEVER ? top : undefined;
 }
 
-module.exports = { LAYERS, NEVER, layerOf };
+module.exports = { LAYERS, NEVER, ONLY, layerOf };

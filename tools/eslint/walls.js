@@ -3,7 +3,7 @@
 'use strict';
 
 const path = require('node:path');
-const { LAYERS, NEVER, layerOf } = require('./layers');
+const { LAYERS, NEVER, ONLY, layerOf } = require('./layers');
 
 const ROOT = path.resolve(__dirname, '../..');
 
@@ -45,11 +45,13 @@ function judgeFile(layer, file, target, typesOnly) {
 
 function judgePackage(layer, target) {
   const { packages, why } = LAYERS[layer];
-  if (packages === undefined) return undefined;
   const name = target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)
     .join('/');
+  const only = Object.hasOwn(ONLY, name) ? ONLY[name] : undefined;
+  if (only !== undefined && only.layer !== layer) return `${layer} may not import ${name}: ${only.why}`;
+  if (packages === undefined) return undefined;
   return packages.includes(name) ? undefined : `${layer} may not import ${name}: ${why}`;
 }
 

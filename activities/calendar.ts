@@ -1,0 +1,18 @@
+import { nextTick } from '../domain/calendar/ticks';
+import { windowAt, type Window, type WindowState } from '../domain/calendar/window';
+import type { Clock } from './clock';
+
+export type CalendarActivities = ReturnType<typeof createCalendarActivities>;
+
+/** Windows and calendars, which need the zone data of this machine (DESIGN §7). Times in ms; whoever waits asks again when it is over. */
+export function createCalendarActivities({ clock }: { clock: Clock }) {
+  return {
+    windowState: async (window: Window): Promise<WindowState> => windowAt(window, await clock.now()),
+
+    /** The next time that it fires, strictly after; null when it never does again. */
+    nextTick: async (
+      { calendar, timezone }: { readonly calendar: string; readonly timezone: string },
+      afterMs: number,
+    ): Promise<number | null> => nextTick(calendar, timezone, afterMs),
+  };
+}

@@ -1,0 +1,65 @@
+import { Cron } from 'croner';
+import { firstInstantFrom, wallAt } from './zone';
+
+/**
+ * Calendars: five-field cron. croner finds the wall times; when those come in a zone is our own rule, since croner lets a list
+ * of minutes fire twice in the fold and not at all in the gap (docs/adr/0011).
+ */
+
+/**
+ * The next time a calendar fires, strictly after; null when it never does again. Each wall time fires once: of two
+ * occurrences at the first, of none at the end of the gap, where those of the whole gap are one.
+ */
+export function nextTick(calendar: string, timezone: string, afterMs: number): number | null {
+  const cron = wallCron(calendar);
+  let wall = cron.nextRun(new Date(wallAt(timezone, afterMs)));
+  while (wall !== null) {
+    const tick = firstInstantFrom(timezone, wall.getTime());
+    if (tick > afterMs) return tick;
+    wall = cron.nextRun(wall);
+  }
+  return null;
+}
+
+const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
+
+/** What is wrong with a calendar, a phrase for each fault; none when it is one. */
+export function calendarFaults(calendar: string): readonly string[] {
+  const parts = calendar.trim().split(/\s+/);
+  if (parts.length !== FIELDS.length) return [`a calendar has five fields, not ${parts.length}`];
+  return FIELDS.flatMap((label, index) => {
+    const alone = FIELDS.map((_, at) => (at === index ? parts[at] : '*')).join(' ');
+    return isCron(alone) ? [] : [`${parts[index]} is not a valid ${label}`];
+  });
+}
+
+/** Any moment does for what holds always; four years have every date that there is. */
+const SOME_DAY_MS = Date.UTC(2023, 0, 1);
+const FOUR_YEARS_MS = 1461 * 86_400_000;
+
+export const neverFires = (calendar: string): boolean => nextTick(calendar, 'UTC', SOME_DAY_MS) === null;
+
+/** The days of the week on which a calendar fires within four years; 0 is Sunday. */
+export function weekdaysOf(calendar: string): ReadonlySet<number> {
+  const [, , ...date] = calendar.trim().split(/\s+/);
+  const cron = wallCron(['0 0', ...date].join(' '));
+  const found = new Set<number>();
+  let day = cron.nextRun(new Date(SOME_DAY_MS - 1));
+  while (day !== null && day.getTime() < SOME_DAY_MS + FOUR_YEARS_MS && found.size < 7) {
+    found.add(day.getUTCDay());
+    day = cron.nextRun(day);
+  }
+  return found;
+}
+
+/** Wall times are counted as if they were UTC. */
+const wallCron = (calendar: string): Cron => new Cron(calendar.trim(), { timezone: 'UTC', mode: '5-part' });
+
+function isCron(calendar: string): boolean {
+  try {
+    wallCron(calendar);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,66 @@
+import type { ActionSpec } from '../spec/pipeline';
+import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
+
+/** `days` are those on which it opens; with `to` not after `from` it closes on the next day. */
+export type Window = Pick<NonNullable<ActionSpec['window']>, 'days' | 'from' | 'to' | 'timezone'>;
+
+/** Times in ms. What comes after the change is to be asked then; one that never closes is said to close in some weeks. */
+export type WindowState =
+  { readonly open: true; readonly closesAtMs: number } | { readonly open: false; readonly opensAtMs: number };
+
+const DAY_MS = 86_400_000;
+const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+/** A window that a gap swallows whole is not open that day, so the next opening may be two weeks away; the third is for certainty. */
+const DAYS_AHEAD = 21;
+
+/**
+ * Whether a window is open, and until when that stays so. It is open from the first instant at which clocks show `from` or
+ * later, until the instant from which on they show nothing before `to` (docs/adr/0011).
+ */
+export function windowAt(window: Window, nowMs: number): WindowState {
+  const openings = openingsAround(window, nowMs);
+  const current = openings.find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs);
+  if (current !== undefined) return { open: true, closesAtMs: current.closesAtMs };
+  const next = openings.find(({ opensAtMs }) => opensAtMs > nowMs);
+  if (next === undefined) throw new Error(`a window from ${window.from} to ${window.to} never opens`);
+  return { open: false, opensAtMs: next.opensAtMs };
+}
+
+interface Opening {
+  readonly opensAtMs: number;
+  readonly closesAtMs: number;
+}
+
+/** In order, and apart: what closes when the next day opens is one opening. */
+function openingsAround(window: Window, nowMs: number): readonly Opening[] {
+  const today = Math.floor(wallAt(window.timezone, nowMs) / DAY_MS);
+  const days = Array.from({ length: DAYS_AHEAD }, (_, index) => today - 2 + index);
+  return days
+    .filter((day) => window.days.includes(weekday(day) as Window['days'][number]))
+    .map((day) => openingOn(window, day))
+    .filter(({ opensAtMs, closesAtMs }) => opensAtMs < closesAtMs)
+    .reduce<readonly Opening[]>(joined, []);
+}
+
+/** 1970-01-01 was a Thursday. */
+const weekday = (day: number): string | undefined => WEEK[(day + 4) % 7];
+
+function openingOn({ from, to, timezone }: Window, day: number): Opening {
+  const [start, end] = [minutesOf(from), minutesOf(to)];
+  const endDay = end <= start ? day + 1 : day;
+  return {
+    opensAtMs: firstInstantFrom(timezone, day * DAY_MS + start * 60_000),
+    closesAtMs: lastInstantBefore(timezone, endDay * DAY_MS + end * 60_000),
+  };
+}
+
+function joined(openings: readonly Opening[], next: Opening): readonly Opening[] {
+  const last = openings.at(-1);
+  if (last === undefined || next.opensAtMs > last.closesAtMs) return [...openings, next];
+  return [...openings.slice(0, -1), { ...last, closesAtMs: Math.max(last.closesAtMs, next.closesAtMs) }];
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
+}

@@ -1,0 +1,53 @@
+import { IANAZone } from 'luxon';
+
+/**
+ * Where wall clocks and instants meet. A wall time is what clocks show, as ms since 1970 as if clocks showed UTC, so that days
+ * and minutes can be counted without a zone. Instants are ms since 1970. Both directions take daylight saving time into
+ * account: some wall times never come (the gap in spring), others come twice (the fold in autumn). Rule: docs/adr/0011.
+ */
+const DAY_MS = 86_400_000;
+
+/** Names of the database, not offsets: an offset would be wrong for half the year. */
+export const isTimezone = (name: string): boolean => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name);
+
+/** What clocks show. @throws when this Node does not know the zone */
+export const wallAt = (timezone: string, atMs: number): number => atMs + offsetMs(timezone, atMs);
+
+/** The first instant at which clocks show this time or a later one: of two occurrences the first, of none the end of the gap. */
+export function firstInstantFrom(timezone: string, wallMs: number): number {
+  const { before, after } = offsetsAround(timezone, wallMs);
+  const early = wallMs - before;
+  if (offsetMs(timezone, early) === before) return early;
+  const late = wallMs - after;
+  return offsetMs(timezone, late) === after ? late : firstWith(timezone, after, late, early);
+}
+
+/** The instant from which on clocks show no earlier time than this: where it comes twice, not before the hour has been repeated. */
+export function lastInstantBefore(timezone: string, wallMs: number): number {
+  const { before, after } = offsetsAround(timezone, wallMs);
+  const repeated = wallMs - after;
+  const isRepeated = after < before && offsetMs(timezone, repeated - 1) === after;
+  return isRepeated ? repeated : firstInstantFrom(timezone, wallMs);
+}
+
+/** The offsets before and after a change that may be near: no zone is further than a day from UTC, none changes twice in two days. */
+function offsetsAround(timezone: string, wallMs: number): { before: number; after: number } {
+  return { before: offsetMs(timezone, wallMs - DAY_MS), after: offsetMs(timezone, wallMs + DAY_MS) };
+}
+
+/** When the offset became this, known to be after `from` and not after `to`. */
+function firstWith(timezone: string, offset: number, from: number, to: number): number {
+  let [low, high] = [from, to];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetMs(timezone, middle) === offset) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+function offsetMs(timezone: string, atMs: number): number {
+  const minutes = IANAZone.create(timezone).offset(atMs);
+  if (Number.isNaN(minutes)) throw new Error(`${timezone} is not a timezone that this machine knows`);
+  return minutes * 60_000;
+}
