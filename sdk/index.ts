@@ -3,6 +3,7 @@ export { callExtension, viaApp, type ExtensionCall, type Fetch, type ServiceEndp
 export {
   ExtensionError,
   serveActionService,
+  serveArtifactFinder,
   serveDataSource,
   serveProtocol,
   servePushType,
@@ -13,6 +14,7 @@ export {
 } from './server';
 export * from './protocol/common';
 export * from './protocol/actionService';
+export * from './protocol/artifactFinder';
 export * from './protocol/dataSource';
 export * from './protocol/pushType';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';

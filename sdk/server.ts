@@ -2,6 +2,7 @@ import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/actionService';
+import { artifactFinderProtocol, type ArtifactFinderProtocol } from './protocol/artifactFinder';
 import { contextSchema, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
 import { dataSourceProtocol, type DataSourceProtocol } from './protocol/dataSource';
 import { pushTypeProtocol, type PushTypeProtocol } from './protocol/pushType';
@@ -106,6 +107,13 @@ export const serveActionService = (
   implementation: Implementation<ActionServiceProtocol>,
   options?: ServeOptions,
 ): Hono => serveProtocol(actionServiceProtocol, name, implementation, options);
+
+/** An artifact finder has one method: `serveArtifactFinder('tags', { getArtifacts: … })`. */
+export const serveArtifactFinder = (
+  name: string,
+  implementation: Implementation<ArtifactFinderProtocol>,
+  options?: ServeOptions,
+): Hono => serveProtocol(artifactFinderProtocol, name, implementation, options);
 
 export const serveDataSource = (
   name: string,

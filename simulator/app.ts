@@ -5,6 +5,7 @@ import { buildService } from './actions/build';
 import { pkgService } from './actions/pkg';
 import { testRunner } from './actions/tests';
 import { controlApi } from './control';
+import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
 import { metricWorld, twinePushType } from './pushTypes/twine';
@@ -27,7 +28,7 @@ export interface Simulator {
 
 /**
  * The simulated world behind its HTTP faces: `/control/*`, `/push-types/twine/<method>`,
- * `/actions/{build,pkg,integr-test,perf-test}/<method>`, `/data-source/query`, `/livez`, `/readyz`. HTTP faults apply to
+ * `/actions/{build,pkg,integr-test,perf-test}/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/livez`, `/readyz`. HTTP faults apply to
  * the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
@@ -48,7 +49,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     await next();
   });
   app.route('/control', controlApi(simulation));
-  for (const path of ['/push-types/*', '/actions/*', '/data-source/*'])
+  for (const path of ['/push-types/*', '/actions/*', '/artifact-finders/*', '/data-source/*'])
     app.all(path, (c) =>
       throughFaults(simulation, services, c, async (ms) => {
         await sleep(ms);
@@ -69,6 +70,7 @@ function serviceApp(simulation: Simulation): Hono {
   app.route('/actions/pkg', pkgService(simulation));
   app.route('/actions/integr-test', testRunner(simulation, 'integr-test'));
   app.route('/actions/perf-test', testRunner(simulation, 'perf-test'));
+  for (const [name, finder] of finderServices(simulation)) app.route(`/artifact-finders/${name}`, finder);
   const dataSource = serveDataSource('simulator', {
     query: (query) => ({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) }),
   });

@@ -1,8 +1,10 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { ExtensionError, fieldOf } from '../sdk/server';
+import { ExtensionError } from '../sdk/server';
 import { z } from 'zod';
 import { parseAmount, type Amount } from '../domain/fleet/amount';
+import { body, check } from './controlInput';
+import { addArtifactRoutes } from './finders/control';
 import { httpFaultSchema } from './httpFaults';
 import { behaviourSchema } from './metrics/behaviour';
 import { STEP_MS } from './metrics/series';
@@ -29,6 +31,7 @@ export function controlApi(simulation: Simulation): Hono {
   app.use(bodyLimit({ maxSize: MAX_SNAPSHOT_BYTES }));
   addJobRoutes(app, simulation);
   addTroubleRoutes(app, simulation);
+  addArtifactRoutes(app, simulation);
   addBookRoutes(app, simulation);
   addWorldRoutes(app, simulation);
   return app;
@@ -160,21 +163,4 @@ function addWorldRoutes(app: Hono, simulation: Simulation): void {
     simulation.reset(options);
     return c.json(options);
   });
-}
-
-async function body(request: Request): Promise<unknown> {
-  const text = await request.text();
-  try {
-    return text === '' ? {} : (JSON.parse(text) as unknown);
-  } catch {
-    throw new ExtensionError('invalid-request', 'body: not JSON');
-  }
-}
-
-/** The value as its schema gives it; else a 400 that names each wrong field. */
-function check<S extends z.ZodType>(schema: S, value: unknown, field?: string): z.output<S> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${field ?? fieldOf(issue.path)}: ${issue.message}`);
-  throw new ExtensionError('invalid-request', problems.join('; '));
 }

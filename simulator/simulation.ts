@@ -1,6 +1,7 @@
 import { CHECKERS } from './checkers';
 import type { DueEvent, FleetEvent } from './events';
 import { decode, encode } from './kernel/codec';
+import { publishBuild, publishTag } from './finders/shelf';
 import { freshKernel, World, type KernelState } from './kernel/world';
 import { once, type Outcome } from './ledger';
 import { behaviourAt } from './metrics/behaviour';
@@ -72,7 +73,8 @@ export class Simulation implements Twine {
       saved.state?.fleet?.jobs instanceof Map;
     if (!whole || saved.kernel === undefined || saved.state === undefined) throw new Error('not a snapshot');
     this.world.kernel = saved.kernel;
-    this.state = saved.state;
+    // A snapshot from before the world had all that it has now lacks the rest.
+    this.state = { ...freshState(), ...saved.state };
   }
 
   private handle(event: DueEvent): void {
@@ -98,7 +100,12 @@ export class Simulation implements Twine {
     if (run === undefined || run.state !== 'running') return;
     run.state = run.failure === null ? 'succeeded' : 'failed';
     run.message = run.failure ?? 'done';
-    if (run.failure !== null || run.tag === null) return;
-    for (const { name, version } of run.outputs) this.state.tags.set(`${name}@${run.tag}`, version);
+    if (run.failure !== null) return;
+    for (const output of run.outputs) {
+      if (run.service === 'build') publishBuild(this.state, this.world.now, output);
+      if (run.tag === null) continue;
+      this.state.tags.set(`${output.name}@${run.tag}`, output.version);
+      publishTag(this.state, this.world.now, output, run.tag);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Artifact } from '../domain/artifact';
+import type { Commit, Found } from './finders/shelf';
 import { freshFleet, type Fleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
 import type { Behaviour } from './metrics/behaviour';
@@ -35,6 +36,12 @@ export interface SimulationState {
   readonly runs: Map<string, Run>;
   /** The artifact store: `name@tag` → version. */
   readonly tags: Map<string, string>;
+  /** What the artifact finders find: the newest version of each thing. */
+  readonly shelf: Map<string, Found>;
+  /** Commits by repository and branch, oldest first. */
+  readonly commits: Map<string, readonly Commit[]>;
+  /** The stamp of the newest thing on the shelf. */
+  lastStamp: number;
   faultCount: number;
 }
 
@@ -48,5 +55,8 @@ export const freshState = (): SimulationState => ({
   httpFaults: new Map(),
   runs: new Map(),
   tags: new Map(),
+  shelf: new Map(),
+  commits: new Map(),
+  lastStamp: 0,
   faultCount: 0,
 });

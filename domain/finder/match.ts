@@ -1,0 +1,45 @@
+import type { Artifact } from '../artifact';
+import type { PipelineSubscriptions } from '../pipeline/pipelineIndex';
+
+/**
+ * That there is a new version of something, as a webhook tells it: for every subscription of `finder` whose `with` speaks
+ * of the same thing. Polling asks the finder itself, and both must mean the same by a `with`.
+ */
+export interface FinderEvent {
+  readonly finder: string;
+  /** What it is about, in the words of `with`; several values where the thing goes by several names. */
+  readonly about: Readonly<Record<string, string | readonly string[]>>;
+  /** Subscribers call it by a name of their own. */
+  readonly artifact: Omit<Artifact, 'name'>;
+}
+
+/** What is submitted to one pipeline at once. */
+export interface Submission {
+  readonly pipeline: string;
+  readonly artifacts: readonly Artifact[];
+}
+
+/** Who is concerned by an event, each with the artifacts under its own names; in the order of the subscribers. */
+export function concerned(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Submission[] {
+  return subscribers.flatMap(({ pipeline, subscriptions }) => {
+    const wanted = subscriptions.filter((subscription) => matches(event, subscription.with));
+    const artifacts = wanted.map(({ artifact }): Artifact => ({ ...event.artifact, name: artifact }));
+    return artifacts.length > 0 ? [{ pipeline, artifacts }] : [];
+  });
+}
+
+/**
+ * Whether a `with` speaks of what the event is about. Every entry must hold, and an entry that the event says nothing of
+ * does not: better that the finder finds it a little later than that something starts which the owner did not ask for. An
+ * empty `with` speaks of an event that is about nothing in particular.
+ */
+export function matches({ about }: Pick<FinderEvent, 'about'>, wanted: Readonly<Record<string, unknown>>): boolean {
+  const entries = Object.entries(wanted);
+  if (entries.length === 0) return Object.keys(about).length === 0;
+  return entries.every(([key, value]) => holds(about, key, value));
+}
+
+function holds(about: FinderEvent['about'], key: string, value: unknown): boolean {
+  const given = Object.hasOwn(about, key) ? about[key] : undefined;
+  return typeof given === 'string' ? given === value : (given?.some((name) => name === value) ?? false);
+}

@@ -1,0 +1,34 @@
+/** The finder that looks for nothing: a person or a script starts the release. */
+export const MANUAL = 'manual';
+
+/** The finder of what another pipeline's releases produced; served inside the worker, so that it needs no service. */
+export const PIPELINE_OUTPUT = 'pipeline-output';
+
+/** The standard artifact finders and what their `with` holds: one of these sets of keys, each a text (pipeline-spec.md). */
+export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  [MANUAL]: [[]],
+  commits: [['repository', 'branch']],
+  'tagged-executables': [['package', 'tag']],
+  'latest-build': [['target'], ['package']],
+  'model-versions': [['model']],
+  'config-changes': [['path']],
+  [PIPELINE_OUTPUT]: [['pipeline', 'artifact']],
+};
+
+/**
+ * Why a standard finder cannot look for something with this `with`; undefined when it can, and for a finder that is not
+ * standard, whose `with` is its own business.
+ */
+export function whyCannotFind(finder: string, given: Readonly<Record<string, unknown>>): string | undefined {
+  const choices = STANDARD_FINDERS[finder];
+  if (choices === undefined || choices.some((keys) => fits(keys, given))) return undefined;
+  const wanted = choices.map(written).join(' or ');
+  const notText = Object.entries(given).find(([, value]) => typeof value !== 'string' || value === '');
+  if (notText) return `with.${notText[0]} is not a text; ${finder} takes ${wanted}`;
+  return `${finder} takes ${wanted}, not ${written(Object.keys(given))}`;
+}
+
+const fits = (keys: readonly string[], given: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(given).length === keys.length && keys.every((key) => typeof given[key] === 'string' && given[key] !== '');
+
+const written = (keys: readonly string[]): string => (keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`);

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { ExtensionError, fieldOf } from '../sdk/server';
+
+/** What a call brings; nothing is an empty object. */
+export async function body(request: Request): Promise<unknown> {
+  const text = await request.text();
+  try {
+    return text === '' ? {} : (JSON.parse(text) as unknown);
+  } catch {
+    throw new ExtensionError('invalid-request', 'body: not JSON');
+  }
+}
+
+/** The value as its schema gives it; else a 400 that names each wrong field. */
+export function check<S extends z.ZodType>(schema: S, value: unknown, field?: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${field ?? fieldOf(issue.path)}: ${issue.message}`);
+  throw new ExtensionError('invalid-request', problems.join('; '));
+}

@@ -1,0 +1,72 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { body, check } from '../controlInput';
+import type { Simulation } from '../simulation';
+import { addCommit, publish, publishBuild, publishTag, shelfKey } from './shelf';
+
+const text = z.string().min(1);
+
+const commitSchema = z.strictObject({
+  repository: text,
+  branch: text,
+  revision: text,
+  passed: z.boolean().default(true),
+  author: text.optional(),
+  message: text.optional(),
+});
+
+const buildSchema = z.strictObject({
+  /** Such as `kv:12`, which is of the package `kv` unless another one is named. */
+  version: text,
+  package: text.optional(),
+  target: text.optional(),
+  repository: text.optional(),
+  revision: text.optional(),
+  tag: text.optional(),
+});
+
+/** What the artifact finders find, besides what the build and package services made: commits, builds, models, configs. */
+export function addArtifactRoutes(app: Hono, simulation: Simulation): void {
+  const put = (key: string, kind: string, version: string): void =>
+    publish(simulation.state, simulation.world.now, key, { kind, version, metadata: {} });
+  app.post('/commits', async (c) => {
+    const { repository, branch, revision, passed, author, message } = check(commitSchema, await body(c.req.raw));
+    const commit = { revision, passed, ...(author ? { author } : {}), ...(message ? { message } : {}) };
+    addCommit(simulation.state, simulation.world.now, repository, branch, commit);
+    return c.json({ repository, branch, ...commit }, 201);
+  });
+  app.post('/builds', async (c) => {
+    const build = check(buildSchema, await body(c.req.raw));
+    addBuild(simulation, build);
+    return c.json(build, 201);
+  });
+  app.post('/models', async (c) => {
+    const { model, version } = check(z.strictObject({ model: text, version: text }), await body(c.req.raw));
+    put(shelfKey('model-versions', model), 'model', version);
+    return c.json({ model, version }, 201);
+  });
+  app.post('/configs', async (c) => {
+    const { path, version } = check(z.strictObject({ path: text, version: text }), await body(c.req.raw));
+    put(shelfKey('config-changes', path), 'config', version);
+    return c.json({ path, version }, 201);
+  });
+}
+
+function addBuild(simulation: Simulation, build: z.output<typeof buildSchema>): void {
+  const { version, target, tag } = build;
+  const [name = version, revision = version] = version.split(':');
+  const built = {
+    name: build.package ?? name,
+    kind: 'executable',
+    version,
+    builtFrom: {
+      repository: build.repository ?? name,
+      revision: build.revision ?? revision,
+      ...(target === undefined ? {} : { target }),
+    },
+    metadata: {},
+  };
+  const { state, world } = simulation;
+  publishBuild(state, world.now, built, build.package);
+  if (tag !== undefined) publishTag(state, world.now, built, tag, build.package);
+}
