@@ -1,3 +1,4 @@
+import { actions } from './actions';
 import { apply } from './apply';
 import type { Register } from './command';
 import { demo } from './demo';
@@ -18,6 +19,6 @@ import { watch } from './watch';
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply] },
   { heading: 'Releases:', commands: [release, list, status, watch, history] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbs] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions] },
   { heading: 'Processes:', commands: [processes, dev, demo, doctor] },
 ];

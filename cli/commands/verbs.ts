@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { conveyorError } from '../../domain/errors';
-import { actorOf, reasonOf, withClient } from '../io';
-import { emit } from '../output';
-import { paint } from '../render/paint';
-import { examples, type Call, type Cli, type Register } from './command';
+import { examples, type Cli, type Register } from './command';
+import { addReason, send, type ReasonOption } from './send';
 
 /** The operator's verbs: each is one update, acknowledged with what happens now. */
 
-interface Options {
-  readonly reason?: string;
+interface Options extends ReasonOption {
   readonly revert?: boolean;
   readonly notBad?: boolean;
   readonly check?: string;
@@ -85,6 +82,18 @@ const VERBS: readonly Described[] = [
     description: 'let deploys start again',
     example: 'conveyor unhold kvstore --reason "incident 4711 is over"',
   },
+  {
+    verb: 'freeze',
+    operand: '<pipeline>',
+    description: 'let nothing of the pipeline start, and pause its deploys before their next phase; reverts go on',
+    example: 'conveyor freeze kvstore --reason "the network is being moved"',
+  },
+  {
+    verb: 'unfreeze',
+    operand: '<pipeline>',
+    description: 'let releases and deploys go on',
+    example: 'conveyor unfreeze kvstore --reason "the network is moved"',
+  },
 ];
 
 export const verbs: Register = (program, cli) => {
@@ -111,8 +120,6 @@ function addVerb(program: Command, cli: Cli, { verb, operand, description, examp
     .action(cli.handle<Options, [string]>((call, id) => send(call, id, verb, extras(call.options))));
 }
 
-const addReason = (command: Command): Command => command.option('-r, --reason <text>', 'why; it goes on record');
-
 function extras(options: Options): Partial<CommandInput> {
   if (options.for !== undefined && options.for !== 'phase' && options.for !== 'deploy')
     throw conveyorError('usage', {
@@ -125,18 +132,4 @@ function extras(options: Options): Partial<CommandInput> {
     ...(options.check === undefined ? {} : { check: options.check }),
     ...(options.for === undefined ? {} : { for: options.for }),
   };
-}
-
-async function send(call: Call<Options>, id: string, verb: Verb, extra: Partial<CommandInput>): Promise<number> {
-  const { io, output, connect, options } = call;
-  const actor = actorOf(io);
-  const reason = await reasonOf(io, verb, options.reason);
-  return withClient(io, connect, async (client) => {
-    const receipt = await client.command(id, verb, { ...extra, actor, reason });
-    emit(io, output, receipt, {
-      text: (view) => `${paint(view.color).green('✔')} ${receipt.id}: ${receipt.effect}`,
-      name: [receipt.id],
-    });
-    return 0;
-  });
 }

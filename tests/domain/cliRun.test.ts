@@ -30,6 +30,10 @@ describe('exit codes', () => {
     ['a kind that cannot be listed is 2', ['list', 'deployments'], 2],
     ['an artifact without a version is 2', ['release', 'kvstore', '--artifact', 'source'], 2],
     ['a reason that is missing, with nobody to ask, is 2', ['pause', 'kvstore/13'], 2],
+    ['a pick without a decision, with nobody to ask, is 2', ['pick', 'kvstore/13/approve', '-r', 'x'], 2],
+    ['a pick with both decisions is 2', ['pick', 'kvstore/13/approve', '--approve', '--reject', '-r', 'x'], 2],
+    ['a pick of a pipeline is 2', ['pick', 'kvstore', '--approve', '-r', 'x'], 2],
+    ['a retry of a pipeline is 2', ['retry', 'kvstore', '-r', 'x'], 2],
     ['a file that cannot be read is 2', ['lint', '/nowhere/pipeline.yaml'], 2],
   ])('%s', async (_title, argv, code) => {
     const ran = await run(argv, { client: seen(release()) });
@@ -197,6 +201,13 @@ describe('verbs', () => {
       { input: { check: 'cpu', for: 'deploy' } },
     ],
     [['hold', 'kvstore', ...why], { verb: 'hold', id: 'kvstore' }],
+    [['freeze', 'kvstore', ...why], { verb: 'freeze', id: 'kvstore' }],
+    [['unfreeze', 'kvstore', ...why], { verb: 'unfreeze', id: 'kvstore' }],
+    [
+      ['pick', 'kvstore/13/approve', '--approve', ...why],
+      { verb: 'pick', id: 'kvstore/13/approve', input: { approve: true, actor: 'user:alice', reason: 'because' } },
+    ],
+    [['pick', 'kvstore/13/approve', '--reject', ...why], { verb: 'pick', input: { approve: false } }],
     [
       ['allow-artifact', 'kvstore', 'executable@kv:13', ...why],
       { verb: 'allow-artifact', input: { artifact: 'executable@kv:13' } },

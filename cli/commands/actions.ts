@@ -1,0 +1,121 @@
+import type { ConveyorClient } from '../../client/api';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { parseId, releaseId } from '../../domain/ids';
+import type { ActionView, ReleaseStatus } from '../../domain/views';
+import type { Io } from '../io';
+import { examples, type Register } from './command';
+import { addReason, send, type ReasonOption } from './send';
+
+/** The verbs for one action of a release: `kvstore/12/approve`, or the release when only one of its actions can be meant. */
+export const actions: Register = (program, cli) => {
+  addReason(program.command('pick <release/action>'))
+    .description('decide at a manual-pick: let the release go on, or fail the action')
+    .option('--approve', 'let it go on; older releases that wait at the same pick are cancelled')
+    .option('--reject', 'fail the action')
+    .addHelpText('after', examples('conveyor pick kvstore/12/approve --approve --reason "the canary looks good"'))
+    .action(
+      cli.handle<PickOptions, [string]>(async (call, id) => {
+        actionOf(id);
+        const approve = await decisionOf(call.io, call.options, id);
+        return send(call, id, 'pick', { approve }, (client) => only(client, id, WAITS_FOR_A_PERSON));
+      }),
+    );
+  addReason(program.command('retry <release/action>'))
+    .description('start a failed action again, while its release runs')
+    .addHelpText('after', examples('conveyor retry kvstore/12/integration --reason "the test bed is up again"'))
+    .action(
+      cli.handle<ReasonOption, [string]>((call, id) => {
+        actionOf(id);
+        return send(call, id, 'retry', {}, async (client) => {
+          await whileItRuns(client, id);
+          return only(client, id, HAS_FAILED);
+        });
+      }),
+    );
+};
+
+interface PickOptions extends ReasonOption {
+  readonly approve?: boolean;
+  readonly reject?: boolean;
+}
+
+/** Exactly one of the two flags; on a terminal it is asked for. */
+async function decisionOf(io: Io, { approve, reject }: PickOptions, id: string): Promise<boolean> {
+  if (approve !== reject && (approve || reject)) return approve === true;
+  if (approve && reject)
+    throw conveyorError('usage', { text: '--approve and --reject contradict each other', hint: 'give one of them' });
+  if (io.canAsk) {
+    const answer = (await io.ask(`Approve or reject ${id}? (approve/reject) `)).trim().toLowerCase();
+    if (answer !== '' && 'approve'.startsWith(answer)) return true;
+    if (answer !== '' && 'reject'.startsWith(answer)) return false;
+  }
+  throw conveyorError('usage', {
+    text: `nothing says whether ${id} is approved or rejected`,
+    hint: 'add --approve or --reject',
+  });
+}
+
+interface Meant {
+  readonly isIt: (action: ActionView) => boolean;
+  readonly none: string;
+  readonly several: string;
+}
+
+const WAITS_FOR_A_PERSON: Meant = {
+  isIt: ({ pickBy, endedAt }) => pickBy !== null && endedAt === null,
+  none: 'none of its actions waits for a person',
+  several: 'several of its actions wait for a person',
+};
+const HAS_FAILED: Meant = {
+  isIt: ({ state }) => state === 'failed',
+  none: 'none of its actions has failed',
+  several: 'several of its actions have failed',
+};
+
+/** The id as it is given, or of a release the only action that can be meant. */
+async function only(client: ConveyorClient, text: string, { isIt, none, several }: Meant): Promise<string> {
+  if (actionOf(text) !== undefined) return text;
+  const status = await client.status(text);
+  const found = status.kind === 'release' ? status.actions.filter(isIt) : [];
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return `${text}/${first.name}`;
+  const names = found.map(({ name }) => `${text}/${name}`).join(', ');
+  throw conveyorError('usage', {
+    text: first === undefined ? `${text}: ${none}` : `${text}: ${several}`,
+    hint: first === undefined ? `conveyor status ${text} shows them` : `name one: ${names}`,
+  });
+}
+
+/** The action that an id names; undefined when it names a release. */
+function actionOf(text: string): string | undefined {
+  const id = parseId(text);
+  if (id?.kind === 'action') return id.action;
+  if (id?.kind === 'release') return undefined;
+  throw conveyorError('invalid-id', { text, expected: 'an action of a release, such as kvstore/12/approve' });
+}
+
+/** What has ended is over: to try again is a new release of the same versions. */
+async function whileItRuns(client: ConveyorClient, text: string): Promise<void> {
+  const id = parseId(text);
+  if (id === undefined || id.kind === 'pipeline') return;
+  const status = await client.status(releaseId(id.pipeline, id.number));
+  if (status.kind !== 'release' || status.endedAt === null) return;
+  const { message, retryable, exit } = conveyorError('invalid-state', {
+    verb: 'retry',
+    id: text,
+    why: `${status.id} has ended (${status.state})`,
+  });
+  const hint = `release the same again: ${await againWords(client, status)}`;
+  throw new ConveyorError('invalid-state', message, hint, retryable, exit);
+}
+
+/** `conveyor release kvstore --artifact source=12`: without what the release built itself. */
+async function againWords(client: ConveyorClient, { pipeline, artifacts }: ReleaseStatus): Promise<string> {
+  const { artifacts: inputs } = await client.spec(pipeline);
+  const given = artifacts.filter(
+    ({ name }, at) => name in inputs && artifacts.findIndex((one) => one.name === name) === at,
+  );
+  return [`conveyor release ${pipeline}`, ...given.map(({ name, version }) => `--artifact ${name}=${version}`)].join(
+    ' ',
+  );
+}

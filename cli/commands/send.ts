@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { ConveyorClient } from '../../client/api';
+import type { CommandInput, Verb } from '../../domain/verbs';
+import { actorOf, reasonOf, withClient } from '../io';
+import { emit } from '../output';
+import { paint } from '../render/paint';
+import type { Call } from './command';
+
+export interface ReasonOption {
+  readonly reason?: string;
+}
+
+export const addReason = (command: Command): Command => command.option('-r, --reason <text>', 'why; it goes on record');
+
+/** Sends a verb with actor and reason, and says what happens now. `resolve` may look first at what is meant by the id. */
+export async function send(
+  { io, output, connect, options }: Call<ReasonOption>,
+  id: string,
+  verb: Verb,
+  extra: Partial<CommandInput>,
+  resolve: (client: ConveyorClient) => Promise<string> = () => Promise.resolve(id),
+): Promise<number> {
+  const actor = actorOf(io);
+  const reason = await reasonOf(io, verb, options.reason);
+  return withClient(io, connect, async (client) => {
+    const receipt = await client.command(await resolve(client), verb, { ...extra, actor, reason });
+    emit(io, output, receipt, {
+      text: (view) => `${paint(view.color).green('✔')} ${receipt.id}: ${receipt.effect}`,
+      name: [receipt.id],
+    });
+    return 0;
+  });
+}

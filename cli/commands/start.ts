@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import type { ConveyorClient } from '../../client/api';
+import type { Artifact } from '../../domain/artifact';
+import { conveyorError } from '../../domain/errors';
+import { withClient, type Io } from '../io';
+import { emit, note, type Output } from '../output';
+import { paint } from '../render/paint';
+import { watch } from '../watch';
+import { durationOption, type Call } from './command';
+
+/** What `release` and `push` share: artifacts, waiting, and saying what was started. */
+export interface StartOptions {
+  readonly artifact: readonly string[];
+  readonly wait?: boolean;
+  readonly timeout?: string;
+  readonly idempotencyKey?: string;
+}
+
+export const startOptions = (command: Command): Command =>
+  command
+    .option(
+      '-a, --artifact <name=version[,key=value…]>',
+      'repeat for several; keys kind, uri and digest are fields, others metadata',
+      collect,
+      [],
+    )
+    .option('-w, --wait', 'watch it until it ends')
+    .option('--timeout <duration>', 'with --wait: stop watching after this long (exit 5); it goes on')
+    .option('--idempotency-key <key>', 'the same key gives the same release, however often it is sent');
+
+/** Starts a release and announces it, or with `--wait` watches it to its end. */
+export function start(
+  { io, output, connect, options }: Call<StartOptions>,
+  begin: (client: ConveyorClient) => Promise<Started>,
+): Promise<number> {
+  const timeoutMs = durationOption('--timeout', options.timeout);
+  return withClient(io, connect, async (client) => {
+    const started = await begin(client);
+    if (!options.wait) return announce(io, output, client, started);
+    note(io, startedWords(started));
+    return watch(io, client, started.id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  });
+}
+
+type Started = Awaited<ReturnType<ConveyorClient['release']>>;
+
+/**
+ * `executable=kv:12,digest=sha256:…,branch=main`. Kind is the name unless `kind=` says otherwise. A version may hold
+ * `=` and `:`, but no comma.
+ */
+export function parseArtifact(text: string): Artifact {
+  const [head = '', ...rest] = text.split(',');
+  const pairs = [head, ...rest].map((part) => {
+    const at = part.indexOf('=');
+    if (at > 0 && at < part.length - 1) return [part.slice(0, at), part.slice(at + 1)] as const;
+    throw conveyorError('usage', {
+      text: `--artifact ${text}: ${part || 'nothing'} is not name=value`,
+      hint: 'write it as executable=kv:12,branch=main',
+    });
+  });
+  const [[name, version] = ['', ''], ...others] = pairs;
+  const { kind = name, digest, uri, ...metadata } = Object.fromEntries(others);
+  return {
+    name,
+    kind,
+    version,
+    ...(digest === undefined ? {} : { digest }),
+    ...(uri === undefined ? {} : { uri }),
+    metadata,
+  };
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+const startedWords = ({ id, duplicate }: Started): string =>
+  duplicate ? `${id} was started before with the same key or artifacts` : `started ${id}`;
+
+async function announce(io: Io, output: Output, client: ConveyorClient, started: Started): Promise<number> {
+  const webUi = await webUiOf(client, started.id);
+  emit(
+    io,
+    output,
+    { ...started, webUi },
+    {
+      text: (view) => {
+        const colors = paint(view.color);
+        const link = webUi === null ? [] : [`${colors.bold('Web UI')}  ${colors.underline(webUi)}`];
+        return [
+          `${colors.green('✔')} ${startedWords(started)}`,
+          ...link,
+          `${colors.bold('Next')}    ${colors.cyan(`conveyor watch ${started.id}`)}`,
+        ].join('\n');
+      },
+      name: [started.id],
+    },
+  );
+  return 0;
+}
+
+/** The release was accepted whatever happens to this question. */
+async function webUiOf(client: ConveyorClient, id: string): Promise<string | null> {
+  try {
+    const status = await client.status(id);
+    return status.webUi;
+  } catch {
+    return null;
+  }
+}
