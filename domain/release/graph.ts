@@ -5,53 +5,140 @@ import type { PipelineSpec } from '../spec/pipeline';
 
 type Actions = PipelineSpec['actions'];
 
+/** What must end before each action, by name. */
+export type Edges = ReadonlyMap<string, readonly string[]>;
+
+/** Where an action gets an artifact from. */
+export type Source =
+  /** Nobody makes it: it comes with the release, if it comes at all. */
+  | { readonly kind: 'outside' }
+  | { readonly kind: 'action'; readonly action: string }
+  /** Only actions that come after it make it, so that it too can only come with the release. */
+  | { readonly kind: 'later'; readonly actions: readonly string[] }
+  /** Several make it, and none of them is the nearest. */
+  | { readonly kind: 'ambiguous'; readonly actions: readonly string[] };
+
 /** The actions that must end before each action, by name. */
-export function dependencies(actions: Actions): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    Object.entries(actions).map(([name, action]) => {
-      const producers = action.inputs.flatMap((input) => producerOf(actions, name, input) ?? []);
-      return [name, [...new Set([...action.needs, ...producers])]];
-    }),
-  );
-}
+export const dependencies = (actions: Actions): Edges => graphOf(actions).edges;
 
 /**
- * Who produces an input of an action: its nearest ancestor that does, or the only action that does at all; undefined
- * when the artifact comes from outside the pipeline.
+ * Who makes an artifact for an action: of those that come before it the nearest, which is the one that no other comes
+ * after. An input that only one action can make is an edge to that one; of several, the order must say which.
  */
-function producerOf(actions: Actions, consumer: string, artifact: string): string | undefined {
-  const producers = Object.keys(actions).filter(
-    (name) => name !== consumer && actions[name]?.outputs.includes(artifact),
-  );
-  if (producers.length <= 1) return producers[0];
-  const above = producers.filter((name) => ancestors(actions, consumer).has(name));
-  return above.find((name) => !above.some((other) => other !== name && ancestors(actions, other).has(name)));
-}
+export const sourceOf = (actions: Actions, consumer: string, artifact: string): Source =>
+  nearest(actions, graphOf(actions).above, consumer, artifact);
 
-/** All actions that an action needs, directly or not. Terminates on cycles, which lint rejects. */
-export function ancestors(actions: Actions, name: string): ReadonlySet<string> {
+/** Everything that comes before an action; itself only when it is part of a cycle, which lint rejects. */
+export function ancestors(edges: Edges, name: string): ReadonlySet<string> {
   const found = new Set<string>();
-  const visit = (current: string): void => {
-    for (const need of actions[current]?.needs ?? []) {
-      if (found.has(need)) continue;
-      found.add(need);
-      visit(need);
-    }
-  };
-  visit(name);
+  const open = [...(edges.get(name) ?? [])];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    open.push(...(edges.get(next) ?? []));
+  }
   return found;
 }
 
-/** The value of each input of an action: what its producer made, else what the release was given. */
+/** The value of each input of an action. */
 export function inputsOf(
   actions: Actions,
   name: string,
   given: readonly Artifact[],
   outputs: (action: string) => readonly Artifact[],
 ): Artifact[] {
-  return (actions[name]?.inputs ?? []).flatMap((input) => {
-    const producer = producerOf(actions, name, input);
-    const values = producer === undefined ? given : outputs(producer);
-    return values.filter((artifact) => artifact.name === input);
-  });
+  return (actions[name]?.inputs ?? []).flatMap((input) => valuesOf(actions, name, input, given, outputs));
 }
+
+/**
+ * The value of an artifact as an action sees it: what its producer made. A producer that made none of it, because it was
+ * skipped or failed, passes on what it would have got itself; at the far end is what the release was given.
+ */
+export function valuesOf(
+  actions: Actions,
+  name: string,
+  artifact: string,
+  given: readonly Artifact[],
+  outputs: (action: string) => readonly Artifact[],
+): Artifact[] {
+  const source = sourceOf(actions, name, artifact);
+  const values = source.kind === 'action' ? outputs(source.action) : given;
+  const found = values.filter((value) => value.name === artifact);
+  return source.kind === 'action' && found.length === 0
+    ? valuesOf(actions, source.action, artifact, given, outputs)
+    : found;
+}
+
+type Above = ReadonlyMap<string, ReadonlySet<string>>;
+
+interface Graph {
+  readonly edges: Edges;
+  readonly above: Above;
+}
+
+/** A release asks for the graph of its pinned spec at every step. */
+const graphs = new WeakMap<Actions, Graph>();
+
+function graphOf(actions: Actions): Graph {
+  const graph = graphs.get(actions) ?? resolve(actions);
+  graphs.set(actions, graph);
+  return graph;
+}
+
+/**
+ * Adds the producers of inputs to `needs`. An input with one possible producer makes an edge, which may show that a
+ * producer of another comes too late for it, so that only one is left there; hence the rounds. That of several possible
+ * producers one is nearest never puts anything before anything that was not there already, so it cannot make an order
+ * that then decides otherwise.
+ */
+function resolve(actions: Actions): Graph {
+  let edges: Edges = new Map(Object.entries(actions).map(([name, { needs }]) => [name, needs]));
+  let above = allAncestors(edges);
+  for (let before = -1; before < size(edges); above = allAncestors(edges)) {
+    before = size(edges);
+    edges = withProducers(actions, edges, (consumer, artifact) => {
+      const possible = possibleProducers(actions, above, consumer, artifact);
+      return possible.length === 1 ? possible[0] : undefined;
+    });
+  }
+  const whole = withProducers(actions, edges, (consumer, artifact) => {
+    const source = nearest(actions, above, consumer, artifact);
+    return source.kind === 'action' ? source.action : undefined;
+  });
+  return { edges: whole, above };
+}
+
+function nearest(actions: Actions, above: Above, consumer: string, artifact: string): Source {
+  const possible = possibleProducers(actions, above, consumer, artifact);
+  const before = possible.filter((name) => above.get(consumer)?.has(name));
+  const [first, ...others] = before.filter((name) => !before.some((other) => above.get(other)?.has(name)));
+  if (first !== undefined)
+    return others.length === 0 ? { kind: 'action', action: first } : { kind: 'ambiguous', actions: [first, ...others] };
+  if (possible.length > 0) return { kind: 'ambiguous', actions: possible };
+  const later = producersOf(actions, consumer, artifact);
+  return later.length > 0 ? { kind: 'later', actions: later } : { kind: 'outside' };
+}
+
+function withProducers(
+  actions: Actions,
+  edges: Edges,
+  producerOf: (consumer: string, artifact: string) => string | undefined,
+): Edges {
+  return new Map(
+    Object.entries(actions).map(([name, { inputs }]) => {
+      const producers = inputs.flatMap((input) => producerOf(name, input) ?? []);
+      return [name, [...new Set([...(edges.get(name) ?? []), ...producers])]];
+    }),
+  );
+}
+
+/** Those that do not come after the consumer. */
+const possibleProducers = (actions: Actions, above: Above, consumer: string, artifact: string): string[] =>
+  producersOf(actions, consumer, artifact).filter((name) => !above.get(name)?.has(consumer));
+
+const producersOf = (actions: Actions, consumer: string, artifact: string): string[] =>
+  Object.keys(actions).filter((name) => name !== consumer && actions[name]?.outputs.includes(artifact));
+
+const allAncestors = (edges: Edges): Above => new Map([...edges.keys()].map((name) => [name, ancestors(edges, name)]));
+
+const size = (edges: Edges): number => [...edges.values()].reduce((sum, needs) => sum + needs.length, 0);

@@ -1,14 +1,17 @@
 import { identityOf, type Artifact } from '../artifact';
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { ActionState } from '../views';
-import { dependencies } from './graph';
+import { dependencies, valuesOf } from './graph';
 
 /** What `nextActions` looks at: where each action stands, and what the release runs on. */
 export interface ReleaseProgress {
   readonly spec: Pick<PipelineSpec, 'actions'>;
   readonly states: Readonly<Record<string, ActionState>>;
+  /** What the release was given. */
   readonly artifacts: readonly Artifact[];
-  /** What the pipeline's last release ran on, for `changed`. */
+  /** What each action made, by its name: conditions see an artifact as an input would. */
+  readonly outputs?: Readonly<Record<string, readonly Artifact[]>>;
+  /** What the pipeline's last release ran on and made, for `changed`. */
   readonly previous: readonly Artifact[];
 }
 
@@ -26,7 +29,7 @@ export function nextActions(progress: ReleaseProgress): Decision[] {
     if (stateOf(progress, action) !== 'waiting') return [];
     const ended = (needs.get(action) ?? []).map((need): Need => [need, stateOf(progress, need)]);
     if (!ended.every(([, state]) => isOver(state))) return [];
-    const reason = whySkip(progress, spec, ended);
+    const reason = whySkip(progress, action, spec, ended);
     return reason === undefined ? [{ kind: 'start', action }] : [{ kind: 'skip', action, reason }];
   });
 }
@@ -55,32 +58,41 @@ const stateOf = ({ states }: ReleaseProgress, action: string): ActionState => st
 /** An action that must end before another, and how it ended. */
 type Need = readonly [action: string, state: ActionState];
 
-function whySkip(progress: ReleaseProgress, spec: ActionSpec, needs: readonly Need[]): string | undefined {
+function whySkip(
+  progress: ReleaseProgress,
+  name: string,
+  spec: ActionSpec,
+  needs: readonly Need[],
+): string | undefined {
   const ended = needs.map(([, state]) => state);
   if (spec.join === 'any' && needs.length > 0 && spec.runIf === 'success')
-    return ended.includes('succeeded') ? whyFalse(progress, spec) : 'none of what it needs succeeded';
+    return ended.includes('succeeded') ? whyFalse(progress, name, spec) : 'none of what it needs succeeded';
   if (spec.runIf === 'failure' && !ended.includes('failed')) return 'nothing that it needs failed';
   const missing = needs.find(([, state]) => state !== 'succeeded');
   if (spec.runIf === 'success' && missing !== undefined) {
     const [need, state] = missing;
     return `it needs ${need}, which ${state === 'failed' ? 'failed' : `was ${state}`}`;
   }
-  return whyFalse(progress, spec);
+  return whyFalse(progress, name, spec);
 }
 
-function whyFalse(progress: ReleaseProgress, spec: ActionSpec): string | undefined {
-  const clause = spec.when.find((candidate) => !holds(progress, candidate));
+function whyFalse(progress: ReleaseProgress, name: string, spec: ActionSpec): string | undefined {
+  const clause = spec.when.find((candidate) => !holds(progress, name, candidate));
   return clause === undefined ? undefined : `its condition ${JSON.stringify(clause)} does not hold`;
 }
 
-function holds(progress: ReleaseProgress, clause: ActionSpec['when'][number]): boolean {
+function holds(progress: ReleaseProgress, name: string, clause: ActionSpec['when'][number]): boolean {
   if ('action' in clause) return stateOf(progress, clause.action) === clause.outcome;
   if ('changed' in clause) {
-    const now = progress.artifacts.find(({ name }) => name === clause.changed);
-    const before = progress.previous.find(({ name }) => name === clause.changed);
-    return now !== undefined && (before === undefined || identityOf(now) !== identityOf(before));
+    const now = seenBy(progress, name, clause.changed);
+    // An artifact that is made several times in a release was there before in several versions.
+    return now !== undefined && !progress.previous.some((before) => identityOf(before) === identityOf(now));
   }
-  const artifact = progress.artifacts.find(({ name }) => name === clause.artifact);
+  const artifact = seenBy(progress, name, clause.artifact);
   const value = clause.field === 'version' ? artifact?.version : artifact?.metadata[clause.field];
   return value !== undefined && clause.in.includes(value);
+}
+
+function seenBy({ spec, artifacts, outputs }: ReleaseProgress, action: string, artifact: string): Artifact | undefined {
+  return valuesOf(spec.actions, action, artifact, artifacts, (producer) => outputs?.[producer] ?? [])[0];
 }

@@ -1,5 +1,6 @@
-import { sourceOf } from '../graph';
+import { sourceOf } from '../../release/graph';
 import type { Rule } from '../lint';
+import type { ActionSpec } from '../pipeline';
 import { errorAt, suggest, warningAt } from '../problem';
 
 /** Every input has exactly one source, and what a release brings is used. */
@@ -8,10 +9,10 @@ const inputs: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]) =>
     action.inputs.flatMap((input, index) => {
       const path = ['actions', name, 'inputs', index];
-      const source = sourceOf(spec, name, input);
-      if (source.kind === 'nobody') {
+      const source = sourceOf(spec.actions, name, input);
+      if (source.kind === 'outside' && !Object.hasOwn(spec.artifacts, input)) {
         const produced = Object.values(spec.actions).flatMap(({ outputs }) => outputs);
-        const known = [...new Set([...Object.keys(spec.artifacts), ...produced])];
+        const known = [...new Set([...Object.keys(spec.artifacts), ...produced])].filter((other) => other !== input);
         const message = `nothing brings or produces ${input}`;
         return [errorAt(path, 'unknown-artifact', message, suggest(input, known))];
       }
@@ -22,6 +23,21 @@ const inputs: Rule = (spec) =>
         errorAt(path, 'ambiguous-artifact', `${input} comes from ${producers}, and neither is the nearest`, hint),
       ];
     }),
+  );
+
+/** These act on what exists; whoever waits for an artifact of theirs waits for ever. */
+const MAKE_NOTHING: readonly ActionSpec['type'][] = ['deploy', 'canary', 'manual-pick'];
+
+const outputs: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, { type, outputs: declared }]) =>
+    (MAKE_NOTHING.includes(type) ? declared : []).map((artifact, index) =>
+      errorAt(
+        ['actions', name, 'outputs', index],
+        'unreachable-artifact',
+        `${name} never makes ${artifact}: a ${type} makes no artifacts`,
+        'let a build, a test, a script or a custom action make it',
+      ),
+    ),
   );
 
 const unused: Rule = (spec) => {
@@ -66,4 +82,4 @@ const finders: Rule = (spec) =>
       ),
     );
 
-export const artifactRules: readonly Rule[] = [inputs, unused, deployInputs, finders];
+export const artifactRules: readonly Rule[] = [inputs, outputs, unused, deployInputs, finders];

@@ -1,5 +1,6 @@
-import { ancestorsOf, edgesOf, type Edges } from '../graph';
+import { ancestors, dependencies, sourceOf, type Edges } from '../../release/graph';
 import type { Rule } from '../lint';
+import type { PipelineSpec } from '../pipeline';
 import { errorAt } from '../problem';
 
 /** The actions make a graph without cycles, in which every action can run and every condition can be decided. */
@@ -10,10 +11,10 @@ const empty: Rule = (spec) =>
     : [errorAt(['actions'], 'no-actions', 'the pipeline does nothing', 'add an action, such as one of type deploy')];
 
 const cycles: Rule = (spec) => {
-  const edges = edgesOf(spec);
+  const edges = withLateProducers(spec);
   const reported = new Set<string>();
   return Object.keys(spec.actions).flatMap((name) => {
-    if (reported.has(name) || !ancestorsOf(edges, name).has(name)) return [];
+    if (reported.has(name) || !ancestors(edges, name).has(name)) return [];
     const cycle = cycleThrough(edges, name);
     cycle.forEach((member) => reported.add(member));
     const message = `${[...cycle, name].join(' needs ')}: none of them can ever start`;
@@ -35,36 +36,100 @@ function cycleThrough(edges: Edges, start: string): string[] {
   return [start];
 }
 
-/** `runIf: failure` waits for a failure of what it needs; without needs there is none to wait for. */
+/** An input that only comes from later actions is a circle as well, unless the release brings it. */
+function withLateProducers({ actions, artifacts }: PipelineSpec): Edges {
+  const late = (name: string, input: string): readonly string[] => {
+    const source = sourceOf(actions, name, input);
+    return source.kind === 'later' && !Object.hasOwn(artifacts, input) ? source.actions : [];
+  };
+  return new Map(
+    [...dependencies(actions)].map(([name, needs]) => [
+      name,
+      [...needs, ...(actions[name]?.inputs ?? []).flatMap((input) => late(name, input))],
+    ]),
+  );
+}
+
+/**
+ * `runIf: failure` waits for a failure of what it needs: without needs there is none to wait for, and what comes after it
+ * cannot wait for the success of the same actions as well.
+ */
 const unreachable: Rule = (spec) => {
-  const edges = edgesOf(spec);
+  const edges = dependencies(spec.actions);
+  const succeeded = mustSucceed(spec, edges);
   return Object.entries(spec.actions).flatMap(([name, { runIf }]) => {
-    if (runIf !== 'failure' || (edges.get(name)?.length ?? 0) > 0) return [];
-    const message = `${name} runs when something that it needs fails, but it needs nothing`;
-    return [
-      errorAt(['actions', name, 'runIf'], 'unreachable-action', message, 'name in needs what it should wait for'),
-    ];
+    const needs = edges.get(name) ?? [];
+    if (runIf === 'failure' && needs.length === 0) {
+      const message = `${name} runs when something that it needs fails, but it needs nothing`;
+      return [
+        errorAt(['actions', name, 'runIf'], 'unreachable-action', message, 'name in needs what it should wait for'),
+      ];
+    }
+    const before = succeeded(name);
+    const never = [...before].find((other) => {
+      const theirs = edges.get(other) ?? [];
+      return spec.actions[other]?.runIf === 'failure' && theirs.length > 0 && theirs.every((need) => before.has(need));
+    });
+    if (never === undefined) return [];
+    const failing = (edges.get(never) ?? []).join(' or ');
+    const message = `${never} runs only when ${failing} fails, and ${name} needs all of them to succeed`;
+    return [errorAt(['actions', name], 'unreachable-action', message, 'join: any goes on when one of them succeeded')];
   });
 };
 
-/** A condition about an action can be decided only after that action. */
+/** What must have succeeded for an action to run. */
+function mustSucceed({ actions }: PipelineSpec, edges: Edges): (name: string) => ReadonlySet<string> {
+  const visit = (name: string, found: Set<string>): Set<string> => {
+    const action = actions[name];
+    if (action?.runIf !== 'success' || action.join !== 'all') return found;
+    for (const need of edges.get(name) ?? []) if (!found.has(need)) visit(need, found.add(need));
+    return found;
+  };
+  return (name) => visit(name, new Set());
+}
+
+/** A condition about an action, or about what actions make, can be decided only after them, and by one of them. */
 const undecided: Rule = (spec) => {
-  const edges = edgesOf(spec);
-  return Object.entries(spec.actions).flatMap(([name, { when }]) =>
-    when.flatMap((clause, index) => {
-      if (!('action' in clause) || !Object.hasOwn(spec.actions, clause.action)) return [];
-      if (ancestorsOf(edges, name).has(clause.action)) return [];
-      const message = `${clause.action} may not have ended when ${name} is decided`;
-      return [
-        errorAt(
-          ['actions', name, 'when', index],
-          'undecided-condition',
-          message,
-          `add ${clause.action} to the needs of ${name}`,
-        ),
-      ];
-    }),
-  );
+  const edges = dependencies(spec.actions);
+  return clausesOf(spec).flatMap(({ name, clause, path }) => {
+    const all = awaited(spec, name, clause);
+    const open = all.filter((action) => !ancestors(edges, name).has(action));
+    if (open.length > 0) {
+      const message = `${open.join(' and ')} may not have ended when ${name} is decided`;
+      return [errorAt(path, 'undecided-condition', message, `add ${open.join(' or ')} to the needs of ${name}`)];
+    }
+    if (all.length <= 1) return [];
+    const hint = `order them with needs, so that one of them comes last before ${name}`;
+    const message = `what this looks at comes from ${all.join(' and ')}, and neither is the nearest`;
+    return [errorAt(path, 'ambiguous-artifact', message, hint)];
+  });
 };
 
-export const graphRules: readonly Rule[] = [empty, cycles, unreachable, undecided];
+/** A condition that contradicts what the action needs anyway. */
+const impossible: Rule = (spec) => {
+  const succeeded = mustSucceed(spec, dependencies(spec.actions));
+  return clausesOf(spec).flatMap(({ name, clause, path }) => {
+    if (!('action' in clause) || clause.outcome === 'succeeded' || !succeeded(name).has(clause.action)) return [];
+    const message = `${name} runs only after ${clause.action} succeeded, so that this never holds`;
+    const hint = 'let it run whatever came before: runIf: always';
+    return [errorAt([...path, 'outcome'], 'unreachable-action', message, hint)];
+  });
+};
+
+type Clause = PipelineSpec['actions'][string]['when'][number];
+
+const clausesOf = (spec: PipelineSpec) =>
+  Object.entries(spec.actions).flatMap(([name, { when }]) =>
+    when.map((clause, index) => ({ name, clause, path: ['actions', name, 'when', index] })),
+  );
+
+/** Whose end a condition needs to know: an action, or who makes an artifact that the release does not bring. */
+function awaited({ actions, artifacts }: PipelineSpec, name: string, clause: Clause): readonly string[] {
+  if ('action' in clause) return Object.hasOwn(actions, clause.action) ? [clause.action] : [];
+  const artifact = 'changed' in clause ? clause.changed : clause.artifact;
+  const source = sourceOf(actions, name, artifact);
+  if (source.kind === 'outside' || source.kind === 'action' || Object.hasOwn(artifacts, artifact)) return [];
+  return source.actions;
+}
+
+export const graphRules: readonly Rule[] = [empty, cycles, unreachable, undecided, impossible];
