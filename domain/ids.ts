@@ -9,6 +9,8 @@ export const workflowIds = {
   release: (name: string, number: number): string => `release/${name}/${number}`,
   deploy: (name: string, number: number, action: string, attempt: number): string =>
     `deploy/${name}/${number}/${action}/${attempt}`,
+  children: (name: string, number: number): string => `release/${name}/${number}/children`,
+  childrenShard: (name: string, number: number, shard: number): string => `release/${name}/${number}/children/${shard}`,
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 

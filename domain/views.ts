@@ -63,8 +63,13 @@ export interface ReleaseStatus extends ReleaseSummary {
   readonly webUi: string;
 }
 
-/** How the releases that a parent starts stand; the counts add up to `total`. */
+/** What became of the releases that a parent starts: numbers, however many there are; the counts add up to `total`. */
 export interface ChildrenView {
+  /**
+   * `selecting`: which they are is being found out; `first`: those run that must succeed before the others start.
+   * Succeeded means that every one of them did.
+   */
+  readonly state: 'selecting' | 'first' | 'running' | 'succeeded' | 'failed' | 'cancelled';
   /** Those known so far. */
   readonly total: number;
   readonly waiting: number;
@@ -72,8 +77,20 @@ export interface ChildrenView {
   readonly succeeded: number;
   readonly failed: number;
   readonly cancelled: number;
+  /** They will not be: those that go first did not succeed, or a person cancelled. */
+  readonly notStarted: number;
   /** The first of those that did not succeed. */
-  readonly failures: readonly { readonly id: string; readonly state: string; readonly reason: string }[];
+  readonly failures: readonly ChildFailure[];
+  /** Why it failed, or starts nothing more. */
+  readonly reason: string | null;
+  readonly commands: readonly CommandRecord[];
+}
+
+export interface ChildFailure {
+  /** Its release, such as `model-7/3`; the pipeline alone when it was refused. */
+  readonly id: string;
+  readonly state: 'failed' | 'cancelled' | 'refused';
+  readonly reason: string;
 }
 
 export type DeployState =
