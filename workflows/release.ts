@@ -40,7 +40,8 @@ function step(run: ReleaseRun): void {
   for (const decision of nextActions({
     spec: run.input.spec,
     states: statesOf(run.record),
-    artifacts: [...run.input.artifacts, ...Object.values(run.record.actions).flatMap(({ outputs }) => outputs)],
+    artifacts: run.input.artifacts,
+    outputs: Object.fromEntries(Object.entries(run.record.actions).map(([name, { outputs }]) => [name, outputs])),
     previous: run.input.previous,
   })) {
     if (decision.kind === 'skip') run.skip(decision.action, decision.reason);
