@@ -5,7 +5,8 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { resultOf, type Ending } from '../domain/deploy/outcome';
+import { cancelled, resultOf, type Ending } from '../domain/deploy/outcome';
+import { inheritance } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId, workflowIds } from '../domain/ids';
 import { baselineChecks, reportOf, watchBaseline } from './deploy/health';
@@ -47,7 +48,7 @@ async function perform(run: DeployRun, held: Held): Promise<Ending> {
   await pushAll(run);
   const stop = run.stop();
   if (stop?.kind === 'revert') return revert(run, stop);
-  return stop ? cancelled(run) : { kind: 'succeeded' };
+  return stop ? cancelled(run.record.control, run.record.updates.length > 0) : { kind: 'succeeded' };
 }
 
 const lockId = (run: DeployRun): string => workflowIds.serviceLock(run.input.spec.pushType, run.record.service ?? '');
@@ -97,20 +98,9 @@ async function carryOn(run: DeployRun, cursor: number): Promise<void> {
   await continueAsNew<typeof deploy>({ ...run.input, policy: run.policy }, { ...run.record, cursor });
 }
 
-function cancelled(run: DeployRun): Ending {
-  const { cancel, paused } = run.record.control;
-  return {
-    kind: 'cancelled',
-    actor: cancel?.actor ?? '',
-    reason: cancel?.reason ?? '',
-    paused,
-    mixed: run.record.updates.length > 0,
-  };
-}
-
 async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const result = resultOf(ending, run.input.version, run.record.spans);
+  const result = withInheritance(run, resultOf(ending, run.input.version, run.record.spans));
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );
@@ -118,6 +108,12 @@ async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   if (run.record.service !== null) await letGo(run);
   await run.drained();
   return result;
+}
+
+/** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
+function withInheritance(run: DeployRun, result: DeployResult): DeployResult {
+  if (result.outcome === 'succeeded' || result.outcome === 'reverted') return result;
+  return { ...result, revertTo: inheritance(run.record, run.input) };
 }
 
 /** A lock that is gone already has nothing to release. */

@@ -30,6 +30,15 @@ export interface Control {
   readonly skipPhase: Asked | null;
   readonly skipBake: Asked | null;
   readonly skippedChecks: readonly CheckSkip[];
+  /** Who froze the pipeline, and when: no further phase begins. */
+  readonly frozen: Asked | null;
+  readonly overtaken: Overtaken | null;
+}
+
+/** The release that takes its place: `superseded` before the next phase, `preempted` as soon as possible. */
+export interface Overtaken {
+  readonly by: number;
+  readonly why: 'superseded' | 'preempted';
 }
 
 export const NO_COMMANDS: Control = {
@@ -41,6 +50,8 @@ export const NO_COMMANDS: Control = {
   skipPhase: null,
   skipBake: null,
   skippedChecks: [],
+  frozen: null,
+  overtaken: null,
 };
 
 /** What the rules below need to know of the deploy. */
@@ -52,6 +63,8 @@ export interface Situation {
   readonly revertStuck: boolean;
   /** Null before the first phase and between two. */
   readonly phase: { readonly kind: 'partial' | 'completion'; readonly name: string } | null;
+  /** The completion phase is under way or over. */
+  readonly completing: boolean;
   readonly checks: readonly string[];
 }
 
@@ -62,10 +75,13 @@ export function whyNot(situation: Situation, verb: DeployVerb, input: CommandInp
   if (verb === 'revert') return undefined;
   if (verb === 'cancel' && revertStuck) return RULES.cancel(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
-  if ((reverting || control.revert) && verb !== 'pause' && verb !== 'resume')
-    return 'it is reverting; a revert can be paused, not stopped';
+  if ((reverting || control.revert) && verb !== 'pause' && verb !== 'resume') return REVERTING;
+  if (control.overtaken?.why === 'preempted') return alreadyOvertaken(control.overtaken);
   return RULES[verb](situation, input);
 }
+
+const REVERTING = 'it is reverting; a revert can be paused, not stopped';
+const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;
 
 type Rule = (situation: Situation, input: CommandInput) => string | undefined;
 
@@ -77,6 +93,7 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
     paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
   resume: ({ control }) => {
     if (!control.paused) return 'it is not paused';
+    if (control.paused.by === 'freeze') return 'it is frozen, and goes on by itself once the pipeline is unfrozen';
     return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
   },
   cancel: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
@@ -132,7 +149,25 @@ export const reverting = (control: Control, revert: Control['revert']): Control 
   paused: null,
   resuming: null,
   cancel: null,
+  overtaken: null,
 });
+
+/** Frozen, or not any more. What paused it for another reason, such as a person, goes on doing so. */
+export const freeze = (control: Control, frozen: Asked | null): Control => ({
+  ...control,
+  frozen,
+  paused: frozen === null && control.paused?.by === 'freeze' ? null : control.paused,
+});
+
+/** Why another release cannot take its place, or not any more; undefined when it can. */
+export function whyNotOvertaken({ control, ...now }: Situation, { why }: Overtaken): string | undefined {
+  if (now.ended) return 'it has ended';
+  if (now.reverting || control.revert) return REVERTING;
+  if (control.cancel) return 'it is being cancelled';
+  if (control.overtaken && (control.overtaken.why === 'preempted' || why === 'superseded'))
+    return alreadyOvertaken(control.overtaken);
+  return why === 'superseded' && now.completing ? 'it is completing' : undefined;
+}
 
 /** What a taken verb does now, for the person who typed it. */
 export function effectOf(verb: DeployVerb, situation: Situation): string {

@@ -1,5 +1,6 @@
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause, Spans } from '../views';
+import type { Control, Overtaken } from './control';
 import type { DeployResult } from './state';
 
 /** Why a deploy ends; the outcome and whose fault it was follow from it (DESIGN §5 "Ends"). */
@@ -21,8 +22,22 @@ export type Ending =
       readonly reason: string;
       readonly paused: Pause | null;
       readonly mixed: boolean;
+      readonly overtaken: Overtaken | null;
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly fault: 'change' | 'conveyor' };
+
+/** The end of a deploy that a person or another release stopped. */
+export const cancelled = (
+  { cancel, paused, overtaken }: Control,
+  mixed: boolean,
+): Extract<Ending, { kind: 'cancelled' }> => ({
+  kind: 'cancelled',
+  actor: cancel?.actor ?? '',
+  reason: cancel?.reason ?? '',
+  paused,
+  mixed,
+  overtaken: cancel ? null : overtaken,
+});
 
 export function resultOf(ending: Ending, version: string, spans: Spans): DeployResult {
   return {
@@ -32,6 +47,7 @@ export function resultOf(ending: Ending, version: string, spans: Spans): DeployR
     reason: wording(ending, version),
     reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
     spans,
+    ...(ending.kind === 'cancelled' && ending.overtaken ? { cause: ending.overtaken.why } : {}),
   };
 }
 
@@ -66,6 +82,9 @@ function wording(ending: Ending, version: string): string {
     case 'failed':
       return ending.reason;
     case 'cancelled':
-      return `${withReason(`cancelled by ${ending.actor}`, ending.reason)}${ending.mixed ? '; the fleet runs both versions' : ''}`;
+      return `${stopped(ending)}${ending.mixed ? '; the fleet runs both versions' : ''}`;
   }
 }
+
+const stopped = ({ overtaken, actor, reason }: Extract<Ending, { kind: 'cancelled' }>): string =>
+  overtaken ? `${overtaken.why} by release ${overtaken.by}` : withReason(`cancelled by ${actor}`, reason);

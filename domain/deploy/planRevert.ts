@@ -15,6 +15,36 @@ export function touchedUnits(plan: DeployPlan, snapshot: readonly Unit[], update
   return snapshot.filter(({ id }) => touched.has(id));
 }
 
+const versionBefore = (unit: Unit, lastGood: string | null, deployed: string | undefined): string | null =>
+  (unit.mixed ? null : unit.version) ?? (lastGood === deployed ? null : lastGood);
+
+/** The units as they were before an earlier deploy left them mixed, as far as that is known (DESIGN §5 "Emergency push"). */
+export const asBefore = (units: readonly Unit[], revertTo: Readonly<Record<string, string>> = {}): Unit[] =>
+  units.map((unit) => {
+    const version = revertTo[unit.id];
+    return version === undefined ? unit : { ...unit, version, mixed: false };
+  });
+
+/** What a later deploy has to know in order to revert what this one leaves behind: unit id to version, where one is known. */
+export function inheritance(
+  { snapshot, plan, updates }: { snapshot: readonly Unit[]; plan: DeployPlan | null; updates: readonly string[] },
+  { revertTo = {}, lastGood, version }: Inherited,
+): Record<string, string> {
+  const touched = plan === null ? [] : touchedUnits(plan, snapshot, updates);
+  const own = touched.flatMap((unit) => {
+    const before = versionBefore(unit, lastGood, version);
+    return before === null ? [] : [[unit.id, before] as const];
+  });
+  return { ...revertTo, ...Object.fromEntries(own) };
+}
+
+interface Inherited {
+  readonly revertTo?: Readonly<Record<string, string>>;
+  readonly lastGood: string | null;
+  /** What was deployed. */
+  readonly version: string;
+}
+
 /**
  * Each unit of the snapshot back to what it ran before this deploy: its version then; for a unit that ran several, or none,
  * the last good one of this action, unless that is the one to get rid of (`deployed`). `updates` are the update ids that
@@ -28,8 +58,7 @@ export function planRevert(
   updateTimeoutMs: number,
   deployed?: string,
 ): RevertPlan | { readonly impossible: readonly string[] } {
-  const fallback = lastGood === deployed ? null : lastGood;
-  const known = snapshot.map((unit) => ({ unit, version: (unit.mixed ? null : unit.version) ?? fallback }));
+  const known = snapshot.map((unit) => ({ unit, version: versionBefore(unit, lastGood, deployed) }));
   const impossible = known.filter(({ version }) => version === null).map(({ unit }) => unit.id);
   if (impossible.length > 0) return { impossible };
   return {

@@ -18,7 +18,7 @@ import type {
   Spans,
   TimelineEntry,
 } from '../views';
-import { NO_COMMANDS, type Control, type Situation } from './control';
+import { NO_COMMANDS, type Control, type Overtaken, type Situation } from './control';
 import type { DeployPlan } from './plan';
 import { accrue, NO_TIME } from './spans';
 
@@ -35,6 +35,8 @@ export interface DeployInput {
   readonly lastGood: string | null;
   /** A rollback of an ended release: one phase, no waiting. */
   readonly rollback: boolean;
+  /** What units ran before a deploy that was overtaken or cancelled left them mixed: a revert goes back to that. */
+  readonly revertTo?: Readonly<Record<string, string>>;
   readonly policy: Policy;
   readonly actor: string;
   readonly settings: Settings;
@@ -50,6 +52,10 @@ export interface DeployResult {
   /** Set when it was reverted: by whom (`health` or a person), and whether the version is now known-bad. */
   readonly reverted: { readonly by: string; readonly bad: boolean } | null;
   readonly spans: Spans;
+  /** Set when another release took its place. */
+  readonly cause?: Overtaken['why'];
+  /** What the units that it leaves updated ran before it, by unit id, for the next deploy to inherit. */
+  readonly revertTo?: Readonly<Record<string, string>>;
 }
 
 /** All that a deploy knows; every change goes through the functions below, which keep the accounts of time. */
@@ -111,6 +117,13 @@ export function newDeploy(nowMs: number): DeployRecord {
     endedAtMs: null,
   };
 }
+
+/** A record from an earlier history, which may have been written before some of its fields were thought of. */
+export const carriedOn = (record: DeployRecord): DeployRecord => ({
+  ...newDeploy(record.startedAtMs),
+  ...record,
+  control: { ...NO_COMMANDS, ...record.control },
+});
 
 /** Changes the record at a moment, putting the time since the last change on the account that it was spent on. */
 export function change(record: DeployRecord, nowMs: number, patch: Partial<DeployRecord>): DeployRecord {
@@ -195,6 +208,7 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
     reverting: record.stage === 'reverting',
     revertStuck: record.revertStuck,
     phase: phase && phase.kind !== 'revert' ? { kind: phase.kind, name: phase.name } : null,
+    completing: record.plan?.phases[record.cursor]?.kind === 'completion',
     checks: spec.healthChecks.map((check) => check.name),
   };
 }

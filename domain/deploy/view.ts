@@ -38,9 +38,17 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
 export function summarise(record: DeployRecord, version: string): string {
   const doing = SUMMARIES[record.stage](record, version);
   const { paused, resuming } = record.control;
-  if (!paused || record.stage === 'ended') return doing;
+  if (record.stage === 'ended') return doing;
+  if (!paused) return `${doing}${expectation(record)}`;
   const who = paused.by === 'operator' ? `paused by ${paused.actor ?? 'somebody'}` : `paused (${paused.by})`;
   return `${withReason(`${who} while ${doing}`, paused.reason)}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
+}
+
+/** What will keep it from its next phase. */
+function expectation({ stage, control: { frozen, overtaken } }: DeployRecord): string {
+  if (stage === 'reverting') return '';
+  if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so that it stops after this phase`;
+  return frozen ? `; frozen by ${frozen.actor}, so that it pauses before its next phase` : '';
 }
 
 type Summary = (record: DeployRecord, version: string) => string;
@@ -84,6 +92,12 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
       control.paused ? `conveyor resume ${id} ${reason}` : `conveyor pause ${id} ${reason}`,
     ];
   }
+  if (control.paused?.by === 'freeze')
+    return [
+      `conveyor unfreeze ${id.split('/')[0] ?? ''} ${reason}`,
+      `conveyor revert ${id} ${reason}`,
+      `conveyor cancel ${id} ${reason}`,
+    ];
   if (control.paused) {
     const skip = control.paused.by === 'health' ? [`conveyor skip-health-check ${id} ${reason}`] : [];
     return [

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import {
   effectOf,
+  freeze,
   NO_COMMANDS,
   phaseOver,
   skipsOf,
   take,
   whyNot,
+  whyNotOvertaken,
   type Asked,
   type Control,
+  type Overtaken,
   type Situation,
 } from '../../domain/deploy/control';
 import {
@@ -34,6 +37,7 @@ const situation = (control: Partial<Control> = {}, more: Partial<Situation> = {}
   reverting: false,
   revertStuck: false,
   phase: { kind: 'partial', name: 'first' },
+  completing: false,
   checks: ['errors', 'cpu'],
   ...more,
 });
@@ -42,7 +46,7 @@ const REVERT = { ...ASKED, notBad: false, paused: null };
 const SITUATIONS = {
   running: situation(),
   planning: situation({}, { phase: null }),
-  completing: situation({}, { phase: { kind: 'completion', name: 'completion' } }),
+  completing: situation({}, { phase: { kind: 'completion', name: 'completion' }, completing: true }),
   paused: situation({ paused: pause() }),
   'paused by health': situation({ paused: pause('health') }),
   resuming: situation({ paused: pause(), resuming: ASKED }),
@@ -51,6 +55,9 @@ const SITUATIONS = {
   reverting: situation({ revert: REVERT }, { reverting: true }),
   'paused in its revert': situation({ revert: REVERT, paused: pause() }, { reverting: true }),
   stuck: situation({ revert: REVERT, paused: pause('timeout') }, { reverting: true, revertStuck: true }),
+  frozen: situation({ frozen: ASKED, paused: pause('freeze') }, { phase: null }),
+  superseded: situation({ overtaken: { by: 3, why: 'superseded' } }),
+  preempted: situation({ overtaken: { by: 3, why: 'preempted' } }),
   ended: situation({}, { ended: true }),
 } satisfies Record<string, Situation>;
 
@@ -67,6 +74,9 @@ const TAKEN: Record<keyof typeof SITUATIONS, DeployVerb[]> = {
   reverting: ['pause', 'revert'],
   'paused in its revert': ['resume', 'revert'],
   stuck: ['pause', 'resume', 'cancel', 'revert'],
+  frozen: ['pause', 'cancel', 'revert', 'skip-health-check'],
+  superseded: ['pause', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
+  preempted: ['revert'],
   ended: [],
 };
 
@@ -88,6 +98,8 @@ describe('the verbs that a deploy takes', () => {
     ['cancelled', 'cancel', 'user:bob has cancelled it already'],
     ['cancelled', 'pause', 'it is being cancelled'],
     ['reverting', 'cancel', 'it is reverting; a revert can be paused, not stopped'],
+    ['frozen', 'resume', 'it is frozen, and goes on by itself once the pipeline is unfrozen'],
+    ['preempted', 'cancel', 'release 3 has preempted it already'],
     ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
   ])('while %s, %s is refused and says why', (name, verb, why) => check(name, verb, why));
 
@@ -107,6 +119,45 @@ describe('the verbs that a deploy takes', () => {
     const control = take(NO_COMMANDS, 'skip-health-check', first, NOW);
     expect(whyNot(situation(control), 'skip-health-check', second)).toBe(why);
   });
+});
+
+describe('a release that takes its place', () => {
+  const check = (name: keyof typeof SITUATIONS, why: Overtaken['why'], answer: string | undefined) =>
+    expect(whyNotOvertaken(SITUATIONS[name], { by: 4, why })).toBe(answer);
+  test.each<[keyof typeof SITUATIONS, Overtaken['why'], string | undefined]>([
+    ['planning', 'superseded', undefined],
+    ['running', 'superseded', undefined],
+    ['frozen', 'superseded', undefined],
+    ['paused', 'preempted', undefined],
+    ['completing', 'superseded', 'it is completing'],
+    ['completing', 'preempted', undefined],
+    ['superseded', 'superseded', 'release 3 has superseded it already'],
+    ['superseded', 'preempted', undefined],
+    ['preempted', 'preempted', 'release 3 has preempted it already'],
+    ['preempted', 'superseded', 'release 3 has preempted it already'],
+    ['cancelled', 'preempted', 'it is being cancelled'],
+    ['to be reverted', 'preempted', 'it is reverting; a revert can be paused, not stopped'],
+    ['reverting', 'preempted', 'it is reverting; a revert can be paused, not stopped'],
+    ['stuck', 'preempted', 'it is reverting; a revert can be paused, not stopped'],
+    ['ended', 'preempted', 'it has ended'],
+  ])('while %s, when %s, is answered with %s', check);
+
+  test('loses against a revert', () =>
+    expect(take(SITUATIONS.preempted.control, 'revert', {}, NOW).overtaken).toBeNull());
+});
+
+describe('unfreezing', () => {
+  const unfrozen = (by: Pause['by']) => freeze({ ...NO_COMMANDS, frozen: ASKED, paused: pause(by) }, null);
+  test('lets a deploy go on that was paused by the freeze alone', () =>
+    expect(unfrozen('freeze')).toMatchObject({ frozen: null, paused: null }));
+  test.each(['operator', 'health', 'dependency'] as const)('does not end a pause by %s', (by) =>
+    expect(unfrozen(by)).toMatchObject({ frozen: null, paused: { by } }),
+  );
+  test('is not needed for what was paused before, which stays paused', () =>
+    expect(freeze({ ...NO_COMMANDS, paused: pause() }, ASKED)).toMatchObject({
+      frozen: ASKED,
+      paused: { by: 'operator' },
+    }));
 });
 
 describe('what a verb leaves behind', () => {

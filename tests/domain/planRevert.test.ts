@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
+import { asBefore, inheritance, planRevert, touchedUnits } from '../../domain/deploy/planRevert';
 import type { Unit } from '../../domain/fleet/unit';
 
 const unit = (id: string, version: string | null, mixed = false): Unit => ({
@@ -74,6 +74,49 @@ test('every unit of the snapshot goes back exactly once, and to the deployed ver
       }
     }),
   );
+});
+
+const PHASE = { kind: 'partial', bakeMs: 0, success: { all: true }, updateTimeoutMs: 1 } as const;
+const onePhase = (scope: string) => ({
+  version: 'kv:2',
+  artifacts: [],
+  phases: [{ ...PHASE, key: 0, name: 'first', scope, amount: { count: 1 } }],
+});
+
+describe('what a deploy that was stopped leaves to the next', () => {
+  const [x, y] = [unit('x', 'kv:1'), unit('y', 'kv:1')];
+  const left = (more: object = {}, inherited: object = {}) =>
+    inheritance(
+      { snapshot: [x, y], plan: onePhase('x'), updates: ['deploy/kv/2/deploy/1/0/1'], ...more },
+      { lastGood: null, version: 'kv:2', ...inherited },
+    );
+  const check = (found: object, expected: object) => expect(found).toEqual(expected);
+  test.each<[string, object, object]>([
+    ['what the units ran that it updated', left(), { x: 'kv:1' }],
+    ['nothing, when it updated none', left({ updates: [] }), {}],
+    ['nothing, when it had no plan yet', left({ plan: null }), {}],
+    [
+      'the last good version of one that ran several',
+      left({ snapshot: [unit('x', 'kv:2', true)] }, { lastGood: 'kv:0' }),
+      { x: 'kv:0' },
+    ],
+    ['nothing of one about which nothing is known', left({ snapshot: [unit('x', null)] }), {}],
+    [
+      'what it inherited itself, of units that it did not come to',
+      left({}, { revertTo: { y: 'kv:0' } }),
+      { x: 'kv:1', y: 'kv:0' },
+    ],
+  ])('is %s', (_, found, expected) => check(found, expected));
+
+  test('is where the next one reverts to', () => {
+    const snapshot = asBefore([unit('x', 'kv:2', true), unit('y', 'kv:1')], left());
+    expect(revert(snapshot, null, 'kv:3')).toMatchObject({
+      targets: [
+        { unit: 'x', version: 'kv:1' },
+        { unit: 'y', version: 'kv:1' },
+      ],
+    });
+  });
 });
 
 test('a unit that no update went to has nothing to go back from', () => {

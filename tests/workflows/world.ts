@@ -33,7 +33,7 @@ export class VirtualWorld {
     readonly simulator: Simulator,
     private readonly worker: Worker,
     private readonly running: Promise<void>,
-    private readonly taskQueue: string,
+    readonly taskQueue: string,
   ) {}
 
   static async open(seed = 1): Promise<VirtualWorld> {

@@ -57,7 +57,10 @@ async function watchPaused(run: DeployRun, patience: Patience): Promise<boolean>
     return false;
   }
   const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
-  if (kept !== undefined) run.note('unhealthy-while-paused', kept);
+  if (kept === undefined) return true;
+  // Unfreezing must not let go on what only a person may.
+  if (run.paused?.by === 'freeze') run.stayPaused(kept);
+  else run.note('unhealthy-while-paused', kept);
   return true;
 }
 

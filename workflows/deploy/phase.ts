@@ -9,6 +9,7 @@ import { formatTime } from '../../domain/text';
 import type { PhaseState } from '../../domain/views';
 import { bake } from './bake';
 import { dependable, resumed } from './dependable';
+import { passGates } from './gates';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
 import { giveUp, runUpdates, stopRest, type UpdateEnd } from './updates';
@@ -23,7 +24,7 @@ export async function runPhase(
   phase: PhasePlan,
   units: readonly Unit[],
 ): Promise<void> {
-  await whilePaused(run);
+  await passGates(run);
   if (run.stop()) return;
   begin(run, phase);
   const targets = targetsOf(phase, units, plan);

@@ -1,5 +1,6 @@
 import { planDeploy, planRollback, PlanError } from '../../domain/deploy/plan';
-import type { Ending } from '../../domain/deploy/outcome';
+import { cancelled, type Ending } from '../../domain/deploy/outcome';
+import { asBefore } from '../../domain/deploy/planRevert';
 import { change, withPlan } from '../../domain/deploy/state';
 import type { Unit } from '../../domain/fleet/unit';
 import { dependable, insist } from './dependable';
@@ -41,8 +42,9 @@ export async function fetchUnits(run: DeployRun): Promise<readonly Unit[]> {
   );
   if (fetched === undefined) return run.record.snapshot;
   const { units } = fetched.value;
+  const before = asBefore(units, run.input.revertTo);
   const known = new Set(run.record.snapshot.map(({ id }) => id));
-  run.patch({ snapshot: [...run.record.snapshot, ...units.filter(({ id }) => !known.has(id))] });
+  run.patch({ snapshot: [...run.record.snapshot, ...before.filter(({ id }) => !known.has(id))] });
   await waitForUnavailable(run, units);
   return units;
 }
@@ -51,7 +53,7 @@ async function plan(run: DeployRun, service: string, units: readonly Unit[]): Pr
   const { spec, artifacts, version, rollback } = run.input;
   try {
     const made = (rollback ? planRollback : planDeploy)(spec, units, artifacts, version);
-    run.set((record, now) => change(withPlan(record, made, units, service), now, {}));
+    run.set((record, now) => change(withPlan(record, made, asBefore(units, run.input.revertTo), service), now, {}));
     run.note(
       'planned',
       `${made.phases.length} phases over ${units.length} units: ${made.phases.map(({ name }) => name).join(', ')}`,
@@ -75,10 +77,10 @@ async function waitForUnavailable(run: DeployRun, units: readonly Unit[]): Promi
   await whilePaused(run);
 }
 
-/** A person ended it before anything was touched. */
+/** It was ended before anything was touched. */
 function left(run: DeployRun): Ending {
   const stop = run.stop();
-  const { cancel, revert, paused } = run.record.control;
+  const { revert } = run.record.control;
   if (stop?.kind === 'revert')
     return {
       kind: 'reverted',
@@ -87,5 +89,5 @@ function left(run: DeployRun): Ending {
       bad: revert?.notBad !== true,
       paused: revert?.paused ?? null,
     };
-  return { kind: 'cancelled', actor: cancel?.actor ?? '', reason: cancel?.reason ?? '', paused, mixed: false };
+  return cancelled(run.record.control, false);
 }

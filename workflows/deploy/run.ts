@@ -1,8 +1,17 @@
 import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { DeployCall } from '../../activities/pushType';
-import { effectOf, reverting, take, whyNot } from '../../domain/deploy/control';
+import {
+  effectOf,
+  freeze,
+  reverting,
+  take,
+  whyNot,
+  whyNotOvertaken,
+  type Overtaken,
+} from '../../domain/deploy/control';
 import { deployDetails } from '../../domain/deploy/details';
 import {
+  carriedOn,
   change,
   newDeploy,
   note,
@@ -15,17 +24,18 @@ import {
 } from '../../domain/deploy/state';
 import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
 import { deployStatus } from '../../domain/deploy/view';
+import { withReason } from '../../domain/text';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import { policySignal, statusQuery } from '../messages';
+import { frozenSignal, overtakenSignal, policySignal, statusQuery, type Frozen } from '../messages';
 import { retag } from '../tags';
 import { Leftovers, waitFor, type Waited } from '../waiting';
 
 /** Why a deploy leaves its phases before they are through. */
 export type Stop =
-  | { readonly kind: 'cancel' }
+  | { readonly kind: 'cancel' | 'overtaken' }
   /** `by` is `health`, or the person who asked. */
   | { readonly kind: 'revert'; readonly by: string; readonly reason: string };
 
@@ -49,12 +59,14 @@ export class DeployRun {
     readonly input: DeployInput,
     carried: DeployRecord | undefined,
   ) {
-    this.record = carried ?? newDeploy(Date.now());
+    this.record = carried ? carriedOn(carried) : newDeploy(Date.now());
     this.policy = input.policy;
     const { pipeline, release, spec, actor } = input;
     this.call = { pushType: spec.pushType, pipeline, release, deployId: this.workflowId, actor, config: spec.config };
     setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
     onSignal(policySignal, (policy) => void (this.policy = policy));
+    onSignal(frozenSignal, (frozen) => this.freeze(frozen));
+    onSignal(overtakenSignal, (overtaken) => this.overtaken(overtaken));
     openInbox<DeployVerb>({
       verbs: DEPLOY_VERBS,
       permit: (actor) => (mayCommand(this.policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`),
@@ -128,11 +140,14 @@ export class DeployRun {
     return planRevert(touchedUnits(plan, snapshot, updates), lastGood, updates, timeoutMs, version);
   }
 
-  /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, in this order. */
+  /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, another release, in this order. */
   stop(): Stop | null {
-    const { revert, cancel } = this.record.control;
+    const { revert, cancel, overtaken } = this.record.control;
     if (revert) return { kind: 'revert', by: revert.actor, reason: revert.reason };
-    return this.unhealthy ?? (cancel ? { kind: 'cancel' } : null);
+    if (this.unhealthy) return this.unhealthy;
+    if (cancel) return { kind: 'cancel' };
+    const makesWay = overtaken !== null && (overtaken.why === 'preempted' || this.situation().phase === null);
+    return makesWay ? { kind: 'overtaken' } : null;
   }
 
   waitFor<T>(
@@ -157,6 +172,21 @@ export class DeployRun {
     const why = whyNot(this.situation(), 'cancel', TEMPORAL_CANCEL);
     if (why === undefined) this.take('cancel', TEMPORAL_CANCEL);
     this.recordCommand(commandRecord('cancel', TEMPORAL_CANCEL, why));
+  }
+
+  /** A rollback is a revert, which a freeze does not stop. */
+  private freeze({ by }: Frozen): void {
+    if (this.input.rollback) return;
+    this.set((record, now) => change(record, now, { control: freeze(record.control, by) }));
+    this.note(by ? 'frozen' : 'unfrozen', by ? withReason(`frozen by ${by.actor}`, by.reason) : 'unfrozen');
+  }
+
+  private overtaken(overtaken: Overtaken): void {
+    const text = `${overtaken.why} by release ${overtaken.by}`;
+    const why = this.unhealthy ? 'it is about to be reverted' : whyNotOvertaken(this.situation(), overtaken);
+    if (why !== undefined) return this.note('ignored', `not ${text}: ${why}`);
+    this.set((record, now) => change(record, now, { control: { ...record.control, overtaken } }));
+    this.note('overtaken', text);
   }
 
   private situation() {
