@@ -112,6 +112,12 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
+  'script-not-runnable': entry<{ command: string; detail: string }>({
+    message: ({ command, detail }) => `the script ${command} cannot be run: ${detail}`,
+    hint: () => 'scripts run on the worker, as scripts in its conveyor.config.yaml says; mend the command or that',
+    retryable: false,
+    exit: 1,
+  }),
   'plan-impossible': entry<{ why: string }>({
     message: ({ why }) => `the deploy cannot be planned: ${why}`,
     hint: () => 'conveyor plan FILE shows what each phase would reach',

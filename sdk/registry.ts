@@ -8,6 +8,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import { scriptFields, toScripts, type Scripts } from './scripts';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
 
@@ -34,6 +35,8 @@ export interface Registry {
   readonly settings: Settings;
   /** Who may come in through the HTTP front end. */
   readonly access: Access;
+  /** What scripts of pipelines get from a worker. */
+  readonly scripts: Scripts;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
@@ -69,6 +72,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     groups: parsed.data.groups,
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env),
+    scripts: toScripts(parsed.data, env, file),
     find: (kind, name) => findExtension(extensions, kind, name),
   };
 }
@@ -84,6 +88,7 @@ const extensionSchema = z.strictObject({
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
+  ...scriptFields,
   groups: z
     .record(
       z.string().regex(/^[A-Za-z0-9._@-]+$/),

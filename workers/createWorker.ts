@@ -4,6 +4,7 @@ import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
 import { createHolderActivities } from '../activities/holders';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
+import { createScriptActivities } from '../activities/script';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
 export interface WorkerParts extends Ports {
@@ -40,6 +41,7 @@ export function createWorker({
       ...createActionActivities(ports),
       ...createHolderActivities({ client, taskQueue }),
       ...createCalendarActivities(ports),
+      ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts }),
     },
     maxHeartbeatThrottleInterval: '1s',
     stickyQueueScheduleToStartTimeout: '1s',

@@ -3,6 +3,7 @@ import type { ActionActivities } from '../activities/actionService';
 import type { CalendarActivities } from '../activities/calendar';
 import type { HolderActivities } from '../activities/holders';
 import type { PushTypeActivities } from '../activities/pushType';
+import type { ScriptActivities } from '../activities/script';
 import type { Settings } from '../domain/settings';
 
 /**
@@ -44,3 +45,7 @@ export const patientPushWatchers = (settings: Settings) =>
 
 export const actionWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: FOREVER });
+
+/** A script is run again when its worker dies, at least once (activities/script.ts). */
+export const scriptWatchers = (settings: Settings) =>
+  proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER });

@@ -41,7 +41,26 @@ describe('the registry of extensions', () => {
     );
   });
 
+  test('scripts start in the folder of the file, and get the variables that it lists', () => {
+    const given = { directory: 'scripts', env: ['TOKEN', 'ABSENT'], outputLimit: '64KiB', maxDuration: '2h' };
+    const { scripts } = parseRegistry({ scripts: given }, { TOKEN: 't', PATH: '/bin' }, '/etc/conveyor/config.yaml');
+    expect(scripts).toEqual({
+      directory: '/etc/conveyor/scripts',
+      variables: { TOKEN: 't', ABSENT: undefined },
+      path: '/bin',
+      outputLimitBytes: 65_536,
+      maxDurationMs: 7_200_000,
+      stopGraceMs: 10_000,
+    });
+    expect(parseRegistry({}, {}, '/etc/conveyor/config.yaml').scripts).toMatchObject({
+      directory: '/etc/conveyor',
+      variables: {},
+      outputLimitBytes: 1_048_576,
+    });
+  });
+
   test.each([
+    ['a size without a unit', { scripts: { outputLimit: '1000' } }, /scripts\.outputLimit: expected a size/],
     ['an unknown key', { extensoins: [] }, /config-invalid: .*extensoins/],
     ['an unknown kind', { extensions: [{ ...twine, kind: 'pusher' }] }, /extensions\.0\.kind/],
     [

@@ -40,6 +40,10 @@ const SAMPLES: Params = {
     detail: 'Invalid input: expected number, received string',
   },
   'extension-unavailable': { service: 'twine', method: 'needsPush', detail: 'connect ECONNREFUSED 127.0.0.1:4400' },
+  'script-not-runnable': {
+    command: './load-test',
+    detail: 'it was not found, neither on PATH nor from /srv/conveyor',
+  },
   'plan-impossible': { why: 'the scope region:z of phase first matches none of the units (kvstore-x, kvstore-y)' },
   'temporal-unreachable': { address: 'localhost:7233', detail: 'Failed to connect before the deadline' },
   'simulator-unreachable': { url: 'http://localhost:4400', detail: 'fetch failed' },

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { wallClock } from './clock';
+
+/** Process groups: a script and all that it started. A group is named by the id of its first process, which may be gone already. */
+
+const LOOK_MS = 20;
+/** A killed process is gone at once, unless the kernel is busy with it; nothing here can hasten that. */
+const AFTER_KILL_MS = 2_000;
+
+/** Asks every process of the group to end, and kills what is left after the grace. In wall time, as processes are. */
+export async function stopGroup(group: number, graceMs: number): Promise<void> {
+  signalGroup(group, 'SIGTERM');
+  if (await hasEnded(group, graceMs)) return;
+  signalGroup(group, 'SIGKILL');
+  await hasEnded(group, AFTER_KILL_MS);
+}
+
+/**
+ * The groups of processes that have this setting in their environment: what a worker left behind that was killed. Their own
+ * environment tells whose they are, which a process id in a file would not once it is used again. Only where there is `/proc`.
+ */
+export function groupsWith(name: string, value: string): readonly number[] {
+  const own = processes().find(({ pid }) => pid === process.pid)?.group;
+  const wanted = `\0${name}=${value}\0`;
+  const marked = processes().filter(({ pid, group }) => group !== own && environmentOf(pid).includes(wanted));
+  return [...new Set(marked.map(({ group }) => group))];
+}
+
+async function hasEnded(group: number, withinMs: number): Promise<boolean> {
+  const until = (await wallClock.now()) + withinMs;
+  while (isAlive(group)) {
+    if ((await wallClock.now()) >= until) return false;
+    await wallClock.sleep(LOOK_MS);
+  }
+  return true;
+}
+
+/** A process that has ended and that nobody asked after is no longer alive, though it can be signalled. */
+function isAlive(group: number): boolean {
+  if (!signalGroup(group, 0)) return false;
+  const known = processes();
+  return known.length === 0 || known.some((it) => it.group === group && it.state !== 'Z');
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
+  }
+}
+
+interface ProcessInfo {
+  readonly pid: number;
+  readonly group: number;
+  /** `Z`: ended, but not yet reaped. */
+  readonly state: string;
+}
+
+function processes(): readonly ProcessInfo[] {
+  return contentsOf('/proc').flatMap((entry) => {
+    // 12 (name, which may hold anything) S 1 12 12 …
+    const [state = '', , group = ''] = read(`/proc/${entry}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return /^\d+$/.test(entry) && group !== '' ? [{ pid: Number(entry), group: Number(group), state }] : [];
+  });
+}
+
+const environmentOf = (pid: number): string => `\0${read(`/proc/${pid}/environ`)}`;
+
+function contentsOf(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Processes come and go, and those of others are none of our business. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
