@@ -1,6 +1,7 @@
 import { actions } from './actions';
 import { apply } from './apply';
 import type { Register } from './command';
+import { completion } from './completion';
 import { demo } from './demo';
 import { dev } from './dev';
 import { doctor } from './doctor';
@@ -20,5 +21,5 @@ export const COMMANDS: readonly { readonly heading: string; readonly commands: r
   { heading: 'Pipelines:', commands: [init, lint, plan, apply] },
   { heading: 'Releases:', commands: [release, list, status, watch, history] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions] },
-  { heading: 'Processes:', commands: [processes, dev, demo, doctor] },
+  { heading: 'Processes:', commands: [processes, dev, demo, doctor, completion] },
 ];

@@ -1,0 +1,80 @@
+import { conveyorError } from '../../domain/errors';
+import { lookUp } from '../completion/known';
+import { SCRIPTS } from '../completion/scripts';
+import { treeOf } from '../completion/tree';
+import { fitting, wantedAt, type Candidate, type Wanted } from '../completion/wanted';
+import { withClient, type ConnectOptions, type Io } from '../io';
+import { examples, type Register } from './command';
+
+/** Whoever presses Tab does not wait longer. */
+const PATIENCE_MS = 1500;
+
+export const completion: Register = (program, cli) => {
+  program
+    .command('completion <shell>')
+    .description('print the script by which bash, zsh or fish completes commands, options and ids')
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor completion bash >> ~/.bashrc',
+        'conveyor completion fish > ~/.config/fish/completions/conveyor.fish',
+      ),
+    )
+    .action(
+      cli.handle<object, [string]>(async ({ io }, shell) => {
+        io.stdout.write(scriptOf(shell));
+        return 0;
+      }),
+    );
+  program.command('__complete [words...]', { hidden: true }).action(
+    cli.handle<object, [string[]]>(async ({ io, connect }, words) => {
+      const current = words.at(-1) ?? '';
+      const wanted = wantedAt(treeOf(program), words);
+      if (wanted.kind === 'files') io.stdout.write(':files\n');
+      else
+        for (const one of fitting(await candidatesOf(io, { ...connect, ...connectIn(words) }, wanted), current))
+          io.stdout.write(`${one.value}\t${oneLine(one.description)}\n`);
+      return 0;
+    }),
+  );
+};
+
+function scriptOf(shell: string): string {
+  const known = Object.entries(SCRIPTS).find(([name]) => name === shell);
+  if (known) return known[1];
+  throw conveyorError('usage', {
+    text: `there is no completion for ${shell}`,
+    hint: `one of ${Object.keys(SCRIPTS).join(', ')}`,
+  });
+}
+
+/** Without a server that answers in time there is nothing to offer, and nothing to say. */
+async function candidatesOf(
+  io: Io,
+  connect: ConnectOptions,
+  wanted: Exclude<Wanted, { kind: 'files' }>,
+): Promise<readonly Candidate[]> {
+  if (wanted.kind === 'words') return wanted.words;
+  const { of, pipeline, prefix } = wanted;
+  const found = withClient(io, connect, (client) => lookUp(client, of, pipeline)).catch(() => []);
+  const late = io.sleep(PATIENCE_MS).then((): readonly Candidate[] => []);
+  return (await Promise.race([found, late])).map((one) => ({ ...one, value: `${prefix}${one.value}` }));
+}
+
+const CONNECTING: Readonly<Record<string, keyof ConnectOptions>> = {
+  '--address': 'address',
+  '--namespace': 'namespace',
+};
+
+/** The server that the line being typed is for. */
+function connectIn(words: readonly string[]): ConnectOptions {
+  return Object.fromEntries(
+    words.flatMap((word, at) => {
+      const [flag = '', joined] = word.split('=');
+      const [key, value] = [CONNECTING[flag], joined ?? words[at + 1]];
+      return key === undefined || !value ? [] : [[key, value] as const];
+    }),
+  );
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').slice(0, 100);

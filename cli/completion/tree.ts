@@ -1,0 +1,53 @@
+import type { Command, Option } from 'commander';
+
+/** The commands and options that can be typed, as plain data. */
+export interface CommandTree {
+  /** Options that every command takes. */
+  readonly options: readonly OptionNode[];
+  readonly commands: readonly CommandNode[];
+}
+
+export interface CommandNode {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly OptionNode[];
+  /** As in the help: `pipeline`, `id`, `release/action`, … */
+  readonly operands: readonly { readonly name: string; readonly variadic: boolean }[];
+}
+
+export interface OptionNode {
+  readonly long: string;
+  readonly short: string | null;
+  readonly description: string;
+  readonly takesValue: boolean;
+  readonly repeats: boolean;
+}
+
+/** Reads the tree off the program itself, so that what is completed is what there is. */
+export function treeOf(program: Command): CommandTree {
+  return {
+    options: optionsOf(program),
+    commands: program.commands
+      .filter((command) => !command.name().startsWith('__'))
+      .map((command) => ({
+        name: command.name(),
+        description: command.description(),
+        options: optionsOf(command),
+        operands: command.registeredArguments.map((operand) => ({ name: operand.name(), variadic: operand.variadic })),
+      })),
+  };
+}
+
+const optionsOf = (command: Command): OptionNode[] => [
+  ...command.options.filter(({ hidden }) => !hidden).map(nodeOf),
+  { long: '--help', short: '-h', description: 'what it does, with examples', takesValue: false, repeats: false },
+];
+
+const nodeOf = (option: Option): OptionNode => ({
+  long: option.long ?? option.flags,
+  short: option.short ?? null,
+  description: option.description,
+  takesValue: option.required || option.optional,
+  // What starts as a list is collected.
+  repeats: Array.isArray(option.defaultValue),
+});

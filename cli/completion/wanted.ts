@@ -1,0 +1,155 @@
+import { FORMATS } from '../output';
+import type { CommandNode, CommandTree, OptionNode } from './tree';
+
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+/** What only a server knows; `pipeline` is the one that was typed before. */
+export type Known =
+  | 'pipelines'
+  /** Pipelines, and releases and deploys that run. */
+  | 'ids'
+  /** Releases and deploys that run. */
+  | 'running'
+  | 'deploys'
+  /** Actions that wait for a person. */
+  | 'picks'
+  /** Actions that failed in a release that runs. */
+  | 'failures'
+  /** Inputs of the pipeline, as `source=`. */
+  | 'inputs'
+  /** Deploy actions of the pipeline. */
+  | 'deploy-actions'
+  /** Known-bad artifacts of the pipeline. */
+  | 'known-bad';
+
+/** What fits where the cursor is. */
+export type Wanted =
+  | { readonly kind: 'words'; readonly words: readonly Candidate[] }
+  | { readonly kind: 'files' }
+  | { readonly kind: 'known'; readonly of: Known; readonly pipeline: string; readonly prefix: string };
+
+const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
+  pipeline: 'pipelines',
+  id: 'running',
+  deploy: 'deploys',
+  action: 'deploy-actions',
+  'name@version': 'known-bad',
+  file: 'files',
+  files: 'files',
+  kind: ['pipelines', 'releases', 'deploys'],
+  shell: ['bash', 'zsh', 'fish'],
+};
+
+/** Operands whose name alone does not say what may stand there. */
+const OPERANDS_OF: Readonly<Record<string, Known>> = { status: 'ids', watch: 'ids', pick: 'picks', retry: 'failures' };
+
+const RELEASE_STATES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'];
+const DEPLOY_STATES =
+  'planning waiting-lock waiting-window preprocessing updating baking postprocessing reverting ended'.split(' ');
+const STATES: Readonly<Record<string, readonly string[]>> = {
+  pipelines: ['active', 'held', 'frozen'],
+  releases: RELEASE_STATES,
+  deploys: DEPLOY_STATES,
+};
+
+const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
+  '--output': FORMATS,
+  '--pipeline': 'pipelines',
+  '--artifact': 'inputs',
+  '--for': ['phase', 'deploy'],
+  '--ports': ['auto'],
+  '--file': 'files',
+  '--units': 'files',
+  '--ready-file': 'files',
+};
+
+const NOTHING: Wanted = { kind: 'words', words: [] };
+
+/** What fits at the last of these words, which is being typed; the words before it are what stands before it. */
+export function wantedAt(tree: CommandTree, words: readonly string[]): Wanted {
+  const current = words.at(-1) ?? '';
+  const { command, operands, open, used } = typed(tree, words.slice(0, -1));
+  const options = [...(command?.options ?? []), ...tree.options];
+  if (open !== undefined) return valueOf(open, command, operands, '');
+  const joined = /^(--[a-z-]+)=/.exec(current);
+  if (joined) {
+    const option = options.find(({ long, takesValue }) => takesValue && long === joined[1]);
+    return option === undefined ? NOTHING : valueOf(option, command, operands, joined[0]);
+  }
+  if (current.startsWith('-')) return optionWords(options, used);
+  if (command === undefined)
+    return operands.length > 0
+      ? NOTHING
+      : { kind: 'words', words: tree.commands.map(({ name, description }) => ({ value: name, description })) };
+  return operandOf(command, operands) ?? optionWords(options, used);
+}
+
+/** Only what begins as the word that is being typed, each once. */
+export const fitting = (candidates: readonly Candidate[], current: string): Candidate[] =>
+  candidates.filter(
+    ({ value }, at) => value.startsWith(current) && candidates.findIndex((one) => one.value === value) === at,
+  );
+
+interface Typed {
+  readonly command: CommandNode | undefined;
+  readonly operands: readonly string[];
+  /** An option that waits for its value. */
+  readonly open: OptionNode | undefined;
+  readonly used: ReadonlySet<string>;
+}
+
+function typed(tree: CommandTree, words: readonly string[]): Typed {
+  let command: CommandNode | undefined;
+  let open: OptionNode | undefined;
+  const operands: string[] = [];
+  const used = new Set<string>();
+  for (const word of words) {
+    if (open !== undefined) open = undefined;
+    else if (word.startsWith('-')) {
+      const option = [...(command?.options ?? []), ...tree.options].find(
+        ({ long, short }) => long === word.split('=')[0] || short === word,
+      );
+      if (option !== undefined) used.add(option.long);
+      if (option?.takesValue && !word.includes('=')) open = option;
+    } else if (command === undefined && operands.length === 0 && word !== 'help') {
+      command = tree.commands.find(({ name }) => name === word);
+      if (command === undefined) operands.push(word);
+    } else if (command !== undefined) operands.push(word);
+  }
+  return { command, operands, open, used };
+}
+
+const optionWords = (options: readonly OptionNode[], used: ReadonlySet<string>): Wanted => ({
+  kind: 'words',
+  words: options
+    .filter(({ long, repeats }) => repeats || !used.has(long))
+    .map(({ long, description }) => ({ value: long, description })),
+});
+
+function valueOf(
+  { long }: OptionNode,
+  command: CommandNode | undefined,
+  operands: readonly string[],
+  prefix: string,
+): Wanted {
+  const values = long === '--state' ? (STATES[`${operands[0]?.replace(/s$/, '')}s`] ?? []) : VALUES[long];
+  return values === undefined ? NOTHING : asWanted(values, operands[0] ?? '', prefix);
+}
+
+/** What stands next after these operands; undefined when the command takes no more. */
+function operandOf({ name, operands }: CommandNode, given: readonly string[]): Wanted | undefined {
+  const last = operands.at(-1);
+  const operand = operands[given.length] ?? (last?.variadic ? last : undefined);
+  if (operand === undefined) return undefined;
+  const values = OPERANDS_OF[name] ?? OPERANDS[operand.name];
+  return values === undefined ? NOTHING : asWanted(values, given[0] ?? '', '');
+}
+
+function asWanted(values: Known | 'files' | readonly string[], pipeline: string, prefix: string): Wanted {
+  if (values === 'files') return { kind: 'files' };
+  if (typeof values === 'string') return { kind: 'known', of: values, pipeline, prefix };
+  return { kind: 'words', words: values.map((value) => ({ value: `${prefix}${value}`, description: '' })) };
+}
