@@ -27,6 +27,22 @@ export interface ConveyorClient {
     artifacts: readonly Artifact[],
     trigger: Trigger,
   ): Promise<{ id: string; number: number; duplicate: boolean }>;
+  /**
+   * What a finder or a webhook brings: a release once every artifact of the pipeline has a value and one is new. `id` is null
+   * while others are missing, and for a pipeline whose releases a person starts.
+   */
+  submit(
+    pipeline: string,
+    artifacts: readonly Artifact[],
+    trigger: Trigger,
+  ): Promise<{ id: string | null; number: number | null; duplicate: boolean }>;
+  /** An emergency push: that deploy only, now, ahead of the queue (DESIGN §5). */
+  push(
+    pipeline: string,
+    action: string,
+    artifacts: readonly Artifact[],
+    push: EmergencyPush,
+  ): Promise<{ id: string; number: number; duplicate: boolean }>;
   status(id: string): Promise<PipelineStatus | ReleaseStatus | DeployStatus>;
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
@@ -35,6 +51,15 @@ export interface ConveyorClient {
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
   close(): Promise<void>;
+}
+
+export interface EmergencyPush {
+  readonly actor: string;
+  readonly reason: string;
+  /** Judge the phases while they are updated, but do not let them bake. */
+  readonly skipBake?: boolean;
+  /** The same key gives the same release. */
+  readonly key?: string;
 }
 
 export interface ListQuery {

@@ -17,10 +17,28 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   if (includes(PIPELINE_VERBS, verb)) return toPipeline(workflows, id, text, verb, input);
   if (id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
+  if (includes(OF_ACTIONS, verb)) return toAction(workflows, id, text, verb, input);
   const release = await workflows.release(id.pipeline, id.number);
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
   const target = targetOf(release, id, verb, text);
   return { ...(await workflows.update<CommandReceipt>(target.workflowId, target.id, verb, input)), id: target.id };
+}
+
+/** Verbs about one action of a release, which the release itself takes. */
+const OF_ACTIONS: readonly Verb[] = ['pick', 'retry'];
+
+async function toAction(
+  workflows: Workflows,
+  id: Exclude<Id, { kind: 'pipeline' }>,
+  text: string,
+  verb: Verb,
+  input: CommandInput,
+): Promise<Receipt> {
+  const action = id.kind === 'action' ? id.action : input.action;
+  if (action === undefined)
+    throw conveyorError('invalid-id', { text, expected: `an action such as ${text}/approve, which ${verb} needs` });
+  const workflowId = workflowIds.release(id.pipeline, id.number);
+  return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
 
 const includes = (verbs: readonly Verb[], verb: Verb): boolean => verbs.includes(verb);

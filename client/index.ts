@@ -1,18 +1,19 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { conveyorError } from '../domain/errors';
-import { parseId, releaseId, workflowIds } from '../domain/ids';
+import { parseId, workflowIds } from '../domain/ids';
 import type { Policy } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { HistoryRow } from '../domain/views';
-import type { Applied, ApplyInput, Started } from '../workflows/messages';
+import type { Applied, ApplyInput } from '../workflows/messages';
 import type { ConveyorClient } from './api';
 import { command } from './commands';
 import { connect, type ConnectionOptions } from './connection';
 import { listDeploys, listPipelines, listReleases } from './lists';
+import { push, release, submit } from './releases';
 import { Workflows } from './workflows';
 
-export type { ConveyorClient, ListQuery } from './api';
+export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
 
 export interface Platform {
   readonly groups: Policy['groups'];
@@ -34,13 +35,9 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
   return {
     apply: (spec, actor) => apply(workflows, options, spec, actor),
     spec: async (pipeline) => (await workflows.pipelineState(pipeline)).spec,
-    release: async (pipeline, artifacts, trigger) => {
-      const started = await workflows.update<Started>(workflowIds.pipeline(pipeline), pipeline, 'start-release', {
-        artifacts,
-        trigger,
-      });
-      return { ...started, id: releaseId(pipeline, started.number) };
-    },
+    release: (pipeline, artifacts, trigger) => release(workflows, pipeline, { artifacts, trigger }),
+    submit: (pipeline, artifacts, trigger) => submit(workflows, pipeline, { artifacts, trigger }),
+    push: (pipeline, action, artifacts, given) => push(workflows, pipeline, action, artifacts, given),
     status: (text) => status(workflows, text),
     listPipelines: (query) => listPipelines(workflows, query),
     listReleases: (query) => listReleases(workflows, query),

@@ -9,7 +9,11 @@ import { translate, type Temporal } from './connection';
 import { mergeAction, mergeDeploy, pendingOf } from './live';
 
 /** What people call an update whose name they never type. */
-const WORDS: Readonly<Record<string, string>> = { 'roll-back': 'revert', 'start-release': 'release' };
+const WORDS: Readonly<Record<string, string>> = {
+  'roll-back': 'revert',
+  'start-release': 'release',
+  submit: 'release',
+};
 
 /** How long a worker may take to answer. */
 const ANSWER_MS = 10_000;
@@ -37,7 +41,10 @@ export class Workflows {
   }
 
   async pipeline(name: string): Promise<PipelineStatus> {
-    return { ...pipelineStatus(await this.pipelineState(name)), webUi: this.link(workflowIds.pipeline(name)) };
+    return {
+      ...pipelineStatus(await this.pipelineState(name), Date.now()),
+      webUi: this.link(workflowIds.pipeline(name)),
+    };
   }
 
   async release(pipeline: string, number: number): Promise<ReleaseStatus> {

@@ -14,6 +14,8 @@ export interface Trigger {
   readonly key: string | null;
   /** rollback: the release that is undone. */
   readonly of?: number;
+  /** emergency: why. */
+  readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
   readonly parent?: string;
 }

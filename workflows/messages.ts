@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
-import type { Admission } from '../domain/pipeline/admission';
-import type { Held, PipelineState, ReadyDeploy } from '../domain/pipeline/state';
+import type { Admission, Asked } from '../domain/pipeline/admission';
+import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
 import type { ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
@@ -48,6 +48,8 @@ export interface StartInput {
   readonly trigger: Trigger;
   /** A workflow that the release signals `child-over` at its end. */
   readonly reportTo?: string;
+  /** With the trigger `emergency`. */
+  readonly emergency?: Emergency;
 }
 
 export interface Submitted {
@@ -67,9 +69,19 @@ export interface Started {
 }
 
 /** A release tells its pipeline. Signals, since a workflow can send no update. */
-export const deployReadySignal = defineSignal<[ReadyDeploy]>('deploy-ready');
-export const deployOverSignal = defineSignal<[Pick<ReadyDeploy, 'release' | 'action'>]>('deploy-over');
+export const deployReadySignal = defineSignal<[ReadyAction]>('deploy-ready');
+export const deployOverSignal = defineSignal<[ActionOver]>('deploy-over');
+/** As those two, for what is no deploy: an action with exclusion groups, or a pick. */
+export const actionReadySignal = defineSignal<[ReadyAction]>('action-ready');
+export const actionOverSignal = defineSignal<[ActionOver]>('action-over');
+/** A person approved a pick: older releases that wait for the same one are superseded. */
+export const pickedSignal = defineSignal<[Asked]>('picked');
 export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
+
+export interface ActionOver extends Asked {
+  /** What the units of a deploy that had to make way ran before it, by unit. */
+  readonly revertTo?: Readonly<Record<string, string>>;
+}
 
 /** A release whose `reportTo` is somebody tells them its end; `state` is that of the release. */
 export const childOverSignal = defineSignal<[ChildOver]>('child-over');
@@ -97,4 +109,4 @@ export interface Overtaken {
 
 /** The pipeline answers: whether a deploy may begin, and until then why not. */
 export const admissionSignal = defineSignal<[{ action: string; admission: Admission }]>('admission');
-export const waitingSignal = defineSignal<[{ action: string; why: string }]>('waiting');
+export const waitingSignal = defineSignal<[{ action: string; why: string; untilMs?: number }]>('waiting');

@@ -1,7 +1,11 @@
 import { allHandlersFinished, condition, continueAsNew, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
-import { admit, whyWaiting } from '../domain/pipeline/admission';
-import { startable, type PipelineState } from '../domain/pipeline/state';
-import { abandoned, PipelineRun } from './pipeline/run';
+import { admit } from '../domain/pipeline/admission';
+import { nextOpening } from '../domain/pipeline/openings';
+import { startable, thinned } from '../domain/pipeline/queue';
+import type { PipelineState } from '../domain/pipeline/state';
+import { abandoned } from './pipeline/abandoned';
+import { lookUpCalendar } from './pipeline/lookUpCalendar';
+import { PipelineRun } from './pipeline/run';
 import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
 
@@ -23,18 +27,28 @@ setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
 async function step(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
-  for (const release of startable(run.state)) await startRelease(run, release);
-  const { state, told } = admit(run.state);
+  await lookUpCalendar(run);
+  run.set(thinned);
+  for (const release of startable(run.state, Date.now())) await startRelease(run, release);
+  const { state, told, overtaken, waiting } = admit(run.state, Date.now());
   run.set(() => state);
   for (const { release, action, admission } of told) await run.tell(release, { action, admission });
-  for (const deploy of state.ready) await run.sayWhy(deploy, whyWaiting(state, deploy));
+  for (const each of overtaken) await run.overtake(each);
+  for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.sayWhy(ready, obstacle);
   run.changed = run.state !== state;
 }
 
 async function waitForChange(run: PipelineRun): Promise<void> {
-  const active = run.state?.active.some(({ state }) => state === 'running') ?? false;
-  if (!active || run.state === null) return condition(() => run.changed);
-  const { reconcileIntervalMs } = run.state.settings;
+  const { state } = run;
+  const opensAtMs = state === null ? undefined : nextOpening(state, Date.now());
+  const active = state?.active.some((release) => release.state === 'running') ?? false;
+  if (state === null || (!active && opensAtMs === undefined)) return condition(() => run.changed);
+  const { reconcileIntervalMs } = state.settings;
+  const untilMs = opensAtMs === undefined ? Infinity : opensAtMs - Date.now();
+  if (!active || untilMs <= reconcileIntervalMs) {
+    await condition(() => run.changed, untilMs, { summary: 'wait for the calendar' });
+    return;
+  }
   const changed = await condition(() => run.changed, reconcileIntervalMs, {
     summary: 'check that the active releases still run',
   });

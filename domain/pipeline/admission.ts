@@ -1,97 +1,207 @@
 import { identityOf } from '../artifact';
-import { release as letGo, request, type Granted } from '../mutex';
-import { isKnownBad, type PipelineState, type ReadyDeploy } from './state';
+import { FREE, release as letGo, request, type Mutex } from '../mutex';
+import { obstacleTo, type Obstacle } from './obstacles';
+import { isKnownBad, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
 
-/** What the pipeline tells a release about a deploy that it is ready to run. */
+/** What the pipeline tells a release about an action that it is ready to run. */
 export type Admission =
-  | { readonly kind: 'granted' }
+  | {
+      readonly kind: 'granted';
+      readonly lastGood?: string | null;
+      readonly revertTo?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: 'superseded'; readonly by: number }
   | { readonly kind: 'bad-package'; readonly reason: string };
+
+/** A release that deploys and has to make way. */
+export interface Overtaking {
+  readonly release: number;
+  readonly by: number;
+  readonly why: 'superseded' | 'preempted';
+}
 
 export interface Admitted {
   readonly state: PipelineState;
   readonly told: readonly { readonly release: number; readonly action: string; readonly admission: Admission }[];
+  readonly overtaken: readonly Overtaking[];
+  /** What is still ready, and why it waits. */
+  readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
 
-/** The key that a deploy holds the pipeline's exclusion by. */
-const requesterOf = (deploy: Pick<ReadyDeploy, 'release' | 'action'>): string => `${deploy.release}/${deploy.action}`;
+export type Asked = Pick<ReadyAction, 'release' | 'action'>;
 
 /**
- * Decides on every deploy that is ready (pipeline-spec.md "Concurrency"): a known-bad artifact is refused; a release is
- * superseded by a newer one that is ready for the same action or has begun it; one release deploys at a time, rollbacks
- * first, then in order; with `supersede: never` also behind older ones that are not ready yet. A hold stops everything
- * but rollbacks.
+ * Decides on every action that is ready (pipeline-spec.md "Concurrency"): a known-bad artifact is refused; a release is
+ * superseded by a newer one that is ready for the same deploy or has begun it; one release deploys at a time, rollbacks
+ * first, then emergencies, then in order; exclusion groups are granted all at once, and nobody overtakes an older release
+ * that waits for one of them. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
-export function admit(state: PipelineState): Admitted {
+export function admit(state: PipelineState, nowMs: number): Admitted {
   let current = state;
   const told: Admitted['told'][number][] = [];
-  for (const deploy of [...state.ready].sort(byTurn)) {
-    const admission = decide(current, deploy);
-    if (admission === undefined) continue;
-    told.push({ release: deploy.release, action: deploy.action, admission });
-    current = { ...current, ready: current.ready.filter((other) => other !== deploy) };
-    if (admission.kind === 'granted') current = begun(current, deploy);
+  const overtaken: Overtaking[] = [];
+  const waiting: Admitted['waiting'][number][] = [];
+  const reserved = new Map<string, number>();
+  for (const ready of [...state.ready].sort(byTurn)) {
+    const decided = decide(current, ready, nowMs, reserved);
+    if ('why' in decided) {
+      const aside = overtakenBy(current, ready, decided);
+      current = withOvertaken(current, aside);
+      overtaken.push(...aside);
+      waiting.push({ ...decided, ready });
+      if (decided.by === 'group') for (const group of ready.mutex ?? []) reserved.set(group, ready.release);
+      continue;
+    }
+    told.push({ release: ready.release, action: ready.action, admission: decided });
+    current = settledFor(current, ready, decided);
   }
-  return { state: current, told };
+  return { state: current, told, overtaken, waiting };
 }
 
-/** A deploy ended, or its release gave up waiting for it. */
-export function withdrawn(state: PipelineState, deploy: Pick<ReadyDeploy, 'release' | 'action'>): PipelineState {
-  const ready = state.ready.filter((other) => other.release !== deploy.release || other.action !== deploy.action);
-  const { mutex }: Granted = letGo(state.deploys, requesterOf(deploy));
-  return { ...state, ready, deploys: mutex };
+/** An action ended, or its release gave up waiting for it. A deploy that had to make way leaves what to revert to. */
+export function withdrawn(
+  state: PipelineState,
+  asked: Asked & { readonly revertTo?: Readonly<Record<string, string>> },
+): PipelineState {
+  const requester = requesterOf(asked);
+  const { revertTo } = asked;
+  return {
+    ...state,
+    ready: state.ready.filter((other) => !isSame(other, asked)),
+    deploys: letGo(state.deploys, requester).mutex,
+    mutexes: Object.fromEntries(
+      Object.entries(state.mutexes).map(([name, mutex]) => [name, letGo(mutex, requester).mutex]),
+    ),
+    inherited: revertTo === undefined ? state.inherited : { ...state.inherited, [asked.action]: revertTo },
+  };
 }
 
-const byTurn = (a: ReadyDeploy, b: ReadyDeploy): number =>
-  Number(b.rollback) - Number(a.rollback) || a.release - b.release;
+/** An action is ready; asking again replaces what was asked before. */
+export function asked(state: PipelineState, ready: ReadyAction, nowMs: number): PipelineState {
+  const others = state.ready.filter((other) => !isSame(other, ready));
+  return { ...state, ready: [...others, { ...ready, readyAtMs: nowMs }] };
+}
 
-function decide(state: PipelineState, deploy: ReadyDeploy): Admission | undefined {
-  const bad = deploy.artifacts.find((artifact) => isKnownBad(state, artifact));
+/** A person let a release go on: older ones that wait for the same pick are superseded. */
+export function picked(state: PipelineState, { release, action }: Asked): PipelineState {
+  const ready = state.ready.filter((other) => !isSame(other, { release, action }));
+  return { ...state, ready, newestBegun: newest(state, { release, action }) };
+}
+
+const isSame = (a: Asked, b: Asked): boolean => a.release === b.release && a.action === b.action;
+
+/** The key that an action holds the pipeline's exclusions by. */
+const requesterOf = ({ release, action }: Asked): string => `${release}/${action}`;
+
+const newest = (state: PipelineState, { release, action }: Asked): PipelineState['newestBegun'] => ({
+  ...state.newestBegun,
+  [action]: Math.max(state.newestBegun[action] ?? 0, release),
+});
+
+const byTurn = (a: ReadyAction, b: ReadyAction): number =>
+  Number(b.rollback) - Number(a.rollback) ||
+  Number(b.emergency === true) - Number(a.emergency === true) ||
+  a.release - b.release;
+
+const isDeploy = ({ kind = 'deploy' }: ReadyAction): boolean => kind === 'deploy';
+
+function decide(
+  state: PipelineState,
+  ready: ReadyAction,
+  nowMs: number,
+  reserved: ReadonlyMap<string, number>,
+): Admission | Obstacle {
+  const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => isKnownBad(state, artifact)) : undefined;
   if (bad)
     return {
       kind: 'bad-package',
       reason: `${identityOf(bad)} is known to be bad: ${isKnownBad(state, bad)?.reason ?? ''}`,
     };
-  const newer = supersededBy(state, deploy);
+  const newer = supersededBy(state, ready);
   if (newer !== undefined) return { kind: 'superseded', by: newer };
-  if (state.held !== null && !deploy.rollback) return undefined;
-  if (comesFirst(state, deploy) !== undefined) return undefined;
-  const { holder } = state.deploys;
-  return holder === null || holder.owner === String(deploy.release) ? { kind: 'granted' } : undefined;
+  return obstacleTo(state, ready, nowMs, reserved) ?? granted(state, ready);
 }
 
-/** A newer one that is going to be refused itself supersedes nothing. */
-function supersededBy(state: PipelineState, { release, action, rollback }: ReadyDeploy): number | undefined {
+function granted({ good, inherited }: PipelineState, ready: ReadyAction): Admission {
+  if (!isDeploy(ready)) return { kind: 'granted' };
+  const revertTo = inherited[ready.action];
+  return {
+    kind: 'granted',
+    lastGood: good[ready.action]?.at(-1)?.version ?? null,
+    ...(revertTo === undefined ? {} : { revertTo }),
+  };
+}
+
+/** A newer one that is going to be refused itself supersedes nothing; what waits for a person supersedes nobody. */
+function supersededBy(state: PipelineState, ready: ReadyAction): number | undefined {
+  const { release, action, rollback, kind } = ready;
+  if (kind === 'exclusive') return undefined;
   const begunBy = state.newestBegun[action] ?? 0;
-  if (begunBy > release) return begunBy;
-  if (rollback || state.spec.releases.supersede === 'never') return undefined;
-  const isNewer = (other: ReadyDeploy): boolean =>
-    other.action === action && other.release > release && !other.rollback && !hasKnownBad(state, other);
-  return state.ready.find(isNewer)?.release;
+  const inOrder = state.spec.releases.supersede === 'never';
+  if (begunBy > release && !(kind === 'pick' && inOrder)) return begunBy;
+  if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
+  const isNewer = (other: ReadyAction): boolean =>
+    isDeploy(other) && other.action === action && other.release > release && !other.rollback && !other.emergency;
+  return state.ready.find((other) => isNewer(other) && !hasKnownBad(state, other))?.release;
 }
 
-const hasKnownBad = (state: PipelineState, { artifacts }: ReadyDeploy): boolean =>
+const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean =>
   artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);
 
-/** With `supersede: never`, the older release that may still begin the same action: until it has, or ended, the others wait. */
-function comesFirst(state: PipelineState, { release, action, rollback }: ReadyDeploy): number | undefined {
-  if (rollback || state.spec.releases.supersede !== 'never') return undefined;
-  const begunBy = state.newestBegun[action] ?? 0;
-  return state.active.find(({ number }) => number > begunBy && number < release)?.number;
+/** The deploying release that a ready one makes go away: an emergency any other, with `supersede: running` a newer one. */
+function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
+  if (by !== 'deploy' || ready.rollback) return [];
+  const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
+  if (holder === undefined || !canBeOvertaken(holder)) return [];
+  const why = ready.emergency ? ('preempted' as const) : ('superseded' as const);
+  const may = ready.emergency || (state.spec.releases.supersede === 'running' && ready.release > holder.number);
+  return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 
-function begun(state: PipelineState, deploy: ReadyDeploy): PipelineState {
-  const { mutex } = request(state.deploys, { owner: String(deploy.release), requester: requesterOf(deploy) });
-  const newest = Math.max(state.newestBegun[deploy.action] ?? 0, deploy.release);
-  return { ...state, deploys: mutex, newestBegun: { ...state.newestBegun, [deploy.action]: newest } };
+/** Once is enough, and what brings things back is never in the way. */
+const canBeOvertaken = ({ trigger, overtakenBy: told }: ActiveRelease): boolean =>
+  told === undefined && trigger.kind !== 'rollback' && trigger.kind !== 'emergency';
+
+const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): PipelineState => ({
+  ...state,
+  active: state.active.map((release) => {
+    const found = overtaken.find(({ release: number }) => number === release.number);
+    return found ? { ...release, overtakenBy: found.by } : release;
+  }),
+});
+
+function settledFor(state: PipelineState, ready: ReadyAction, admission: Admission): PipelineState {
+  const next = { ...state, ready: state.ready.filter((other) => !isSame(other, ready)) };
+  if (admission.kind === 'superseded') return inheritingTurn(next, ready, admission.by);
+  return admission.kind === 'granted' ? begun(next, ready) : next;
 }
 
-/** Why a deploy that is ready does not begin, for `status`. */
-export function whyWaiting(state: PipelineState, deploy: ReadyDeploy): string {
-  if (state.held !== null && !deploy.rollback)
-    return `the pipeline is held by ${state.held.actor}: ${state.held.reason}`;
-  const { holder } = state.deploys;
-  if (holder) return `release ${holder.owner} deploys`;
-  const first = comesFirst(state, deploy);
-  return first === undefined ? 'waiting for its turn' : `release ${first} comes first`;
+/** The newer deploy may begin when the calendar would have let the older one: what was missed is made up once. */
+function inheritingTurn(state: PipelineState, { action, opensAtMs }: ReadyAction, by: number): PipelineState {
+  if (typeof opensAtMs !== 'number') return state;
+  const earlier = (own: number | null | undefined): number =>
+    typeof own === 'number' ? Math.min(own, opensAtMs) : opensAtMs;
+  return {
+    ...state,
+    ready: state.ready.map((other) =>
+      isSame(other, { release: by, action }) ? { ...other, opensAtMs: earlier(other.opensAtMs) } : other,
+    ),
+  };
+}
+
+function begun(state: PipelineState, ready: ReadyAction): PipelineState {
+  const mine = { owner: String(ready.release), requester: requesterOf(ready) };
+  const take = (mutex: Mutex = FREE): Mutex => request(mutex, mine).mutex;
+  const held = (ready.mutex ?? []).map((group) => [group, take(state.mutexes[group])] as const);
+  const mutexes = { ...state.mutexes, ...Object.fromEntries(held) };
+  if (!isDeploy(ready)) return { ...state, mutexes };
+  return {
+    ...state,
+    mutexes,
+    deploys: take(state.deploys),
+    newestBegun: newest(state, ready),
+    active: state.active.map((release) =>
+      release.number === ready.release ? { ...release, deploying: true as const } : release,
+    ),
+  };
 }

@@ -3,7 +3,9 @@ import { mayCommand, type Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { Trigger } from '../views';
 import { rollbackOf } from './rollback';
-import { isKnownBad, repeated, type PipelineState } from './state';
+import { isFull, MAX_QUEUED } from './queue';
+import { isKnownBad, type Emergency, type PipelineState } from './state';
+import { completed, missing, repeated } from './submissions';
 
 /** Why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
 export interface Refusal {
@@ -35,17 +37,69 @@ export function refuseApply(
   return mayCommand(policy, actor) ? undefined : notPermitted(actor, spec.pipeline);
 }
 
-/** What a finder or a verified webhook submits needs no owner; a person does, however they ask. A submission that came before is answered as before. */
+/**
+ * What a finder, a verified webhook or a parent's release submits needs no owner; a person does, however they ask. What came
+ * before is answered as before; what is not given is taken from what the pipeline knows.
+ */
 export function refuseRelease(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
 ): Refusal | undefined {
+  const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
+  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
+  const names = missing(state, artifacts);
+  if (names.length > 0)
+    return { code: 'missing-artifact', message: `a release needs a version of ${names.join(', ')}`, names };
+  return refuseBad(state, completed(state, artifacts));
+}
+
+/** As `refuseRelease`, but for artifacts that are not there yet. */
+export function refuseSubmission(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+): Refusal | undefined {
+  const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
+  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
+  return refuseBad(state, artifacts);
+}
+
+/** An emergency names a deploy, and brings what that deploys. It bypasses no freeze: whoever froze the pipeline unfreezes it. */
+export function refuseEmergency(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+  { action: name }: Emergency,
+): Refusal | undefined {
+  const action = state.spec.actions[name];
+  if (action?.type !== 'deploy')
+    return {
+      code: 'invalid-state',
+      message: action ? `${name} is no deploy but a ${action.type}` : `it has no action ${name}`,
+    };
+  const wrong = refuseArtifacts(state, artifacts, trigger, action.inputs);
+  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
+  if (state.frozen)
+    return {
+      code: 'invalid-state',
+      message: `${state.frozen.actor} has frozen it: ${state.frozen.reason}. Unfreeze it first`,
+    };
+  const names = action.inputs.filter((input) => !artifacts.some((artifact) => artifact.name === input));
+  if (names.length > 0)
+    return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
+  return refuseBad(state, artifacts);
+}
+
+function refuseArtifacts(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+  wanted: readonly string[],
+): Refusal | undefined {
   const { spec } = state;
-  const isPlatform = trigger.kind === 'finder' || trigger.kind === 'webhook';
-  if (!isPlatform && !mayCommand(policyOf(state), trigger.actor)) return notPermitted(trigger.actor, spec.pipeline);
-  if (repeated(state, artifacts, trigger) !== undefined) return undefined;
-  const wanted = Object.keys(spec.artifacts);
+  if (!isPlatform(trigger) && !mayCommand(policyOf(state), trigger.actor))
+    return notPermitted(trigger.actor, spec.pipeline);
   const unknown = artifacts.find(({ name }) => !wanted.includes(name));
   if (unknown)
     return {
@@ -55,9 +109,18 @@ export function refuseRelease(
     };
   const twice = artifacts.find((artifact, index) => artifacts.findIndex(({ name }) => name === artifact.name) < index);
   if (twice) return { code: 'invalid-state', message: `${twice.name} is given twice` };
-  const missing = wanted.filter((name) => !artifacts.some((artifact) => artifact.name === name));
-  if (missing.length > 0)
-    return { code: 'missing-artifact', message: `a release needs a version of ${missing.join(', ')}`, names: missing };
+  return undefined;
+}
+
+const isPlatform = ({ kind }: Trigger): boolean => kind === 'finder' || kind === 'webhook' || kind === 'parent';
+
+/** Refused last of all: what cannot be taken now. */
+function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
+  if (isFull(state))
+    return {
+      code: 'invalid-state',
+      message: `${MAX_QUEUED} releases wait already, and with supersede: never none of them is dropped`,
+    };
   const bad = artifacts.find((artifact) => isKnownBad(state, artifact));
   return bad && { code: 'known-bad', message: isKnownBad(state, bad)?.reason ?? '', names: [identityOf(bad)] };
 }

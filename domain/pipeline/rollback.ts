@@ -1,6 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import { withReason } from '../text';
-import { blamed, condemned, created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
+import { blamed } from './books';
+import { condemned, created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 /** Who undoes which release, and why. */
 export interface Rollback {

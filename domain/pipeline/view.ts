@@ -1,11 +1,17 @@
 import { releaseId } from '../ids';
 import { aligned, block, list, moment, sections } from '../markdown';
-import type { PipelineStatus, ReleaseSummary } from '../views';
+import { formatTime } from '../text';
+import type { GroupView, PipelineStatus, ReleaseSummary, WaitView } from '../views';
+import { admit } from './admission';
+import { nextOpening } from './openings';
+import { whyQueued } from './queue';
 import type { ActiveRelease, PipelineState } from './state';
 
 /** `status PIPELINE -o json`, but for the address of the Web UI. */
-export function pipelineStatus(state: PipelineState): Omit<PipelineStatus, 'webUi'> {
-  const { spec, active, held, knownBad, good, history, commands, nextNumber } = state;
+export function pipelineStatus(state: PipelineState, nowMs: number): Omit<PipelineStatus, 'webUi'> {
+  const { spec, active, held, frozen, knownBad, good, history, commands, nextNumber, inputs } = state;
+  const { mode, gates, timezone } = spec.schedule;
+  const next = nextOpening(state, nowMs);
   const lastGood = Object.entries(good).flatMap(([action, deploys]) => {
     const last = deploys.at(-1);
     return last ? [[action, { release: last.release, version: last.version }] as const] : [];
@@ -16,10 +22,15 @@ export function pipelineStatus(state: PipelineState): Omit<PipelineStatus, 'webU
     description: spec.description,
     owners: spec.owners,
     labels: spec.labels,
-    state: held ? 'held' : 'active',
+    state: frozen ? 'frozen' : held ? 'held' : 'active',
     active: active.map(({ number }) => number),
     lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
     held,
+    frozen,
+    schedule: { mode, gates, next: next === undefined ? null : formatTime(next), ...(timezone ? { timezone } : {}) },
+    groups: groupsOf(state),
+    waits: waitsOf(state, nowMs),
+    inputs: Object.values(inputs),
     knownBad,
     lastGood: Object.fromEntries(lastGood),
     releases: [...history.slice(-RECENT), ...active.map((release) => summary(spec.pipeline, release))].sort(
@@ -27,6 +38,43 @@ export function pipelineStatus(state: PipelineState): Omit<PipelineStatus, 'webU
     ),
     commands,
   };
+}
+
+/** Deploys as one group, and those that the pipeline grants itself. */
+function groupsOf({ spec, deploys, mutexes, ready }: PipelineState): GroupView[] {
+  const waitsFor = (name: string) => ready.filter(({ mutex = [] }) => mutex.includes(name));
+  const view = (name: string, holder: string | undefined, waiting: PipelineState['ready']): GroupView => ({
+    name,
+    scope: 'pipeline',
+    holder: holder === undefined ? null : Number(holder),
+    waiting: [...new Set(waiting.map(({ release }) => release))].sort((a, b) => a - b),
+  });
+  const own = Object.entries(spec.mutex).filter(([, { scope }]) => scope === 'pipeline');
+  return [
+    view(
+      'deploy',
+      deploys.holder?.owner,
+      ready.filter(({ kind = 'deploy' }) => kind === 'deploy'),
+    ),
+    ...own.map(([name]) => view(name, mutexes[name]?.holder?.owner, waitsFor(name))),
+  ];
+}
+
+function waitsOf(state: PipelineState, nowMs: number): WaitView[] {
+  const untilOf = (untilMs: number | undefined) => (untilMs === undefined ? null : formatTime(untilMs));
+  const queued = state.active
+    .filter((release) => release.state === 'queued')
+    .map((release): WaitView => {
+      const { why, untilMs } = whyQueued(state, release);
+      return { release: release.number, action: null, why, until: untilOf(untilMs) };
+    });
+  const ready = admit(state, nowMs).waiting.map(({ ready: { release, action }, why, untilMs }): WaitView => ({
+    release,
+    action,
+    why,
+    until: untilOf(untilMs),
+  }));
+  return [...queued, ...ready];
 }
 
 const RECENT = 10;
@@ -45,21 +93,29 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
 });
 
 /** The current details of a pipeline in the Temporal Web UI (DESIGN §4 rule 12). */
-export function pipelineDetails(state: PipelineState): string {
-  const { id, held, lastGood, releases, knownBad } = pipelineStatus(state);
+export function pipelineDetails(state: PipelineState, nowMs: number): string {
+  const { id, held, frozen, lastGood, releases, knownBad, waits = [] } = pipelineStatus(state, nowMs);
   const good = Object.entries(lastGood).map(
     ([action, { release, version }]) => `${action}: \`${version}\`, since release ${release}`,
   );
   return sections(
     `## ${id}`,
+    frozen ? `**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC: ${frozen.reason}**` : '',
     held ? `**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : '',
     good.length > 0 ? list('In production', good) : 'Nothing was deployed yet.',
     releases.length > 0 ? `Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}` : '',
     list(
+      'Waiting',
+      waits.map(
+        ({ release, action, why, until }) =>
+          `release ${release}${action === null ? '' : `, ${action}`}: ${why}${until === null ? '' : `, until ${moment(until)} UTC`}`,
+      ),
+    ),
+    list(
       'Known bad: never deployed again unless a person allows it',
       knownBad.map(({ artifact, reason }) => `\`${artifact}\`: ${reason}`),
     ),
-    `Next:\n${block(nextOf(id, held !== null, knownBad.at(-1)?.artifact))}`,
+    `Next:\n${block(nextOf(id, held !== null, frozen != null, knownBad.at(-1)?.artifact))}`,
   );
 }
 
@@ -68,10 +124,11 @@ const newestFirst = (releases: readonly ReleaseSummary[]): string[][] =>
     .reverse()
     .map(({ number, state, cause, startedAt }) => [String(number), state, moment(startedAt), cause ?? '']);
 
-function nextOf(id: string, held: boolean, bad: string | undefined): string[] {
+function nextOf(id: string, held: boolean, frozen: boolean, bad: string | undefined): string[] {
   const reason = '--reason "…"';
   return [
     `conveyor history ${id}`,
+    ...(frozen ? [`conveyor unfreeze ${id} ${reason}`] : []),
     held ? `conveyor unhold ${id} ${reason}` : `conveyor hold ${id} ${reason}`,
     ...(bad === undefined ? [] : [`conveyor allow-artifact ${id} ${bad} ${reason}`]),
   ];

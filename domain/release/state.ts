@@ -1,6 +1,7 @@
 import type { Artifact } from '../artifact';
 import type { DeployResult } from '../deploy/state';
 import { deployId, releaseId } from '../ids';
+import type { Emergency, Held } from '../pipeline/state';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
@@ -30,6 +31,10 @@ export interface ReleaseInput {
   readonly lastGood: Readonly<Record<string, string>>;
   readonly policy: Policy;
   readonly settings: Settings;
+  /** A workflow that is told of its end. */
+  readonly reportTo?: string;
+  readonly emergency?: Emergency;
+  readonly frozen?: Held | null;
 }
 
 /** How one deploy of a release ended, for the pipeline's books. */
@@ -91,6 +96,12 @@ export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[
     action.type === 'deploy' && (inProduction?.includes(name) ?? true) ? [[name, atOnce(action)] as const] : [],
   );
   return { ...spec, actions: Object.fromEntries(deploys) };
+}
+
+/** The spec of an emergency push: that deploy, at once and outside its window (DESIGN §5). */
+export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
+  const action = spec.actions[name];
+  return { ...spec, actions: action?.type === 'deploy' ? { [name]: { ...atOnce(action), window: undefined } } : {} };
 }
 
 const atOnce = (action: DeployAction): DeployAction => ({

@@ -1,17 +1,10 @@
+import { settled } from '../../domain/pipeline/books';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
+import { startable } from '../../domain/pipeline/queue';
 import { refuseApply, refuseRelease, refuseRollBack } from '../../domain/pipeline/requests';
 import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
-import {
-  condemned,
-  created,
-  heldBy,
-  isKnownBad,
-  repeated,
-  settled,
-  started,
-  startable,
-  type PipelineState,
-} from '../../domain/pipeline/state';
+import { condemned, created, heldBy, isKnownBad, started, type PipelineState } from '../../domain/pipeline/state';
+import { repeated } from '../../domain/pipeline/submissions';
 import type { DeploySettled } from '../../domain/release/state';
 import { PIPELINE_VERBS, type CommandInput, type PipelineVerb } from '../../domain/verbs';
 import type { Trigger } from '../../domain/views';
@@ -62,9 +55,9 @@ describe('numbers and room', () => {
       queue,
       pipelineOf(['deploy'], { releases: { maxActive: 2 } }),
     );
-    expect(startable(state).map(({ number }) => number)).toEqual([4, 1, 2]);
-    for (const { number } of startable(state)) state = started(state, number);
-    expect(startable(state)).toEqual([]);
+    expect(startable(state, NOW).map(({ number }) => number)).toEqual([4, 1, 2]);
+    for (const { number } of startable(state, NOW)) state = started(state, number);
+    expect(startable(state, NOW)).toEqual([]);
   });
 
   test('books a release once', () => {

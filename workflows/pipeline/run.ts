@@ -1,62 +1,88 @@
 import { ApplicationFailure, getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
-import { withdrawn, type Admission } from '../../domain/pipeline/admission';
+import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
+import { settled } from '../../domain/pipeline/books';
+import { rescheduled } from '../../domain/pipeline/openings';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
-import { policyOf, refuseApply, refuseRelease, refuseRollBack, type Refusal } from '../../domain/pipeline/requests';
-import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
+import type { Obstacle } from '../../domain/pipeline/obstacles';
 import {
-  created,
-  newPipeline,
-  repeated,
-  settled,
-  type PipelineState,
-  type ReadyDeploy,
-} from '../../domain/pipeline/state';
+  policyOf,
+  refuseApply,
+  refuseEmergency,
+  refuseRelease,
+  refuseRollBack,
+  refuseSubmission,
+  type Refusal,
+} from '../../domain/pipeline/requests';
+import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
+import { created, newPipeline, restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
+import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { pipelineDetails, pipelineStatus } from '../../domain/pipeline/view';
 import { mayCommand } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
 import { PIPELINE_VERBS, UNKNOWN_ACTOR, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
 import { onSignal, openInbox } from '../inbox';
 import {
+  actionOverSignal,
+  actionReadySignal,
   admissionSignal,
   applyUpdate,
   deployOverSignal,
   deployReadySignal,
+  frozenSignal,
+  overtakenSignal,
+  pickedSignal,
   pipelineQuery,
   policySignal,
   releaseOverSignal,
   rollBackUpdate,
   startReleaseUpdate,
   statusQuery,
+  submitUpdate,
   waitingSignal,
   type Applied,
   type ApplyInput,
   type RollBackInput,
   type Started,
   type StartInput,
+  type Submitted,
 } from '../messages';
-import { holders } from '../proxies';
 import { retag } from '../tags';
+import { subscribe } from './subscribe';
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
   changed = true;
   private readonly said = new Map<string, string>();
 
-  constructor(public state: PipelineState | null) {
-    setHandler(statusQuery, () => this.state && pipelineStatus(this.state));
+  state: PipelineState | null;
+
+  constructor(carried: PipelineState | null) {
+    this.state = carried && restored(carried);
+    setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
     setHandler(applyUpdate, (input) => this.apply(input), {
       validator: (input) => refuse(refuseApply(this.state, input.spec, input.groups, input.actor)),
     });
     setHandler(startReleaseUpdate, (input) => this.startRelease(input), {
-      validator: ({ artifacts, trigger }) => refuse(refuseRelease(this.known(), artifacts, trigger)),
+      validator: ({ artifacts, trigger, emergency }) =>
+        refuse(
+          emergency
+            ? refuseEmergency(this.known(), artifacts, trigger, emergency)
+            : refuseRelease(this.known(), artifacts, trigger),
+        ),
+    });
+    setHandler(submitUpdate, (input) => this.submit(input), {
+      validator: ({ artifacts, trigger }) => refuse(refuseSubmission(this.known(), artifacts, trigger)),
     });
     setHandler(rollBackUpdate, (input) => this.rollBack(input), {
       validator: ({ of, actor }) => refuse(refuseRollBack(this.known(), of, actor ?? UNKNOWN_ACTOR)),
     });
-    onSignal(deployReadySignal, (deploy) => this.ready(deploy));
-    onSignal(deployOverSignal, (deploy) => this.set((state) => withdrawn(state, deploy)));
+    for (const signal of [deployReadySignal, actionReadySignal])
+      onSignal(signal, (ready) => this.set((state, now) => asked(state, ready, now)));
+    for (const signal of [deployOverSignal, actionOverSignal])
+      onSignal(signal, (over) => this.set((state) => withdrawn(state, over)));
+    onSignal(pickedSignal, (pick) => this.set((state) => picked(state, pick)));
     onSignal(releaseOverSignal, (result) => this.set((state, now) => settled(state, result, now)));
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
@@ -67,12 +93,13 @@ export class PipelineRun {
       whyNot: (verb, input) => whyNotPipeline(this.known(), verb, input),
       take: (verb, input) => {
         this.set((state, now) => takePipeline(state, verb, input, now));
+        if (verb === 'freeze' || verb === 'unfreeze') this.tellFrozen();
         return PIPELINE_EFFECTS[verb];
       },
       record: (command) => this.record(command),
       unknownSignal: () => undefined,
     });
-    if (state) this.show();
+    if (this.state) this.show();
   }
 
   set(step: (state: PipelineState, nowMs: number) => PipelineState): void {
@@ -90,12 +117,20 @@ export class PipelineRun {
     );
   }
 
-  /** Tells a release why its deploy waits, once for each reason. */
-  async sayWhy({ release, action }: ReadyDeploy, why: string): Promise<void> {
+  /** Tells a release that deploys to make way for another. */
+  async overtake({ release, by, why }: Overtaking): Promise<void> {
+    await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(overtakenSignal, { by, why })).catch(
+      () => undefined,
+    );
+  }
+
+  /** Tells a release why one of its actions waits, once for each reason. */
+  async sayWhy({ release, action }: ReadyAction, { why, untilMs }: Obstacle): Promise<void> {
     const key = `${release}/${action}`;
     if (this.said.get(key) === why) return;
     this.said.set(key, why);
-    await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(waitingSignal, { action, why })).catch(
+    const message = { action, why, ...(untilMs === undefined ? {} : { untilMs }) };
+    await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(waitingSignal, message)).catch(
       () => undefined,
     );
   }
@@ -110,21 +145,25 @@ export class PipelineRun {
   }
 
   private show(): void {
-    if (this.state) setCurrentDetails(pipelineDetails(this.state));
+    if (this.state) setCurrentDetails(pipelineDetails(this.state, Date.now()));
   }
 
-  private ready(deploy: ReadyDeploy): void {
-    this.set((state) => {
-      const others = state.ready.filter(
-        ({ release, action }) => release !== deploy.release || action !== deploy.action,
-      );
-      return { ...state, ready: [...others, deploy] };
-    });
+  /** To every release that runs; whoever has ended is none of our business. */
+  private toRunning(send: (workflowId: string) => Promise<void>): void {
+    for (const { number, state } of this.known().active)
+      if (state === 'running') void this.signal(number, send).catch(() => undefined);
+  }
+
+  private tellFrozen(): void {
+    const { frozen } = this.known();
+    this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
   }
 
   private apply({ spec, groups, settings }: ApplyInput): Applied {
     const previous = this.state?.spec ?? null;
-    this.state = this.state ? { ...this.state, spec, groups, settings } : newPipeline(spec, groups, settings);
+    this.state = this.state
+      ? rescheduled({ ...this.state, spec, groups, settings })
+      : newPipeline(spec, groups, settings);
     this.changed = true;
     this.show();
     retag({
@@ -133,20 +172,28 @@ export class PipelineRun {
       ConveyorLabels: Object.entries(spec.labels).map(([key, value]) => `${key}=${value}`),
       ConveyorFinders: Object.values(spec.artifacts).map(({ finder }) => finder),
     });
-    for (const { number, state } of this.state.active)
-      if (state === 'running')
-        void this.signal(number, (id) =>
-          getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })),
-        ).catch(() => undefined);
+    subscribe(spec, previous);
+    this.toRunning((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
     return { created: previous === null, previous };
   }
 
-  private startRelease({ artifacts, trigger }: StartInput): Started {
+  private startRelease({ artifacts, trigger, reportTo, emergency }: StartInput): Started {
     const known = this.known();
     const same = repeated(known, artifacts, trigger);
     if (same !== undefined) return { number: same, duplicate: true };
-    this.set((state, now) => created(state, artifacts, trigger, now));
+    const more = { ...(reportTo === undefined ? {} : { reportTo }), ...(emergency === undefined ? {} : { emergency }) };
+    this.set((state, now) =>
+      emergency
+        ? created(state, artifacts, trigger, now, more)
+        : created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more),
+    );
     return { number: known.nextNumber, duplicate: false };
+  }
+
+  private submit({ artifacts, trigger }: StartInput): Submitted {
+    const { state, number, duplicate } = submitted(this.known(), artifacts, trigger, Date.now());
+    this.set(() => state);
+    return { number, duplicate };
   }
 
   /** The release is undone by a new one. */
@@ -172,30 +219,4 @@ function refuse(refusal: Refusal | undefined): void {
       nonRetryable: true,
       details: [refusal.names ?? []],
     });
-}
-
-/** A release that was terminated can say nothing: its books are closed for it, and what it held is free again. */
-export async function abandoned(run: PipelineRun): Promise<void> {
-  const { spec, active } = run.state ?? { spec: null, active: [] };
-  if (spec === null) return;
-  const running = active.filter(({ state }) => state === 'running');
-  const ids = running.map(({ number }) => workflowIds.release(spec.pipeline, number));
-  const alive = await holders.stillRunning(ids);
-  for (const { number, artifacts } of running.filter((_, index) => !alive.includes(ids[index] ?? ''))) {
-    run.set((state, now) => {
-      const result = {
-        number,
-        state: 'failed' as const,
-        cause: null,
-        artifacts,
-        deploys: [],
-        endedAt: formatTime(now),
-      };
-      const freed = Object.keys(state.spec.actions).reduce(
-        (next, action) => withdrawn(next, { release: number, action }),
-        state,
-      );
-      return settled(freed, result, now);
-    });
-  }
 }

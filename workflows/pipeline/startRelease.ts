@@ -4,7 +4,8 @@ import { identityOf } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
 import { policyOf } from '../../domain/pipeline/requests';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
-import { rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import { emergencySpec, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { release } from '../release';
 import { tagPairs } from '../tags';
 import type { PipelineRun } from './run';
@@ -20,6 +21,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
       workflowId: workflowIds.release(pipeline, queued.number),
       args: [inputOf(state, queued)],
       parentClosePolicy: ParentClosePolicy.ABANDON,
+      ...priorityOf(state, queued),
       staticSummary: `${id}: ${queued.artifacts.map(identityOf).join(', ')}, ${queued.trigger.kind} by ${queued.trigger.actor}`,
       typedSearchAttributes: tagPairs({
         ConveyorPipeline: pipeline,
@@ -38,19 +40,36 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
 const inProduction = ({ good }: PipelineState): string[] =>
   Object.entries(good).flatMap(([action, deploys]) => (deploys.length > 0 ? [action] : []));
 
-function inputOf(state: PipelineState, { number, artifacts, trigger }: ActiveRelease): ReleaseInput {
+function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
+  const { number, artifacts, trigger, reportTo, emergency } = release;
   const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
     const last = good.at(-1);
     return last ? [[action, last.version] as const] : [];
   });
   return {
     number,
-    spec: trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state)) : state.spec,
+    spec: specOf(state, release),
     artifacts,
     previous: state.history.at(-1)?.artifacts ?? [],
     trigger,
     lastGood: Object.fromEntries(lastGood),
     policy: policyOf(state),
     settings: state.settings,
+    ...(reportTo === undefined ? {} : { reportTo }),
+    ...(emergency === undefined ? {} : { emergency }),
   };
+}
+
+/** What goes back, and emergencies, before all (Temporal: 1 is the highest of 5). */
+function priorityOf({ spec }: PipelineState, { trigger }: ActiveRelease) {
+  const urgent = trigger.kind === 'rollback' || trigger.kind === 'emergency';
+  const priorityKey = urgent ? 1 : PRIORITIES[spec.priority];
+  return { priority: { priorityKey, fairnessKey: spec.pipeline } };
+}
+
+const PRIORITIES = { critical: 2, high: 3, normal: 4, low: 5 } as const;
+
+function specOf(state: PipelineState, { trigger, emergency }: ActiveRelease): PipelineSpec {
+  if (emergency) return emergencySpec(state.spec, emergency.action);
+  return trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state)) : state.spec;
 }

@@ -1,0 +1,31 @@
+import type { Artifact } from '../domain/artifact';
+import { releaseId, workflowIds } from '../domain/ids';
+import type { Started, StartInput, Submitted } from '../workflows/messages';
+import type { EmergencyPush } from './api';
+import type { Workflows } from './workflows';
+
+/** How releases begin: by hand or through the API, by what a finder or webhook brings, and in an emergency. */
+
+export async function release(workflows: Workflows, pipeline: string, input: StartInput) {
+  const started = await ask<Started>(workflows, pipeline, 'start-release', input);
+  return { ...started, id: releaseId(pipeline, started.number) };
+}
+
+export async function submit(workflows: Workflows, pipeline: string, input: StartInput) {
+  const submitted = await ask<Submitted>(workflows, pipeline, 'submit', input);
+  return { ...submitted, id: submitted.number === null ? null : releaseId(pipeline, submitted.number) };
+}
+
+export function push(
+  workflows: Workflows,
+  pipeline: string,
+  action: string,
+  artifacts: readonly Artifact[],
+  { actor, reason, skipBake = false, key = null }: Omit<EmergencyPush, 'key'> & { readonly key?: string | null },
+) {
+  const trigger = { kind: 'emergency', actor, key, reason } as const;
+  return release(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
+}
+
+const ask = <T>(workflows: Workflows, pipeline: string, update: string, input: StartInput): Promise<T> =>
+  workflows.update<T>(workflowIds.pipeline(pipeline), pipeline, update, input);

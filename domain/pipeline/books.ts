@@ -1,0 +1,114 @@
+import { identityOf, versionOf, type Artifact } from '../artifact';
+import { release as letGo, type Mutex } from '../mutex';
+import type { ReleaseResult } from '../release/state';
+import type { HistoryRow } from '../views';
+import { condemned, heldBy, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+
+const KEPT_RELEASES = 100;
+const KEPT_GOOD = 10;
+
+/** What is to blame when a set of artifacts is bad: those that the good set did not have; all, when it had them all. */
+export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
+  const known = new Set(good.map(identityOf));
+  const fresh = artifacts.filter((artifact) => !known.has(identityOf(artifact)));
+  return fresh.length > 0 ? fresh : artifacts;
+}
+
+/**
+ * Books what a release came to: history, what is good now, known-bad, and what follows a revert (DESIGN §5 "Revert").
+ * Whatever it held or waited for is free again.
+ */
+export function settled(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
+  const release = state.active.find(({ number }) => number === result.number);
+  if (release === undefined) return state;
+  const row = historyRow(state, release, result);
+  const base: PipelineState = {
+    ...state,
+    active: state.active.filter(({ number }) => number !== result.number),
+    ready: state.ready.filter((deploy) => deploy.release !== result.number),
+    deploys: letGoBy(state.deploys, result.number),
+    mutexes: Object.fromEntries(
+      Object.entries(state.mutexes).map(([name, mutex]) => [name, letGoBy(mutex, result.number)]),
+    ),
+    history: [...state.history, row].slice(-KEPT_RELEASES),
+    good: goodAfter(state, result),
+    inherited: inheritedAfter(state, result),
+  };
+  return afterReverts(base, result, nowMs);
+}
+
+function letGoBy(mutex: Mutex, release: number): Mutex {
+  if (mutex.holder?.owner !== String(release)) return mutex;
+  return mutex.holder.requesters.reduce((held, requester) => letGo(held, requester).mutex, mutex);
+}
+
+function goodAfter({ good }: PipelineState, result: ReleaseResult): PipelineState['good'] {
+  const succeeded = result.deploys.filter(({ result: { outcome } }) => outcome === 'succeeded');
+  const added = succeeded.map(({ action, artifacts }) => {
+    const entry: GoodDeploy = { release: result.number, version: versionOf(artifacts), artifacts };
+    return [action, [...(good[action] ?? []), entry].slice(-KEPT_GOOD)] as const;
+  });
+  return { ...good, ...Object.fromEntries(added) };
+}
+
+/** Once a deploy has come through, or everything is as before, there is nothing to inherit any more. */
+function inheritedAfter({ inherited }: PipelineState, { deploys }: ReleaseResult): PipelineState['inherited'] {
+  const over = deploys.filter(({ result: { outcome } }) => outcome === 'succeeded' || outcome === 'reverted');
+  return Object.fromEntries(
+    Object.entries(inherited).filter(([action]) => !over.some((each) => each.action === action)),
+  );
+}
+
+function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
+  const reverted = result.deploys.filter(({ result: { reverted: by } }) => by !== null);
+  if (reverted.length === 0) {
+    const deployed = result.deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
+    return deployed ? { ...state, revertsInARow: 0 } : state;
+  }
+  const bad = reverted.filter(({ result: { reverted: by } }) => by?.bad === true);
+  const marked = bad.reduce(
+    (next, { action, artifacts, result: { reason } }) =>
+      condemned(
+        next,
+        blamed(artifacts, state.good[action]?.at(-1)?.artifacts ?? []),
+        `release ${result.number} was ${reason}`,
+        nowMs,
+      ),
+    { ...state, revertsInARow: state.revertsInARow + 1 },
+  );
+  const why = whyHold(
+    marked,
+    reverted.map(({ result: { reverted: by } }) => by?.by ?? ''),
+  );
+  return why === undefined || marked.held ? marked : heldBy(marked, 'service:conveyor', why, nowMs);
+}
+
+function whyHold({ spec, revertsInARow }: PipelineState, by: readonly string[]): string | undefined {
+  if (spec.releases.onRevert === 'continue') return undefined;
+  if (spec.releases.onRevert === 'hold') return 'a deploy was reverted';
+  const person = by.find((who) => who !== 'health');
+  if (person !== undefined) return `${person} reverted a deploy`;
+  return revertsInARow >= 2 ? `${revertsInARow} reverts in a row` : undefined;
+}
+
+function historyRow({ spec }: PipelineState, release: ActiveRelease, result: ReleaseResult): HistoryRow {
+  return {
+    id: `${spec.pipeline}/${release.number}`,
+    kind: 'release',
+    pipeline: spec.pipeline,
+    number: release.number,
+    state: result.state,
+    cause: result.cause,
+    trigger: release.trigger,
+    startedAt: release.createdAt,
+    endedAt: result.endedAt,
+    artifacts: result.artifacts,
+    durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
+    deploys: result.deploys.map(({ action, result: { outcome, classification, version } }) => ({
+      action,
+      outcome,
+      classification,
+      version,
+    })),
+  };
+}

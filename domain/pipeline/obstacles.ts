@@ -1,0 +1,87 @@
+import { FREE, type Mutex } from '../mutex';
+import type { PipelineState, ReadyAction } from './state';
+
+/** Why an action that is ready does not begin, and when that ends, if that is known. */
+export interface Obstacle {
+  readonly by: 'freeze' | 'hold' | 'calendar' | 'order' | 'deploy' | 'group' | 'pick';
+  readonly why: string;
+  readonly untilMs?: number;
+}
+
+/** @param reserved exclusion groups that older releases wait for. */
+export function obstacleTo(
+  state: PipelineState,
+  ready: ReadyAction,
+  nowMs: number,
+  reserved: ReadonlyMap<string, number>,
+): Obstacle | undefined {
+  const { kind = 'deploy', rollback, emergency } = ready;
+  if (kind === 'pick') return { by: 'pick', why: 'waiting for a person' };
+  if (state.frozen && !rollback)
+    return { by: 'freeze', why: `the pipeline is frozen by ${state.frozen.actor}: ${state.frozen.reason}` };
+  if (kind === 'exclusive') return group(state, ready, reserved);
+  if (state.held && !rollback && !emergency)
+    return { by: 'hold', why: `the pipeline is held by ${state.held.actor}: ${state.held.reason}` };
+  return (
+    calendar(state, ready, nowMs) ?? order(state, ready) ?? deploying(state, ready) ?? group(state, ready, reserved)
+  );
+}
+
+/** Deploys whose opening has to be looked up. */
+export const unscheduled = (state: PipelineState): ReadyAction[] =>
+  state.ready.filter((ready) => waitsForCalendar(state, ready) && ready.opensAtMs === undefined);
+
+/** The calendar gates the first deploy of a release; what follows belongs to the same rollout. */
+function waitsForCalendar(
+  { spec, active }: PipelineState,
+  { release, rollback, emergency, kind }: ReadyAction,
+): boolean {
+  const { mode, gates } = spec.schedule;
+  if (mode !== 'calendar' || gates !== 'deploys' || rollback || emergency) return false;
+  return (kind ?? 'deploy') === 'deploy' && active.find(({ number }) => number === release)?.deploying !== true;
+}
+
+function calendar(state: PipelineState, ready: ReadyAction, nowMs: number): Obstacle | undefined {
+  if (!waitsForCalendar(state, ready)) return undefined;
+  const { opensAtMs } = ready;
+  if (opensAtMs === undefined) return { by: 'calendar', why: 'the calendar is being looked up' };
+  if (opensAtMs === null) return { by: 'calendar', why: 'the calendar never opens' };
+  return opensAtMs <= nowMs
+    ? undefined
+    : { by: 'calendar', why: `waiting for the calendar (${state.spec.schedule.calendar ?? ''})`, untilMs: opensAtMs };
+}
+
+/** With `supersede: never`, the older release that may still begin the same action: until it has, or ended, the others wait. */
+function order(state: PipelineState, { release, action, rollback, emergency }: ReadyAction): Obstacle | undefined {
+  if (rollback || emergency || state.spec.releases.supersede !== 'never') return undefined;
+  const begunBy = state.newestBegun[action] ?? 0;
+  const first = state.active.find(
+    ({ number, trigger }) => number > begunBy && number < release && trigger.kind !== 'emergency',
+  );
+  return first && { by: 'order', why: `release ${first.number} comes first` };
+}
+
+function deploying({ deploys, active }: PipelineState, { release }: ReadyAction): Obstacle | undefined {
+  const other = otherHolder(deploys, release);
+  if (other === undefined) return undefined;
+  const makesWay = active.some(({ number, overtakenBy }) => String(number) === other && overtakenBy !== undefined);
+  return { by: 'deploy', why: `release ${other} deploys${makesWay ? ' and was told to make way' : ''}` };
+}
+
+function group(
+  { mutexes }: PipelineState,
+  { release, mutex = [] }: ReadyAction,
+  reserved: ReadonlyMap<string, number>,
+): Obstacle | undefined {
+  for (const name of mutex) {
+    const other = otherHolder(mutexes[name] ?? FREE, release);
+    if (other !== undefined) return { by: 'group', why: `release ${other} holds ${name}` };
+    const older = reserved.get(name);
+    if (older !== undefined && older !== release)
+      return { by: 'group', why: `release ${older} comes first for ${name}` };
+  }
+  return undefined;
+}
+
+const otherHolder = ({ holder }: Mutex, release: number): string | undefined =>
+  holder === null || holder.owner === String(release) ? undefined : holder.owner;

@@ -1,0 +1,52 @@
+import { unscheduled as unscheduledDeploys } from './obstacles';
+import { unscheduled as unscheduledReleases } from './queue';
+import type { PipelineState } from './state';
+
+/** A moment after which the calendar has to be looked up, and what for. */
+export interface Unscheduled {
+  readonly release: number;
+  /** Null: the release itself waits to start. */
+  readonly action: string | null;
+  readonly afterMs: number;
+}
+
+/** What waits for the calendar and does not know yet until when. */
+export const unscheduled = (state: PipelineState): Unscheduled[] => [
+  ...unscheduledReleases(state).map(({ number, createdAt }) => ({
+    release: number,
+    action: null,
+    afterMs: Date.parse(createdAt),
+  })),
+  ...unscheduledDeploys(state).map(({ release, action, readyAtMs = 0 }) => ({ release, action, afterMs: readyAtMs })),
+];
+
+/** The answer of the calendar for one of them; null: never. */
+export function scheduled(
+  state: PipelineState,
+  { release, action }: Pick<Unscheduled, 'release' | 'action'>,
+  opensAtMs: number | null,
+): PipelineState {
+  return action === null
+    ? { ...state, active: state.active.map((each) => (each.number === release ? { ...each, opensAtMs } : each)) }
+    : {
+        ...state,
+        ready: state.ready.map((each) =>
+          each.release === release && each.action === action ? { ...each, opensAtMs } : each,
+        ),
+      };
+}
+
+/** After a change of the calendar everything is looked up again, from when it began to wait. */
+export const rescheduled = (state: PipelineState): PipelineState => ({
+  ...state,
+  active: state.active.map(({ opensAtMs: _, ...release }) => release),
+  ready: state.ready.map(({ opensAtMs: _, ...ready }) => ready),
+});
+
+/** When the calendar next lets something through; undefined when nothing waits for it. ms since the epoch. */
+export function nextOpening({ active, ready }: PipelineState, nowMs: number): number | undefined {
+  const queued = active.filter(({ state }) => state === 'queued');
+  const times = [...queued, ...ready].flatMap(({ opensAtMs }) => (typeof opensAtMs === 'number' ? [opensAtMs] : []));
+  const ahead = times.filter((time) => time > nowMs);
+  return ahead.length > 0 ? Math.min(...ahead) : undefined;
+}

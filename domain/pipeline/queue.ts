@@ -1,0 +1,88 @@
+import type { ReleaseResult } from '../release/state';
+import { formatTime } from '../text';
+import { settled } from './books';
+import type { ActiveRelease, PipelineState } from './state';
+
+/** How many releases may wait to start; more would outgrow what a workflow can carry. */
+export const MAX_QUEUED = 200;
+
+const isQueued = ({ state }: ActiveRelease): boolean => state === 'queued';
+
+/** Rollbacks and emergencies wait for no room, no calendar. */
+const isUrgent = ({ trigger }: ActiveRelease): boolean => trigger.kind === 'rollback' || trigger.kind === 'emergency';
+
+/** Releases that may start now, oldest first, urgent ones before all; while frozen only rollbacks. */
+export function startable(state: PipelineState, nowMs: number): ActiveRelease[] {
+  const { active, spec, frozen } = state;
+  const queued = active.filter(isQueued);
+  if (frozen) return queued.filter(({ trigger }) => trigger.kind === 'rollback');
+  const running = active.filter((release) => release.state === 'running' && !isUrgent(release)).length;
+  const room = Math.max(0, spec.releases.maxActive - running);
+  const regular = queued.filter((release) => !isUrgent(release) && hasOpened(state, release, nowMs));
+  return [...queued.filter(isUrgent), ...regular.slice(0, room)];
+}
+
+/** With `gates: releases` the calendar says when releases start. */
+const gatesReleases = ({ spec: { schedule } }: PipelineState): boolean =>
+  schedule.mode === 'calendar' && schedule.gates === 'releases';
+
+const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: number): boolean =>
+  !gatesReleases(state) || (typeof opensAtMs === 'number' && opensAtMs <= nowMs);
+
+/** Queued releases whose opening has to be looked up. */
+export const unscheduled = (state: PipelineState): ActiveRelease[] =>
+  gatesReleases(state)
+    ? state.active.filter((release) => isQueued(release) && !isUrgent(release) && release.opensAtMs === undefined)
+    : [];
+
+/** Why a queued release does not start, and until when if that is known. */
+export function whyQueued(state: PipelineState, release: ActiveRelease): { why: string; untilMs?: number } {
+  if (state.frozen) return { why: `the pipeline is frozen by ${state.frozen.actor}: ${state.frozen.reason}` };
+  if (gatesReleases(state) && release.opensAtMs === null) return { why: 'the calendar never opens' };
+  if (gatesReleases(state) && typeof release.opensAtMs === 'number')
+    return { why: 'waiting for the calendar', untilMs: release.opensAtMs };
+  return { why: `${state.spec.releases.maxActive} releases run already (releases.maxActive)` };
+}
+
+/**
+ * Releases that never start, since a newer one says the same later: of those that wait for the same opening of the calendar all but the
+ * newest, and the oldest of a line that has grown too long. With `supersede: never` each has its turn.
+ */
+export function thinned(state: PipelineState, nowMs: number): PipelineState {
+  if (state.spec.releases.supersede === 'never') return state;
+  const waiting = state.active.filter((release) => isQueued(release) && !isUrgent(release));
+  const newest = waiting.at(-1);
+  if (newest === undefined) return state;
+  const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];
+  const surplus = waiting.slice(0, Math.max(0, waiting.length - MAX_QUEUED));
+  return [...new Set([...gated, ...surplus])].reduce(
+    (next, release) => settled(inheriting(next, release, newest), supersededResult(release, nowMs), nowMs),
+    state,
+  );
+}
+
+/** The newer release starts when the older one would have. */
+function inheriting(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
+  if (typeof opensAtMs !== 'number') return state;
+  const earlier = (release: ActiveRelease): ActiveRelease => ({
+    ...release,
+    opensAtMs: typeof release.opensAtMs === 'number' ? Math.min(release.opensAtMs, opensAtMs) : opensAtMs,
+  });
+  return {
+    ...state,
+    active: state.active.map((release) => (release.number === newest.number ? earlier(release) : release)),
+  };
+}
+
+const supersededResult = ({ number, artifacts }: ActiveRelease, nowMs: number): ReleaseResult => ({
+  number,
+  state: 'cancelled',
+  cause: 'superseded',
+  artifacts,
+  deploys: [],
+  endedAt: formatTime(nowMs),
+});
+
+/** Whether the line is full: under `supersede: never` nothing is dropped, so nothing more is taken. */
+export const isFull = ({ spec, active }: PipelineState): boolean =>
+  spec.releases.supersede === 'never' && active.filter(isQueued).length >= MAX_QUEUED;

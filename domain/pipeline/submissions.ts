@@ -1,0 +1,66 @@
+import { identityOf, type Artifact } from '../artifact';
+import type { Trigger } from '../views';
+import { created, type PipelineState } from './state';
+
+/** The release that a submission repeats: the same key, or from a finder or webhook the same artifacts. */
+export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
+  const byKey = trigger.key === null ? undefined : state.keys.find(([key]) => key === trigger.key)?.[1];
+  if (byKey !== undefined || (trigger.kind !== 'finder' && trigger.kind !== 'webhook')) return byKey;
+  // What a release built itself is among its artifacts once it has ended.
+  const same = (of: { readonly artifacts: readonly Artifact[] }) => {
+    const had = new Set(of.artifacts.map(identityOf));
+    return artifacts.every((artifact) => had.has(identityOf(artifact)));
+  };
+  return (state.active.find(same) ?? state.history.find(same))?.number;
+}
+
+/** The artifacts of a release: those given, and for the others of the pipeline the latest that it knows. */
+export function completed({ spec, inputs }: PipelineState, given: readonly Artifact[]): readonly Artifact[] {
+  const names = new Set(given.map(({ name }) => name));
+  const known = Object.keys(spec.artifacts).flatMap((name) => (names.has(name) ? [] : (inputs[name] ?? [])));
+  return [...given, ...known];
+}
+
+/** The pipeline's artifacts that have no value yet. */
+export function missing({ spec, inputs }: PipelineState, given: readonly Artifact[]): string[] {
+  const names = new Set(given.map(({ name }) => name));
+  return Object.keys(spec.artifacts).filter((name) => !names.has(name) && inputs[name] === undefined);
+}
+
+/** From now on these are the latest values. */
+export const remembering = (state: PipelineState, artifacts: readonly Artifact[]): PipelineState => ({
+  ...state,
+  inputs: { ...state.inputs, ...Object.fromEntries(artifacts.map((artifact) => [artifact.name, artifact])) },
+});
+
+/** Why a submission made no release, or which one it made or repeated. */
+export interface Submission {
+  readonly state: PipelineState;
+  readonly number: number | null;
+  readonly duplicate: boolean;
+}
+
+/**
+ * What a finder or a webhook brings (pipeline-spec.md "artifacts"): a release once each artifact has a value and one is
+ * new. What came before, by key or by identity, makes no second one. A pipeline whose releases a person starts remembers it.
+ */
+export function submitted(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+  nowMs: number,
+): Submission {
+  const same = repeated(state, artifacts, trigger);
+  if (same !== undefined) return { state, number: same, duplicate: true };
+  const isKnown = ({ name, ...rest }: Artifact): boolean => {
+    const latest = state.inputs[name];
+    return latest !== undefined && identityOf(latest) === identityOf({ name, ...rest });
+  };
+  if (artifacts.every(isKnown)) return { state, number: null, duplicate: true };
+  const known = remembering(state, artifacts);
+  const { mode, gates } = state.spec.schedule;
+  if (missing(known, artifacts).length > 0 || (mode === 'manual' && gates === 'releases'))
+    return { state: known, number: null, duplicate: false };
+  const made = created(known, completed(known, artifacts), trigger, nowMs);
+  return { state: made, number: state.nextNumber, duplicate: false };
+}

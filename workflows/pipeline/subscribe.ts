@@ -1,0 +1,14 @@
+import { upsertMemo } from '@temporalio/workflow';
+import type { SubscriptionsMemo } from '../../domain/pipeline/pipelineIndex';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+
+/** Leaves a memo of what the pipeline wants of which finder, by which sweeps find it (domain/pipeline/pipelineIndex.ts). */
+export function subscribe(spec: PipelineSpec, previous: PipelineSpec | null): void {
+  const wanted = subscriptionsOf(spec);
+  const before = previous === null ? {} : subscriptionsOf(previous);
+  if (JSON.stringify(wanted) === JSON.stringify(before)) return;
+  upsertMemo({ subscriptions: { atMs: Date.now(), artifacts: wanted } satisfies SubscriptionsMemo });
+}
+
+const subscriptionsOf = ({ artifacts }: PipelineSpec): SubscriptionsMemo['artifacts'] =>
+  Object.fromEntries(Object.entries(artifacts).filter(([, { finder }]) => finder !== 'manual'));
