@@ -1,4 +1,6 @@
 export { deploy } from './deploy';
+export { fanOut } from './fanOut';
+export { fanOutShard } from './fanOut/shard';
 export { lock } from './lock';
 export { pipeline } from './pipeline';
 export { release } from './release';

@@ -1,6 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { ActionActivities } from '../activities/actionService';
 import type { CalendarActivities } from '../activities/calendar';
+import type { ChildActivities } from '../activities/children';
 import type { HolderActivities } from '../activities/holders';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
@@ -45,6 +46,16 @@ export const patientPushWatchers = (settings: Settings) =>
 
 export const actionWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: FOREVER });
+
+export const children = proxyActivities<ChildActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+
+/** Starting one waits for its pipeline; when the worker was killed meanwhile, another takes over at once. */
+export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
+  proxyActivities<Pick<ChildActivities, 'startChildRelease'>>({
+    startToCloseTimeout: '1m',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: FOREVER,
+  });
 
 /** A script is run again when its worker dies, at least once (activities/script.ts). */
 export const scriptWatchers = (settings: Settings) =>

@@ -1,0 +1,126 @@
+import { Context } from '@temporalio/activity';
+import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Artifact } from '../domain/artifact';
+import type { ChildrenSpec, Selection } from '../domain/children/fanOut';
+import type { ChildEnd, ShardReport } from '../domain/children/window';
+import { workflowIds } from '../domain/ids';
+import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import type { PipelineState } from '../domain/pipeline/state';
+import type { ReleaseResult } from '../domain/release/state';
+import { beating } from './clock';
+
+export type ChildActivities = ReturnType<typeof createChildActivities>;
+
+/** A child's release that is asked for. */
+export interface ChildRequest {
+  readonly child: string;
+  /** The parent's release: `inference/3`. Asking again for the same parent and child starts nothing new. */
+  readonly parent: string;
+  readonly artifacts: readonly Artifact[];
+  /** The workflow that the release tells its end. */
+  readonly reportTo: string;
+  readonly heartbeatTimeoutMs: number;
+}
+
+export type ChildAnswer =
+  { readonly kind: 'started'; readonly number: number } | { readonly kind: 'refused'; readonly reason: string };
+
+/** What a fan-out cannot do itself: find children, ask their pipelines for releases, see what became of the silent ones. */
+export function createChildActivities({ client, index }: { client: Client; index: PipelineIndex }) {
+  return {
+    /** The children of a pipeline, each once and in order; never the pipeline itself. */
+    selectChildren: async (parent: string, { pipelines, first }: ChildrenSpec): Promise<Selection> => {
+      const all = 'label' in pipelines ? await collect(index.labelled(pipelines.label)) : pipelines;
+      const early = new Set(first ? await collect(index.labelled(first.label)) : []);
+      const children = [...new Set(all)].filter((name) => name !== parent).sort();
+      return {
+        first: children.filter((name) => early.has(name)),
+        rest: children.filter((name) => !early.has(name)),
+      };
+    },
+
+    /** Asks a child's pipeline for a release. What it refuses it would refuse again; anything else is tried again. */
+    startChildRelease: async (request: ChildRequest): Promise<ChildAnswer> => {
+      const context = Context.current();
+      const ask = () => client.withAbortSignal(context.cancellationSignal, () => askForRelease(client, request));
+      return beating(request.heartbeatTimeoutMs / 3, () => context.heartbeat(), ask);
+    },
+
+    /** Those of the children whose releases have ended, and how. */
+    childrenOver: async (children: readonly { pipeline: string; number: number }[]): Promise<ChildEnd[]> => {
+      const ends = await Promise.all(children.map(({ pipeline, number }) => endOf(client, pipeline, number)));
+      return ends.flatMap((end) => end ?? []);
+    },
+
+    /** Those of the shards that have ended, with the last they had to say; null when they were terminated. */
+    shardsOver: async (ids: readonly string[]): Promise<{ id: string; report: ShardReport | null }[]> => {
+      const ends = await Promise.all(
+        ids.map(async (id) => {
+          const end = await resultOf<ShardReport>(client, id);
+          return end === 'running' ? [] : [{ id, report: end === 'unknown' ? null : end }];
+        }),
+      );
+      return ends.flat();
+    },
+  };
+}
+
+async function collect(names: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const name of names) all.push(name);
+  return all;
+}
+
+async function askForRelease(client: Client, request: ChildRequest): Promise<ChildAnswer> {
+  const { child, parent, artifacts, reportTo } = request;
+  const trigger = { kind: 'parent', actor: 'service:conveyor', key: `parent:${parent}`, parent };
+  try {
+    const { number } = await client.workflow
+      .getHandle(workflowIds.pipeline(child))
+      .executeUpdate<{ number: number }, [object]>('start-release', { args: [{ artifacts, trigger, reportTo }] });
+    return { kind: 'started', number };
+  } catch (error) {
+    const reason = refusalOf(error, child);
+    if (reason === undefined) throw error;
+    return { kind: 'refused', reason };
+  }
+}
+
+function refusalOf(error: unknown, child: string): string | undefined {
+  if (error instanceof WorkflowNotFoundError) return `there is no pipeline ${child}`;
+  const isRefusal = error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure;
+  return isRefusal ? error.cause?.message : undefined;
+}
+
+/** Undefined while it runs. A release that its pipeline has not started yet is known to the pipeline alone. */
+async function endOf(client: Client, pipeline: string, number: number): Promise<ChildEnd | undefined> {
+  const result = await resultOf<ReleaseResult>(client, workflowIds.release(pipeline, number));
+  if (result === 'running') return undefined;
+  if (result === null) return { pipeline, number, state: 'failed', reason: 'its release was terminated' };
+  if (result !== 'unknown') return { pipeline, number, state: result.state };
+  const state = await client.workflow
+    .getHandle(workflowIds.pipeline(pipeline))
+    .query<PipelineState | null>('pipeline')
+    .catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return null;
+      throw error;
+    });
+  if (state?.active.some((release) => release.number === number)) return undefined;
+  const row = state?.history.find((release) => release.number === number);
+  if (row?.state === 'succeeded' || row?.state === 'cancelled') return { pipeline, number, state: row.state };
+  return { pipeline, number, state: 'failed', reason: row ? 'its release failed' : 'nobody knows of its release' };
+}
+
+/** What a workflow ended with: null when it did not end by itself, `unknown` when there is none. */
+async function resultOf<T>(client: Client, workflowId: string): Promise<T | null | 'running' | 'unknown'> {
+  const handle = client.workflow.getHandle(workflowId);
+  try {
+    const { status } = await handle.describe();
+    if (status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW') return 'running';
+    return status.name === 'COMPLETED' ? ((await handle.result()) as T) : null;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    throw error;
+  }
+}

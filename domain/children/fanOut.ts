@@ -1,0 +1,167 @@
+import type { Artifact } from '../artifact';
+import type { Policy } from '../principals';
+import type { Settings } from '../settings';
+import type { PipelineSpec } from '../spec/pipeline';
+import { withReason } from '../text';
+import type { CommandInput, CommandRecord } from '../verbs';
+import { fitting, planShards, type ShardPlan } from './shards';
+import { KEPT_FAILURES, type ShardReport } from './window';
+
+export type ChildrenSpec = NonNullable<PipelineSpec['children']>;
+
+/** What the fan-out of a release that succeeded is started with. */
+export interface FanOutInput {
+  readonly pipeline: string;
+  readonly number: number;
+  readonly children: ChildrenSpec;
+  /** What every child is given; of `children.artifacts` those that the release has. */
+  readonly artifacts: readonly Artifact[];
+  readonly policy: Policy;
+  readonly settings: Settings;
+}
+
+/** The children of a release: those that go before all others, and the others. */
+export interface Selection {
+  readonly first: readonly string[];
+  readonly rest: readonly string[];
+}
+
+/** Where a fan-out stands; carried across continue-as-new. Names only in shards that have not started. */
+export interface FanOutState {
+  readonly stage: 'selecting' | 'first' | 'rest';
+  readonly stageStartedAtMs: number;
+  readonly shards: readonly ShardRecord[];
+  /** Why nothing more is started. */
+  readonly stop: { readonly by: 'command' | 'verdict' | 'nothing'; readonly reason: string } | null;
+  readonly commands: readonly CommandRecord[];
+}
+
+export interface ShardRecord extends ShardPlan {
+  readonly index: number;
+  readonly stage: 'first' | 'rest';
+  readonly size: number;
+  readonly state: 'waiting' | 'running' | 'over';
+  /** Whether it knows that nothing more is to be started. */
+  readonly stopTold: boolean;
+  /** What it said last; null before its first word. */
+  readonly report: ShardReport | null;
+}
+
+export const SELECTING: FanOutState = {
+  stage: 'selecting',
+  stageStartedAtMs: 0,
+  shards: [],
+  stop: null,
+  commands: [],
+};
+
+/** What is missing of what the children are to be given; a release that has not made it has nothing to hand on. */
+export const missingFor = ({ children, artifacts }: FanOutInput): string[] =>
+  children.artifacts.filter((wanted) => !artifacts.some(({ name }) => name === wanted));
+
+/** Nobody is to be started at all. */
+export const nothingToDo = (state: FanOutState, reason: string): FanOutState => ({
+  ...state,
+  stage: 'rest',
+  stop: state.stop ?? { by: 'nothing', reason },
+});
+
+/** The children are known. A first subset that is too small is a mistake that is better seen before anything changes. */
+export function selected(
+  state: FanOutState,
+  { first, rest }: Selection,
+  { first: wanted, maxConcurrent }: ChildrenSpec,
+  nowMs: number,
+): FanOutState {
+  const shards = [
+    ...planShards(first, maxConcurrent).map((plan) => ({ ...plan, stage: 'first' as const })),
+    ...planShards(rest, maxConcurrent).map((plan) => ({ ...plan, stage: 'rest' as const })),
+  ].map((plan, index): ShardRecord => ({ ...plan, index, size: plan.names.length, ...UNSTARTED }));
+  const stage = first.length > 0 ? 'first' : 'rest';
+  const next: FanOutState = { ...state, stage, stageStartedAtMs: nowMs, shards };
+  if (shards.length === 0) return nothingToDo(next, 'no pipeline is a child of it');
+  const atLeast = wanted?.atLeast ?? 0;
+  if (first.length >= atLeast || state.stop !== null) return next;
+  const reason = `the first ${atLeast} must succeed before the others start, but only ${first.length} of the children are among them; none was started`;
+  return { ...next, stop: { by: 'verdict', reason } };
+}
+
+const UNSTARTED = { state: 'waiting', stopTold: false, report: null } as const;
+
+/** Once the first subset is over: the others may begin, or never will. Every one of the subset must have succeeded. */
+export function advanced(state: FanOutState, nowMs: number): FanOutState {
+  const first = state.shards.filter(({ stage }) => stage === 'first');
+  if (state.stage !== 'first' || state.stop !== null) return state;
+  const failed = first.reduce((sum, { report }) => sum + (report ? report.failed + report.cancelled : 0), 0);
+  if (failed > 0) {
+    const size = first.reduce((sum, shard) => sum + shard.size, 0);
+    const reason = `${failed} of the ${size} that go first did not succeed, so the others were not started`;
+    return { ...state, stop: { by: 'verdict', reason } };
+  }
+  return first.every((shard) => shard.state === 'over') ? { ...state, stage: 'rest', stageStartedAtMs: nowMs } : state;
+}
+
+/** The shards to start now, so that no more children run at once than may. */
+export function startable({ stage, stop, shards }: FanOutState, { maxConcurrent }: ChildrenSpec): ShardRecord[] {
+  if (stop !== null) return [];
+  const waiting = shards.filter((shard) => shard.state === 'waiting' && shard.stage === stage);
+  return fitting(waiting, shards.filter(isRunning), maxConcurrent);
+}
+
+/** The shards that have to hear that nothing more is to be started. */
+export const toStop = ({ stop, shards }: FanOutState): ShardRecord[] =>
+  stop === null ? [] : shards.filter((shard) => isRunning(shard) && !shard.stopTold);
+
+/** Once it is started a shard keeps its names itself. */
+export const shardStarted = (state: FanOutState, index: number): FanOutState =>
+  withShard(state, index, { state: 'running', names: [] });
+
+export const shardTold = (state: FanOutState, index: number): FanOutState =>
+  withShard(state, index, { stopTold: true });
+
+/** A shard said where it stands; what comes late, after its end, says nothing new. */
+export function shardReported(state: FanOutState, index: number, report: ShardReport, over: boolean): FanOutState {
+  if (state.shards[index]?.state === 'over') return state;
+  return withShard(state, index, { report, ...(over ? { state: 'over' as const } : {}) });
+}
+
+/** A shard that was terminated can say nothing: what it had not reported counts as failed, since nobody knows. */
+export function shardLost(state: FanOutState, index: number, workflowId: string): FanOutState {
+  const shard = state.shards[index];
+  if (shard === undefined || shard.state === 'over') return state;
+  const known = shard.report ?? NOTHING_YET;
+  const lost = shard.size - known.succeeded - known.failed - known.cancelled - known.notStarted;
+  const reason = `this shard ended without a word: nobody knows what became of ${lost} of its children`;
+  const failures = [{ id: workflowId, state: 'failed' as const, reason }, ...known.failures].slice(0, KEPT_FAILURES);
+  const report = { ...known, waiting: 0, running: 0, failed: known.failed + lost, failures };
+  return shardReported(state, index, report, true);
+}
+
+export function cancelled(state: FanOutState, { actor = '', reason = '' }: CommandInput): FanOutState {
+  return { ...state, stop: { by: 'command', reason: withReason(`cancelled by ${actor}`, reason) } };
+}
+
+export const whyNotCancel = ({ stop }: FanOutState): string | undefined =>
+  stop === null ? undefined : `nothing more is started: ${stop.reason}`;
+
+export const isOver = ({ stage, stop, shards }: FanOutState): boolean =>
+  stage !== 'selecting' &&
+  !shards.some(isRunning) &&
+  (stop !== null || (stage === 'rest' && !shards.some(({ state }) => state === 'waiting')));
+
+const NOTHING_YET: ShardReport = {
+  waiting: 0,
+  running: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  notStarted: 0,
+  failures: [],
+};
+
+const isRunning = ({ state }: ShardRecord): boolean => state === 'running';
+
+const withShard = (state: FanOutState, index: number, patch: Partial<ShardRecord>): FanOutState => ({
+  ...state,
+  shards: state.shards.map((shard) => (shard.index === index ? { ...shard, ...patch } : shard)),
+});

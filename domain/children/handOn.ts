@@ -1,0 +1,24 @@
+import type { Artifact } from '../artifact';
+import type { ReleaseInput, ReleaseRecord } from '../release/state';
+
+/**
+ * What a release hands on to its children: of each artifact that they take the last value that it has, which is what the
+ * producer that ended last made, or what the release was given.
+ */
+export function handedOn(
+  { spec, artifacts }: Pick<ReleaseInput, 'spec' | 'artifacts'>,
+  { actions }: Pick<ReleaseRecord, 'actions'>,
+): Artifact[] {
+  const ended = Object.values(actions).sort((a, b) => compare(a.endedAt ?? '', b.endedAt ?? ''));
+  const all = [...artifacts, ...ended.flatMap(({ outputs }) => outputs)];
+  return (spec.children?.artifacts ?? []).flatMap((wanted) => all.findLast(({ name }) => name === wanted) ?? []);
+}
+
+/**
+ * Whether a release has children at all. Going back and emergency pushes are about one pipeline: its children decide for
+ * themselves.
+ */
+export const hasChildren = ({ spec, trigger }: Pick<ReleaseInput, 'spec' | 'trigger'>): boolean =>
+  spec.children !== undefined && trigger.kind !== 'rollback' && trigger.kind !== 'emergency';
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

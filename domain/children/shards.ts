@@ -1,0 +1,43 @@
+/** A part of the children, looked after by one workflow: a history holds only so much. */
+export interface ShardPlan {
+  readonly names: readonly string[];
+  /** How many of them may run at once. */
+  readonly share: number;
+}
+
+/** Children that one shard looks after; each costs its history some fifteen events. */
+const MAX_CHILDREN = 500;
+/** Children of one shard that run at once; their ends may all come at the same moment, and a task takes 100 events. */
+const MAX_SHARE = 50;
+
+/**
+ * Splits children into shards as equal as can be. Their shares add up to `maxConcurrent` at most; where there are more
+ * shards than that, each has a share of one and they take turns (`fitting`).
+ */
+export function planShards(names: readonly string[], maxConcurrent: number): ShardPlan[] {
+  const count = Math.max(
+    Math.ceil(names.length / MAX_CHILDREN),
+    Math.ceil(Math.min(names.length, maxConcurrent) / MAX_SHARE),
+  );
+  return Array.from({ length: count }, (_, index) => {
+    const [from, to] = [index, index + 1].map((part) => Math.floor((part * names.length) / count));
+    const share = Math.floor(maxConcurrent / count) + (index < maxConcurrent % count ? 1 : 0);
+    return { names: names.slice(from, to), share: Math.min(Math.max(1, share), MAX_SHARE) };
+  });
+}
+
+/** Of the shards that wait, in order, those whose shares fit beside what runs. */
+export function fitting<T extends Pick<ShardPlan, 'share'>>(
+  waiting: readonly T[],
+  running: readonly T[],
+  maxConcurrent: number,
+): T[] {
+  let used = running.reduce((sum, { share }) => sum + share, 0);
+  const fit: T[] = [];
+  for (const shard of waiting) {
+    if (used + shard.share > maxConcurrent) break;
+    used += shard.share;
+    fit.push(shard);
+  }
+  return fit;
+}

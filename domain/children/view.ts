@@ -1,0 +1,79 @@
+import { releaseId } from '../ids';
+import { aligned, block, list, sections } from '../markdown';
+import type { ChildFailure, ChildrenView } from '../views';
+import { isOver, type FanOutInput, type FanOutState, type ShardRecord } from './fanOut';
+import { KEPT_FAILURES, type ShardReport } from './window';
+
+const COUNTS = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'] as const;
+
+/** What `status` shows of a release's children. Succeeded means that every one of them did. */
+export function childrenView(state: FanOutState): ChildrenView {
+  const { stage, shards, stop, commands } = state;
+  const reports = shards.map((shard) => reportNow(shard, stop !== null));
+  const counts = Object.fromEntries(
+    COUNTS.map((name) => [name, reports.reduce((sum, report) => sum + report[name], 0)]),
+  ) as Record<(typeof COUNTS)[number], number>;
+  const total = shards.reduce((sum, { size }) => sum + size, 0);
+  const under = stage === 'rest' ? 'running' : stage;
+  const bad = counts.failed + counts.cancelled;
+  return {
+    state: isOver(state) ? endOf(state, bad, counts.notStarted) : under,
+    total,
+    ...counts,
+    failures: reports.flatMap<ChildFailure>(({ failures }) => failures).slice(0, KEPT_FAILURES),
+    reason: stop?.reason ?? (bad > 0 ? `${bad} of ${total} did not succeed` : null),
+    commands,
+  };
+}
+
+/** A shard's own part of it. */
+export function shardView(report: ShardReport): Omit<ChildrenView, 'commands'> {
+  const { waiting, running, failed, cancelled } = report;
+  const total = COUNTS.reduce((sum, name) => sum + report[name], 0);
+  const end = failed + cancelled > 0 ? 'failed' : 'succeeded';
+  return { ...report, state: waiting + running > 0 ? 'running' : end, total, reason: null };
+}
+
+/** The current details of a fan-out, or of one shard of it, in the Temporal Web UI (DESIGN §4 rule 12). */
+export function childrenDetails(title: string, view: Omit<ChildrenView, 'commands'>, next: readonly string[]): string {
+  const rows = COUNTS.filter((name) => view[name] > 0).map((name) => [WORDS[name], String(view[name])]);
+  return sections(
+    `## ${title}`,
+    `**${view.state}**: ${view.total} children${view.reason === null ? '' : `; ${view.reason}`}`,
+    aligned(rows),
+    list(
+      'Did not succeed',
+      view.failures.map(({ id, reason }) => `${id}: ${reason}`),
+    ),
+    next.length > 0 ? `Next:\n${block([...next])}` : '',
+  );
+}
+
+const WORDS: Readonly<Record<(typeof COUNTS)[number], string>> = {
+  waiting: 'waiting',
+  running: 'running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  notStarted: 'not started',
+};
+
+/** What to type next, most useful first. */
+export function nextForChildren({ pipeline, number }: FanOutInput, state: FanOutState): string[] {
+  const id = releaseId(pipeline, number);
+  return isOver(state) ? [`conveyor status ${id}`] : [`conveyor status ${id}`, `conveyor cancel ${id} --reason "…"`];
+}
+
+/** A shard that has not said anything yet has all of its children waiting, unless it will never start. */
+function reportNow({ size, state, report }: ShardRecord, isStopped: boolean): ShardReport {
+  if (report !== null) return report;
+  const never = isStopped && state === 'waiting';
+  return { ...NONE, waiting: never ? 0 : size, notStarted: never ? size : 0 };
+}
+
+const NONE = { running: 0, succeeded: 0, failed: 0, cancelled: 0, failures: [] } as const;
+
+function endOf({ stop }: FanOutState, bad: number, notStarted: number): 'succeeded' | 'failed' | 'cancelled' {
+  if (stop?.by === 'command' && notStarted > 0) return 'cancelled';
+  return stop?.by === 'verdict' || bad > 0 ? 'failed' : 'succeeded';
+}

@@ -1,0 +1,121 @@
+import { releaseId } from '../ids';
+import type { ChildFailure } from '../views';
+import { jitterOf } from './jitter';
+import type { ShardPlan } from './shards';
+
+/** How a shard starts its children: a sliding window, each child not before its moment. */
+export interface WindowPlan extends ShardPlan {
+  /** The parent's release: `inference/3`. */
+  readonly parent: string;
+  readonly jitterMs: number;
+  /** When the first child may start, ms since the epoch. */
+  readonly originMs: number;
+  /** As soon as one child does not succeed, no other is started: the subset that goes first. */
+  readonly stopOnFailure: boolean;
+}
+
+/** Where the children of a shard stand. Names only of those that wait or run; carried across continue-as-new. */
+export interface WindowState {
+  /** In the order of their moments. */
+  readonly waiting: readonly string[];
+  /** The number is null until the child's pipeline has answered. */
+  readonly running: readonly { readonly pipeline: string; readonly number: number | null }[];
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly notStarted: number;
+  /** The first few that did not succeed. */
+  readonly failures: readonly ChildFailure[];
+}
+
+/** How one child ended. */
+export interface ChildEnd {
+  readonly pipeline: string;
+  /** Null when it was refused. */
+  readonly number: number | null;
+  readonly state: 'succeeded' | 'failed' | 'cancelled';
+  /** Why it did not succeed, where more is known than its state. */
+  readonly reason?: string;
+}
+
+/** What a shard tells its fan-out: numbers, so that the fan-out of ten thousand stays small. */
+export interface ShardReport extends Omit<WindowState, 'waiting' | 'running'> {
+  readonly waiting: number;
+  readonly running: number;
+}
+
+/** Failures that are kept with their reasons; the others are counted. */
+export const KEPT_FAILURES = 20;
+
+export function newWindow(plan: WindowPlan): WindowState {
+  const moments = new Map(plan.names.map((name) => [name, jitterOf(plan.parent, name, plan.jitterMs)]));
+  const waiting = [...plan.names].sort(
+    (a, b) => (moments.get(a) ?? 0) - (moments.get(b) ?? 0) || (a < b ? -1 : Number(a > b)),
+  );
+  return { waiting, running: [], succeeded: 0, failed: 0, cancelled: 0, notStarted: 0, failures: [] };
+}
+
+/** Those whose moment has come and for whom there is room. */
+export function due(state: WindowState, plan: WindowPlan, nowMs: number): readonly string[] {
+  const room = state.waiting.slice(0, Math.max(0, plan.share - state.running.length));
+  const early = room.findIndex((name) => momentOf(plan, name) > nowMs);
+  return early === -1 ? room : room.slice(0, early);
+}
+
+/** When the next child may start if nothing else happens; undefined when only the end of another makes room. */
+export function wakeAtMs(state: WindowState, plan: WindowPlan): number | undefined {
+  const [next] = state.waiting;
+  return next === undefined || state.running.length >= plan.share ? undefined : momentOf(plan, next);
+}
+
+export const begun = (state: WindowState, pipeline: string): WindowState => ({
+  ...state,
+  waiting: state.waiting.filter((name) => name !== pipeline),
+  running: [...state.running, { pipeline, number: null }],
+});
+
+/** The child's pipeline has answered; a child that has ended before its answer came stays ended. */
+export const numbered = (state: WindowState, pipeline: string, number: number): WindowState => ({
+  ...state,
+  running: state.running.map((child) => (child.pipeline === pipeline ? { pipeline, number } : child)),
+});
+
+/** Books an end once, however often it is told: by the child itself, and by a look at what became of it. */
+export function settled(state: WindowState, end: ChildEnd, { stopOnFailure }: WindowPlan): WindowState {
+  const child = state.running.find(({ pipeline }) => pipeline === end.pipeline);
+  const isOther = child?.number != null && end.number !== null && child.number !== end.number;
+  if (child === undefined || isOther) return state;
+  const booked: WindowState = {
+    ...state,
+    running: state.running.filter((other) => other !== child),
+    [end.state]: state[end.state] + 1,
+    failures: failuresAfter(state.failures, end),
+  };
+  return stopOnFailure && end.state !== 'succeeded' ? stopped(booked) : booked;
+}
+
+/** Nothing more is started; what runs goes on. */
+export const stopped = (state: WindowState): WindowState => ({
+  ...state,
+  waiting: [],
+  notStarted: state.notStarted + state.waiting.length,
+});
+
+export const isEmpty = ({ waiting, running }: WindowState): boolean => waiting.length + running.length === 0;
+
+export const reportOf = (state: WindowState): ShardReport => ({
+  ...state,
+  waiting: state.waiting.length,
+  running: state.running.length,
+});
+
+const momentOf = ({ originMs, parent, jitterMs }: WindowPlan, name: string): number =>
+  originMs + jitterOf(parent, name, jitterMs);
+
+function failuresAfter(failures: readonly ChildFailure[], end: ChildEnd): readonly ChildFailure[] {
+  const { pipeline, number, state, reason } = end;
+  if (state === 'succeeded' || failures.length >= KEPT_FAILURES) return failures;
+  const id = number === null ? pipeline : releaseId(pipeline, number);
+  const why = reason ?? (state === 'failed' ? 'its release failed' : 'its release was cancelled');
+  return [...failures, { id, state: number === null ? 'refused' : state, reason: why }];
+}

@@ -1,0 +1,102 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  ParentClosePolicy,
+  setWorkflowOptions,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  advanced,
+  isOver,
+  missingFor,
+  nothingToDo,
+  selected,
+  SELECTING,
+  shardStarted,
+  startable,
+  type FanOutInput,
+  type FanOutState,
+  type ShardRecord,
+} from '../domain/children/fanOut';
+import { childrenView } from '../domain/children/view';
+import { releaseId } from '../domain/ids';
+import type { ChildrenView } from '../domain/views';
+import { FanOutRun } from './fanOut/run';
+import type { fanOutShard } from './fanOut/shard';
+import { children as asking } from './proxies';
+import { retag, tagPairs } from './tags';
+import { versioned } from './versioning';
+
+/**
+ * The children of a release that succeeded (pipeline-spec.md `children`): finds out which they are, and has shards start
+ * their releases, those that go first before the others. It keeps numbers, never lists of what ten thousand children do.
+ */
+export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTING): Promise<ChildrenView> {
+  const run = new FanOutRun(input, carried);
+  const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
+  CancellationScope.current().cancelRequested.catch(cancelled);
+  return CancellationScope.nonCancellable(async () => {
+    if (run.state.stage === 'selecting') await select(run);
+    for (await step(run); !isOver(run.state); await step(run)) {
+      if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
+        await continueAsNew<typeof fanOut>(input, run.state);
+      const changed = await condition(() => run.takeChange(), input.settings.reconcileIntervalMs, {
+        summary: 'check that the shards still run',
+      });
+      if (!changed) await run.look();
+    }
+    const view = childrenView(run.state);
+    retag({ ConveyorState: view.state, ConveyorOutcome: view.state });
+    return view;
+  });
+}
+setWorkflowOptions(versioned('PINNED'), fanOut);
+
+async function select(run: FanOutRun): Promise<void> {
+  const { pipeline, number, children } = run.input;
+  const missing = missingFor(run.input);
+  if (missing.length > 0) {
+    const why = `${releaseId(pipeline, number)} made no ${missing.join(', ')}, so there is nothing to hand on`;
+    return run.set((state) => nothingToDo(state, why));
+  }
+  const selection = await asking.selectChildren(pipeline, children);
+  run.set((state) => selected(state, selection, children, Date.now()));
+}
+
+/** The next stage when the one before has ended; then what may start starts, or hears that it must not go on. */
+async function step(run: FanOutRun): Promise<void> {
+  run.set((state) => advanced(state, Date.now()));
+  await run.tellStop();
+  for (const shard of startable(run.state, run.input.children)) if (run.state.stop === null) await start(run, shard);
+}
+
+/** As a child that outlives this run; one that was started already is adopted. */
+async function start(run: FanOutRun, { index, names, share, stage, size }: ShardRecord): Promise<void> {
+  const { pipeline, number, children, artifacts, settings } = run.input;
+  const parent = releaseId(pipeline, number);
+  try {
+    await startChild<typeof fanOutShard>('fanOutShard', {
+      workflowId: run.shardId(index),
+      args: [
+        {
+          ...{ index, names, share, parent, artifacts, settings },
+          root: workflowInfo().workflowId,
+          jitterMs: children.jitter,
+          originMs: run.state.stageStartedAtMs,
+          stopOnFailure: stage === 'first',
+          reportIntervalMs: settings.progressIntervalMs * run.state.shards.length,
+        },
+      ],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `children of ${parent}: ${size}${stage === 'first' ? ', before all others' : ''}`,
+      typedSearchAttributes: tagPairs({ ConveyorPipeline: pipeline, ConveyorRelease: parent }),
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  run.set((state) => shardStarted(state, index));
+}

@@ -1,0 +1,108 @@
+import { getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  cancelled,
+  shardLost,
+  shardReported,
+  shardTold,
+  toStop,
+  whyNotCancel,
+  type FanOutInput,
+  type FanOutState,
+} from '../../domain/children/fanOut';
+import { childrenDetails, childrenView, nextForChildren } from '../../domain/children/view';
+import { workflowIds } from '../../domain/ids';
+import { mayCommand } from '../../domain/principals';
+import type { CommandInput, CommandRecord } from '../../domain/verbs';
+import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
+import { policySignal, statusQuery } from '../messages';
+import { children } from '../proxies';
+import { shardReportSignal, stopSignal } from './messages';
+
+/** One fan-out under way: its state and its inbox. */
+export class FanOutRun {
+  private changed = true;
+  private policy;
+
+  constructor(
+    readonly input: FanOutInput,
+    public state: FanOutState,
+  ) {
+    this.policy = input.policy;
+    setHandler(statusQuery, () => childrenView(this.state));
+    onSignal(policySignal, (policy) => void (this.policy = policy));
+    onSignal(shardReportSignal, ({ index, report, over }) =>
+      this.set((state) => shardReported(state, index, report, over)),
+    );
+    openInbox<'cancel'>({
+      verbs: ['cancel'],
+      permit: (actor) => (mayCommand(this.policy, actor) ? undefined : `${actor} is not an owner of ${input.pipeline}`),
+      whyNot: () => whyNotCancel(this.state),
+      take: (_, command) => this.cancel(command),
+      record: (command) => this.record(command),
+      unknownSignal: () => undefined,
+    });
+    this.show();
+  }
+
+  takeChange(): boolean {
+    const { changed } = this;
+    this.changed = false;
+    return changed;
+  }
+
+  set(step: (state: FanOutState) => FanOutState): void {
+    const next = step(this.state);
+    if (next === this.state) return;
+    this.state = next;
+    this.changed = true;
+    this.show();
+  }
+
+  /** Temporal's own cancel request means the verb. */
+  cancelRequested(): void {
+    const why = whyNotCancel(this.state);
+    if (why === undefined) this.cancel(TEMPORAL_CANCEL);
+    this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
+  }
+
+  /** Every shard that runs hears that nothing more is started; one that has ended need not. */
+  async tellStop(): Promise<void> {
+    for (const { index } of toStop(this.state)) {
+      const reason = this.state.stop?.reason ?? '';
+      this.set((state) => shardTold(state, index));
+      await getExternalWorkflowHandle(this.shardId(index))
+        .signal(stopSignal, { reason })
+        .catch(() => undefined);
+    }
+  }
+
+  /** A shard that was terminated can say nothing, and a word may be lost: what became of those that are silent. */
+  async look(): Promise<void> {
+    const running = this.state.shards.filter(({ state }) => state === 'running');
+    const ids = running.map(({ index }) => this.shardId(index));
+    for (const { id, report } of await children.shardsOver(ids)) {
+      const index = running[ids.indexOf(id)]?.index ?? -1;
+      this.set((state) => (report === null ? shardLost(state, index, id) : shardReported(state, index, report, true)));
+    }
+  }
+
+  shardId(index: number): string {
+    return workflowIds.childrenShard(this.input.pipeline, this.input.number, index);
+  }
+
+  private cancel(command: CommandInput): string {
+    this.set((state) => cancelled(state, command));
+    return 'no more children are started; those that run go on';
+  }
+
+  private record(command: CommandRecord): void {
+    this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-KEPT_COMMANDS) }));
+  }
+
+  private show(): void {
+    const next = nextForChildren(this.input, this.state);
+    setCurrentDetails(childrenDetails(workflowInfo().workflowId, childrenView(this.state), next));
+  }
+}
+
+const KEPT_COMMANDS = 100;

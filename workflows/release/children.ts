@@ -1,0 +1,39 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { handedOn, hasChildren } from '../../domain/children/handOn';
+import { releaseId, workflowIds } from '../../domain/ids';
+import { releaseState } from '../../domain/release/state';
+import type { fanOut } from '../fanOut';
+import { tagPairs } from '../tags';
+import type { ReleaseRun } from './run';
+
+/**
+ * Starts the fan-out to the children of a release that has succeeded; of any other, none. It outlives the release, which
+ * succeeds on its own actions. Resolves once the fan-out is there: the release must not close before.
+ */
+export async function startChildren({ input, record, policy }: ReleaseRun): Promise<void> {
+  const { spec, number, settings } = input;
+  if (spec.children === undefined || !hasChildren(input) || releaseState(record, spec) !== 'succeeded') return;
+  const parent = releaseId(spec.pipeline, number);
+  try {
+    await startChild<typeof fanOut>('fanOut', {
+      workflowId: workflowIds.children(spec.pipeline, number),
+      args: [
+        {
+          ...{ pipeline: spec.pipeline, number, children: spec.children, policy, settings },
+          artifacts: handedOn(input, record),
+        },
+      ],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `children of ${parent}`,
+      typedSearchAttributes: tagPairs({
+        ConveyorPipeline: spec.pipeline,
+        ConveyorRelease: parent,
+        ConveyorState: 'running',
+        ConveyorOwners: spec.owners,
+      }),
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
