@@ -1,15 +1,25 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import type { PipelineIndex, PipelineSubscriptions, SubscriptionsMemo } from '../domain/pipeline/pipelineIndex';
+
+/** The port over Temporal's visibility. What was changed in the last seconds may be missing. */
+export function createPipelineIndex(client: Client): PipelineIndex {
+  return {
+    subscriptions: (finder) => subscriptions(client, finder),
+    labelled: (labels) => labelled(client, labels),
+  };
+}
 
 /**
- * Finds workflows through Temporal's visibility, newest first; the only place that lists any (DESIGN §4 rule 9). A later
- * attempt of a deploy stands for the earlier ones.
+ * Finds workflows through Temporal's visibility, newest first; this file is the only place that lists any (DESIGN §4
+ * rule 9). A later attempt of a deploy stands for the earlier ones.
  */
 export async function* index(
   client: Client,
   kind: 'pipeline' | 'release' | 'deploy',
   pipeline: string | undefined,
 ): AsyncGenerator<string> {
-  const ofPipeline = pipeline === undefined ? '' : ` AND ConveyorPipeline = '${pipeline.replace(/'/g, '')}'`;
+  const ofPipeline = pipeline === undefined ? '' : ` AND ConveyorPipeline = '${pipeline.replace(/['"\\]/g, '')}'`;
   const seen = new Set<string>();
   for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` })) {
     const key = kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
@@ -18,3 +28,48 @@ export async function* index(
     yield workflowId;
   }
 }
+
+async function* subscriptions(client: Client, finder: string): AsyncGenerator<PipelineSubscriptions> {
+  for await (const { workflowId, startTime, memo } of pipelinesWith(client, 'ConveyorFinders', [finder])) {
+    const wanted = memo?.['subscriptions'] as SubscriptionsMemo | undefined;
+    if (wanted === undefined) continue;
+    // A pipeline that continued as new moves to the front of the list, and may be missing in one that is under way.
+    const subscribedAtMs = Math.max(wanted.atMs, startTime.getTime());
+    yield { pipeline: nameOf(workflowId), subscribedAtMs, subscriptions: ofFinder(wanted, finder) };
+  }
+}
+
+async function* labelled(client: Client, labels: Readonly<Record<string, string>>): AsyncGenerator<string> {
+  const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  // Whoever names no label does not mean every pipeline there is.
+  if (all.length === 0) return;
+  for await (const { workflowId } of pipelinesWith(client, 'ConveyorLabels', all)) yield nameOf(workflowId);
+}
+
+/** Each running pipeline once that has all of these words under an attribute. */
+async function* pipelinesWith(
+  client: Client,
+  attribute: 'ConveyorFinders' | 'ConveyorLabels',
+  words: readonly string[],
+): AsyncGenerator<WorkflowExecutionInfo> {
+  const key = defineSearchAttributeKey(attribute, 'KEYWORD_LIST');
+  const asked = words.filter((word) => PLAIN.test(word)).map((word) => `${attribute} = '${word}'`);
+  const query = [`WorkflowType = 'pipeline'`, `ExecutionStatus = 'Running'`, ...asked].join(' AND ');
+  const seen = new Set<string>();
+  for await (const info of client.workflow.list({ query })) {
+    const has = info.typedSearchAttributes.get(key) ?? [];
+    if (seen.has(info.workflowId) || !words.every((word) => has.includes(word))) continue;
+    seen.add(info.workflowId);
+    yield info;
+  }
+}
+
+/** What every store takes in a query. Quotes and backslashes it does not, so the others are looked for in the answer. */
+const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}_=.:@/ -]*$/u;
+
+const nameOf = (workflowId: string): string => workflowId.slice(workflowId.indexOf('/') + 1);
+
+const ofFinder = ({ artifacts }: SubscriptionsMemo, finder: string): PipelineSubscriptions['subscriptions'] =>
+  Object.entries(artifacts).flatMap(([artifact, wanted]) =>
+    wanted.finder === finder ? [{ artifact, with: wanted.with }] : [],
+  );
