@@ -2,15 +2,18 @@ import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
+import { createChildActivities } from '../activities/children';
 import { createHolderActivities } from '../activities/holders';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
 import { createScriptActivities } from '../activities/script';
+import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
 export interface WorkerParts extends Ports {
   readonly connection: NativeConnection;
   /** For the activities that start and look at workflows. */
   readonly client: Client;
+  readonly index: PipelineIndex;
   readonly namespace: string;
   readonly taskQueue: string;
   /** The workflow bundle, made once by the build. */
@@ -25,6 +28,7 @@ export interface WorkerParts extends Ports {
 export function createWorker({
   connection,
   client,
+  index,
   namespace,
   taskQueue,
   codePath,
@@ -40,6 +44,7 @@ export function createWorker({
       ...createPushTypeActivities(ports),
       ...createActionActivities(ports),
       ...createHolderActivities({ client, taskQueue }),
+      ...createChildActivities({ client, index }),
       ...createCalendarActivities(ports),
       ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts }),
     },

@@ -5,6 +5,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
+import { createPipelineIndex } from '../client/pipelineIndex';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { loadRegistry } from '../sdk/registry';
 import { createWorker } from './createWorker';
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
   const worker = await createWorker({
     connection,
     client,
+    index: createPipelineIndex(client),
     namespace,
     taskQueue,
     codePath: bundlePath(),

@@ -15,6 +15,7 @@ import { parseRegistry } from '../../sdk/registry';
 import { createSimulator, type Simulator } from '../../simulator/app';
 import { createWorker } from '../../workers/createWorker';
 import type { Applied, Started } from '../../workflows/messages';
+import { MemoryIndex } from './memoryIndex';
 
 // Failing activities are part of most tests; what the worker says of them is not.
 Runtime.install({
@@ -34,6 +35,7 @@ export class VirtualWorld {
     private readonly worker: Worker,
     private readonly running: Promise<void>,
     readonly taskQueue: string,
+    private readonly index: MemoryIndex,
   ) {}
 
   static async open(seed = 1): Promise<VirtualWorld> {
@@ -46,9 +48,11 @@ export class VirtualWorld {
     const clock: Clock = { now: async () => Number(await env.currentTimeMs()), sleep: (ms) => env.sleep(ms) };
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => env.sleep(ms) });
     const taskQueue = `virtual-${randomUUID()}`;
+    const index = new MemoryIndex();
     const worker = await createWorker({
       connection: env.nativeConnection,
       client,
+      index,
       namespace: 'default',
       taskQueue,
       codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
@@ -57,7 +61,7 @@ export class VirtualWorld {
       fetch: viaApp(simulator.app),
       options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s' },
     });
-    return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue);
+    return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue, index);
   }
 
   /** Stops everything; fails when a checker found a violation of DESIGN §6. */
@@ -112,6 +116,7 @@ export class VirtualWorld {
 
   async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<Applied> {
     const spec = pipelineSchema.parse(source);
+    this.index.add(spec, await this.now());
     const handle = await this.client.workflow.signalWithStart('pipeline', {
       workflowId: workflowIds.pipeline(spec.pipeline),
       taskQueue: this.taskQueue,
