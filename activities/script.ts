@@ -128,13 +128,15 @@ async function follow(run: ScriptRun, script: ScriptProcess, { clock, scripts }:
     context.cancelled,
   ]);
   const beat = (): void => {
-    const seen: ActionSeen = { action, progress: null, message: lastLine(script.tail()) };
+    const seen: Pick<ActionSeen, 'action' | 'progress' | 'message'> = { action, progress: null, message: lastLine(script.tail()) };
     context.heartbeat(seen);
     overdue.look();
   };
   return beating(Math.min(LOOK_MS, heartbeatTimeoutMs / 3), beat, async () => {
     const end = await ends.finally(() => stopGroup(script.group, scripts.stopGraceMs));
-    await Promise.race([script.silent, wallClock.sleep(SILENCE_MS)]);
+    const heard = new AbortController();
+    await Promise.race([script.silent, wallClock.sleep(SILENCE_MS, heard.signal)]);
+    heard.abort();
     return told(run, end, script.tail());
   });
 }

@@ -6,6 +6,7 @@ import { createChildActivities } from '../activities/children';
 import { createHolderActivities } from '../activities/holders';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
 import { createScriptActivities } from '../activities/script';
+import { createWaitForActivities } from '../activities/waitFor';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
@@ -47,6 +48,7 @@ export function createWorker({
       ...createChildActivities({ client, index }),
       ...createCalendarActivities(ports),
       ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts }),
+      ...createWaitForActivities({ client }),
     },
     maxHeartbeatThrottleInterval: '1s',
     stickyQueueScheduleToStartTimeout: '1s',

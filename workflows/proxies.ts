@@ -5,6 +5,7 @@ import type { ChildActivities } from '../activities/children';
 import type { HolderActivities } from '../activities/holders';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
+import type { WaitForActivities } from '../activities/waitFor';
 import type { Settings } from '../domain/settings';
 
 /**
@@ -60,3 +61,6 @@ export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
 /** A script is run again when its worker dies, at least once (activities/script.ts). */
 export const scriptWatchers = (settings: Settings) =>
   proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER });
+
+/** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
+export const waits = proxyActivities<WaitForActivities>({ startToCloseTimeout: '30s', retry: FOREVER });

@@ -40,6 +40,14 @@ const common = {
 
 const free = z.record(z.string(), z.unknown()).default({});
 
+/** Another pipeline's newest release, or one with this release's version of an artifact, or with a version that is named. */
+const waitFor = z
+  .strictObject({ pipeline: name, artifact: name.optional(), version: z.string().min(1).optional() })
+  .refine(({ artifact, version }) => version === undefined || artifact !== undefined, {
+    error: 'a version needs the artifact that it is of',
+    path: ['version'],
+  });
+
 const action = z.discriminatedUnion(
   'type',
   [
@@ -67,7 +75,7 @@ const action = z.discriminatedUnion(
         .default({ principals: [] }),
       ...common,
     }),
-    z.strictObject({ type: z.literal('wait-for'), with: free, ...common }),
+    z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }),
     z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: z.string().min(1) }), ...common }),
   ],
   {

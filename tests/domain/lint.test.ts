@@ -132,6 +132,33 @@ describe('an artifact', () => {
   });
 });
 
+describe('a wait for another pipeline', () => {
+  const wait = (fields: object): string[] =>
+    codes({
+      artifacts: { model: { finder: 'manual' } },
+      actions: {
+        build: build({ inputs: ['model'], outputs: ['exe'] }),
+        wait: { type: 'wait-for', needs: ['build'], with: fields },
+      },
+    }).filter((code) => code !== 'not-available');
+  test.each<[string, object, string[]]>([
+    ['names it', { pipeline: 'api' }, []],
+    ['may be for its release with an artifact of this one', { pipeline: 'api', artifact: 'model' }, []],
+    ['be it built here', { pipeline: 'api', artifact: 'exe' }, []],
+    ['or with a version that it has', { pipeline: 'api', artifact: 'weights', version: '7' }, []],
+    ['but not for itself', { pipeline: 'web' }, ['waits-for-itself']],
+    [
+      'nor for a version of what this release does not have',
+      { pipeline: 'api', artifact: 'weights' },
+      ['unknown-artifact'],
+    ],
+    ['nor for a version of nothing', { pipeline: 'api', version: '7' }, ['invalid-value']],
+    ['and needs a name', {}, ['missing-key']],
+  ])('%s', (_title, fields, expected) => {
+    expect(wait(fields)).toEqual(expected);
+  });
+});
+
 describe('a calendar', () => {
   const calendar = (text: string): string[] => codes({ schedule: { calendar: text, timezone: 'Europe/Berlin' } });
   test.each<[string, string[]]>([

@@ -48,4 +48,28 @@ const children: Rule = (spec) => {
   );
 };
 
-export const referenceRules: readonly Rule[] = [needs, mutex, keepUntil, when, children];
+/** A version that is named is the other pipeline's; without one, it is that of this release. */
+const waitFor: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
+    if (action.type !== 'wait-for') return [];
+    const path = ['actions', name, 'with'];
+    const { pipeline, artifact, version } = action.with;
+    const own = [...Object.keys(spec.artifacts), ...Object.values(spec.actions).flatMap(({ outputs }) => outputs)];
+    return [
+      ...(pipeline === spec.pipeline
+        ? [
+            errorAt(
+              [...path, 'pipeline'],
+              'waits-for-itself',
+              `${pipeline} would wait for its own release, which waits for this`,
+              'name another pipeline; releases of one pipeline deploy in order anyway',
+            ),
+          ]
+        : []),
+      ...(artifact === undefined || version !== undefined
+        ? []
+        : unknown([...path, 'artifact'], 'artifact', artifact, [...new Set(own)])),
+    ];
+  });
+
+export const referenceRules: readonly Rule[] = [needs, mutex, keepUntil, when, children, waitFor];

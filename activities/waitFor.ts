@@ -1,0 +1,53 @@
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { workflowIds } from '../domain/ids';
+import { judgeWait, type KnownReleases, type Wait } from '../domain/release/waitFor';
+import type { ActionEnd, ActionSeen } from './actionService';
+
+export interface WaitRun extends Pick<Wait, 'pipeline' | 'artifact'> {
+  /** The name of the action, for `status`. */
+  readonly action: string;
+  /** How long until it is asked again. */
+  readonly intervalMs: number;
+}
+
+/** Heartbeaten, so that the next asking is about the same release. */
+interface WaitSeen extends Pick<ActionSeen, 'action' | 'progress' | 'message'> {
+  readonly release: number | null;
+}
+
+export type WaitForActivities = ReturnType<typeof createWaitForActivities>;
+
+export function createWaitForActivities({ client }: { client: Client }) {
+  return {
+    /**
+     * Asks another pipeline once. While it must wait, it fails and says when to be tried again: the waiting is a timer of the
+     * server, which takes neither a worker's time nor room in the history, however long it lasts.
+     */
+    waitForRelease: async ({ action, pipeline, artifact, intervalMs }: WaitRun): Promise<ActionEnd> => {
+      const context = Context.current();
+      const before = context.info.heartbeatDetails as WaitSeen | undefined;
+      const known = await releasesOf(client, pipeline);
+      const { kind, reason, release } = judgeWait(known, { pipeline, artifact, release: before?.release ?? null });
+      if (kind !== 'waiting') return { succeeded: kind === 'reached', message: reason, outputs: [] };
+      context.heartbeat({ action, progress: null, message: reason, release } satisfies WaitSeen);
+      throw ApplicationFailure.create({
+        message: reason,
+        type: 'still-waiting',
+        nextRetryDelay: intervalMs,
+        category: ApplicationFailureCategory.BENIGN,
+      });
+    },
+  };
+}
+
+/** Null when there is no such pipeline, or it was never applied. */
+async function releasesOf(client: Client, pipeline: string): Promise<KnownReleases | null> {
+  try {
+    return await client.workflow.getHandle(workflowIds.pipeline(pipeline)).query<KnownReleases | null>('pipeline');
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

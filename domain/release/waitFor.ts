@@ -1,0 +1,86 @@
+import type { Artifact } from '../artifact';
+import { releaseId } from '../ids';
+import type { ReleaseCause, ReleaseState } from '../views';
+
+/** What a `wait-for` action waits for: the newest release of another pipeline, or one with a certain artifact. */
+export interface Wait {
+  readonly pipeline: string;
+  /** Null: the newest release at the time of asking. */
+  readonly artifact: { readonly name: string; readonly version: string } | null;
+  /** The release that an earlier answer was about; null when it is asked for the first time. */
+  readonly release: number | null;
+}
+
+/** What the other pipeline knows of its releases, both oldest first; PipelineState has this shape. */
+export interface KnownReleases {
+  readonly active: readonly { readonly number: number; readonly artifacts: Artifacts }[];
+  readonly history: readonly EndedRelease[];
+}
+
+interface EndedRelease {
+  readonly number: number;
+  readonly state: ReleaseState;
+  readonly cause: ReleaseCause | null;
+  readonly artifacts: Artifacts;
+}
+
+type Artifacts = readonly Pick<Artifact, 'name' | 'version'>[];
+
+/** `release` is to be given when asking again, so that a newer release does not prolong the wait. */
+export interface WaitAnswer {
+  readonly kind: 'reached' | 'failed' | 'waiting';
+  readonly reason: string;
+  readonly release: number | null;
+}
+
+/**
+ * Where a wait stands. `known` is null when there is no such pipeline, which is waited for, too. A release that was
+ * superseded is not the end of the wait: the newer one takes its place.
+ */
+export function judgeWait(known: KnownReleases | null, wait: Wait): WaitAnswer {
+  if (known === null) return waiting(null, `there is no pipeline ${wait.pipeline} yet`);
+  return wait.artifact === null ? judgeNewest(known, wait) : judgeArtifact(known, wait.pipeline, wait.artifact);
+}
+
+function judgeNewest(known: KnownReleases, { pipeline, release }: Wait): WaitAnswer {
+  const newest = Math.max(0, ...[...known.active, ...known.history].map(({ number }) => number));
+  if (newest === 0) return waiting(null, `${pipeline} has no release yet`);
+  const number = release ?? newest;
+  const id = releaseId(pipeline, number);
+  if (known.active.some((it) => it.number === number)) return waiting(number, `${id} has not ended yet`);
+  const ended = known.history.find((it) => it.number === number);
+  if (ended === undefined) return answer('failed', number, `${id} is not known to ${pipeline} any more`);
+  if (ended.cause === 'superseded' && newest > number)
+    return judgeNewest(known, { pipeline, artifact: null, release: null });
+  return ended.state === 'succeeded' ? answer('reached', number, `${id} succeeded`) : failed(id, ended);
+}
+
+function judgeArtifact(
+  { active, history }: KnownReleases,
+  pipeline: string,
+  { name, version }: { readonly name: string; readonly version: string },
+): WaitAnswer {
+  const has = ({ artifacts }: { readonly artifacts: Artifacts }): boolean =>
+    artifacts.some((artifact) => artifact.name === name && artifact.version === version);
+  const what = `${name}@${version}`;
+  const ended = history.filter(has);
+  const good = ended.findLast(({ state }) => state === 'succeeded');
+  if (good) return answer('reached', good.number, `${releaseId(pipeline, good.number)} succeeded with ${what}`);
+  const running = active.findLast(has);
+  if (running)
+    return waiting(running.number, `${releaseId(pipeline, running.number)} has ${what} and has not ended yet`);
+  const last = ended.findLast(({ cause }) => cause !== 'superseded') ?? ended.at(-1);
+  if (last === undefined) return waiting(null, `${pipeline} has no release with ${what} yet`);
+  return failed(`${releaseId(pipeline, last.number)}, with ${what},`, last);
+}
+
+const failed = (id: string, { number, state, cause }: EndedRelease): WaitAnswer =>
+  answer('failed', number, cause === null ? `${id} ${state}` : `${id} ${state} (${cause})`);
+
+const waiting = (release: number | null, why: string): WaitAnswer => answer('waiting', release, `waiting: ${why}`);
+
+const answer = (kind: WaitAnswer['kind'], release: number | null, reason: string): WaitAnswer => ({
+  kind,
+  reason,
+  release,
+});
