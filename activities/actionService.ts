@@ -34,6 +34,8 @@ export interface ActionSeen {
   readonly action: string;
   readonly progress: number | null;
   readonly message: string | null;
+  /** Where the service shows more. */
+  readonly url?: string | null;
 }
 
 export type ActionActivities = ReturnType<typeof createActionActivities>;
@@ -49,8 +51,14 @@ export function createActionActivities(ports: Ports) {
       await invoke('startRun', { runId, pipeline, release, action, attempt, inputs, with: { ...run.with } }, runId);
       try {
         return await poll<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async () => {
-          const { state, message, progress, outputs } = await invoke('getRunProgress', { runId });
-          if (state === 'running') return { seen: { action, progress: progress ?? null, message: message ?? null } };
+          const {
+            state,
+            message = null,
+            progress = null,
+            url = null,
+            outputs,
+          } = await invoke('getRunProgress', { runId });
+          if (state === 'running') return { seen: { action, progress, message, url } };
           const said = message ?? `${service} says that it ${state}`;
           return { done: { succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] } };
         });

@@ -60,6 +60,10 @@ function withUnits(status: Deploy, units: readonly UnitProgress[]): Deploy {
 export function mergeAction(view: ActionView, pending: readonly Pending[]): ActionView {
   const mine = pending.find(({ heartbeat }) => (heartbeat as { action?: string } | undefined)?.action === view.name);
   if (view.state !== 'running' || mine === undefined) return view;
-  const { progress = null, message = null } = mine.heartbeat as { progress?: number | null; message?: string | null };
-  return { ...view, progress, message: mine.failure ?? message };
+  const {
+    progress = null,
+    message = null,
+    url = null,
+  } = mine.heartbeat as Partial<Pick<ActionView, 'progress' | 'message' | 'url'>>;
+  return { ...view, progress, message: mine.failure ?? message, url };
 }

@@ -1,9 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Hono, type Context } from 'hono';
 import { serveDataSource } from '../sdk/server';
-import { buildService } from './actions/build';
-import { pkgService } from './actions/pkg';
-import { testRunner } from './actions/tests';
+import { actionServices } from './actions/services';
 import { controlApi } from './control';
 import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
@@ -28,8 +26,8 @@ export interface Simulator {
 
 /**
  * The simulated world behind its HTTP faces: `/control/*`, `/push-types/twine/<method>`,
- * `/actions/{build,pkg,integr-test,perf-test}/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/livez`, `/readyz`. HTTP faults apply to
- * the services, never to the control API.
+ * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/livez`, `/readyz`. HTTP
+ * faults apply to the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation(options);
@@ -44,7 +42,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   app.notFound(nothingThere);
   app.get('/livez', (c) => c.text('ok'));
   app.get('/readyz', (c) => c.text('ok'));
-  app.use(async (_, next) => {
+  app.use(async (c, next) => {
+    simulation.url = new URL(c.req.url).origin;
     await advance();
     await next();
   });
@@ -66,10 +65,7 @@ function serviceApp(simulation: Simulation): Hono {
   const app = new Hono();
   app.notFound(nothingThere);
   app.route('/push-types/twine', twinePushType(simulation));
-  app.route('/actions/build', buildService(simulation));
-  app.route('/actions/pkg', pkgService(simulation));
-  app.route('/actions/integr-test', testRunner(simulation, 'integr-test'));
-  app.route('/actions/perf-test', testRunner(simulation, 'perf-test'));
+  for (const [name, service] of Object.entries(actionServices(simulation))) app.route(`/actions/${name}`, service);
   for (const [name, finder] of finderServices(simulation)) app.route(`/artifact-finders/${name}`, finder);
   const dataSource = serveDataSource('simulator', {
     query: (query) => ({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) }),

@@ -4,6 +4,7 @@ import { ExtensionError } from '../sdk/server';
 import { z } from 'zod';
 import { parseAmount, type Amount } from '../domain/fleet/amount';
 import { body, check } from './controlInput';
+import { addTargetRoutes } from './actions/targets';
 import { addArtifactRoutes } from './finders/control';
 import { httpFaultSchema } from './httpFaults';
 import { behaviourSchema } from './metrics/behaviour';
@@ -32,6 +33,7 @@ export function controlApi(simulation: Simulation): Hono {
   addJobRoutes(app, simulation);
   addTroubleRoutes(app, simulation);
   addArtifactRoutes(app, simulation);
+  addTargetRoutes(app, simulation);
   addBookRoutes(app, simulation);
   addWorldRoutes(app, simulation);
   return app;

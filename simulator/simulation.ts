@@ -21,6 +21,8 @@ export interface SimulationOptions {
 export class Simulation implements Twine {
   readonly world: World<DueEvent>;
   state: SimulationState = freshState();
+  /** Where it is reached over HTTP, once it was: no part of the world. */
+  url: string | null = null;
 
   constructor(options: SimulationOptions) {
     this.world = new World(freshKernel<DueEvent>(options.seed, options.speed, 0), (event) => this.handle(event));
@@ -99,7 +101,7 @@ export class Simulation implements Twine {
     const run = this.state.runs.get(id);
     if (run === undefined || run.state !== 'running') return;
     run.state = run.failure === null ? 'succeeded' : 'failed';
-    run.message = run.failure ?? 'done';
+    run.message = run.failure ?? run.said;
     if (run.failure !== null) return;
     for (const output of run.outputs) {
       if (run.service === 'build') publishBuild(this.state, this.world.now, output);

@@ -1,4 +1,6 @@
 import type { Artifact } from '../domain/artifact';
+import type { ActionServiceProtocol } from '../sdk/protocol/actionService';
+import type { RequestOf } from '../sdk/protocol/common';
 import type { Commit, Found } from './finders/shelf';
 import { freshFleet, type Fleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
@@ -10,10 +12,16 @@ import type { Violation } from './checkers/checker';
 export interface Run {
   readonly id: string;
   readonly service: string;
+  readonly request: RequestOf<ActionServiceProtocol['startRun']>;
   readonly startedAt: number;
+  /** Infinity for one that ends by what it sees. */
   readonly endsAt: number;
   state: 'running' | 'succeeded' | 'failed';
   message: string;
+  /** What it does on the way, in order. */
+  readonly steps: readonly string[];
+  /** What it says when it has succeeded. */
+  readonly said: string;
   /** What it will have produced if it succeeds. */
   readonly outputs: readonly Artifact[];
   /** Why it will fail; null when it will not. */
@@ -42,6 +50,8 @@ export interface SimulationState {
   readonly commits: Map<string, readonly Commit[]>;
   /** The stamp of the newest thing on the shelf. */
   lastStamp: number;
+  /** The dependencies of build targets (`POST /control/targets`). */
+  readonly targets: Map<string, readonly string[]>;
   faultCount: number;
 }
 
@@ -58,5 +68,6 @@ export const freshState = (): SimulationState => ({
   shelf: new Map(),
   commits: new Map(),
   lastStamp: 0,
+  targets: new Map(),
   faultCount: 0,
 });

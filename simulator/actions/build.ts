@@ -1,38 +1,69 @@
 import type { Hono } from 'hono';
 import type { Artifact } from '../../domain/artifact';
-import { behaviourAt } from '../metrics/behaviour';
+import { behaviourAt, type BehaviourSpec } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
-import { actionService, outputNames, type StartRun } from './runs';
+import { actionService, outputNames, type Outcome, type StartRun } from './runs';
+import { closureOf, testOf } from './targets';
 
 /**
  * The build service. From source version `12` and `with: { target: //kv:server }` it makes the executable `kv:12`, under
- * each name that the action declares. Without a target the package is the pipeline's name. A version whose behaviour
- * says `failBuild` does not build.
+ * each name that the action declares. Without a target the package is the pipeline's name. A build that is given a
+ * profile makes `kv:12-fdo`, optimised for what the profile saw. It runs the unit tests of the target and of all that
+ * the target depends on, and fails where the behaviour of the source version, or of one target at that version
+ * (`//kv/log@12`), says `failBuild` or `failTests`.
  */
 export const buildService = (simulation: Simulation): Hono =>
   actionService(simulation, 'build', (request) => {
     const source = request.inputs.find(({ kind }) => kind === 'source') ?? request.inputs[0];
     if (source === undefined)
       return { outputs: [], failure: 'there is nothing to build from: the action has no inputs' };
-    const version = `${packageOf(request)}:${source.version}`;
-    const outputs = outputNames(request, ['executable']).map((name) => executable(request, source, name, version));
-    const fails = [source.version, version].some(
-      (each) => behaviourAt(simulation.state.behaviours, each, simulation.world.now).failBuild,
+    const profile = request.inputs.find(({ kind }) => kind === 'profile');
+    const version = `${packageOf(request)}:${source.version}${profile === undefined ? '' : '-fdo'}`;
+    const outputs = outputNames(request, ['executable']).map((name) =>
+      executable(request, source, name, version, profile),
     );
-    return {
-      outputs,
-      failure: fails ? `${String(request.with['target'] ?? version)} does not compile at ${source.version}` : null,
-    };
+    return { outputs, ...work(simulation, request, source.version, version) };
   });
 
-function executable(request: StartRun, source: Artifact, name: string, version: string): Artifact {
+function work(simulation: Simulation, request: StartRun, revision: string, version: string): Omit<Outcome, 'outputs'> {
+  const acts = (name: string): BehaviourSpec => behaviourAt(simulation.state.behaviours, name, simulation.world.now);
+  const { target } = request.with;
+  const root = typeof target === 'string' ? target : `//${request.pipeline}`;
+  const targets = closureOf(simulation.state.targets, root);
+  const steps = [
+    `resolving ${root}`,
+    `compiling ${count(targets, 'target')}`,
+    `running ${count(targets, 'unit test')}`,
+  ];
+  const broken =
+    acts(revision).failBuild || acts(version).failBuild
+      ? root
+      : targets.find((name) => acts(`${name}@${revision}`).failBuild);
+  if (broken !== undefined) return { steps, failure: `${broken} does not compile at ${revision}` };
+  const failing = acts(revision).failTests ? root : targets.find((name) => acts(`${name}@${revision}`).failTests);
+  if (failing === undefined) return { steps, failure: null, said: `${version}: ${count(targets, 'unit test')} passed` };
+  const why = failing === root ? '' : `, which ${root} depends on`;
+  return { steps, failure: `the unit test ${testOf(failing)} failed at ${revision}${why}` };
+}
+
+const count = (targets: readonly string[], what: string): string =>
+  `${targets.length} ${what}${targets.length === 1 ? '' : 's'}`;
+
+function executable(
+  request: StartRun,
+  source: Artifact,
+  name: string,
+  version: string,
+  profile: Artifact | undefined,
+): Artifact {
   const { target } = request.with;
   const builtFrom = {
     repository: source.builtFrom?.repository ?? source.metadata['repository'] ?? source.name,
     revision: source.version,
     ...(typeof target === 'string' ? { target } : {}),
   };
-  return { name, kind: 'executable', version, builtFrom, metadata: {} };
+  const metadata: Record<string, string> = profile === undefined ? {} : { profile: profile.version };
+  return { name, kind: 'executable', version, builtFrom, metadata };
 }
 
 /** `kv` of `//kv:server` and of `//storage/kv:server`. */

@@ -20,5 +20,7 @@ export const pkgService = (simulation: Simulation): Hono =>
     }));
     const missing = names.length - request.inputs.length;
     const failure = missing > 0 ? `there are ${missing} more outputs than inputs to package` : null;
-    return { outputs: packages, failure, ...(tag === undefined ? {} : { tag }) };
+    const marked = tag === undefined ? '' : `, tagged ${tag}`;
+    const said = `stored ${packages.map(({ name, version }) => `${name} ${version}`).join(', ')}${marked}`;
+    return { outputs: packages, failure, said, ...(tag === undefined ? {} : { tag }) };
   });

@@ -1,8 +1,10 @@
 import type { Hono } from 'hono';
+import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
-import type { RequestOf } from '../../sdk/protocol/common';
 import type { ActionServiceProtocol } from '../../sdk/protocol/actionService';
+import type { RequestOf, ResponseOf } from '../../sdk/protocol/common';
 import { ExtensionError, serveActionService } from '../../sdk/server';
+import { check } from '../controlInput';
 import { hashText, noise } from '../kernel/random';
 import type { Simulation } from '../simulation';
 import type { Run } from '../state';
@@ -12,38 +14,58 @@ export type StartRun = RequestOf<ActionServiceProtocol['startRun']>;
 /** How a run will go: decided when it starts, from its request and the behaviour of the versions in it. */
 export interface Outcome {
   readonly outputs: readonly Artifact[];
+  /** Why it will fail; null when it will not. */
   readonly failure: string | null;
   readonly tag?: string;
+  /** What it does on the way, in order: shown while it runs. */
+  readonly steps?: readonly string[];
+  /** What it says when it has succeeded. */
+  readonly said?: string;
 }
+
+/** What a run that watches the world sees: that it must go on, or its end. */
+export type Sight =
+  | { readonly kind: 'going'; readonly progress: number; readonly message: string }
+  | { readonly kind: 'succeeded'; readonly message: string; readonly outputs: readonly Artifact[] }
+  | { readonly kind: 'failed'; readonly message: string };
 
 const SHORTEST_MS = 2000;
 const LONGEST_MS = 6000;
 
 /** An action service of the simulator: runs take a few simulated seconds and end as `decide` says. Throw there to refuse a run. */
-export function actionService(simulation: Simulation, service: string, decide: (request: StartRun) => Outcome): Hono {
-  const find = (id: string): Run => {
-    const run = simulation.state.runs.get(`${service} ${id}`);
-    if (run) return run;
-    throw new ExtensionError('unknown-run', `runId: no run ${id}`, { status: 404 });
-  };
-  return serveActionService(service, {
-    startRun: (request, call) =>
-      simulation.once(service, 'startRun', request, call, () => {
-        const answer = { runId: request.runId };
-        if (simulation.state.runs.has(`${service} ${request.runId}`)) return { answer, effect: false };
-        begin(simulation, service, request.runId, decide(request));
-        return { answer, effect: true };
-      }),
-    getRunProgress: ({ runId }) => progress(find(runId), simulation.world.now),
-    cancelRun: ({ runId }, call) =>
-      simulation.once(service, 'cancelRun', { runId }, call, () => {
-        const run = simulation.state.runs.get(`${service} ${runId}`);
-        const effect = run?.state === 'running';
-        if (run && effect) Object.assign(run, { state: 'failed', message: 'cancelled' });
-        return { answer: {}, effect };
-      }),
+export const actionService = (simulation: Simulation, service: string, decide: (request: StartRun) => Outcome): Hono =>
+  serveRuns(simulation, service, {
+    begin: (request, id) => decided(simulation, service, id, request, decide(request)),
+    look: (run) => {
+      const share = (simulation.world.now - run.startedAt) / Math.max(1, run.endsAt - run.startedAt);
+      const message = run.steps[Math.floor(share * run.steps.length)] ?? run.steps.at(-1) ?? 'running';
+      return { kind: 'going', progress: Math.min(1, share), message };
+    },
   });
-}
+
+/**
+ * As `actionService`, for runs that end by what they see: `look` is asked at every question for progress, and what it
+ * sees of a time that has passed must never change. `check` may refuse a run by throwing.
+ */
+export const watchService = (
+  simulation: Simulation,
+  service: string,
+  watch: {
+    readonly check: (request: StartRun) => void;
+    readonly look: (request: StartRun, startedAt: number) => Sight;
+  },
+): Hono =>
+  serveRuns(simulation, service, {
+    begin: (request, id) => {
+      watch.check(request);
+      return { ...newRun(simulation, service, id, request), endsAt: Infinity };
+    },
+    look: (run) => watch.look(run.request, run.startedAt),
+  });
+
+/** The `with` of a run as its service understands it; refuses the run with each field that is wrong. */
+export const optionsOf = <S extends z.ZodType>(schema: S, request: StartRun): z.output<S> =>
+  (check(z.object({ with: schema }), { with: request.with }) as { with: z.output<S> }).with;
 
 /** The names that Conveyor wants outputs under; `fallback` when it did not say. */
 export function outputNames(request: StartRun, fallback: readonly string[]): string[] {
@@ -51,28 +73,79 @@ export function outputNames(request: StartRun, fallback: readonly string[]): str
   return Array.isArray(outputs) ? outputs.map(String) : [...fallback];
 }
 
-function begin(simulation: Simulation, service: string, runId: string, { outputs, failure, tag }: Outcome): void {
-  const { world } = simulation;
-  const id = `${service} ${runId}`;
-  const share = noise(world.kernel.seed, hashText(id), 0, 0);
-  const endsAt = world.now + world.scaled(SHORTEST_MS + (LONGEST_MS - SHORTEST_MS) * share);
-  const end = { outputs, failure, tag: tag ?? null };
-  simulation.state.runs.set(id, {
-    id,
-    service,
-    startedAt: world.now,
-    endsAt,
-    state: 'running',
-    message: 'running',
-    ...end,
-  });
-  world.at(endsAt, { kind: 'run-ended', run: id });
+interface Runs {
+  readonly begin: (request: StartRun, id: string) => Run;
+  readonly look: (run: Run) => Sight;
 }
 
-function progress(run: Run, now: number) {
-  const { state, message } = run;
-  if (state === 'succeeded')
-    return { state, message, progress: 1, outputs: run.outputs.map((output) => ({ ...output })) };
-  if (state === 'failed') return { state, message };
-  return { state, message, progress: Math.min(1, (now - run.startedAt) / Math.max(1, run.endsAt - run.startedAt)) };
+function serveRuns(simulation: Simulation, service: string, { begin, look }: Runs): Hono {
+  const keyOf = (runId: string): string => `${service} ${runId}`;
+  const find = (runId: string): Run => {
+    const run = simulation.state.runs.get(keyOf(runId));
+    if (run) return run;
+    throw new ExtensionError('unknown-run', `runId: no run ${runId}`, { status: 404 });
+  };
+  const app = serveActionService(service, {
+    startRun: (request, call) =>
+      simulation.once(service, 'startRun', request, call, () => {
+        const answer = { runId: request.runId };
+        const id = keyOf(request.runId);
+        if (simulation.state.runs.has(id)) return { answer, effect: false };
+        simulation.state.runs.set(id, begin(request, id));
+        return { answer, effect: true };
+      }),
+    getRunProgress: ({ runId }) => ({ ...progress(find(runId), look), ...linkTo(simulation, service, runId) }),
+    cancelRun: ({ runId }, call) =>
+      simulation.once(service, 'cancelRun', { runId }, call, () => {
+        const run = simulation.state.runs.get(keyOf(runId));
+        const effect = run?.state === 'running';
+        if (run && effect) Object.assign(run, { state: 'failed', message: 'cancelled' });
+        return { answer: {}, effect };
+      }),
+  });
+  // What `url` leads to: what the run has done so far, for people.
+  app.get('/runs/:id{.+}', (c) => c.text(logOf(find(c.req.param('id')), look)));
+  return app;
+}
+
+function newRun(simulation: Simulation, service: string, id: string, request: StartRun): Omit<Run, 'endsAt'> {
+  return {
+    ...{ id, service, request, startedAt: simulation.world.now },
+    ...{ state: 'running', message: 'running', steps: [], said: 'done', outputs: [], failure: null, tag: null },
+  };
+}
+
+function decided(simulation: Simulation, service: string, id: string, request: StartRun, outcome: Outcome): Run {
+  const { world } = simulation;
+  const share = noise(world.kernel.seed, hashText(id), 0, 0);
+  const endsAt = world.now + world.scaled(SHORTEST_MS + (LONGEST_MS - SHORTEST_MS) * share);
+  world.at(endsAt, { kind: 'run-ended', run: id });
+  return { ...newRun(simulation, service, id, request), endsAt, ...outcome, tag: outcome.tag ?? null };
+}
+
+function progress(run: Run, look: Runs['look']): ResponseOf<ActionServiceProtocol['getRunProgress']> {
+  const sight = run.state === 'running' ? look(run) : undefined;
+  if (sight?.kind === 'going') return { state: 'running', message: sight.message, progress: sight.progress };
+  if (sight !== undefined) settle(run, sight);
+  const { message } = run;
+  if (run.state !== 'succeeded') return { state: 'failed', message };
+  return {
+    state: 'succeeded',
+    message,
+    progress: 1,
+    outputs: run.outputs.map((output) => ({ ...output, metadata: { ...output.metadata } })),
+  };
+}
+
+function settle(run: Run, { kind, message, ...rest }: Exclude<Sight, { kind: 'going' }>): void {
+  Object.assign(run, { state: kind, message, ...rest });
+}
+
+const linkTo = ({ url }: Simulation, service: string, runId: string): { url?: string } =>
+  url === null ? {} : { url: `${url}/actions/${service}/runs/${runId}` };
+
+function logOf(run: Run, look: Runs['look']): string {
+  const seen = progress(run, look);
+  const done = Math.ceil((seen.state === 'running' ? (seen.progress ?? 0) : 1) * run.steps.length);
+  return `${[run.id, ...run.steps.slice(0, done), `${seen.state}: ${seen.message}`].join('\n')}\n`;
 }

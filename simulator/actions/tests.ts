@@ -1,13 +1,21 @@
 import type { Hono } from 'hono';
 import { behaviourAt } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
-import { actionService } from './runs';
+import { actionService, type StartRun } from './runs';
 
-/** A test runner: passes unless the behaviour of one of the versions under test says `failTests`. */
-export const testRunner = (simulation: Simulation, service: 'integr-test' | 'perf-test'): Hono =>
-  actionService(simulation, service, ({ inputs }) => {
-    const bad = inputs.find(
-      ({ version }) => behaviourAt(simulation.state.behaviours, version, simulation.world.now).failTests,
-    );
-    return { outputs: [], failure: bad ? `${bad.name} ${bad.version} failed its tests` : null };
-  });
+/** Integration tests: pass unless the behaviour of one of the versions under test says `failTests`. */
+export const testRunner = (simulation: Simulation): Hono =>
+  actionService(simulation, 'integr-test', (request) => ({
+    outputs: [],
+    failure: whyBroken(simulation, request),
+    steps: ['setting up', 'running the tests', 'tearing down'],
+    said: 'all tests passed',
+  }));
+
+/** That a version under test does not even pass its tests; null when all do. */
+export function whyBroken(simulation: Simulation, { inputs }: StartRun): string | null {
+  const bad = inputs.find(
+    ({ version }) => behaviourAt(simulation.state.behaviours, version, simulation.world.now).failTests,
+  );
+  return bad === undefined ? null : `${bad.name} ${bad.version} failed its tests`;
+}

@@ -1,0 +1,119 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { parseAmount } from '../../domain/fleet/amount';
+import { behaviourAt } from '../metrics/behaviour';
+import type { Simulation } from '../simulation';
+import { countVersions } from '../twine/jobs';
+import { replay, type Change, type Measure, type Side } from './replay';
+import { actionService, optionsOf, type Outcome } from './runs';
+import { whyBroken } from './tests';
+
+const limit = z.string().transform((text, context): number => {
+  const amount = parseAmount(text);
+  if (amount !== undefined && 'percent' in amount) return amount.percent / 100;
+  context.addIssue({ code: 'custom', message: 'expected a percentage such as 5%' });
+  return z.NEVER;
+});
+
+/** `with` of a perf-test; there may be more in it that other test runners understand. */
+const withSchema = z.looseObject({
+  /** The version to compare with; by default what runs in production. */
+  baseline: z.string().min(1).optional(),
+  /** Whose jobs production is; by default those of the service with the pipeline's name. */
+  service: z.string().min(1).optional(),
+  /** Which recording is played. */
+  traffic: z.string().min(1).default('production'),
+  /** How much worse it may be: CPU and latency relatively, errors in the share of all requests. */
+  threshold: z
+    .strictObject({ cpu: limit.default(0.05), latency: limit.default(0.05), errors: limit.default(0.01) })
+    .default({ cpu: 0.05, latency: 0.05, errors: 0.01 }),
+});
+type With = z.output<typeof withSchema>;
+
+/** More requests narrow the intervals; these are tried until they say something. */
+const REQUESTS = [2000, 8000, 32_000];
+
+/**
+ * The performance test: plays recorded traffic against the version under test and the version in production, and fails
+ * when the new one needs more CPU, is slower or fails more often than the threshold allows. A difference counts once its
+ * whole confidence interval lies on one side of the threshold; one that stays unclear fails, as does `failTests`.
+ */
+export const perfTest = (simulation: Simulation): Hono =>
+  actionService(simulation, 'perf-test', (request): Outcome => {
+    const options = optionsOf(withSchema, request);
+    const tested = request.inputs.find(({ kind }) => kind === 'executable') ?? request.inputs[0];
+    if (tested === undefined) return { outputs: [], failure: 'there is nothing to test: the action has no inputs' };
+    const broken = whyBroken(simulation, request);
+    if (broken !== null) return { outputs: [], failure: broken };
+    const baseline = options.baseline ?? inProduction(simulation, options.service ?? request.pipeline);
+    if (baseline === undefined)
+      return {
+        outputs: [],
+        failure: null,
+        said: `nothing runs in production that ${tested.version} could be worse than`,
+      };
+    const steps = [baseline, tested.version].map((version) => `playing ${options.traffic} traffic against ${version}`);
+    return { outputs: [], steps, ...compare(simulation, options, baseline, tested.version) };
+  });
+
+/** The version that most tasks of a service run. */
+function inProduction(simulation: Simulation, service: string): string | undefined {
+  const counts = new Map<string, number>();
+  for (const job of simulation.fleet.jobs.values())
+    if (job.service === service)
+      for (const [version, tasks] of countVersions(simulation, job))
+        counts.set(version, (counts.get(version) ?? 0) + tasks);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+function compare(
+  simulation: Simulation,
+  { threshold, traffic }: With,
+  baseline: string,
+  tested: string,
+): Pick<Outcome, 'failure' | 'said'> {
+  const [before, after] = [sideOf(simulation, baseline), sideOf(simulation, tested)];
+  const { seed } = simulation.world.kernel;
+  let results: Result[] = [];
+  let requests = 0;
+  for (requests of REQUESTS) {
+    const changes = replay({ seed, name: traffic, requests }, before, after);
+    results = MEASURES.map((measure) => judge(measure, changes[measure], threshold[measure]));
+    if (results.every(({ verdict }) => verdict !== 'unclear')) break;
+  }
+  const told = results.map(({ text }) => text).join('; ');
+  const what = `${tested} against ${baseline}, ${requests} requests of ${traffic} traffic`;
+  const [worse] = results.filter(({ verdict }) => verdict === 'worse');
+  const [unclear] = results.filter(({ verdict }) => verdict === 'unclear');
+  if (worse !== undefined) return { failure: `more ${worse.measure} than allowed: ${told} (${what})` };
+  if (unclear !== undefined)
+    return { failure: `cannot tell whether ${unclear.measure} is within its limit: ${told} (${what})` };
+  return { failure: null, said: `${told} (${what})` };
+}
+
+const MEASURES: readonly Measure[] = ['cpu', 'latency', 'errors'];
+
+interface Result {
+  readonly measure: Measure;
+  readonly verdict: 'fine' | 'worse' | 'unclear';
+  readonly text: string;
+}
+
+function judge(measure: Measure, change: Change, allowed: number): Result {
+  const verdict = change.low > allowed ? 'worse' : change.high <= allowed ? 'fine' : 'unclear';
+  const interval = `95 % CI ${signed(change.low)} to ${signed(change.high)} %`;
+  return { measure, verdict, text: `${measure} ${signed(change.mean)} % (${interval}), limit ${shown(allowed)} %` };
+}
+
+/** A test machine is no region, and a test is too short for what shows only after a while. */
+function sideOf(simulation: Simulation, version: string): Side {
+  const behaviour = behaviourAt(simulation.state.behaviours, version, simulation.world.now);
+  const { cpuFactor = 1, latencyFactor = 1, errorRatio = 0, onlyRegion, afterMs = 0 } = behaviour;
+  const isHidden = onlyRegion !== undefined || afterMs > 0;
+  return isHidden
+    ? { version, cpuFactor: 1, latencyFactor: 1, errorRatio: 0 }
+    : { version, cpuFactor, latencyFactor, errorRatio };
+}
+
+const shown = (share: number): string => String(Number((share * 100).toFixed(2)));
+const signed = (share: number): string => `${share < 0 ? '-' : '+'}${(Math.abs(share) * 100).toFixed(1)}`;
