@@ -128,7 +128,11 @@ async function follow(run: ScriptRun, script: ScriptProcess, { clock, scripts }:
     context.cancelled,
   ]);
   const beat = (): void => {
-    const seen: Pick<ActionSeen, 'action' | 'progress' | 'message'> = { action, progress: null, message: lastLine(script.tail()) };
+    const seen: Pick<ActionSeen, 'action' | 'progress' | 'message'> = {
+      action,
+      progress: null,
+      message: lastLine(script.tail()),
+    };
     context.heartbeat(seen);
     overdue.look();
   };
