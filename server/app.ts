@@ -1,83 +1,60 @@
-import { Hono } from 'hono';
-import type { ConveyorClient } from '../client/api';
-import { ConveyorError } from '../domain/errors';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import { conveyorError } from '../domain/errors';
+import type { ServerDeps } from './deps';
+import { answerFailure } from './failures';
+import { Gate } from './gate';
+import { Metrics } from './metrics';
+import { openApiDocument } from './openapi';
+import { healthRoutes } from './routes/health';
+import { pipelineRoutes } from './routes/pipelines';
+import { releaseRoutes } from './routes/releases';
+import { Subscribers } from './subscribers';
+import { Turns } from './turns';
+import { webhookRoutes } from './webhooks/routes';
 
-export interface ServerDeps {
-  readonly client: Pick<ConveyorClient, 'listPipelines'>;
-  /** ms since the epoch. */
-  now(): number;
-  /** Becomes true when the process was asked to end: it is not ready for new work any more. */
-  isDraining(): boolean;
-}
-
-/** The front end as it is so far: the health endpoints (DESIGN §2). It holds no state and can be called in-process. */
+/**
+ * The front end (DESIGN §2, cli.md §5): webhooks, the API, health and metrics. What it remembers only saves work; it can
+ * be called in-process, killed at any moment, and run more than once.
+ */
 export function createApp(deps: ServerDeps): Hono {
-  const startedAt = deps.now();
+  const startedAtMs = deps.now();
   const app = new Hono();
-  app.get('/livez', (context) => context.json({ status: 'ok' }));
-  app.get('/healthz', (context) => context.json({ status: 'ok' }));
-  app.get('/readyz', async (context) => {
-    const readiness = await readinessOf(deps);
-    return context.json(readiness, readiness.status === 'ok' ? 200 : 503);
+  const metrics = new Metrics();
+  const lanes = { webhooks: new Gate(deps.limits.webhooks), api: new Gate(deps.limits.api) };
+  const subscribers = new Subscribers(deps.index, () => deps.now());
+  app.use(measured(metrics, deps));
+  app.use('/v1/*', (c, next) => (isWebhook(c) ? lanes.webhooks : lanes.api).run(next, c.req.raw.signal));
+  app.route('/', healthRoutes(deps));
+  app.get('/metrics', (c) => {
+    const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
+    return c.text(metrics.text(counts, deps.now() - startedAtMs), 200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    });
   });
-  app.get('/metrics', (context) => {
-    context.header('content-type', 'text/plain; version=0.0.4; charset=utf-8');
-    return context.body(metricsOf(deps.now() - startedAt));
-  });
-  app.notFound((context) =>
-    context.json(
-      {
-        error: {
-          code: 'not-found',
-          message: `there is no ${context.req.method} ${context.req.path}`,
-          hint: 'see /livez, /readyz and /metrics',
-        },
-      },
-      404,
-    ),
+  app.get('/openapi.json', (c) => c.json(openApiDocument()));
+  app.route(
+    '/v1/webhooks',
+    webhookRoutes({ ...deps, now: () => deps.now(), subscribers, turns: new Turns(), metrics }),
   );
-  app.onError((error, context) => {
-    const known = error instanceof ConveyorError;
-    const body = known
-      ? { code: error.code, message: error.message, hint: error.hint }
-      : { code: 'internal', message: 'something went wrong', hint: 'the log of the server says what' };
-    if (!known) process.stderr.write(`${error.stack ?? error.message}\n`);
-    return context.json({ error: body }, 500);
-  });
+  app.route('/v1/pipelines', pipelineRoutes(deps));
+  app.route('/v1/releases', releaseRoutes(deps));
+  app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
+  app.onError((error, c) => answerFailure(c, error));
   return app;
 }
 
-interface Readiness {
-  readonly status: 'ok' | 'unavailable';
-  readonly checks: readonly { readonly name: string; readonly status: 'ok' | 'unavailable'; readonly detail: string }[];
-}
+const isWebhook = (c: Context): boolean => c.req.path.startsWith('/v1/webhooks/');
 
-/** One cheap question that only a reachable Temporal can answer. */
-async function readinessOf({ client, isDraining }: ServerDeps): Promise<Readiness> {
-  if (isDraining()) return readiness('draining', 'unavailable', 'the server is ending');
-  try {
-    await client.listPipelines({ limit: 1 });
-    return readiness('temporal', 'ok', 'answers');
-  } catch (error) {
-    return readiness('temporal', 'unavailable', error instanceof Error ? error.message : String(error));
-  }
-}
-
-const readiness = (name: string, status: Readiness['status'], detail: string): Readiness => ({
-  status,
-  checks: [{ name, status, detail }],
-});
-
-/** What this process knows about itself; Prometheus text format. */
-function metricsOf(uptimeMs: number): string {
-  const { rss } = process.memoryUsage();
-  return [
-    '# HELP process_resident_memory_bytes Memory that the process holds.',
-    '# TYPE process_resident_memory_bytes gauge',
-    `process_resident_memory_bytes ${rss}`,
-    '# HELP process_uptime_seconds How long the server has been running.',
-    '# TYPE process_uptime_seconds gauge',
-    `process_uptime_seconds ${uptimeMs / 1000}`,
-    '',
-  ].join('\n');
-}
+const measured =
+  (metrics: Metrics, { now, isDraining }: Pick<ServerDeps, 'now' | 'isDraining'>): MiddlewareHandler =>
+  async (c, next) => {
+    const startedAtMs = now();
+    await next();
+    // A connection that is kept open would bring more, and keep the process from ending.
+    if (isDraining()) c.header('connection', 'close');
+    const pattern = routePath(c, -1);
+    // What is not there has no pattern of its own, and a path is no label.
+    const route = pattern.endsWith('*') ? 'none' : pattern;
+    metrics.answered({ method: c.req.method, route, status: c.res.status, seconds: (now() - startedAtMs) / 1000 });
+  };

@@ -1,25 +1,43 @@
 import { serve, type ServerType } from '@hono/node-server';
+import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { createClient } from '../client';
+import { connect } from '../client/connection';
+import { createPipelineIndex } from '../client/pipelineIndex';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { loadRegistry } from '../sdk/registry';
 import { createApp } from './app';
+import { DEFAULT_LIMITS } from './deps';
 
 const DEFAULT_URL = 'http://localhost:4500';
 const DRAIN_MS = 10_000;
+/** Whoever takes longer to send a request keeps a connection from others; ms. */
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000 };
 
 async function main(): Promise<void> {
   const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL);
   let draining = false;
-  const client = await createClient({ platform: loadRegistry(undefined, process.env) });
-  const app = createApp({ client, now: () => Date.now(), isDraining: () => draining });
+  const registry = loadRegistry(undefined, process.env);
+  const client = await createClient({ platform: registry });
+  const temporal = await connect({});
+  const app = createApp({
+    client,
+    index: createPipelineIndex(temporal.client),
+    access: registry.access,
+    groups: registry.groups,
+    limits: DEFAULT_LIMITS,
+    now: () => Date.now(),
+    isDraining: () => draining,
+  });
   const server = await listen(app.fetch, port);
-  process.stdout.write(`Conveyor server ready at http://localhost:${port}\n`);
+  for (const name of registry.access.unset)
+    process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
+  process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);
   const end = (): void => {
     if (draining) return;
     draining = true;
-    // Requests that were accepted are answered; only then is the connection to Temporal given up.
-    server.close(() => void client.close());
+    // Requests that were accepted are answered; only then are the connections to Temporal given up.
+    server.close(() => void Promise.all([client.close(), temporal.connection.close()]));
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
   };
   process.on('SIGTERM', end);
@@ -30,16 +48,16 @@ function portOf(args: readonly string[], url: string): number {
   const text =
     parseArgs({ args: [...args], options: { port: { type: 'string' } } }).values.port ?? (new URL(url).port || '80');
   const port = Number(text);
-  if (Number.isInteger(port) && port > 0 && port < 65536) return port;
+  if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
   throw conveyorError('usage', {
     text: `--port ${text} is no port`,
-    hint: 'a number from 1 to 65535; 4500 is the default',
+    hint: 'a number up to 65535; 4500 is the default, and 0 takes any that is free',
   });
 }
 
 function listen(fetch: Parameters<typeof serve>[0]['fetch'], port: number): Promise<ServerType> {
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch, port }, () => resolve(server));
+    const server = serve({ fetch, port, serverOptions: TIMEOUTS }, () => resolve(server));
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'EADDRINUSE' ? conveyorError('port-in-use', { port, process: 'the server' }) : error),
     );

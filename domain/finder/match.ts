@@ -14,13 +14,13 @@ export interface FinderEvent {
 }
 
 /** What is submitted to one pipeline at once. */
-export interface Submission {
+export interface Concerned {
   readonly pipeline: string;
   readonly artifacts: readonly Artifact[];
 }
 
 /** Who is concerned by an event, each with the artifacts under its own names; in the order of the subscribers. */
-export function concerned(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Submission[] {
+export function concerned(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
   return subscribers.flatMap(({ pipeline, subscriptions }) => {
     const wanted = subscriptions.filter((subscription) => matches(event, subscription.with));
     const artifacts = wanted.map(({ artifact }): Artifact => ({ ...event.artifact, name: artifact }));

@@ -1,43 +1,65 @@
 import { conveyorError } from '../../domain/errors';
-import { createApp, type ServerDeps } from '../../server/app';
+import { appOf, FakePipelines } from './serverWorld';
 
-const app = (over: Partial<ServerDeps> = {}): ReturnType<typeof createApp> =>
-  createApp({ client: { listPipelines: () => Promise.resolve([]) }, now: () => 0, isDraining: () => false, ...over });
+const listing = (listPipelines: () => Promise<never>) => ({ client: { ...new FakePipelines().client, listPipelines } });
 
 describe('the health of the front end', () => {
   test('/livez says that the process runs, whatever Temporal does', async () => {
-    const client = { listPipelines: () => Promise.reject(new Error('down')) };
-    expect((await app({ client }).request('/livez')).status).toBe(200);
+    const app = appOf(
+      undefined,
+      listing(() => Promise.reject(new Error('down'))),
+    );
+    expect((await app.request('/livez')).status).toBe(200);
   });
 
   test('/readyz is 200 while Temporal answers', async () => {
-    const response = await app().request('/readyz');
+    const response = await appOf().request('/readyz');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ status: 'ok' });
   });
 
   test('/readyz is 503 with the reason when Temporal does not', async () => {
-    const client = {
-      listPipelines: () => Promise.reject(conveyorError('temporal-unreachable', { address: 'x:1', detail: 'refused' })),
-    };
-    const response = await app({ client }).request('/readyz');
+    const down = conveyorError('temporal-unreachable', { address: 'x:1', detail: 'refused' });
+    const response = await appOf(
+      undefined,
+      listing(() => Promise.reject(down)),
+    ).request('/readyz');
     expect(response.status).toBe(503);
     expect(JSON.stringify(await response.json())).toContain('no Temporal server answers at x:1 (refused)');
   });
 
   test('/readyz is 503 once the server drains, so that nothing new is sent to it', async () => {
-    expect((await app({ isDraining: () => true }).request('/readyz')).status).toBe(503);
+    expect((await appOf(undefined, { isDraining: () => true }).request('/readyz')).status).toBe(503);
   });
 
   test('/metrics is Prometheus text about this process', async () => {
-    const times = [1000, 61_000];
-    const text = await (await app({ now: () => times.shift() ?? 0 }).request('/metrics')).text();
+    const times = [1000];
+    const text = await (await appOf(undefined, { now: () => times.shift() ?? 61_000 }).request('/metrics')).text();
     expect(text).toMatch(/^process_uptime_seconds 60$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d{6,}$/m);
   });
 
+  test('/metrics counts requests by route and status, never by path', async () => {
+    const app = appOf();
+    await app.request('/v1/releases/kvstore/1');
+    await app.request('/v1/releases/kvstore/2');
+    await app.request('/v1/releases/kvstore/x');
+    await app.request('/v1/nope');
+    const text = await (await app.request('/metrics')).text();
+    expect(text).toContain(
+      'conveyor_http_requests_total{method="GET",route="/v1/releases/:pipeline/:n",status="200"} 2\n',
+    );
+    expect(text).toContain(
+      'conveyor_http_requests_total{method="GET",route="/v1/releases/:pipeline/:n",status="400"} 1\n',
+    );
+    expect(text).toContain('conveyor_http_requests_total{method="GET",route="none",status="404"} 1\n');
+    expect(text).toContain('conveyor_http_request_duration_seconds_count{route="/v1/releases/:pipeline/:n"} 3\n');
+    expect(text).toContain('conveyor_http_requests_in_flight{lane="webhooks"} 0\n');
+    expect(text).not.toContain('kvstore');
+  });
+
   test('what is not there is a 404 in the form of all errors', async () => {
-    const response = await app().request('/nope');
+    const response = await appOf().request('/nope');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'not-found', message: 'there is no GET /nope' } });
   });

@@ -1,0 +1,54 @@
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import { conveyorError } from '../domain/errors';
+
+const MAX_BYTES = 1_048_576;
+/** Whoever sends more slowly keeps others out. */
+const PATIENCE_MS = 10_000;
+
+/** The bytes of a body, exactly as they came. @throws ConveyorError `too-large` */
+export async function readBytes(context: Context): Promise<Uint8Array> {
+  if (Number(context.req.header('content-length') ?? 0) > MAX_BYTES) throw tooLarge();
+  const stream = context.req.raw.body;
+  if (stream === null) return new Uint8Array();
+  const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const patience = setTimeout(() => void reader.cancel('too slow').catch(() => undefined), PATIENCE_MS);
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > MAX_BYTES) throw tooLarge();
+      parts.push(part.value);
+    }
+  } finally {
+    clearTimeout(patience);
+    reader.releaseLock();
+  }
+  return Buffer.concat(parts, size);
+}
+
+/** What a body says, checked. No body is an empty object. @throws ConveyorError `invalid-request`, naming every field */
+export async function readJson<S extends z.ZodType>(context: Context, schema: S): Promise<z.output<S>> {
+  const bytes = await readBytes(context);
+  return parseJson(bytes.length === 0 ? '{}' : Buffer.from(bytes).toString('utf8'), schema);
+}
+
+export function parseJson<S extends z.ZodType>(text: string, schema: S): z.output<S> {
+  const parsed = schema.safeParse(valueOf(text));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`,
+  );
+  throw conveyorError('invalid-request', { detail: problems.join('; ') });
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw conveyorError('invalid-request', { detail: 'body: not JSON' });
+  }
+}
+
+const tooLarge = (): Error => conveyorError('too-large', { limit: '1 MiB' });

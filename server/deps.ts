@@ -1,0 +1,36 @@
+import type { ConveyorClient } from '../client/api';
+import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import type { Policy } from '../domain/principals';
+import type { Access } from '../sdk/access';
+import type { GateLimits } from './gate';
+
+/** What the front end asks of Conveyor. */
+export type FrontClient = Pick<
+  ConveyorClient,
+  'listPipelines' | 'spec' | 'status' | 'history' | 'release' | 'submit' | 'command'
+>;
+
+export interface ServerDeps {
+  readonly client: FrontClient;
+  readonly index: Pick<PipelineIndex, 'subscriptions'>;
+  readonly access: Access;
+  /** Who is in which group, for owners that are one. */
+  readonly groups: Policy['groups'];
+  readonly limits: ServerLimits;
+  /** ms since the epoch. */
+  now(): number;
+  /** Becomes true when the process was asked to end: it is not ready for new work any more. */
+  isDraining(): boolean;
+}
+
+/** Deliveries and people have lanes of their own, so that a burst of the one never keeps the other waiting. */
+export interface ServerLimits {
+  readonly webhooks: GateLimits;
+  readonly api: GateLimits;
+}
+
+/** A forge gives up on a delivery after ten seconds: who would wait longer is better sent away. */
+export const DEFAULT_LIMITS: ServerLimits = {
+  webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },
+  api: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+};

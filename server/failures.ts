@@ -1,0 +1,44 @@
+import type { Context } from 'hono';
+import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
+
+/** Where the code says more than the exit code of the command line does. */
+const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
+  unauthorized: 401,
+  'bad-signature': 401,
+  'not-permitted': 403,
+  'invalid-state': 409,
+  'known-bad': 409,
+  'ambiguous-deploy': 409,
+  'too-large': 413,
+  'missing-artifact': 422,
+  'unknown-artifact': 422,
+  'plan-impossible': 422,
+};
+type Status = 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 503;
+
+/** Seconds after which it is worth trying what failed for want of something else. */
+const RETRY_AFTER = '5';
+
+/** `{ "error": { "code", "message", "hint" } }` with the status that the code means; what nobody foresaw is logged. */
+export function answerFailure(context: Context, error: unknown): Response {
+  const known = error instanceof ConveyorError ? error : undefined;
+  if (known === undefined)
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const { code, message, hint } = known ?? {
+    ...conveyorError('internal', { detail: '' }),
+    code: 'internal',
+    message: 'something went wrong inside Conveyor',
+  };
+  const status = known === undefined ? 500 : statusOf(known);
+  if (status === 503) context.header('retry-after', RETRY_AFTER);
+  if (status === 401) context.header('www-authenticate', 'Bearer');
+  return context.json({ error: { code, message, hint } }, status);
+}
+
+/** The status of an error: 503 where trying again may help, 404 and 400 by the exit code of the command line. */
+export function statusOf({ code, retryable, exit }: Pick<ConveyorError, 'code' | 'retryable' | 'exit'>): Status {
+  const own = STATUS[code];
+  if (own !== undefined) return own;
+  if (retryable) return 503;
+  return exit === 4 ? 404 : exit === 2 ? 400 : 500;
+}

@@ -1,0 +1,76 @@
+import { conveyorError } from '../domain/errors';
+
+export interface GateLimits {
+  /** Requests that are worked on at the same time. */
+  readonly inFlight: number;
+  /** Requests that wait for their turn; one more is sent away at once. */
+  readonly waiting: number;
+  /** How long one waits before it is sent away, ms. */
+  readonly waitMs: number;
+}
+
+interface Waiter {
+  readonly enter: () => void;
+  readonly leave: (why: Error) => void;
+}
+
+/**
+ * Lets so many requests in, keeps some in line, oldest first, and sends the others away: memory stays bounded however many
+ * come. Nothing of a body is read before its request is in.
+ */
+export class Gate {
+  private readonly line = new Set<Waiter>();
+  private inside = 0;
+  private turnedAway = 0;
+
+  constructor(private readonly limits: GateLimits) {}
+
+  /** @throws ConveyorError `overloaded`; or what `gone` aborted with, when the client left while in line */
+  async run<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
+    await this.enter(gone);
+    try {
+      return await work();
+    } finally {
+      this.leave();
+    }
+  }
+
+  counts(): { readonly inFlight: number; readonly waiting: number; readonly rejected: number } {
+    return { inFlight: this.inside, waiting: this.line.size, rejected: this.turnedAway };
+  }
+
+  private enter(gone: AbortSignal | undefined): Promise<void> {
+    if (this.inside < this.limits.inFlight) {
+      this.inside += 1;
+      return Promise.resolve();
+    }
+    if (this.line.size >= this.limits.waiting) return Promise.reject(this.full());
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(patience);
+        gone?.removeEventListener('abort', onGone);
+        this.line.delete(waiter);
+      };
+      const waiter: Waiter = {
+        enter: () => (settle(), resolve()),
+        leave: (why) => (settle(), reject(why)),
+      };
+      const onGone = (): void => waiter.leave(new Error('the client left'));
+      const patience = setTimeout(() => waiter.leave(this.full()), this.limits.waitMs);
+      gone?.addEventListener('abort', onGone, { once: true });
+      this.line.add(waiter);
+    });
+  }
+
+  /** The place goes to whoever waits longest, without being free in between. */
+  private leave(): void {
+    const [next] = this.line;
+    if (next === undefined) this.inside -= 1;
+    else next.enter();
+  }
+
+  private full(): Error {
+    this.turnedAway += 1;
+    return conveyorError('overloaded', { waiting: this.line.size });
+  }
+}

@@ -1,0 +1,62 @@
+import { Hono, type Context } from 'hono';
+import type { Artifact } from '../../domain/artifact';
+import { conveyorError } from '../../domain/errors';
+import type { CommandInput, Verb } from '../../domain/verbs';
+import { principalOf } from '../auth';
+import { parseJson, readJson } from '../body';
+import type { ServerDeps } from '../deps';
+import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
+
+type Deps = Pick<ServerDeps, 'client' | 'access'>;
+
+/** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
+export function pipelineRoutes({ client, access }: Deps): Hono {
+  const app = new Hono();
+  app.get('/', async (c) => c.json(await client.listPipelines(parseJson(JSON.stringify(c.req.query()), listQuery))));
+  app.get('/:name', async (c) => c.json(await client.status(pipelineOf(c))));
+  app.get('/:name/history', async (c) => c.json(await client.history(pipelineOf(c))));
+
+  app.post('/:name/releases', async (c) => {
+    const actor = principalOf(c, access.tokens);
+    const { artifacts, idempotencyKey } = await readJson(c, releaseRequest);
+    const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
+    const started = await client.release(pipelineOf(c), given, { kind: 'api', actor, key: keyOf(c, idempotencyKey) });
+    c.header('location', `/v1/releases/${started.id}`);
+    return c.json(started, 202);
+  });
+
+  app.post('/:name/commands/:verb', async (c) => {
+    const verb = verbOf(c, pipelineVerb.options);
+    return c.json(await client.command(pipelineOf(c), verb, await commandOf(c, verb, access)));
+  });
+  return app;
+}
+
+/** Who commands, and why. @throws ConveyorError `unauthorized`, `missing-reason`, `invalid-request` */
+export async function commandOf(c: Context, verb: Verb, access: ServerDeps['access']): Promise<CommandInput> {
+  const actor = principalOf(c, access.tokens);
+  const { reason, ...given } = await readJson(c, commandRequest);
+  if (reason === undefined) throw conveyorError('missing-reason', { verb });
+  return { ...given, reason, actor };
+}
+
+export function verbOf<V extends Verb>(c: Context, verbs: readonly V[]): V {
+  const given = c.req.param('verb');
+  const verb = verbs.find((one) => one === given);
+  if (verb === undefined) throw conveyorError('not-found', { what: `verb ${given}; there are ${verbs.join(', ')}` });
+  return verb;
+}
+
+/** Without a slash in it: `%2F` would make another id of it. */
+function pipelineOf(c: Context): string {
+  const name = c.req.param('name') ?? '';
+  if (name.includes('/')) throw conveyorError('invalid-id', { text: name, expected: 'the name of a pipeline' });
+  return name;
+}
+
+function keyOf(c: Context, inBody: string | undefined): string | null {
+  const inHeader = c.req.header('idempotency-key');
+  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
+    throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
+  return inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
+}

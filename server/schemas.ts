@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { NAME } from '../domain/ids';
+import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
+import { artifactSchema } from '../sdk/protocol/common';
+
+/** What requests hold and answers look like; `/openapi.json` is made of these. */
+
+const key = z.string().min(1).max(200);
+
+export const releaseRequest = z.strictObject({
+  artifacts: z
+    .array(
+      artifactSchema.extend({
+        name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
+        version: z.string().min(1),
+        kind: z.string().min(1).optional().describe('the name, unless it says otherwise'),
+      }),
+    )
+    .default([]),
+  idempotencyKey: key
+    .optional()
+    .describe('the same key gives the same release; the header Idempotency-Key means the same'),
+});
+
+/** The actor is the principal of the token. */
+export const commandRequest = z.strictObject({
+  reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
+  noRevert: z.boolean().optional().describe('pause: an unhealthy verdict does not revert meanwhile'),
+  notBad: z.boolean().optional().describe('revert: do not mark the artifact known-bad'),
+  check: z.string().min(1).optional().describe('skip-health-check: one check by name; without it all of them'),
+  for: z.enum(['phase', 'deploy']).optional().describe('skip-health-check: phase is the default'),
+  artifact: z
+    .string()
+    .regex(/^[^@]+@.+$/, { error: 'expected name@version' })
+    .optional()
+    .describe('allow-artifact'),
+  action: z.string().regex(NAME).optional().describe('pick, retry: which action of the release'),
+  approve: z.boolean().optional().describe('pick: go on, or fail the action'),
+});
+
+export const listQuery = z.strictObject({
+  state: z.string().min(1).optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+
+export const pipelineVerb = z.enum(PIPELINE_VERBS);
+/** What a release does not know, its only running deploy does. */
+export const releaseVerb = z.enum([...new Set([...RELEASE_VERBS, ...DEPLOY_VERBS])]);
+
+export const startedAnswer = z.object({
+  id: z.string(),
+  number: z.number().int(),
+  duplicate: z.boolean().describe('it was started before, by the same key'),
+});
+
+export const deliveredAnswer = z.object({
+  releases: z.array(z.object({ id: z.string(), duplicate: z.boolean() })),
+  awaiting: z
+    .array(z.object({ pipeline: z.string(), artifacts: z.array(z.string()) }))
+    .describe(
+      'pipelines that remember what was brought but start nothing by it, and the inputs that have no value yet',
+    ),
+  refused: z.array(z.object({ pipeline: z.string(), code: z.string(), message: z.string() })),
+  left: z.number().int().describe('pipelines there was no time for; the sweep of their finder brings it to them'),
+});
+
+export const receiptAnswer = z.object({ id: z.string(), accepted: z.literal(true), effect: z.string() });
+
+export const failureAnswer = z.object({
+  error: z.object({ code: z.string(), message: z.string(), hint: z.string() }),
+});
+
+const time = z.iso.datetime();
+const trigger = z.looseObject({ kind: z.string(), actor: z.string(), key: z.string().nullable() });
+
+const releaseFields = {
+  id: z.string(),
+  kind: z.literal('release'),
+  pipeline: z.string(),
+  number: z.number().int(),
+  state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),
+  cause: z.string().nullable(),
+  trigger,
+  startedAt: time,
+  endedAt: time.nullable(),
+  artifacts: z.array(artifactSchema),
+};
+
+export const releaseAnswer = z.looseObject({
+  ...releaseFields,
+  actions: z.array(
+    z.looseObject({
+      name: z.string(),
+      type: z.string(),
+      state: z.enum(['waiting', 'blocked', 'running', 'succeeded', 'failed', 'cancelled', 'skipped']),
+      attempt: z.number().int(),
+      blockedBy: z.string().nullable(),
+      until: z.string().nullable(),
+      deploy: z.string().nullable(),
+    }),
+  ),
+});
+
+export const historyAnswer = z.array(z.looseObject({ ...releaseFields, durationMs: z.number().nullable() }));
+
+const pipelineFields = {
+  id: z.string(),
+  kind: z.literal('pipeline'),
+  owners: z.array(z.string()),
+  labels: z.record(z.string(), z.string()),
+  state: z.enum(['active', 'held', 'frozen']),
+  active: z.array(z.number().int()),
+  lastRelease: z.number().int().nullable(),
+};
+
+export const pipelinesAnswer = z.array(z.looseObject(pipelineFields));
+export const pipelineAnswer = z.looseObject({ ...pipelineFields, releases: z.array(z.looseObject(releaseFields)) });
+
+export const deployAnswer = z.looseObject({
+  id: z.string(),
+  kind: z.literal('deploy'),
+  state: z.string(),
+  outcome: z.enum(['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed']).nullable(),
+  version: z.string(),
+  summary: z.string(),
+  phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
+});

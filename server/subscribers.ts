@@ -1,0 +1,34 @@
+import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
+
+/** So long a burst of deliveries lives on one listing; a pipeline that is newer is found by the sweep of its finder. */
+const FRESH_MS = 3_000;
+
+/** Who subscribes to a finder, listed once for everybody who asks within some seconds. */
+export class Subscribers {
+  private readonly listings = new Map<string, { readonly listed: Promise<PipelineSubscriptions[]>; atMs: number }>();
+
+  constructor(
+    private readonly index: Pick<PipelineIndex, 'subscriptions'>,
+    private readonly now: () => number,
+  ) {}
+
+  of(finder: string): Promise<readonly PipelineSubscriptions[]> {
+    for (const [name, { atMs }] of this.listings) if (this.now() - atMs >= FRESH_MS) this.listings.delete(name);
+    const known = this.listings.get(finder);
+    if (known !== undefined) return known.listed;
+    const listing = { listed: collect(this.index.subscriptions(finder)), atMs: Number.POSITIVE_INFINITY };
+    this.listings.set(finder, listing);
+    // It ages from when it is complete; one that failed is forgotten at once.
+    listing.listed.then(
+      () => (listing.atMs = this.now()),
+      () => this.listings.delete(finder),
+    );
+    return listing.listed;
+  }
+}
+
+async function collect(pages: AsyncIterable<PipelineSubscriptions>): Promise<PipelineSubscriptions[]> {
+  const all: PipelineSubscriptions[] = [];
+  for await (const one of pages) all.push(one);
+  return all;
+}

@@ -1,0 +1,23 @@
+import { Gate } from './gate';
+
+/** Temporal takes ten updates of one workflow at a time; this leaves room for other servers and for people. */
+const AT_ONCE = 4;
+const WAIT_MS = 8_000;
+
+/** Lets little happen to one thing at a time, however much happens to all of them. */
+export class Turns {
+  private readonly gates = new Map<string, Gate>();
+
+  /** @throws ConveyorError `overloaded`, after some seconds without a turn */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const gate =
+      this.gates.get(key) ?? new Gate({ inFlight: AT_ONCE, waiting: Number.POSITIVE_INFINITY, waitMs: WAIT_MS });
+    this.gates.set(key, gate);
+    try {
+      return await gate.run(work);
+    } finally {
+      const { inFlight, waiting } = gate.counts();
+      if (inFlight + waiting === 0 && this.gates.get(key) === gate) this.gates.delete(key);
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { concerned, type Concerned } from '../../domain/finder/match';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { mayCommand } from '../../domain/principals';
+import type { Trigger } from '../../domain/views';
+import type { ServerDeps } from '../deps';
+import type { Metrics } from '../metrics';
+import type { Subscribers } from '../subscribers';
+import type { Turns } from '../turns';
+import type { Said } from './events';
+
+/** A delivery that was verified and read. */
+export interface Delivery {
+  /** `github:<delivery>`: the same key never starts a second release of a pipeline. */
+  readonly key: string;
+  readonly actor: string;
+  readonly said: Said;
+}
+
+/** What came of a delivery, pipeline by pipeline. */
+export interface Delivered {
+  readonly releases: readonly { readonly id: string; readonly duplicate: boolean }[];
+  /** Pipelines that remember what was brought but start nothing by it, and which inputs they still have no value of. */
+  readonly awaiting: readonly { readonly pipeline: string; readonly artifacts: readonly string[] }[];
+  readonly refused: readonly { readonly pipeline: string; readonly code: string; readonly message: string }[];
+  /** So many more are concerned than there was time for; their finder's sweep brings it to them. */
+  readonly left: number;
+}
+
+export interface Delivering extends Pick<ServerDeps, 'client' | 'groups' | 'now'> {
+  readonly subscribers: Subscribers;
+  readonly turns: Turns;
+  readonly metrics: Pick<Metrics, 'submitted'>;
+}
+
+/** A forge waits ten seconds for its answer; by then it must have one. */
+const BUDGET_MS = 7_000;
+/** Pipelines that are told at the same time, of one delivery. */
+const AT_ONCE = 8;
+
+type Told =
+  | { readonly kind: 'release'; readonly id: string; readonly duplicate: boolean }
+  | { readonly kind: 'awaiting'; readonly pipeline: string; readonly artifacts: readonly string[] }
+  | { readonly kind: 'refused'; readonly pipeline: string; readonly error: ConveyorError }
+  | { readonly kind: 'left' };
+
+/**
+ * Brings what a delivery says to every pipeline that it concerns; null when there is none. What cannot be done now fails
+ * the whole, so that it is delivered again: those who have it already take it for the duplicate that it is.
+ * @throws ConveyorError the refusal, when the only ones concerned refuse; what is retryable
+ */
+export async function deliver(deps: Delivering, delivery: Delivery): Promise<Delivered | null> {
+  const all = await concernedBy(deps, delivery);
+  if (all.length === 0) return null;
+  const untilMs = deps.now() + BUDGET_MS;
+  const told = await inParallel(all, AT_ONCE, async (one): Promise<Told> => {
+    if (deps.now() >= untilMs) return { kind: 'left' };
+    return deps.turns.run(one.pipeline, () => tell(deps, delivery, one)).catch((error: unknown) => refusal(one, error));
+  });
+  const refused = told.flatMap((it) => (it.kind === 'refused' ? [it] : []));
+  const failed =
+    refused.find(({ error }) => error.retryable) ?? (refused.length === told.length ? refused[0] : undefined);
+  if (failed !== undefined) throw failed.error;
+  return {
+    releases: told.flatMap((it) => (it.kind === 'release' ? [{ id: it.id, duplicate: it.duplicate }] : [])),
+    awaiting: told.flatMap((it) =>
+      it.kind === 'awaiting' ? [{ pipeline: it.pipeline, artifacts: it.artifacts }] : [],
+    ),
+    refused: refused.map(({ pipeline, error: { code, message } }) => ({ pipeline, code, message })),
+    left: told.filter(({ kind }) => kind === 'left').length,
+  };
+}
+
+async function concernedBy(deps: Delivering, { said, actor }: Delivery): Promise<readonly Concerned[]> {
+  if (said === null) return [];
+  if ('finder' in said) return concerned(said, await deps.subscribers.of(said.finder));
+  // A subscription invites whoever publishes; without one, only an owner may bring something.
+  const { owners } = await deps.client.spec(said.pipeline);
+  if (mayCommand({ owners, groups: deps.groups }, actor)) return [said];
+  throw conveyorError('not-permitted', { actor, pipeline: said.pipeline });
+}
+
+async function tell(deps: Delivering, { key, actor }: Delivery, { pipeline, artifacts }: Concerned): Promise<Told> {
+  const trigger: Trigger = { kind: 'webhook', actor, key };
+  const { id, duplicate } = await deps.client.submit(pipeline, artifacts, trigger);
+  deps.metrics.submitted(id === null ? 'incomplete' : duplicate ? 'duplicate' : 'released');
+  if (id !== null) return { kind: 'release', id, duplicate };
+  return { kind: 'awaiting', pipeline, artifacts: await awaitedBy(deps, pipeline) };
+}
+
+/** Which inputs have no value yet; it was accepted whatever happens to this question. */
+async function awaitedBy({ client }: Delivering, pipeline: string): Promise<readonly string[]> {
+  try {
+    const [spec, status] = await Promise.all([client.spec(pipeline), client.status(pipeline)]);
+    const known = status.kind === 'pipeline' ? (status.inputs ?? []) : [];
+    return Object.keys(spec.artifacts).filter((artifact) => !known.some(({ name }) => name === artifact));
+  } catch {
+    return [];
+  }
+}
+
+function refusal({ pipeline }: Concerned, error: unknown): Told {
+  if (!(error instanceof ConveyorError)) throw error;
+  return { kind: 'refused', pipeline, error };
+}
+
+async function inParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}

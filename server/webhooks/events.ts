@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { Artifact } from '../../domain/artifact';
+import type { FinderEvent } from '../../domain/finder/match';
+import { artifactSchema } from '../../sdk/protocol/common';
+
+/** What a delivery says, in our words; null when it says nothing to us. */
+export type Said = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;
+
+/** The part of GitHub's `push` that matters; there is much more in it. */
+export const pushSchema = z.object({
+  ref: z.string(),
+  /** The commit that the branch is at now. */
+  after: z.string().regex(/^[0-9a-f]{40,64}$/, { error: 'expected a commit' }),
+  deleted: z.boolean().default(false),
+  repository: z.object({ name: z.string(), full_name: z.string() }),
+});
+
+const BRANCH = 'refs/heads/';
+
+/** A push to a branch is a new version for `commits`; one of a tag, or the end of a branch, is nothing. */
+export function saidByPush({ ref, after, deleted, repository }: z.output<typeof pushSchema>): Said {
+  if (deleted || !ref.startsWith(BRANCH) || /^0+$/.test(after)) return null;
+  const branch = ref.slice(BRANCH.length);
+  return {
+    finder: 'commits',
+    about: { repository: [repository.name, repository.full_name], branch },
+    artifact: {
+      kind: 'source',
+      version: after,
+      builtFrom: { repository: repository.full_name, revision: after },
+      metadata: { repository: repository.full_name, branch },
+    },
+  };
+}
+
+const published = artifactSchema.extend({ name: z.string().optional(), kind: z.string().optional() });
+
+/** The body of a Standard Webhooks delivery: to whoever subscribes to something, or to one pipeline. */
+export const standardSchema = z.object({
+  type: z.string(),
+  data: z.union(
+    [
+      z.strictObject({
+        finder: z.string().min(1),
+        /** What a subscription has in its `with`; a list where the thing goes by several names. */
+        with: z.record(z.string(), z.union([z.string(), z.array(z.string()).min(1)])).default({}),
+        artifact: published,
+      }),
+      z.strictObject({
+        pipeline: z.string().min(1),
+        artifacts: z.array(published.extend({ name: z.string().min(1) })).min(1),
+      }),
+    ],
+    { error: 'expected { finder, with, artifact } or { pipeline, artifacts }' },
+  ),
+});
+
+/** The one type of event that means something to us. */
+export const PUBLISHED = 'artifact.published';
+
+export function saidByStandard({ data }: z.output<typeof standardSchema>): Said {
+  if ('pipeline' in data)
+    return {
+      pipeline: data.pipeline,
+      artifacts: data.artifacts.map((artifact) => named(artifact, artifact.name)),
+    };
+  const { name: _theirs, ...artifact } = named(data.artifact, data.artifact.kind ?? 'artifact');
+  return { finder: data.finder, about: data.with, artifact };
+}
+
+/** Kind is the name unless it says otherwise, as on the command line. */
+const named = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
+  ...rest,
+  name,
+  kind: kind ?? name,
+});

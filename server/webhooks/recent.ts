@@ -1,0 +1,42 @@
+/**
+ * What deliveries were answered lately, and those under way: the same one again costs nothing, however many come at once.
+ * The pipelines remember as well, and for longer; this only keeps a storm away from them.
+ */
+export class Recent<T> {
+  private readonly answers = new Map<string, { readonly answer: Promise<T>; readonly atMs: number }>();
+
+  constructor(
+    private readonly limits: { readonly entries: number; readonly ageMs: number },
+    private readonly now: () => number,
+  ) {}
+
+  /** `work` runs unless it does already, or did; `keep` says which answers are worth remembering. */
+  async once(
+    key: string,
+    work: () => Promise<T>,
+    keep: (answer: T) => boolean,
+  ): Promise<{ readonly answer: T; readonly again: boolean }> {
+    const known = this.answers.get(key);
+    if (known !== undefined && this.now() - known.atMs < this.limits.ageMs)
+      return { answer: await known.answer, again: true };
+    const answer = work();
+    this.answers.delete(key);
+    this.answers.set(key, { answer, atMs: this.now() });
+    this.forgetOldest();
+    const forget = (): void => {
+      if (this.answers.get(key)?.answer === answer) this.answers.delete(key);
+    };
+    answer.then((it) => keep(it) || forget(), forget);
+    return { answer: await answer, again: false };
+  }
+
+  get size(): number {
+    return this.answers.size;
+  }
+
+  private forgetOldest(): void {
+    if (this.answers.size <= this.limits.entries) return;
+    const [oldest] = this.answers.keys();
+    if (oldest !== undefined) this.answers.delete(oldest);
+  }
+}

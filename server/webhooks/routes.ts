@@ -1,0 +1,105 @@
+import { Hono, type Context } from 'hono';
+import { conveyorError } from '../../domain/errors';
+import type { WebhookSource } from '../../sdk/access';
+import { parseJson, readBytes } from '../body';
+import type { ServerDeps } from '../deps';
+import { deliver, type Delivered, type Delivering, type Delivery } from './deliver';
+import { PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
+import { Recent } from './recent';
+import { refuseGithub, refuseStandard } from './signature';
+
+/** Answers of the last minute: what is delivered again after that is a question to the pipelines. */
+const REMEMBERED = { entries: 2_000, ageMs: 60_000 };
+
+/** `POST /v1/webhooks/github` and `/standard` (cli.md §5): verified over the raw body before anything of it is parsed. */
+export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Delivering): Hono {
+  const app = new Hono();
+  const recent = new Recent<Delivered | null>(REMEMBERED, () => deps.now());
+  const { github, standard } = deps.access.webhooks;
+
+  app.post('/github', async (context) => {
+    const source = opened('github', github);
+    const body = await readBytes(context);
+    reject('github', refuseGithub(body, context.req.header('x-hub-signature-256'), source.secrets));
+    const event = required(context, 'X-GitHub-Event');
+    if (event !== 'push') return context.body(null, 204);
+    const key = `github:${required(context, 'X-GitHub-Delivery')}`;
+    return answer(context, deps, recent, { key, actor: source.actor }, () =>
+      saidByPush(parseJson(githubJson(context, body), pushSchema)),
+    );
+  });
+
+  app.post('/standard', async (context) => {
+    const source = opened('standard', standard);
+    const body = await readBytes(context);
+    const headers = standardHeaders(context);
+    reject('standard', refuseStandard(body, headers, source.secrets, deps.now()));
+    return answer(context, deps, recent, { key: `standard:${headers.id}`, actor: source.actor }, () =>
+      saidInStandard(textOf(body)),
+    );
+  });
+  return app;
+}
+
+/** 202 with what came of it, 204 when it concerns nobody; the same delivery again gives the same answer. */
+async function answer(
+  context: Context,
+  deps: Delivering,
+  recent: Recent<Delivered | null>,
+  { key, actor }: Omit<Delivery, 'said'>,
+  read: () => Said,
+): Promise<Response> {
+  const { answer: delivered, again } = await recent.once(
+    key,
+    async () => deliver(deps, { key, actor, said: read() }),
+    (it) => it !== null && it.left === 0 && it.awaiting.length === 0,
+  );
+  if (delivered === null) return context.body(null, 204);
+  const releases = delivered.releases.map(({ id, duplicate }) => ({ id, duplicate: duplicate || again }));
+  const [first] = releases;
+  if (first !== undefined) context.header('location', `/v1/releases/${first.id}`);
+  return context.json({ ...delivered, releases }, 202);
+}
+
+function saidInStandard(text: string): Said {
+  const { type } = parseJson(text, standardSchema.pick({ type: true }));
+  return type === PUBLISHED ? saidByStandard(parseJson(text, standardSchema)) : null;
+}
+
+function opened(webhook: 'github' | 'standard', source: WebhookSource | null): WebhookSource {
+  if (source !== null && source.secrets.length > 0) return source;
+  throw conveyorError('webhook-closed', { webhook, variables: source?.secretEnvs ?? [] });
+}
+
+function reject(webhook: 'github' | 'standard', why: string | undefined): void {
+  if (why !== undefined) throw conveyorError('bad-signature', { webhook, why });
+}
+
+/** GitHub sends JSON, or a form with JSON in it, as the hook is set up. */
+function githubJson(context: Context, body: Uint8Array): string {
+  const isForm = context.req.header('content-type')?.startsWith('application/x-www-form-urlencoded');
+  return isForm ? (new URLSearchParams(textOf(body)).get('payload') ?? '') : textOf(body);
+}
+
+const textOf = (body: Uint8Array): string => Buffer.from(body).toString('utf8');
+
+/** An id longer than any real one is not worth remembering. */
+const MAX_ID = 200;
+
+function required(context: Context, header: string): string {
+  const value = context.req.header(header);
+  if (value === undefined || value === '' || value.length > MAX_ID)
+    throw conveyorError('invalid-request', { detail: `the header ${header} is ${value ? 'too long' : 'missing'}` });
+  return value;
+}
+
+function standardHeaders(context: Context): { id: string; timestamp: string; signature: string } {
+  const [id, timestamp, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => {
+    const value = context.req.header(name) ?? '';
+    if (value === '') reject('standard', `${name} is missing`);
+    return value;
+  });
+  if ((id ?? '').length > MAX_ID)
+    throw conveyorError('invalid-request', { detail: 'the header webhook-id is too long' });
+  return { id: id ?? '', timestamp: timestamp ?? '', signature: signature ?? '' };
+}

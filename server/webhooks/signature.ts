@@ -1,0 +1,65 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Whether a delivery was signed with one of our secrets. Over the body as it came, before anybody parses it. */
+
+export interface StandardHeaders {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly signature: string;
+}
+
+/** Replays older than this, and clocks further off, are refused (Standard Webhooks). */
+const TOLERANCE_MS = 300_000;
+
+/** GitHub: `sha256=<hex>` of the body. Undefined when it fits, else why not. */
+export function refuseGithub(
+  body: Uint8Array,
+  header: string | undefined,
+  secrets: readonly string[],
+): string | undefined {
+  if (header === undefined) return 'X-Hub-Signature-256 is missing';
+  const hex = /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1];
+  if (hex === undefined) return 'X-Hub-Signature-256 is not sha256=<64 hexadecimal digits>';
+  const expected = secrets.map((secret) => hmac(secret, body));
+  return fitsAny(Buffer.from(hex, 'hex'), expected) ? undefined : 'X-Hub-Signature-256 does not fit the body';
+}
+
+/**
+ * Standard Webhooks: `v1,<base64>` of `<id>.<timestamp>.<body>`, several signatures separated by spaces, one for each
+ * secret that the sender knows. Undefined when one fits one of ours, else why not.
+ */
+export function refuseStandard(
+  body: Uint8Array,
+  { id, timestamp, signature }: StandardHeaders,
+  secrets: readonly string[],
+  nowMs: number,
+): string | undefined {
+  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
+  const offMs = Math.abs(nowMs - Number(timestamp) * 1000);
+  if (offMs > TOLERANCE_MS) return `webhook-timestamp is ${Math.round(offMs / 1000)} s away from the server's clock`;
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
+  const expected = secrets.flatMap(keysOf).map((key) => hmac(key, signed));
+  const given = signature.split(' ').filter((part) => part.startsWith('v1,'));
+  const fits = given.map((part) => fitsAny(Buffer.from(part.slice(3), 'base64'), expected));
+  return fits.includes(true) ? undefined : 'no v1 signature in webhook-signature fits the body';
+}
+
+const hmac = (key: string | Uint8Array, body: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
+
+/** Compares with all, so that the time taken tells nothing about which was nearly right. */
+function fitsAny(given: Buffer, expected: readonly Buffer[]): boolean {
+  const fits = expected.map((one) => one.length === given.length && timingSafeEqual(one, given));
+  return fits.includes(true);
+}
+
+/** `whsec_<base64>`, as the standard writes secrets; anything else may be base64 or is meant as it stands. */
+function keysOf(secret: string): Uint8Array[] {
+  const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
+  const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded);
+  const keys = [
+    ...(isBase64 ? [Buffer.from(encoded, 'base64')] : []),
+    ...(encoded === secret ? [Buffer.from(secret)] : []),
+  ];
+  // A key of no bytes would let everybody sign.
+  return keys.filter(({ length }) => length > 0);
+}

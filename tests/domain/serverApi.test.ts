@@ -1,0 +1,221 @@
+import { conveyorError } from '../../domain/errors';
+import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../../domain/verbs';
+import type { FrontClient } from '../../server/deps';
+import { ACCESS, appOf, FakePipelines, TOKEN } from './serverWorld';
+
+const BEARER = { authorization: `Bearer ${TOKEN}` };
+
+interface Sent {
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+const post = (body: unknown, headers: Record<string, string> = BEARER): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+const failing = (error: Error): { client: FrontClient } => {
+  const fail = () => Promise.reject(error);
+  return { client: { ...new FakePipelines().client, release: fail, status: fail, command: fail } };
+};
+
+describe('a release that is asked for over HTTP', () => {
+  const artifacts = [{ name: 'source', version: '12', metadata: { branch: 'main' } }];
+
+  test('is started on behalf of the principal of the token, and answered with where to look', async () => {
+    const pipelines = new FakePipelines();
+    const response = await appOf(pipelines).request('/v1/pipelines/kvstore/releases', post({ artifacts }));
+    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/releases/kvstore/7']);
+    expect(await response.json()).toEqual({ id: 'kvstore/7', number: 7, duplicate: false });
+    expect(pipelines.calls).toEqual([
+      [
+        'release',
+        'kvstore',
+        [{ name: 'source', kind: 'source', version: '12', metadata: { branch: 'main' } }],
+        { kind: 'api', actor: 'service:ci', key: null },
+      ],
+    ]);
+  });
+
+  test.each<[where: string, sent: Sent]>([
+    ['in the header', { headers: { 'idempotency-key': 'build-7' }, body: { artifacts } }],
+    ['in the body', { body: { artifacts, idempotencyKey: 'build-7' } }],
+    ['in both', { headers: { 'idempotency-key': 'build-7' }, body: { artifacts, idempotencyKey: 'build-7' } }],
+  ])('with one key %s is one release, with the same answer', async (_where, { headers, body }) => {
+    const app = appOf();
+    const send = () => app.request('/v1/pipelines/kvstore/releases', post(body, { ...BEARER, ...headers }));
+    const [first, second] = [await send(), await send()];
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expect(second.headers.get('location')).toBe(first.headers.get('location'));
+    expect(await second.json()).toEqual({ id: 'kvstore/7', number: 7, duplicate: true });
+  });
+
+  test.each<[what: string, init: RequestInit, status: number, says: RegExp]>([
+    ['without a token', post({ artifacts }, {}), 401, /unauthorized.*no bearer token/],
+    ['with a wrong token', post({ artifacts }, { authorization: 'Bearer guess' }), 401, /none of the configured/],
+    ['with half a token', post({ artifacts }, { authorization: `Bearer ${TOKEN.slice(0, 5)}` }), 401, /none of the/],
+    ['with another scheme', post({ artifacts }, { authorization: `Basic ${TOKEN}` }), 401, /no bearer token/],
+    ['that is not JSON', post('{'), 400, /not JSON/],
+    ['with an unknown key', post({ artifact: artifacts }), 400, /artifact/],
+    [
+      'with a version that is a number',
+      post({ artifacts: [{ name: 'source', version: 12 }] }),
+      400,
+      /artifacts\.0\.version/,
+    ],
+    ['with an actor of its own', post({ artifacts, actor: 'user:alice' }), 400, /actor/],
+    [
+      'with two keys',
+      post({ artifacts, idempotencyKey: 'a' }, { ...BEARER, 'idempotency-key': 'b' }),
+      400,
+      /different/,
+    ],
+    ['that is too large', post({ artifacts, x: 'x'.repeat(1_048_577) }), 413, /1 MiB/],
+  ])('%s is answered as such', async (_what, init, status, says) => {
+    const pipelines = new FakePipelines();
+    const response = await appOf(pipelines).request('/v1/pipelines/kvstore/releases', init);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toMatch(says);
+    expect(pipelines.calls).toEqual([]);
+  });
+
+  test('is for nobody where no token is configured', async () => {
+    const app = appOf(undefined, { access: { ...ACCESS, tokens: [] } });
+    expect(
+      (await app.request('/v1/pipelines/kvstore/releases', post({ artifacts }, { authorization: 'Bearer ' }))).status,
+    ).toBe(401);
+    expect((await app.request('/v1/pipelines/kvstore/releases', post({ artifacts }))).status).toBe(401);
+  });
+});
+
+describe('a command over HTTP', () => {
+  test.each<[path: string, id: string, verb: string, body: object]>([
+    ['/v1/pipelines/kvstore/commands/hold', 'kvstore', 'hold', {}],
+    ['/v1/pipelines/kvstore/commands/allow-artifact', 'kvstore', 'allow-artifact', { artifact: 'source@12' }],
+    ['/v1/releases/kvstore/12/commands/pause', 'kvstore/12', 'pause', { noRevert: true }],
+    ['/v1/releases/kvstore/12/commands/skip-bake', 'kvstore/12', 'skip-bake', {}],
+    ['/v1/releases/kvstore/12/approve/commands/pick', 'kvstore/12/approve', 'pick', { approve: true }],
+  ])('%s is given by the principal of the token', async (path, id, verb, body) => {
+    const pipelines = new FakePipelines();
+    const response = await appOf(pipelines).request(path, post({ ...body, reason: 'it is time' }));
+    expect(await response.json()).toEqual({ id, accepted: true, effect: 'it is so' });
+    expect(pipelines.calls).toEqual([['command', id, verb, { ...body, reason: 'it is time', actor: 'service:ci' }]]);
+  });
+
+  test.each<[what: string, path: string, init: RequestInit, status: number, says: RegExp]>([
+    ['without a token', '/v1/releases/kvstore/12/commands/pause', post({ reason: 'x' }, {}), 401, /unauthorized/],
+    ['without a reason', '/v1/releases/kvstore/12/commands/pause', post({}), 400, /pause needs a reason/],
+    ['without a body', '/v1/releases/kvstore/12/commands/pause', post(''), 400, /missing-reason/],
+    ['with a blank reason', '/v1/releases/kvstore/12/commands/pause', post({ reason: ' ' }), 400, /reason/],
+    [
+      'on behalf of somebody',
+      '/v1/releases/kvstore/12/commands/pause',
+      post({ reason: 'x', actor: 'user:a' }),
+      400,
+      /actor/,
+    ],
+    ['that nobody knows', '/v1/releases/kvstore/12/commands/explode', post({ reason: 'x' }), 404, /no verb explode/],
+    ['of a pipeline to a release', '/v1/releases/kvstore/12/commands/hold', post({ reason: 'x' }), 404, /no verb hold/],
+    ['to what is no id', '/v1/releases/kvstore/x/commands/pause', post({ reason: 'x' }), 400, /invalid-id/],
+    [
+      'to an id in disguise',
+      '/v1/releases/kvstore%2F12/deploy/commands/pause',
+      post({ reason: 'x' }),
+      400,
+      /invalid-id/,
+    ],
+  ])('%s is answered as such', async (_what, path, init, status, says) => {
+    const pipelines = new FakePipelines();
+    const response = await appOf(pipelines).request(path, init);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toMatch(says);
+    expect(pipelines.calls).toEqual([]);
+  });
+});
+
+describe('looking', () => {
+  test.each([
+    '/v1/pipelines',
+    '/v1/pipelines/kvstore',
+    '/v1/pipelines/kvstore/history',
+    '/v1/releases/kvstore/7',
+    '/v1/releases/kvstore/7/deploy',
+  ])('%s needs no token', async (path) => expect((await appOf().request(path)).status).toBe(200));
+
+  test('lists take a state and a limit', async () => {
+    const pipelines = new FakePipelines();
+    await appOf(pipelines).request('/v1/pipelines?state=held&limit=3');
+    expect(pipelines.calls).toEqual([['listPipelines', { state: 'held', limit: 3 }]]);
+    expect((await appOf().request('/v1/pipelines?limit=many')).status).toBe(400);
+  });
+});
+
+describe('what goes wrong has the status that says whose turn it is', () => {
+  test.each([
+    ['unknown-pipeline', conveyorError('unknown-pipeline', { pipeline: 'kvstore' }), 404],
+    ['unknown-release', conveyorError('unknown-release', { id: 'kvstore/7' }), 404],
+    ['not-permitted', conveyorError('not-permitted', { actor: 'service:ci', pipeline: 'kvstore' }), 403],
+    ['invalid-state', conveyorError('invalid-state', { verb: 'pause', id: 'kvstore/7', why: 'it has ended' }), 409],
+    ['known-bad', conveyorError('known-bad', { artifact: 'source@12', pipeline: 'kvstore', since: 'today' }), 409],
+    ['missing-artifact', conveyorError('missing-artifact', { pipeline: 'kvstore', names: ['source'] }), 422],
+    ['unknown-artifact', conveyorError('unknown-artifact', { pipeline: 'kvstore', name: 'x', known: ['source'] }), 422],
+    ['temporal-unreachable', conveyorError('temporal-unreachable', { address: 'x:1', detail: 'refused' }), 503],
+    ['no-worker', conveyorError('no-worker', { id: 'kvstore/7' }), 503],
+  ])('%s', async (_code, error, status) => {
+    const response = await appOf(undefined, failing(error)).request('/v1/pipelines/kvstore/releases', post({}));
+    expect(response.status).toBe(status);
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '5' : null);
+    expect(await response.json()).toEqual({ error: { code: error.code, message: error.message, hint: error.hint } });
+  });
+
+  test('a defect is 500, tells the log what it was and the client nothing', async () => {
+    const log = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const response = await appOf(undefined, failing(new Error('secret detail'))).request('/v1/releases/kvstore/7');
+    expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining('secret detail')]);
+    expect(log).toHaveBeenCalledWith(expect.stringContaining('secret detail'));
+    log.mockRestore();
+  });
+});
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Record<
+    string,
+    Record<string, { parameters: { name: string; schema: { enum?: string[] } }[]; security?: object[] }>
+  >;
+}
+
+describe('/openapi.json', () => {
+  const document = async (): Promise<Document> => (await appOf().request('/openapi.json')).json() as Promise<Document>;
+
+  test('describes every route under /v1, and none that there is not', async () => {
+    const { paths } = await document();
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    );
+    const routes = appOf()
+      .routes.filter(({ method, path }) => method !== 'ALL' && path.startsWith('/v1/'))
+      .map(({ method, path }) => `${method.toLowerCase()} ${path}`);
+    expect(described.sort()).toEqual([...new Set(routes)].sort());
+  });
+
+  test('says which operations need a token: all that change something, except signed deliveries', async () => {
+    const { paths } = await document();
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map((it) => [path, ...it] as const),
+    );
+    for (const [path, method, { security }] of operations)
+      expect([path, security !== undefined]).toEqual([path, method === 'post' && !path.includes('webhooks')]);
+  });
+
+  test('lists the verbs that there are', async () => {
+    const { paths } = await document();
+    const verbs = (path: string) => paths[path]?.['post']?.parameters.find(({ name }) => name === 'verb')?.schema.enum;
+    expect(verbs('/v1/pipelines/{name}/commands/{verb}')).toEqual([...PIPELINE_VERBS]);
+    expect(verbs('/v1/releases/{pipeline}/{n}/commands/{verb}')).toEqual([
+      ...new Set([...RELEASE_VERBS, ...DEPLOY_VERBS]),
+    ]);
+  });
+});
