@@ -1,7 +1,7 @@
 import type { ConveyorClient } from '../client/api';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { parseId } from '../domain/ids';
-import type { DeployStatus, ReleaseStatus } from '../domain/views';
+import type { DeployStatus, ReleaseStatus, WaitView } from '../domain/views';
 import { EXIT } from './exit';
 import type { Io } from './io';
 import { liveRegion } from './live';
@@ -37,7 +37,7 @@ export async function watch(io: Io, client: ConveyorClient, id: string, options:
   try {
     for (;;) {
       show.look(seen);
-      if (isOver(seen)) return hasSucceeded(seen) ? EXIT.ok : EXIT.notSucceeded;
+      if (isOver(seen)) return ended(io, show, seen);
       if (stop.aborted) return detached(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
       if (io.now() >= deadline) return detached(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
       await pauseBetween(io, show, seen, Math.min(options.everyMs ?? EVERY_MS, deadline - io.now()), stop);
@@ -51,11 +51,18 @@ export async function watch(io: Io, client: ConveyorClient, id: string, options:
 /** A release with the deploys in it, or a deploy. What ended before is not asked for again. */
 export async function look(client: ConveyorClient, id: string, before: Watched | null): Promise<Watched> {
   const status = await client.status(id);
-  if (status.kind === 'deploy') return { release: null, deploys: [status] };
+  if (status.kind === 'deploy') return { release: null, waits: [], deploys: [status] };
   if (status.kind === 'pipeline') throw conveyorError('invalid-id', { text: id, expected: 'a release or a deploy' });
   const ids = status.actions.flatMap((action) => (action.deploy === null ? [] : [action.deploy]));
   const deploys = await Promise.all(ids.map((one) => deployOf(client, one, before)));
-  return { release: status, deploys: deploys.filter((deploy) => deploy !== null) };
+  const waits = status.state === 'queued' ? await waitsOf(client, status) : [];
+  return { release: status, waits, deploys: deploys.filter((deploy) => deploy !== null) };
+}
+
+/** Why a release has not started yet, which only its pipeline knows. */
+async function waitsOf(client: ConveyorClient, { pipeline, number }: ReleaseStatus): Promise<readonly WaitView[]> {
+  const status = await client.status(pipeline);
+  return status.kind === 'pipeline' ? (status.waits ?? []).filter(({ release }) => release === number) : [];
 }
 
 const isOver = ({ release, deploys }: Watched): boolean =>
@@ -66,8 +73,8 @@ const isOver = ({ release, deploys }: Watched): boolean =>
 const hasSucceeded = ({ release, deploys }: Watched): boolean =>
   release === null ? deploys.every((deploy) => deploy.outcome === 'succeeded') : release.state === 'succeeded';
 
-export function renderWatched({ release, deploys }: Watched, view: View): string {
-  if (release !== null) return renderRelease(release, deploys, view);
+export function renderWatched({ release, deploys, waits }: Watched, view: View): string {
+  if (release !== null) return renderRelease(release, deploys, view, waits);
   return deploys.map((deploy) => renderDeploy(deploy, view)).join('\n\n');
 }
 
@@ -110,6 +117,16 @@ async function lookAgain(io: Io, client: ConveyorClient, id: string, seen: Watch
     show.contact(false, error.message);
     return seen;
   }
+}
+
+/** A parent is over when its own actions are; its children go on without it. */
+function ended(io: Io, show: Presenter, seen: Watched): number {
+  const children = seen.release?.children;
+  if (children && children.waiting + children.running > 0) {
+    show.leave();
+    note(io, `its children go on: conveyor status ${seen.release?.id}`);
+  }
+  return hasSucceeded(seen) ? EXIT.ok : EXIT.notSucceeded;
 }
 
 const farewell = ({ detachedText }: WatchOptions, id: string, why: string): string =>

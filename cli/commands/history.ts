@@ -1,17 +1,27 @@
 import { withClient } from '../io';
 import { emit } from '../output';
 import { historyTable } from '../render/lists';
+import { renderSummary, summaryOf } from '../render/summary';
 import { examples, type Register } from './command';
 
 export const history: Register = (program, cli) => {
   program
     .command('history <pipeline>')
     .description('the releases of a pipeline: what was deployed, how it ended, how long it took')
-    .addHelpText('after', examples('conveyor history kvstore', 'conveyor history kvstore -o json'))
+    .option('--summary', 'how many ended in each state, and why')
+    .addHelpText(
+      'after',
+      examples('conveyor history kvstore', 'conveyor history kvstore --summary', 'conveyor history kvstore -o json'),
+    )
     .action(
-      cli.handle<object, [string]>(({ io, output, connect }, pipeline) =>
+      cli.handle<{ readonly summary?: boolean }, [string]>(({ io, output, connect, options }, pipeline) =>
         withClient(io, connect, async (client) => {
           const rows = await client.history(pipeline);
+          if (options.summary) {
+            const summary = summaryOf(pipeline, rows);
+            emit(io, output, summary, { text: (view) => renderSummary(summary, view), name: [pipeline] });
+            return 0;
+          }
           emit(io, output, rows, {
             text: (view) => historyTable(rows, view, output.wide),
             name: rows.map((row) => row.id),

@@ -9,6 +9,7 @@ import {
   PAUSED,
   RELEASE_SIGNS,
   took,
+  triggerWords,
   wholeSeconds,
 } from './words';
 
@@ -19,7 +20,7 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
   const cells = rows.map((row) => [
     colors.bold(row.id),
-    row.state === 'held' ? tint(colors, PAUSED.tone, `${PAUSED.glyph} held`) : colors.green('✔ active'),
+    row.state === 'active' ? colors.green('✔ active') : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${row.state}`),
     row.active.join(', ') || '–',
     row.lastRelease === null ? '–' : String(row.lastRelease),
     row.owners.join(', '),
@@ -39,7 +40,7 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
-      ...(wide ? [`${row.trigger.kind} by ${row.trigger.actor}`, row.trigger.key ?? '–'] : []),
+      ...(wide ? [triggerWords(row), row.trigger.key ?? '–'] : []),
     ];
   });
   return table(heading, cells, 'no releases; conveyor release PIPELINE starts one', view);
@@ -96,6 +97,3 @@ const labelWords = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',') || '–';
-
-const triggerWords = ({ trigger }: ReleaseSummary): string =>
-  `${trigger.kind} by ${trigger.actor}${trigger.of === undefined ? '' : ` (of ${trigger.of})`}`;

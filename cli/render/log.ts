@@ -1,9 +1,11 @@
-import type { DeployStatus, HealthRow, ReleaseStatus } from '../../domain/views';
+import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
 import { VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
 export interface Watched {
   readonly release: ReleaseStatus | null;
+  /** What its pipeline says that the release waits for, while it has not started. */
+  readonly waits: readonly WaitView[];
   readonly deploys: readonly DeployStatus[];
 }
 
@@ -32,13 +34,14 @@ interface Line {
 function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[] {
   const last = latestOf(after);
   const lines = newEntries(before, after);
-  for (const action of after.actions.filter(({ state }) => state === 'blocked')) {
+  for (const action of after.actions.filter(({ state, pickBy }) => state === 'blocked' && pickBy === null)) {
     const was = before?.actions.find((one) => one.name === action.name);
     if (was?.state === 'blocked' && was.blockedBy === action.blockedBy) continue;
     const until = action.until === null ? '' : ` until ${action.until}`;
     const text = `${after.id}  ${ACTION_SIGNS.blocked.glyph} ${action.name} waits: ${action.blockedBy ?? ''}${until}`;
     lines.push({ at: last, text });
   }
+  lines.push(...pickLines(before, after, last));
   if (before?.state !== after.state && after.state !== 'running') {
     const cause = after.cause === null ? '' : ` (${after.cause})`;
     lines.push({
@@ -47,6 +50,19 @@ function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[
     });
   }
   return lines;
+}
+
+/** Who may pick, and what they type. */
+function pickLines(before: ReleaseStatus | null, after: ReleaseStatus, at: string): Line[] {
+  const isOpen = ({ pickBy, endedAt }: ReleaseStatus['actions'][number]): boolean =>
+    pickBy !== null && endedAt === null;
+  const told = new Set(before?.actions.filter(isOpen).map(({ name, attempt }) => `${name} ${attempt}`));
+  return after.actions
+    .filter((action) => isOpen(action) && !told.has(`${action.name} ${action.attempt}`))
+    .map(({ name, pickBy }) => ({
+      at,
+      text: `${after.id}  ◷ ${name} waits for ${pickBy?.join(', ') || 'an owner'}: conveyor pick ${after.id}/${name} --approve --reason "…"`,
+    }));
 }
 
 /** States that wait, whose summary says until when, and the outcome; the timeline tells of the others. */

@@ -1,51 +1,108 @@
-import type { PipelineStatus } from '../../domain/views';
+import type { PipelineStatus, ScheduleView } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { releaseTable } from './lists';
-import { alignRows, paint, tint, wrap, type View } from './paint';
-import { ago, clock, PAUSED } from './words';
+import { alignRows, paint, tint, wrap, type Colors, type View } from './paint';
+import { ago, artifactWords, clock, PAUSED, untilWords } from './words';
 
-/** A pipeline for people: whether deploys may start, what is good and bad, its last releases. */
+/** A pipeline for people: whether deploys may start and when, who waits for what, what is good and bad, its last releases. */
 export function renderPipeline(pipeline: PipelineStatus, view: View): string {
   const colors = paint(view.color);
-  const { held } = pipeline;
-  const labels = Object.entries(pipeline.labels).map(([key, value]) => `${key}=${value}`);
-  const fields = fieldLines(
-    [
-      ['Pipeline', colors.bold(pipeline.id)],
-      pipeline.description === '' ? null : ['About', pipeline.description],
-      [
-        'Status',
-        held === null ? colors.green(`✔ ${pipeline.state}`) : tint(colors, PAUSED.tone, `${PAUSED.glyph} held`),
-      ],
-      held === null ? null : ['Held', `by ${held.actor} ${ago(held.at, view)}: ${held.reason}`],
-      ['Owners', pipeline.owners.join(', ')],
-      labels.length === 0 ? null : ['Labels', labels.join(', ')],
-    ],
-    colors,
-  );
-  const good = Object.entries(pipeline.lastGood).map(([action, last]) => [
-    `  ${action}`,
-    last.version,
-    colors.dim(`since release ${last.release}`),
-  ]);
-  const bad = pipeline.knownBad.flatMap((one) => [
-    `  ${colors.red('✖')} ${one.artifact}  ${colors.dim(`since ${clock(one.at, view)}`)}`,
-    ...wrap(one.reason, Math.max(20, view.width - 6)).map((line) => `      ${line}`),
-  ]);
   const newestFirst = [...pipeline.releases].sort((a, b) => b.number - a.number);
   const sections = [
-    fields,
-    good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)],
-    bad.length === 0 ? [] : [colors.bold('Known bad'), ...bad],
+    fieldsOf(pipeline, view, colors),
+    waitsSection(pipeline, view, colors),
+    groupsSection(pipeline, colors),
+    goodSection(pipeline, colors),
+    badSection(pipeline, view, colors),
     releaseTable(newestFirst.slice(0, view.compact ? 5 : 15), view).split('\n'),
     nextSection(nextOf(pipeline), pipeline.webUi, colors),
   ];
   return joinSections(sections, view);
 }
 
-function nextOf(pipeline: PipelineStatus): string[] {
-  const newest = pipeline.active.at(-1);
-  if (newest !== undefined) return [`conveyor watch ${pipeline.id}/${newest}`];
-  if (pipeline.held !== null) return [`conveyor unhold ${pipeline.id} --reason "…"`];
-  return [`conveyor release ${pipeline.id} --artifact NAME=VERSION --wait`];
+function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[] {
+  const { held, frozen = null, schedule, inputs = [] } = pipeline;
+  const labels = Object.entries(pipeline.labels).map(([key, value]) => `${key}=${value}`);
+  const stopped = [frozen && 'frozen', held && 'held'].filter((word) => word).join(' and ');
+  const by = (one: NonNullable<typeof held>): string => `by ${one.actor} ${ago(one.at, view)}: ${one.reason}`;
+  return fieldLines(
+    [
+      ['Pipeline', colors.bold(pipeline.id)],
+      pipeline.description === '' ? null : ['About', pipeline.description],
+      [
+        'Status',
+        stopped === '' ? colors.green(`✔ ${pipeline.state}`) : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${stopped}`),
+      ],
+      frozen === null ? null : ['Frozen', by(frozen)],
+      held === null ? null : ['Held', by(held)],
+      schedule === undefined || schedule.mode === 'continuous' ? null : ['Schedule', scheduleWords(schedule, view)],
+      ['Owners', pipeline.owners.join(', ')],
+      labels.length === 0 ? null : ['Labels', labels.join(', ')],
+      inputs.length === 0 ? null : ['Inputs', artifactWords(inputs)],
+    ],
+    colors,
+  );
+}
+
+function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View): string {
+  if (mode === 'manual') return 'manual: only a person starts a release';
+  const zone = timezone === undefined ? '' : ` of ${timezone}`;
+  const when =
+    next === null
+      ? ''
+      : `; the next ${gates === 'deploys' ? 'deploys wait' : 'releases wait'} ${untilWords(next, view)}`;
+  return `calendar${zone}, for ${gates}${when}`;
+}
+
+/** What does not go on, why and until when. */
+function waitsSection({ id, waits = [] }: PipelineStatus, view: View, colors: Colors): string[] {
+  if (waits.length === 0) return [];
+  const shown = waits.slice(0, view.compact ? 5 : 20);
+  const cells = shown.map(({ release, action, why, until }) => [
+    `  ${action === null ? `${id}/${release}` : `${id}/${release}/${action}`}`,
+    until === null ? why : `${why} (${untilWords(until, view)})`,
+  ]);
+  const hidden = waits.length - shown.length;
+  const more = hidden > 0 ? [colors.dim(`  … ${hidden} more; -o json shows all`)] : [];
+  return [colors.bold('Waiting'), ...alignRows(cells), ...more];
+}
+
+/** Groups that somebody holds or waits for. */
+function groupsSection({ groups = [] }: PipelineStatus, colors: Colors): string[] {
+  const busy = groups.filter(({ holder, waiting }) => holder !== null || waiting.length > 0);
+  if (busy.length === 0) return [];
+  const cells = busy.map(({ name, scope, holder, waiting }) => [
+    `  ${name}`,
+    scope === 'global' ? 'global' : '',
+    holder === null ? 'free' : `held by release ${holder}`,
+    waiting.length === 0 ? '' : `release ${waiting.join(', ')} waits`,
+  ]);
+  return [colors.bold('Exclusion'), ...alignRows(cells)];
+}
+
+function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
+  const good = Object.entries(lastGood).map(([action, last]) => [
+    `  ${action}`,
+    last.version,
+    colors.dim(`since release ${last.release}`),
+  ]);
+  return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
+}
+
+function badSection({ knownBad }: PipelineStatus, view: View, colors: Colors): string[] {
+  const bad = knownBad.flatMap((one) => [
+    `  ${colors.red('✖')} ${one.artifact}  ${colors.dim(`since ${clock(one.at, view)}`)}`,
+    ...wrap(one.reason, Math.max(20, view.width - 6)).map((line) => `      ${line}`),
+  ]);
+  return bad.length === 0 ? [] : [colors.bold('Known bad'), ...bad];
+}
+
+function nextOf({ id, active, held, frozen = null }: PipelineStatus): string[] {
+  const newest = active.at(-1);
+  const commands = [
+    ...(frozen === null ? [] : [`conveyor unfreeze ${id} --reason "…"`]),
+    ...(held === null ? [] : [`conveyor unhold ${id} --reason "…"`]),
+    ...(newest === undefined ? [] : [`conveyor watch ${id}/${newest}`]),
+  ];
+  return commands.length > 0 ? commands : [`conveyor release ${id} --artifact NAME=VERSION --wait`];
 }

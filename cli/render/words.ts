@@ -9,8 +9,9 @@ import type {
   PhaseState,
   PhaseView,
   ReleaseState,
+  ReleaseSummary,
 } from '../../domain/views';
-import type { Tone, View } from './paint';
+import type { Colors, Tone, View } from './paint';
 
 /** Glyphs, tones and times: the vocabulary that all renderers share. */
 
@@ -111,6 +112,17 @@ export function until(iso: string, view: View): string {
   return left > 0 ? `in ${formatDuration(Math.ceil(left / 1000) * 1000)}` : 'any moment';
 }
 
+/** `until 23 Nov 10:00:00 (18:00 UTC), in 2d 19h`: for the reader, for whoever they talk to, and for nobody who has to count. */
+export function untilWords(iso: string, view: View): string {
+  const utc: View = { ...view, timeZone: 'UTC' };
+  const [here, there] = [clock(iso, view), clock(iso, utc)];
+  const minutes = there.replace(/(:\d\d):\d\d$/, '$1');
+  // The day of the other zone matters when it is another one.
+  const short = dayOf(iso, view) === dayOf(iso, utc) ? minutes.slice(-5) : minutes;
+  const both = minuteOf(iso, view) === minuteOf(iso, utc) ? here : `${here} (${short} UTC)`;
+  return `until ${both}, ${until(iso, view)}`;
+}
+
 /** From start to end, or to now. */
 export function took(startedAt: string, endedAt: string | null, view: View): string {
   const end = endedAt === null ? view.now : Date.parse(endedAt);
@@ -119,7 +131,7 @@ export function took(startedAt: string, endedAt: string | null, view: View): str
 
 /** `14:03:10`, with the day in front when it is not today; in the zone of the reader. */
 export function clock(iso: string, view: View): string {
-  const zone = view.timeZone ? { timeZone: view.timeZone } : {};
+  const zone = zoneOf(view);
   const format = (at: number, options: Intl.DateTimeFormatOptions): string =>
     new Intl.DateTimeFormat('en-GB', { ...options, ...zone }).format(at);
   const at = Date.parse(iso);
@@ -128,9 +140,36 @@ export function clock(iso: string, view: View): string {
   return format(at, day) === format(view.now, day) ? time : `${format(at, day)} ${time}`;
 }
 
+const zoneOf = ({ timeZone }: View): { timeZone?: string } => (timeZone ? { timeZone } : {});
+
+const dayOf = (iso: string, view: View): string =>
+  new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', ...zoneOf(view) }).format(Date.parse(iso));
+
+const minuteOf = (iso: string, view: View): string =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short', ...zoneOf(view) }).format(Date.parse(iso));
+
+/** `██████░░░░` of a number from 0 to 1. */
+export function progressBar(progress: number, colors: Colors): string {
+  const filled = Math.max(0, Math.min(BAR, Math.floor(progress * BAR)));
+  return colors.green('█'.repeat(filled)) + colors.dim('░'.repeat(BAR - filled));
+}
+
+const BAR = 10;
+
 /** `executable=kv:12 source=12`. */
 export const artifactWords = (artifacts: readonly Artifact[]): string =>
   artifacts.map(({ name, version }) => `${name}=${version}`).join(' ') || '–';
 
 /** `12s`; `0s` for less than one. */
 export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDuration(ms));
+
+/** `manual by user:alice`, and what it undoes, hurries past or belongs to. */
+export function triggerWords({ trigger }: Pick<ReleaseSummary, 'trigger'>): string {
+  const { kind, actor, of, reason, parent } = trigger;
+  return [
+    `${kind} by ${actor}`,
+    of === undefined ? '' : `, undoes release ${of}`,
+    parent === undefined ? '' : `, child of ${parent}`,
+    reason === undefined ? '' : `: ${reason}`,
+  ].join('');
+}

@@ -1,4 +1,11 @@
-import type { ActionView, DeployStatus, PhaseView, ReleaseStatus } from '../../domain/views';
+import type {
+  ActionView,
+  ChildrenView,
+  DeployStatus,
+  PhaseView,
+  PipelineStatus,
+  ReleaseStatus,
+} from '../../domain/views';
 
 /** Statuses as the client gives them, at 14:02:10 UTC of one November day. */
 export const NOW = Date.parse('2026-11-20T14:02:10Z');
@@ -170,6 +177,51 @@ export function release(over: Partial<ReleaseStatus> = {}): ReleaseStatus {
     commands: [],
     timeline: [{ at: at('14:01:20'), kind: 'started', text: 'by user:alice' }],
     webUi: 'http://localhost:8233/r',
+    ...over,
+  };
+}
+
+export function children(over: Partial<ChildrenView> = {}): ChildrenView {
+  return {
+    state: 'running',
+    total: 300,
+    waiting: 240,
+    running: 50,
+    succeeded: 8,
+    failed: 1,
+    cancelled: 1,
+    notStarted: 0,
+    failures: [
+      { id: 'model-7/3', state: 'failed', reason: 'its deploy was reverted' },
+      { id: 'model-9', state: 'refused', reason: 'it takes no artifact executable' },
+    ],
+    reason: null,
+    commands: [],
+    ...over,
+  };
+}
+
+export function pipeline(over: Partial<PipelineStatus> = {}): PipelineStatus {
+  return {
+    id: 'kvstore',
+    kind: 'pipeline',
+    description: 'Sharded key-value store',
+    owners: ['group:storage'],
+    labels: {},
+    state: 'active',
+    active: [13],
+    lastRelease: 13,
+    held: null,
+    frozen: null,
+    schedule: { mode: 'continuous', gates: 'deploys', next: null },
+    groups: [{ name: 'deploy', scope: 'pipeline', holder: null, waiting: [] }],
+    waits: [],
+    inputs: [],
+    knownBad: [],
+    lastGood: { deploy: { release: 12, version: 'kv:12' } },
+    releases: [release()],
+    commands: [],
+    webUi: 'http://localhost:8233/p',
     ...over,
   };
 }

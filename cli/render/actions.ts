@@ -1,0 +1,56 @@
+import type { ActionView, DeployStatus } from '../../domain/views';
+import { tint, type Colors, type View } from './paint';
+import { phaseRows } from './phases';
+import { ACTION_SIGNS, progressBar, took, untilWords } from './words';
+
+/** Rows of one action in the tree of its release, with its deploy unfolded: name, type, state, bar, attempt, note. */
+export function actionRows(
+  action: ActionView,
+  at: number,
+  actions: readonly ActionView[],
+  deploys: readonly DeployStatus[],
+  view: View,
+  colors: Colors,
+): string[][] {
+  const last = at === actions.length - 1;
+  const { glyph, tone } = ACTION_SIGNS[action.state];
+  const row = [
+    `${last ? '└─ ' : '├─ '}${colors.bold(action.name)}`,
+    colors.dim(action.type),
+    tint(colors, tone, `${glyph} ${action.state}`),
+    action.progress === null || action.endedAt !== null ? '' : progressBar(action.progress, colors),
+    attemptWords(action),
+    noteOf(action, view),
+  ];
+  const deploy = deploys.find((one) => one.id === action.deploy);
+  return deploy ? [row, ...phaseRows(deploy, view, last ? '   ' : '│  ')] : [row];
+}
+
+/** Where services show more of what runs or went wrong. */
+export function linksSection(actions: readonly ActionView[], colors: Colors): string[] {
+  return actions.flatMap(({ name, state, url }) =>
+    url && (state === 'running' || state === 'failed') ? [`${colors.bold(name)}  ${colors.underline(url)}`] : [],
+  );
+}
+
+/** `attempt 2 of 3`; nothing about a first attempt that is the only one needed. */
+function attemptWords({ attempt, attempts = 1 }: ActionView): string {
+  if (attempt <= 1) return '';
+  return attempts >= attempt ? `attempt ${attempt} of ${attempts}` : `attempt ${attempt}`;
+}
+
+function noteOf(action: ActionView, view: View): string {
+  const wait = action.until === null ? '' : ` (${untilWords(action.until, view)})`;
+  if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy)}${wait}`;
+  if (action.state === 'blocked' || action.state === 'waiting') return `${action.blockedBy ?? needsOf(action)}${wait}`;
+  const time = action.startedAt === null ? '' : took(action.startedAt, action.endedAt, view);
+  const done = action.progress === null ? '' : `${Math.round(action.progress * 100)}% `;
+  return [`${done}${time}`, `${action.message ?? action.blockedBy ?? ''}${wait}`.trim()]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+const pickWords = (pickBy: readonly string[]): string =>
+  pickBy.length === 0 ? 'an owner may pick' : `${pickBy.join(', ')} may pick`;
+
+const needsOf = (action: ActionView): string => (action.needs.length === 0 ? '' : `after ${action.needs.join(', ')}`);
