@@ -11,6 +11,8 @@ export const workflowIds = {
     `deploy/${name}/${number}/${action}/${attempt}`,
   children: (name: string, number: number): string => `release/${name}/${number}/children`,
   childrenShard: (name: string, number: number, shard: number): string => `release/${name}/${number}/children/${shard}`,
+  /** Of an exclusion group with `scope: global`. */
+  groupLock: (group: string): string => `lock/${group}`,
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 

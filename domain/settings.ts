@@ -10,6 +10,8 @@ export interface Settings {
   readonly dependencyGraceMs: number;
   /** How often a granter checks that the holder still runs. */
   readonly reconcileIntervalMs: number;
+  /** How often somebody else's release is asked after by a `wait-for` action. */
+  readonly waitIntervalMs: number;
   /** How long a revert whose tasks do not come up waits before it tries again by itself. */
   readonly revertRetryMs: number;
 }
@@ -20,5 +22,6 @@ export const DEFAULT_SETTINGS: Settings = {
   progressIntervalMs: 5_000,
   dependencyGraceMs: 60_000,
   reconcileIntervalMs: 600_000,
+  waitIntervalMs: 30_000,
   revertRetryMs: 300_000,
 };

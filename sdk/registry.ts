@@ -8,6 +8,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import { notificationFields, toNotifications, type Notifications } from './notifications';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
@@ -37,6 +38,8 @@ export interface Registry {
   readonly access: Access;
   /** What scripts of pipelines get from a worker. */
   readonly scripts: Scripts;
+  /** How workers tell people and programs outside. */
+  readonly notifications: Notifications;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
@@ -73,6 +76,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env),
     scripts: toScripts(parsed.data, env, file),
+    notifications: toNotifications(parsed.data, env),
     find: (kind, name) => findExtension(extensions, kind, name),
   };
 }
@@ -89,6 +93,7 @@ const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
   ...scriptFields,
+  ...notificationFields,
   groups: z
     .record(
       z.string().regex(/^[A-Za-z0-9._@-]+$/),
@@ -102,6 +107,7 @@ const configSchema = z.strictObject({
       progressInterval: duration,
       dependencyGrace: duration,
       reconcileInterval: duration,
+      waitInterval: duration,
       revertRetry: duration,
     })
     .partial()

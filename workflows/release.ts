@@ -4,11 +4,17 @@ import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '.
 import { formatTime } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { onSignal } from './inbox';
-import { admissionSignal, releaseOverSignal, waitingSignal } from './messages';
+import type { ActionSpec } from '../domain/spec/pipeline';
+import { admissionSignal, childOverSignal, releaseOverSignal, waitingSignal } from './messages';
 import { messageOf } from './deploy/dependable';
+import { startChildren } from './release/children';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
+import { guarded } from './release/guards';
+import { runPickAction } from './release/pickAction';
+import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
+import { runWaitAction } from './release/waitAction';
 import { retag } from './tags';
 import { versioned } from './versioning';
 
@@ -19,7 +25,7 @@ import { versioned } from './versioning';
 export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseRun(input);
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
-  onSignal(waitingSignal, ({ action, why }) => run.waits(action, why));
+  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
   // In a scope of its own: from a cancelled one nothing could be told to the deploys any more.
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);
@@ -36,7 +42,7 @@ setWorkflowOptions(versioned('PINNED'), release);
 /** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
 function step(run: ReleaseRun): void {
   if (run.control.ending) return run.cancelWaiting();
-  if (run.control.paused) return;
+  if (run.hindrance() !== undefined) return;
   for (const decision of nextActions({
     spec: run.input.spec,
     states: statesOf(run.record),
@@ -53,8 +59,23 @@ function start(run: ReleaseRun, name: string): void {
   const action = run.input.spec.actions[name];
   if (action === undefined) return;
   run.begin(name);
-  const work = action.type === 'deploy' ? runDeployAction(run, name, action) : runServiceAction(run, name, action);
-  run.track(work.catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
+  run.track(perform(run, name, action).catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
+}
+
+/** A deploy asks for everything it needs at once; other actions take their groups and windows first. */
+function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
+  switch (action.type) {
+    case 'deploy':
+      return runDeployAction(run, name, action);
+    case 'manual-pick':
+      return guarded(run, name, action, () => runPickAction(run, name, action));
+    case 'custom-script':
+      return guarded(run, name, action, () => runScriptAction(run, name, action));
+    case 'wait-for':
+      return guarded(run, name, action, () => runWaitAction(run, name, action));
+    default:
+      return guarded(run, name, action, () => runServiceAction(run, name, action));
+  }
 }
 
 async function finish(run: ReleaseRun): Promise<ReleaseResult> {
@@ -75,8 +96,18 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
     endedAt: formatTime(Date.now()),
   };
   await run.settled();
+  await startChildren(run);
+  await report(run, result);
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(releaseOverSignal, result)
     .catch(() => undefined);
   return result;
+}
+
+/** Tells whoever started it as a child how it ended. */
+async function report({ input }: ReleaseRun, { number, state }: ReleaseResult): Promise<void> {
+  if (input.reportTo === undefined) return;
+  await getExternalWorkflowHandle(input.reportTo)
+    .signal(childOverSignal, { pipeline: input.spec.pipeline, number, state })
+    .catch(() => undefined);
 }

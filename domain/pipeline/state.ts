@@ -1,6 +1,6 @@
 import { identityOf, isVersionOf, type Artifact } from '../artifact';
 import { FREE, type Mutex } from '../mutex';
-import type { Settings } from '../settings';
+import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { CommandRecord } from '../verbs';
@@ -127,6 +127,7 @@ export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'],
 export const restored = (carried: PipelineState): PipelineState => ({
   ...newPipeline(carried.spec, carried.groups, carried.settings),
   ...carried,
+  settings: { ...DEFAULT_SETTINGS, ...carried.settings },
 });
 
 /** A new release, queued; the pipeline starts it when there is room. */

@@ -50,11 +50,19 @@ test('the page of a release lists its actions and leads to the deploy', () => {
 });
 
 describe('the page of a pipeline in the Temporal Web UI', () => {
-  const spec = { pipeline: 'kvstore', description: '', owners: [], labels: {} } as unknown as PipelineSpec;
+  const spec = {
+    pipeline: 'kvstore',
+    description: '',
+    owners: [],
+    labels: {},
+    mutex: {},
+    releases: { maxActive: 5 },
+    schedule: {},
+  } as unknown as PipelineSpec;
   const empty = newPipeline(spec, {}, DEFAULT_SETTINGS);
 
   test('says that nothing was deployed yet', () => {
-    expect(pipelineDetails(empty)).toContain('Nothing was deployed yet.');
+    expect(pipelineDetails(empty, NOW)).toContain('Nothing was deployed yet.');
   });
 
   test('lists releases, what is known to be bad and why it is held', () => {
@@ -64,7 +72,7 @@ describe('the page of a pipeline in the Temporal Web UI', () => {
       knownBad: [{ artifact: 'executable@kv:13', at, reason: 'errors' }],
       held: { actor: 'user:bob', at, reason: 'incident' },
     };
-    const text = pipelineDetails(state);
+    const text = pipelineDetails(state, NOW);
     expect(text).toContain('**held by user:bob since 2026-11-20 14:02:10 UTC: incident**');
     expect(text).toContain('```\n1  queued  2026-11-20 14:02:10\n```');
     expect(text).toContain('- `executable@kv:13`: errors');

@@ -1,4 +1,4 @@
-import { condition, getExternalWorkflowHandle, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { versionOf, type Artifact } from '../../domain/artifact';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
@@ -8,34 +8,42 @@ import { inputsOf } from '../../domain/release/graph';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
-import { deployOverSignal, deployReadySignal } from '../messages';
 import { tagPairs } from '../tags';
+import { admitted, over } from './asking';
+import { globalGroups, ownGroups, unhindered } from './guards';
+import { personPicks } from './pickAction';
 import type { ReleaseRun } from './run';
+
+type Granted = Extract<Admission, { kind: 'granted' }>;
 
 /** Waits for the pipeline's admission, then runs the deploy as a child; one release of a pipeline deploys at a time. */
 export async function runDeployAction(run: ReleaseRun, name: string, action: DeployAction): Promise<void> {
   const { spec, artifacts: given } = run.input;
   const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
-  const admission = await admitted(run, name, artifacts);
-  if (admission?.kind === 'granted') await unpaused(run, name);
-  if (admission?.kind === 'granted' && !run.control.ending) await deployAdmitted(run, name, action, artifacts);
-  else refused(run, name, admission, artifacts);
-  await toPipeline(run, name);
-}
-
-async function admitted(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): Promise<Admission | undefined> {
-  const { spec, number, trigger } = run.input;
+  if (isPickedByHand(run)) {
+    const decision = await personPicks(run, name, { principals: [], timeoutMs: undefined });
+    if (!decision.approved) return decision.close();
+  }
   run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
-  const ready = { release: number, action: name, artifacts, rollback: trigger.kind === 'rollback' };
-  await getExternalWorkflowHandle(workflowIds.pipeline(spec.pipeline)).signal(deployReadySignal, ready);
-  await condition(() => run.admissions.has(name) || run.control.ending !== null);
-  return run.admissions.get(name);
+  const admission = await admitted(run, name, { kind: 'deploy', artifacts, mutex: ownGroups(run, action) });
+  const granted = admission?.kind === 'granted' ? admission : undefined;
+  const global = granted ? globalGroups(run, action) : [];
+  if (global.length > 0) await run.groups.hold(run, name, global);
+  if (granted) await unhindered(run, name);
+  let result: DeployResult | undefined;
+  if (granted && !run.control.ending && !run.overtaken)
+    result = await deployAdmitted(run, name, action, artifacts, granted);
+  else refused(run, name, admission, artifacts);
+  if (global.length > 0) await run.groups.letGo(name);
+  await over(run, name, 'deploy', result?.revertTo === undefined ? {} : { revertTo: result.revertTo });
 }
 
-/** No deploy begins while its release is paused. */
-async function unpaused(run: ReleaseRun, name: string): Promise<void> {
-  if (run.control.paused) run.patch(name, { blockedBy: 'the release is paused' });
-  await condition(() => !run.control.paused || run.control.ending !== null);
+/** With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for nobody. */
+function isPickedByHand({ input, record }: ReleaseRun): boolean {
+  const { mode, gates } = input.spec.schedule;
+  const isUrgent = input.trigger.kind === 'rollback' || input.trigger.kind === 'emergency';
+  const hasBegun = record.deploys.length > 0 || Object.values(record.actions).some(({ deploying }) => deploying);
+  return mode === 'manual' && gates === 'deploys' && !isUrgent && !hasBegun;
 }
 
 function refused(
@@ -44,6 +52,11 @@ function refused(
   admission: Admission | undefined,
   artifacts: readonly Artifact[],
 ): void {
+  const { overtaken } = run;
+  if (run.control.ending === null && overtaken) {
+    run.because(overtaken.why);
+    return run.close(name, 'cancelled', `${overtaken.why} by release ${overtaken.by}`);
+  }
   if (run.control.ending || admission === undefined || admission.kind === 'granted')
     return cancelledBeforeDeploy(run, name, artifacts);
   if (admission.kind === 'superseded') {
@@ -80,20 +93,24 @@ async function deployAdmitted(
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
-): Promise<void> {
+  granted: Granted,
+): Promise<DeployResult | undefined> {
   const id = run.deployWorkflowId(name);
-  run.patch(name, { state: 'running', blockedBy: null, deploying: true });
+  run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true });
   try {
     const start = startChild<typeof deploy>('deploy', {
       workflowId: id,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      ...described(run, name, action, artifacts),
+      ...described(run, name, action, artifacts, granted),
     });
     run.deployStarts(name, start);
     const child = await start;
-    close(run, name, artifacts, await child.result());
+    const result = await child.result();
+    close(run, name, artifacts, result);
+    return result;
   } catch (error) {
     run.close(name, 'failed', messageOf(error));
+    return undefined;
   }
 }
 
@@ -101,13 +118,19 @@ function close(run: ReleaseRun, name: string, artifacts: readonly Artifact[], re
   run.set({ ...run.record, deploys: [...run.record.deploys, { action: name, artifacts, result }] });
   if (result.outcome === 'succeeded') return run.close(name, 'succeeded', result.reason);
   if (result.outcome !== 'cancelled') return run.close(name, 'failed', result.reason);
-  run.because('operator');
+  run.because(result.cause ?? 'operator');
   run.close(name, 'cancelled', result.reason);
 }
 
 /** What the child is started with, and what the Web UI shows of it. */
-function described(run: ReleaseRun, name: string, action: DeployAction, artifacts: readonly Artifact[]) {
-  const { spec, number, trigger, settings, lastGood } = run.input;
+function described(
+  run: ReleaseRun,
+  name: string,
+  action: DeployAction,
+  artifacts: readonly Artifact[],
+  { lastGood = run.input.lastGood[name] ?? null, revertTo }: Granted,
+) {
+  const { spec, number, trigger, settings, emergency } = run.input;
   const version = versionOf(artifacts);
   const input: DeployInput = {
     pipeline: spec.pipeline,
@@ -117,8 +140,11 @@ function described(run: ReleaseRun, name: string, action: DeployAction, artifact
     spec: action.with,
     artifacts,
     version,
-    lastGood: lastGood[name] ?? null,
+    lastGood,
     rollback: trigger.kind === 'rollback',
+    ...(action.window && trigger.kind !== 'rollback' ? { window: action.window } : {}),
+    ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
+    ...(revertTo === undefined ? {} : { revertTo }),
     policy: run.policy,
     actor: trigger.actor,
     settings,
@@ -135,12 +161,4 @@ function described(run: ReleaseRun, name: string, action: DeployAction, artifact
     staticSummary: `${deployId(spec.pipeline, number, name)}: ${version} through ${action.with.pushType}`,
     typedSearchAttributes: tagPairs(tags),
   };
-}
-
-async function toPipeline(run: ReleaseRun, name: string): Promise<void> {
-  const { spec, number } = run.input;
-  await getExternalWorkflowHandle(workflowIds.pipeline(spec.pipeline)).signal(deployOverSignal, {
-    release: number,
-    action: name,
-  });
 }

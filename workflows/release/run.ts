@@ -31,13 +31,18 @@ import {
 } from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import { policySignal, statusQuery, verbSignal } from '../messages';
+import { frozenSignal, overtakenSignal, policySignal, statusQuery, verbSignal, type Overtaken } from '../messages';
+import { GlobalGroups } from './globalGroups';
 
 /** One release under way: its record, its inbox, and what its running actions need to know. */
 export class ReleaseRun {
   record: ReleaseRecord;
   control: ReleaseControl = RELEASE_FREE;
   readonly admissions = new Map<string, Admission>();
+  /** The exclusion groups across pipelines that it holds. */
+  readonly groups = new GlobalGroups();
+  /** The release that its deploys were told to make way for. */
+  overtaken: Overtaken | null = null;
   /** Who may command it, and the deploys that it starts. */
   policy;
   private changed = true;
@@ -51,6 +56,12 @@ export class ReleaseRun {
     onSignal(policySignal, (policy) => {
       this.policy = policy;
       this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
+    });
+    this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
+    onSignal(frozenSignal, ({ by }) => this.freeze(by));
+    onSignal(overtakenSignal, (overtaken) => {
+      this.overtaken = overtaken;
+      this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken));
     });
     openInbox<ReleaseVerb>({
       verbs: RELEASE_VERBS,
@@ -103,10 +114,23 @@ export class ReleaseRun {
   }
 
   cancelWaiting(): void {
-    const { ending } = this.control;
     for (const [name, { state }] of Object.entries(this.record.actions))
-      if (state === 'waiting')
-        this.closeCancelled(name, `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? ''}`);
+      if (state === 'waiting') this.closeCancelled(name, this.endedBy());
+  }
+
+  /** Who ends the release, for the actions that it takes with it. */
+  endedBy(): string {
+    const { ending } = this.control;
+    return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'}`;
+  }
+
+  /** Why nothing may begin now; what goes back is never in its way. */
+  hindrance(): string | undefined {
+    const { paused, frozen } = this.control;
+    if (paused) return 'the release is paused';
+    return frozen && this.input.trigger.kind !== 'rollback'
+      ? `the pipeline is frozen by ${frozen.actor}: ${frozen.reason}`
+      : undefined;
   }
 
   /** A person's cancel is also the release's cause; after a revert that is its deploy's end. */
@@ -125,8 +149,9 @@ export class ReleaseRun {
     this.changed = true;
   }
 
-  waits(action: string, why: string): void {
-    if (this.record.actions[action]?.state === 'blocked') this.patch(action, { blockedBy: why });
+  waits(action: string, why: string, untilMs: number | undefined): void {
+    const until = untilMs === undefined ? null : formatTime(untilMs);
+    if (this.record.actions[action]?.state === 'blocked') this.patch(action, { blockedBy: why, until });
   }
 
   /** Keeps work that runs beside the loop, so that the release ends after it. */
@@ -163,6 +188,13 @@ export class ReleaseRun {
     if (why === undefined)
       this.take('cancel', TEMPORAL_CANCEL, (deployId) => getExternalWorkflowHandle(deployId).cancel());
     this.recordCommand(commandRecord('cancel', TEMPORAL_CANCEL, why));
+  }
+
+  private freeze(by: ReleaseControl['frozen']): void {
+    if (this.input.trigger.kind === 'rollback') return;
+    this.control = { ...this.control, frozen: by };
+    this.log(by ? 'frozen' : 'unfrozen', by ? `frozen by ${by.actor}: ${by.reason}` : 'the pipeline is frozen no more');
+    this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
   }
 
   private take(

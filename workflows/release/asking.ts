@@ -1,0 +1,44 @@
+import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { workflowIds } from '../../domain/ids';
+import type { Admission } from '../../domain/pipeline/admission';
+import type { ReadyAction } from '../../domain/pipeline/state';
+import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
+import type { ReleaseRun } from './run';
+
+type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex'>;
+
+/** Tells the pipeline that an action is ready, and waits for its answer; undefined when the release ends meanwhile. */
+export async function admitted(run: ReleaseRun, name: string, asking: Asking): Promise<Admission | undefined> {
+  ready(run, name, asking);
+  await condition(() => run.admissions.has(name) || run.control.ending !== null);
+  return run.admissions.get(name);
+}
+
+/** Tells the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
+export function ready(run: ReleaseRun, name: string, asking: Asking): void {
+  const { number, trigger } = run.input;
+  run.admissions.delete(name);
+  const message: ReadyAction = {
+    release: number,
+    action: name,
+    rollback: trigger.kind === 'rollback',
+    ...(trigger.kind === 'emergency' ? { emergency: true } : {}),
+    ...asking,
+  };
+  const signal = asking.kind === 'deploy' ? deployReadySignal : actionReadySignal;
+  run.track(toPipeline(run).signal(signal, message));
+}
+
+/** An action has ended, or waits no more. */
+export async function over(
+  run: ReleaseRun,
+  name: string,
+  kind: Asking['kind'],
+  left: Pick<ActionOver, 'revertTo'> = {},
+): Promise<void> {
+  const signal = kind === 'deploy' ? deployOverSignal : actionOverSignal;
+  await toPipeline(run).signal(signal, { release: run.input.number, action: name, ...left });
+}
+
+export const toPipeline = ({ input }: ReleaseRun) =>
+  getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline));

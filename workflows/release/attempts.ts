@@ -1,0 +1,50 @@
+import { condition } from '@temporalio/workflow';
+import type { ActionEnd } from '../../activities/actionService';
+import type { ActionSpec } from '../../domain/spec/pipeline';
+import { formatDuration, formatTime } from '../../domain/text';
+import { messageOf } from '../deploy/dependable';
+import { Leftovers, waitFor } from '../waiting';
+import { unhindered } from './guards';
+import type { ReleaseRun } from './run';
+
+/** One attempt, as an activity; `summary` is what the Web UI shows beside it. */
+type Work = (attempt: number, summary: string) => Promise<ActionEnd>;
+
+/** Runs an action until an attempt succeeds or none is left, each attempt under its own deadline (pipeline-spec.md "Retry"). */
+export async function runAttempts(run: ReleaseRun, name: string, action: ActionSpec, work: Work): Promise<void> {
+  const first = run.record.actions[name]?.attempt ?? 1;
+  const last = first + action.retry.attempts - 1;
+  for (let attempt = first; ; attempt += 1) {
+    run.patch(name, { attempt, state: 'running', blockedBy: null, until: null });
+    const end = await runAttempt(run, name, action, () => work(attempt, `${name}, attempt ${attempt}`));
+    if (end === 'cancelled') return run.closeCancelled(name, run.endedBy());
+    if (end.succeeded) return run.close(name, 'succeeded', end.message, { outputs: end.outputs });
+    if (attempt >= last) return run.close(name, 'failed', end.message);
+    await backOff(run, name, action, `attempt ${attempt} failed: ${end.message}`);
+    await unhindered(run, name);
+    if (run.control.ending) return run.closeCancelled(name, run.endedBy());
+  }
+}
+
+async function runAttempt(
+  run: ReleaseRun,
+  name: string,
+  action: ActionSpec,
+  work: () => Promise<ActionEnd>,
+): Promise<ActionEnd | 'cancelled'> {
+  const leftovers = new Leftovers();
+  const timeout = action.timeout === undefined ? undefined : { afterMs: action.timeout, summary: `${name}: timeout` };
+  const waited = await waitFor(leftovers, work, () => run.control.ending !== null, timeout);
+  await leftovers.drained();
+  if (waited.kind === 'woken') return 'cancelled';
+  if (waited.kind === 'done') return waited.value;
+  const message =
+    waited.kind === 'timeout' ? `it took longer than ${formatDuration(action.timeout ?? 0)}` : messageOf(waited.error);
+  return { succeeded: false, message, outputs: [] };
+}
+
+async function backOff(run: ReleaseRun, name: string, action: ActionSpec, why: string): Promise<void> {
+  const { backoff } = action.retry;
+  run.patch(name, { state: 'blocked', blockedBy: `retry: ${why}`, until: formatTime(Date.now() + backoff) });
+  if (backoff > 0) await condition(() => run.control.ending !== null, backoff, { summary: `${name}: retry` });
+}

@@ -1,0 +1,50 @@
+import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import { releaseId, workflowIds } from '../../domain/ids';
+import { onSignal } from '../inbox';
+import { lockGrantedSignal, releaseLockSignal } from '../lock';
+import { holders } from '../proxies';
+import type { ReleaseRun } from './run';
+
+/**
+ * The exclusion groups across pipelines that a release holds. The release is the holder: it asks once for all of its
+ * actions, and lets go after the last.
+ */
+export class GlobalGroups {
+  private readonly granted = new Set<string>();
+  private readonly users = new Map<string, Set<string>>();
+
+  constructor() {
+    onSignal(lockGrantedSignal, ({ lock }) => void this.granted.add(lock));
+  }
+
+  /** Takes the groups one after the other, in the order given, until all are held or the release is ending. */
+  async hold(run: ReleaseRun, action: string, groups: readonly string[]): Promise<void> {
+    const { input } = run;
+    for (const group of groups) {
+      if (run.control.ending) return;
+      const lock = workflowIds.groupLock(group);
+      const users = this.users.get(lock) ?? new Set();
+      this.users.set(lock, users.add(action));
+      if (users.size === 1) {
+        this.granted.delete(lock);
+        const owner = releaseId(input.spec.pipeline, input.number);
+        await holders.requestLock(lock, { owner, requester: workflowInfo().workflowId }, input.settings);
+      }
+      if (!this.granted.has(lock))
+        run.patch(action, { state: 'blocked', blockedBy: `waiting for ${group}, which others hold` });
+      await condition(() => this.granted.has(lock) || run.control.ending !== null);
+    }
+  }
+
+  /** An action has ended, or gave up waiting. */
+  async letGo(action: string): Promise<void> {
+    for (const [lock, users] of this.users) {
+      if (!users.delete(action) || users.size > 0) continue;
+      this.users.delete(lock);
+      this.granted.delete(lock);
+      await getExternalWorkflowHandle(lock)
+        .signal(releaseLockSignal, workflowInfo().workflowId)
+        .catch(() => undefined);
+    }
+  }
+}

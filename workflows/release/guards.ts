@@ -1,0 +1,64 @@
+import { condition } from '@temporalio/workflow';
+import type { ActionSpec } from '../../domain/spec/pipeline';
+import { formatTime } from '../../domain/text';
+import { calendar } from '../proxies';
+import { admitted, over } from './asking';
+import type { ReleaseRun } from './run';
+
+/**
+ * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. An action that
+ * its release ends before is closed here.
+ */
+export async function guarded(
+  run: ReleaseRun,
+  name: string,
+  action: ActionSpec,
+  work: () => Promise<void>,
+): Promise<void> {
+  const own = ownGroups(run, action);
+  if (own.length > 0) await holdOwn(run, name, own);
+  const global = globalGroups(run, action);
+  if (global.length > 0) await run.groups.hold(run, name, global);
+  if (action.window) await opened(run, name, action.window);
+  await unhindered(run, name);
+  if (run.control.ending) run.closeCancelled(name, run.endedBy());
+  else {
+    run.patch(name, { state: 'running', blockedBy: null, until: null });
+    await work();
+  }
+  if (global.length > 0) await run.groups.letGo(name);
+  if (own.length > 0) await over(run, name, 'exclusive');
+}
+
+/** Groups that the pipeline grants … */
+export const ownGroups = ({ input }: ReleaseRun, { mutex }: ActionSpec): readonly string[] =>
+  mutex.filter((group) => input.spec.mutex[group]?.scope !== 'global');
+
+/** … and those across pipelines, in the order in which everybody takes them. */
+export const globalGroups = ({ input }: ReleaseRun, { mutex }: ActionSpec): readonly string[] =>
+  [...new Set(mutex)].filter((group) => input.spec.mutex[group]?.scope === 'global').sort();
+
+async function holdOwn(run: ReleaseRun, name: string, mutex: readonly string[]): Promise<void> {
+  run.patch(name, { state: 'blocked', blockedBy: `waiting for ${mutex.join(', ')}` });
+  await admitted(run, name, { kind: 'exclusive', artifacts: [], mutex });
+}
+
+async function opened(run: ReleaseRun, name: string, window: NonNullable<ActionSpec['window']>): Promise<void> {
+  while (!run.control.ending) {
+    const seen = await calendar.windowState(window);
+    if (seen.open) return;
+    const { opensAtMs } = seen;
+    run.patch(name, { state: 'blocked', blockedBy: 'its window is closed', until: formatTime(opensAtMs) });
+    const leftMs = Math.max(1, opensAtMs - Date.now());
+    await condition(() => run.control.ending !== null, leftMs, { summary: `${name}: until its window opens` });
+  }
+}
+
+/** Nothing begins while the release is paused or its pipeline frozen. */
+export async function unhindered(run: ReleaseRun, name: string): Promise<void> {
+  const hindrance = () => run.hindrance();
+  const why = hindrance();
+  if (why === undefined || run.control.ending) return;
+  run.patch(name, { state: 'blocked', blockedBy: why, until: null });
+  await condition(() => hindrance() === undefined || run.control.ending !== null);
+}

@@ -1,0 +1,71 @@
+import { condition } from '@temporalio/workflow';
+import { deployId } from '../../domain/ids';
+import type { ActionSpec } from '../../domain/spec/pipeline';
+import { formatDuration, formatTime, withReason } from '../../domain/text';
+import { pickedSignal } from '../messages';
+import { over, ready, toPipeline } from './asking';
+import type { ReleaseRun } from './run';
+
+/** Who may pick (nobody named: the owners), and for how long; ms. */
+interface Pick {
+  readonly principals: readonly string[];
+  readonly timeoutMs: number | undefined;
+}
+
+type Decision =
+  { readonly approved: true; readonly why: string } | { readonly approved: false; readonly close: () => void };
+
+type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
+
+/** Waits for a person, for days at no cost; a rejection or no answer in time fails the action. */
+export async function runPickAction(run: ReleaseRun, name: string, action: PickAction): Promise<void> {
+  const { principals, timeout } = action.with;
+  const decision = await personPicks(run, name, { principals, timeoutMs: timeout });
+  if (decision.approved) run.close(name, 'succeeded', decision.why);
+  else decision.close();
+}
+
+/**
+ * Waits until a person lets an action go on. Releases that wait never supersede each other; approving one cancels older ones that wait
+ * for the same (pipeline-spec.md "Concurrency").
+ */
+export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<Decision> {
+  const { timeoutMs } = pick;
+  ready(run, name, { kind: 'pick', artifacts: [] });
+  run.patch(name, {
+    state: 'blocked',
+    blockedBy: 'waiting for a person to pick it',
+    pickBy: pick.principals.length > 0 ? pick.principals : run.policy.owners,
+    until: timeoutMs === undefined ? null : formatTime(Date.now() + timeoutMs),
+  });
+  const decided = () => picked(run, name) !== undefined || run.admissions.has(name) || run.control.ending !== null;
+  const inTime =
+    timeoutMs === undefined
+      ? await condition(decided).then(() => true)
+      : await condition(decided, timeoutMs, { summary: `${name}: nobody picks` });
+  run.patch(name, { pickBy: null, blockedBy: null, until: null });
+  const decision = decide(run, name, inTime ? undefined : timeoutMs);
+  if (decision.approved) await toPipeline(run).signal(pickedSignal, { release: run.input.number, action: name });
+  else await over(run, name, 'pick');
+  return decision;
+}
+
+const picked = (run: ReleaseRun, name: string) => run.control.picks[name];
+
+function decide(run: ReleaseRun, name: string, expiredMs: number | undefined): Decision {
+  const decision = picked(run, name);
+  const admission = run.admissions.get(name);
+  if (run.control.ending) return refused(() => run.closeCancelled(name, run.endedBy()));
+  if (decision?.approve) return { approved: true, why: withReason(`approved by ${decision.actor}`, decision.reason) };
+  if (decision)
+    return refused(() => run.close(name, 'failed', withReason(`rejected by ${decision.actor}`, decision.reason)));
+  if (admission?.kind === 'superseded')
+    return refused(() => {
+      run.because('superseded');
+      run.close(name, 'cancelled', `release ${admission.by} was picked`);
+    });
+  const id = deployId(run.input.spec.pipeline, run.input.number, name);
+  return refused(() => run.close(name, 'failed', `nobody picked ${id} within ${formatDuration(expiredMs ?? 0)}`));
+}
+
+const refused = (close: () => void): Decision => ({ approved: false, close });

@@ -1,0 +1,32 @@
+import { workflowInfo } from '@temporalio/workflow';
+import { versionOf } from '../../domain/artifact';
+import { inputsOf } from '../../domain/release/graph';
+import { releaseId } from '../../domain/ids';
+import type { ActionSpec } from '../../domain/spec/pipeline';
+import { scriptWatchers } from '../proxies';
+import { runAttempts } from './attempts';
+import type { ReleaseRun } from './run';
+
+type ScriptAction = Extract<ActionSpec, { type: 'custom-script' }>;
+
+/** Runs a script on a worker, each attempt under a run id of its own. */
+export function runScriptAction(run: ReleaseRun, name: string, action: ScriptAction): Promise<void> {
+  const { spec, number, artifacts, settings } = run.input;
+  const inputs = inputsOf(spec.actions, name, artifacts, (producer) => run.record.actions[producer]?.outputs ?? []);
+  const facts = {
+    pipeline: spec.pipeline,
+    release: releaseId(spec.pipeline, number),
+    ...(inputs.length > 0 ? { version: versionOf(inputs) } : {}),
+  };
+  return runAttempts(run, name, action, (attempt, summary) =>
+    scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
+      {
+        runId: `${workflowInfo().workflowId}/${name}/${attempt}`,
+        action: name,
+        ...{ command: action.with.command, env: action.with.env, facts },
+        timeoutMs: action.timeout ?? null,
+        heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,31 @@
+import { inputsOf } from '../../domain/release/graph';
+import type { ActionSpec } from '../../domain/spec/pipeline';
+import { waits } from '../proxies';
+import { runAttempts } from './attempts';
+import type { ReleaseRun } from './run';
+
+type WaitAction = Extract<ActionSpec, { type: 'wait-for' }>;
+
+/** Waits for a release of another pipeline: its newest, or the one that brought an artifact of this release. */
+export function runWaitAction(run: ReleaseRun, name: string, action: WaitAction): Promise<void> {
+  const { settings } = run.input;
+  const { pipeline } = action.with;
+  const artifact = artifactOf(run, action);
+  return runAttempts(run, name, action, (_attempt, summary) =>
+    waits.waitForRelease.executeWithOptions({ summary }, [
+      { action: name, pipeline, artifact, intervalMs: settings.waitIntervalMs },
+    ]),
+  );
+}
+
+/** The version that is named, else the one of this release. */
+function artifactOf(
+  { input, record }: ReleaseRun,
+  { with: wanted }: WaitAction,
+): { name: string; version: string } | null {
+  const { artifact: name, version } = wanted;
+  if (name === undefined) return null;
+  if (version !== undefined) return { name, version };
+  const known = [...input.artifacts, ...Object.values(record.actions).flatMap(({ outputs }) => outputs)];
+  return { name, version: known.findLast((artifact) => artifact.name === name)?.version ?? '' };
+}
