@@ -118,6 +118,18 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'notification-refused': entry<{ url: string; detail: string }>({
+    message: ({ url, detail }) => `a notification to ${url} cannot be sent: ${detail}`,
+    hint: () => 'mend notify in the pipeline file, or notifications in the conveyor.config.yaml of the worker',
+    retryable: false,
+    exit: 1,
+  }),
+  'notification-undelivered': entry<{ url: string; detail: string }>({
+    message: ({ url, detail }) => `a notification to ${url} was not delivered: ${detail}`,
+    hint: () => 'it is tried again by itself for a while; releases do not wait for it',
+    retryable: true,
+    exit: 1,
+  }),
   'plan-impossible': entry<{ why: string }>({
     message: ({ why }) => `the deploy cannot be planned: ${why}`,
     hint: () => 'conveyor plan FILE shows what each phase would reach',

@@ -4,6 +4,7 @@ import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createHolderActivities } from '../activities/holders';
+import { createNotifyActivities } from '../activities/notify';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
 import { createScriptActivities } from '../activities/script';
 import { createWaitForActivities } from '../activities/waitFor';
@@ -49,6 +50,7 @@ export function createWorker({
       ...createCalendarActivities(ports),
       ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts }),
       ...createWaitForActivities({ client }),
+      ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
     },
     maxHeartbeatThrottleInterval: '1s',
     stickyQueueScheduleToStartTimeout: '1s',

@@ -3,6 +3,7 @@ import type { ActionActivities } from '../activities/actionService';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
 import type { HolderActivities } from '../activities/holders';
+import type { NotifyActivities } from '../activities/notify';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { WaitForActivities } from '../activities/waitFor';
@@ -64,3 +65,10 @@ export const scriptWatchers = (settings: Settings) =>
 
 /** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
 export const waits = proxyActivities<WaitForActivities>({ startToCloseTimeout: '30s', retry: FOREVER });
+
+/** Old news is no news: a receiver that stays away is not waited for. */
+export const notices = proxyActivities<NotifyActivities>({
+  startToCloseTimeout: '1m',
+  scheduleToCloseTimeout: '1h',
+  retry: FOREVER,
+});

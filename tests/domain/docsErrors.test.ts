@@ -44,6 +44,11 @@ const SAMPLES: Params = {
     command: './load-test',
     detail: 'it was not found, neither on PATH nor from /srv/conveyor',
   },
+  'notification-refused': {
+    url: '${SLACK_WEBHOOK}',
+    detail: 'notifications.env of conveyor.config.yaml does not list SLACK_WEBHOOK',
+  },
+  'notification-undelivered': { url: '${SLACK_WEBHOOK}', detail: 'ECONNREFUSED' },
   'plan-impossible': { why: 'the scope region:z of phase first matches none of the units (kvstore-x, kvstore-y)' },
   'temporal-unreachable': { address: 'localhost:7233', detail: 'Failed to connect before the deadline' },
   'simulator-unreachable': { url: 'http://localhost:4400', detail: 'fetch failed' },

@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto';
+import { Context } from '@temporalio/activity';
+import { conveyorError } from '../domain/errors';
+import { cloudEvent, isSlack, slackMessage, type Notice } from '../domain/notify';
+import type { Fetch } from '../sdk/client';
+import type { Notifications } from '../sdk/notifications';
+import type { Clock } from './clock';
+import { asFailure } from './failure';
+
+/** `url` is as the pipeline has it: an address, or `${NAME}` of a variable that holds one, perhaps with more after it. */
+export interface NotifyRequest {
+  readonly url: string;
+  readonly event: Notice;
+}
+
+interface Ports {
+  readonly clock: Clock;
+  readonly notifications: Notifications;
+  readonly fetch?: Fetch;
+}
+
+export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
+
+export function createNotifyActivities(ports: Ports) {
+  return {
+    /**
+     * Delivers one notice, at least once; receivers know a repetition by `webhook-id`. Addresses with secrets in them come
+     * from this worker's environment and appear in no error.
+     * @throws notification-refused (not retried), notification-undelivered
+     */
+    notify: ({ url, event }: NotifyRequest): Promise<void> =>
+      asFailure(async () => {
+        const target = addressOf(url, ports.notifications);
+        const request = await signed(ports, target, event);
+        const { status } = await send(ports, url, request);
+        if (status >= 200 && status < 300) return;
+        const mayPass = status >= 500 || status === 408 || status === 429;
+        const detail = `it answered with status ${status}`;
+        throw conveyorError(mayPass ? 'notification-undelivered' : 'notification-refused', { url, detail });
+      }),
+  };
+}
+
+/**
+ * A variable is the beginning of an address, so that nobody can have its value sent to another host.
+ * @throws notification-refused
+ */
+function addressOf(url: string, { variables }: Notifications): URL {
+  const refused = (detail: string) => conveyorError('notification-refused', { url, detail });
+  const [, name, rest = ''] = /^\$\{(\w+)\}([/?].*)?$/.exec(url) ?? [];
+  if (name === undefined && url.includes('${'))
+    throw refused('a variable stands at the beginning of an address, and a path or query may follow');
+  if (name !== undefined && !Object.hasOwn(variables, name))
+    throw refused(`notifications.env of conveyor.config.yaml does not list ${name}`);
+  const base = name === undefined ? url : variables[name];
+  if (!base) throw refused(`${name} is not set on the worker`);
+  const address = URL.canParse(`${base}${rest}`) ? new URL(`${base}${rest}`) : null;
+  if (address === null || !/^https?:$/.test(address.protocol)) throw refused('it is not an http or https address');
+  if (address.username !== '' || address.password !== '') throw refused('it has a name or password in it');
+  return address;
+}
+
+/** Standard Webhooks: a signature for each secret over id, time and body, so that receivers can change theirs in their own time. */
+async function signed({ clock, notifications }: Ports, target: URL, event: Notice): Promise<Request> {
+  const slack = isSlack(target.hostname);
+  const body = JSON.stringify(slack ? slackMessage(event) : cloudEvent(event));
+  const timestamp = String(Math.floor((await clock.now()) / 1000));
+  const signatures = notifications.secrets.map((secret) => {
+    const signature = createHmac('sha256', keyOf(secret)).update(`${event.id}.${timestamp}.${body}`);
+    return `v1,${signature.digest('base64')}`;
+  });
+  return new Request(target, {
+    method: 'POST',
+    // An address that moved is for people to correct: what is signed goes where it was meant to.
+    redirect: 'manual',
+    body,
+    headers: {
+      'content-type': slack ? 'application/json' : 'application/cloudevents+json; charset=utf-8',
+      'webhook-id': event.id,
+      'webhook-timestamp': timestamp,
+      ...(signatures.length === 0 ? {} : { 'webhook-signature': signatures.join(' ') }),
+    },
+    signal: AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(notifications.timeoutMs)]),
+  });
+}
+
+const keyOf = (secret: string): Buffer =>
+  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
+
+/** Only the code of what went wrong is told: messages of the network name the address. */
+async function send(ports: Ports, url: string, request: Request): Promise<Response> {
+  try {
+    const response = await (ports.fetch ?? fetch)(request);
+    await response.body?.cancel();
+    return response;
+  } catch (error) {
+    const { name, cause } = error as { name?: string; cause?: { code?: unknown } };
+    const detail =
+      name === 'TimeoutError' ? `no answer within ${ports.notifications.timeoutMs} ms` : String(cause?.code ?? name);
+    throw conveyorError('notification-undelivered', { url, detail });
+  }
+}

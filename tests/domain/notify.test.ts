@@ -1,0 +1,212 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { wallClock } from '../../activities/clock';
+import { createNotifyActivities } from '../../activities/notify';
+import { cloudEvent, isSlack, slackMessage, type Notice } from '../../domain/notify';
+import { parseRegistry } from '../../sdk/registry';
+
+const NOTICE: Notice = {
+  id: 'deploy/kvstore/12/deploy/1/reverted/1',
+  on: 'reverted',
+  at: '2026-11-23T17:00:00.000Z',
+  pipeline: 'kvstore',
+  release: 'kvstore/12',
+  deploy: 'kvstore/12/deploy',
+  phase: 'half',
+  pushType: 'twine',
+  artifacts: [{ name: 'executable', version: 'kv:12' }],
+  reason: 'errors is 0.2 & rising, above the limit of <0.05>',
+  actor: null,
+};
+
+describe('what happened is told in the words of CDEvents where they have some', () => {
+  test.each<[string, Partial<Notice>, string, object]>([
+    [
+      'a deploy that was reverted',
+      {},
+      'dev.cdevents.service.rolledback.0.2.0',
+      {
+        id: 'kvstore',
+        type: 'service',
+        content: { environment: { id: 'twine' }, artifactId: 'pkg:generic/executable@kv%3A12' },
+      },
+    ],
+    ['a deploy that succeeded', { on: 'succeeded' }, 'dev.cdevents.service.upgraded.0.2.0', { type: 'service' }],
+    [
+      'a deploy that failed',
+      { on: 'failed' },
+      'dev.cdevents.taskrun.finished.0.2.0',
+      {
+        id: 'kvstore/12/deploy',
+        type: 'taskRun',
+        content: { taskName: 'deploy', pipelineRun: { id: 'kvstore/12' }, outcome: 'failure', errors: NOTICE.reason },
+      },
+    ],
+    [
+      'a release that succeeded',
+      { on: 'succeeded', deploy: null },
+      'dev.cdevents.pipelinerun.finished.0.2.0',
+      { id: 'kvstore/12', type: 'pipelineRun', content: { pipelineName: 'kvstore', outcome: 'success' } },
+    ],
+    [
+      'a release that was cancelled',
+      { on: 'cancelled', deploy: null },
+      'dev.cdevents.pipelinerun.finished.0.2.0',
+      { content: { outcome: 'failure' } },
+    ],
+  ])('%s', (_title, fields, type, subject) => {
+    const notice = { ...NOTICE, ...fields };
+    const event = cloudEvent(notice);
+    expect(event).toMatchObject({
+      specversion: '1.0',
+      id: notice.id,
+      source: '/conveyor/pipelines/kvstore',
+      type,
+      time: notice.at,
+      datacontenttype: 'application/json',
+    });
+    const context = { version: '0.4.1', id: notice.id, source: event.source, type, timestamp: notice.at };
+    expect(event.data).toMatchObject({ context, subject, customData: notice });
+  });
+
+  test.each<[string, Partial<Notice>, string, string]>([
+    ['a deploy that pauses', { on: 'paused' }, 'dev.conveyor.deploy.paused', 'kvstore/12/deploy'],
+    ['a release that pauses', { on: 'paused', deploy: null }, 'dev.conveyor.release.paused', 'kvstore/12'],
+    ['a deploy of nothing', { artifacts: [] }, 'dev.conveyor.deploy.reverted', 'kvstore/12/deploy'],
+  ])('and in our own where they have none: %s', (_title, fields, type, subject) => {
+    const notice = { ...NOTICE, ...fields };
+    expect(cloudEvent(notice)).toMatchObject({ type, subject, data: notice });
+  });
+
+  test('Slack gets a message that people can read, and that says what it says', () => {
+    const { text, blocks } = slackMessage(NOTICE) as { text: string; blocks: unknown[] };
+    expect(text).toBe('kvstore/12/deploy reverted: errors is 0.2 &amp; rising, above the limit of &lt;0.05&gt;');
+    expect(blocks).toHaveLength(2);
+    expect(JSON.stringify(blocks)).toContain('phase half · executable@kv:12');
+    expect(['hooks.slack.com', 'hooks.slack-gov.com', 'hooks.slack.com.example.org'].map(isSlack)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('a notification is delivered', () => {
+  interface Delivery {
+    readonly path: string | undefined;
+    readonly headers: IncomingHttpHeaders;
+    readonly body: string;
+  }
+  let receiver: Server;
+  let base: string;
+  let deliveries: Delivery[];
+  let answer: { status: number; headers?: Record<string, string> };
+
+  beforeEach(async () => {
+    deliveries = [];
+    answer = { status: 204 };
+    receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        deliveries.push({ path: request.url, headers: request.headers, body: Buffer.concat(chunks).toString() });
+        if (answer.status > 0) response.writeHead(answer.status, answer.headers).end();
+      });
+    });
+    await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
+    base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  });
+  afterEach(async () => {
+    receiver.closeAllConnections();
+    await new Promise((closed) => receiver.close(closed));
+  });
+
+  const KEY = Buffer.from('a key of twenty-four byte');
+  const FIRST = `whsec_${KEY.toString('base64')}`;
+
+  function notify(url: string, config: object = {}, env: Record<string, string> = {}): Promise<void> {
+    const { notifications } = parseRegistry({ notifications: config }, env);
+    const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+    return activity.run(createNotifyActivities({ clock: wallClock, notifications }).notify, { url, event: NOTICE });
+  }
+
+  test('as a CloudEvent, to where the pipeline says', async () => {
+    await notify(`${base}/hook?team=storage`);
+    expect(deliveries).toHaveLength(1);
+    expect(deliveries[0]).toMatchObject({
+      path: '/hook?team=storage',
+      headers: { 'content-type': 'application/cloudevents+json; charset=utf-8', 'webhook-id': NOTICE.id },
+    });
+    expect(JSON.parse(deliveries[0]!.body)).toEqual(cloudEvent(NOTICE));
+    expect(deliveries[0]!.headers).not.toHaveProperty('webhook-signature');
+  });
+
+  test('signed with every secret, so that a receiver may know either', async () => {
+    await notify(base, { secretEnv: ['FIRST', 'SECOND', 'UNSET'] }, { FIRST, SECOND: 'plain words' });
+    const { headers, body } = deliveries[0]!;
+    const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers;
+    expect(Math.abs(Date.now() / 1000 - Number(timestamp))).toBeLessThan(60);
+    const signed = `${String(id)}.${String(timestamp)}.${body}`;
+    const expected = [KEY, 'plain words'].map(
+      (key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
+    );
+    expect(headers['webhook-signature']).toBe(expected.join(' '));
+  });
+
+  test('to an address that only the worker knows', async () => {
+    await notify('${HOOKS}/storage', { env: ['HOOKS'] }, { HOOKS: `${base}/T0/B0` });
+    expect(deliveries.map(({ path }) => path)).toEqual(['/T0/B0/storage']);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['a variable that the platform does not list', '${SECRET}', /does not list SECRET/],
+    ['a variable that the worker does not have', '${UNSET}', /UNSET is not set/],
+    ['a variable sent to a host of the author', 'https://example.org/${HOOKS}', /at the beginning/],
+    ['a variable as part of a host', '${HOOKS}.example.org', /at the beginning/],
+    ['something else than an address', 'mailto:alice@example.org', /not an http or https address/],
+    ['nothing of the kind', '${WORDS}', /not an http or https address/],
+    ['a password', 'http://alice:pw@example.org', /name or password/],
+  ])('but never to %s', async (_title, url, message) => {
+    const env = { HOOKS: `${base}/secret`, SECRET: 'x', WORDS: 'not an address' };
+    await expect(notify(url, { env: ['HOOKS', 'UNSET', 'WORDS'] }, env)).rejects.toMatchObject({
+      type: 'notification-refused',
+      nonRetryable: true,
+      message: expect.stringMatching(message) as string,
+    });
+    expect(deliveries).toEqual([]);
+  });
+
+  test.each([
+    [500, 'notification-undelivered'],
+    [429, 'notification-undelivered'],
+    [408, 'notification-undelivered'],
+    [404, 'notification-refused'],
+    [302, 'notification-refused'],
+  ])('status %i means %s, and says nothing of a secret address', async (status, type) => {
+    answer = { status, headers: { location: '/elsewhere' } };
+    const failure = await notify('${HOOKS}', { env: ['HOOKS'] }, { HOOKS: `${base}/secret` }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ type, nonRetryable: type === 'notification-refused' });
+    expect(String(failure)).toContain(`notification to \${HOOKS}`);
+    expect(String(failure)).not.toContain('secret');
+    expect(deliveries).toHaveLength(1);
+  });
+
+  test('no answer in time, or nobody there, may get better', async () => {
+    answer = { status: 0 };
+    await expect(notify(base, { timeout: '50ms' })).rejects.toMatchObject({
+      type: 'notification-undelivered',
+      nonRetryable: false,
+      message: expect.stringContaining('no answer within 50 ms') as string,
+    });
+    receiver.closeAllConnections();
+    await new Promise((closed) => receiver.close(closed));
+    await expect(notify(base)).rejects.toMatchObject({
+      message: expect.stringMatching(/was not delivered: ECONNREFUSED$/) as string,
+    });
+  });
+});
