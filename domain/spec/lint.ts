@@ -1,6 +1,7 @@
 import type { PipelineSpec } from './pipeline';
 import type { Finding } from './problem';
 import { artifactRules } from './rules/artifacts';
+import { attemptRules } from './rules/attempts';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { notAvailableRules } from './rules/notAvailable';
@@ -17,6 +18,7 @@ const RULES: readonly Rule[] = [
   ...artifactRules,
   ...graphRules,
   ...scheduleRules,
+  ...attemptRules,
   ...phaseRules,
   ...healthRules,
 ];

@@ -10,23 +10,14 @@ import { errorAt, type Finding, type Path } from '../problem';
 type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
 
 const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
-  ['priority', ['priority'], ({ priority }) => priority !== 'normal'],
-  ['schedule.mode: calendar', ['schedule', 'mode'], ({ schedule }) => schedule.mode === 'calendar'],
-  ['schedule.gates: releases', ['schedule', 'gates'], ({ schedule }) => schedule.gates === 'releases'],
-  ['releases.supersede: running', ['releases', 'supersede'], ({ releases }) => releases.supersede === 'running'],
-  ['mutex', ['mutex'], ({ mutex }) => Object.keys(mutex).length > 0],
   ['children', ['children'], ({ children }) => children !== undefined],
-  ['emergency', ['emergency'], ({ emergency }) => emergency !== undefined],
+  ['emergency.approvals', ['emergency', 'approvals'], ({ emergency }) => (emergency?.approvals ?? 0) > 0],
   ['notify', ['notify'], ({ notify }) => notify.length > 0],
 ];
 
 const OF_ACTION: readonly Missing<ActionSpec>[] = [
   ['type: canary', ['type'], ({ type }) => type === 'canary'],
-  ['type: custom-script', ['type'], ({ type }) => type === 'custom-script'],
-  ['type: manual-pick', ['type'], ({ type }) => type === 'manual-pick'],
-  ['type: wait-for', ['type'], ({ type }) => type === 'wait-for'],
-  ['window', ['window'], ({ window }) => window !== undefined],
-  ['mutex', ['mutex'], ({ mutex }) => mutex.length > 0],
+  ['window', ['window'], ({ type, window }) => type === 'deploy' && window !== undefined],
 ];
 
 const OF_DEPLOY: readonly Missing<DeploySpec>[] = [

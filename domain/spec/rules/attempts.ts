@@ -1,0 +1,23 @@
+import type { Rule } from '../lint';
+import { errorAt } from '../problem';
+
+/** Retries and deadlines that would do nothing: these actions have their own, or are never tried again by themselves. */
+
+const HINTS = {
+  deploy: 'a deploy retries inside its phases: set updateTimeout there',
+  canary: 'a canary is judged once: set its bake',
+  'manual-pick': 'set with.timeout for how long a person may take',
+} as const;
+
+const hasHint = (type: string): type is keyof typeof HINTS => Object.hasOwn(HINTS, type);
+
+const attempts: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, { type, timeout, retry }]) => {
+    if (!hasHint(type)) return [];
+    const unused = [...(timeout === undefined ? [] : ['timeout']), ...(retry.attempts > 1 ? ['retry'] : [])];
+    return unused.map((field) =>
+      errorAt(['actions', name, field], 'no-effect', `${field} has no effect on a ${type}`, HINTS[type]),
+    );
+  });
+
+export const attemptRules: readonly Rule[] = [attempts];
