@@ -11,6 +11,7 @@ import { lint } from './lint';
 import { list } from './list';
 import { plan } from './plan';
 import { processes } from './processes';
+import { push } from './push';
 import { release } from './release';
 import { status } from './status';
 import { verbs } from './verbs';
@@ -20,6 +21,6 @@ import { watch } from './watch';
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply] },
   { heading: 'Releases:', commands: [release, list, status, watch, history] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
   { heading: 'Processes:', commands: [processes, dev, demo, doctor, completion] },
 ];

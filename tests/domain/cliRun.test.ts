@@ -269,6 +269,47 @@ describe('releasing', () => {
   });
 });
 
+describe('an emergency push', () => {
+  const line = ['push', 'kvstore', 'deploy', '-a', 'executable=kv:14', '-r', 'kv:13 loses writes'];
+  const world = (given: unknown[]) => ({
+    client: {
+      push: (...all: unknown[]) => (
+        given.push(...all),
+        Promise.resolve({ id: 'kvstore/14', number: 14, duplicate: false })
+      ),
+      status: () => Promise.resolve(release({ state: 'succeeded', actions: [] })),
+    },
+  });
+
+  test.each([
+    [[], {}],
+    [['--skip-bake'], { skipBake: true }],
+    [['--idempotency-key', 'k'], { key: 'k' }],
+  ])('with %j hands over the action, the artifacts, who and why', async (more, how) => {
+    const given: unknown[] = [];
+    const ran = await run([...line, '--emergency', ...more], world(given));
+    expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(/^✔ started kvstore\/14\n/) });
+    expect(given).toEqual([
+      'kvstore',
+      'deploy',
+      [{ name: 'executable', kind: 'executable', version: 'kv:14', metadata: {} }],
+      { actor: 'user:alice', reason: 'kv:13 loses writes', ...how },
+    ]);
+  });
+
+  test('that is none is refused with what to type instead', async () => {
+    const given: unknown[] = [];
+    const ran = await run(line, world(given));
+    expect({ code: ran.code, given }).toEqual({ code: 2, given: [] });
+    expect(ran.err).toContain('so it needs --emergency\nhint: conveyor release kvstore goes through them');
+  });
+
+  test('needs a reason, and with --wait ends as watching ends', async () => {
+    expect((await run([...line.slice(0, -2), '--emergency'], world([]))).err).toContain('missing-reason');
+    expect((await run([...line, '--emergency', '--wait'], world([]))).code).toBe(0);
+  });
+});
+
 describe('output formats', () => {
   const client = { listReleases: () => Promise.resolve([release({ id: 'kvstore/12' }), release()]) };
 

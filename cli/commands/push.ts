@@ -1,0 +1,43 @@
+import { conveyorError } from '../../domain/errors';
+import { actorOf, reasonOf } from '../io';
+import { examples, type Register } from './command';
+import { addReason, type ReasonOption } from './send';
+import { parseArtifact, start, startOptions, type StartOptions } from './start';
+
+interface Options extends StartOptions, ReasonOption {
+  readonly emergency?: boolean;
+  readonly skipBake?: boolean;
+}
+
+export const push: Register = (program, cli) => {
+  addReason(startOptions(program.command('push <pipeline> <action>')))
+    .description('in an emergency: deploy these versions now, with nothing before it and ahead of the queue')
+    .option('--emergency', 'say that it is one; needed')
+    .option('--skip-bake', 'do not bake either; an unhealthy verdict still stops it')
+    .addHelpText(
+      'after',
+      examples('conveyor push kvstore deploy -a executable=kv:14 --emergency --reason "kv:13 loses writes" --wait'),
+    )
+    .action(
+      cli.handle<Options, [string, string]>(async (call, pipeline, action) => {
+        const { io, options } = call;
+        const artifacts = options.artifact.map(parseArtifact);
+        if (!options.emergency) throw noEmergency(pipeline);
+        const actor = actorOf(io);
+        const reason = await reasonOf(io, 'push', options.reason);
+        const how = {
+          actor,
+          reason,
+          ...(options.skipBake ? { skipBake: true } : {}),
+          ...(options.idempotencyKey === undefined ? {} : { key: options.idempotencyKey }),
+        };
+        return start(call, (client) => client.push(pipeline, action, artifacts, how));
+      }),
+    );
+};
+
+const noEmergency = (pipeline: string) =>
+  conveyorError('usage', {
+    text: 'push goes around builds, tests, picks, windows and the queue, so it needs --emergency',
+    hint: `conveyor release ${pipeline} goes through them; if there is no time for that, add --emergency --reason "…"`,
+  });
