@@ -9,6 +9,7 @@ import { cancelled, resultOf, type Ending } from '../domain/deploy/outcome';
 import { inheritance } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId, workflowIds } from '../domain/ids';
+import { passGates } from './deploy/gates';
 import { baselineChecks, reportOf, watchBaseline } from './deploy/health';
 import { whilePaused } from './deploy/pause';
 import { runPhase } from './deploy/phase';
@@ -44,6 +45,7 @@ type Held = () => Grant | null;
 async function perform(run: DeployRun, held: Held): Promise<Ending> {
   const hopeless = await acquire(run, held);
   if (hopeless) return hopeless;
+  if (run.window) await passGates(run);
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
   const stop = run.stop();
@@ -72,6 +74,7 @@ async function checkBaseline(run: DeployRun): Promise<void> {
   if (waited.kind === 'woken') return;
   const report = reportOf(waited);
   if (report.verdict !== 'unhealthy') return;
+  if (run.input.emergency) return run.forgiveUnhealthy('unhealthy before the emergency push');
   run.pause(
     'health',
     `unhealthy before anything was updated: ${report.reason}. Resume to go on; skip-health-check --for deploy if the new version is the fix`,

@@ -80,6 +80,12 @@ export function planRollback(
   return { version, artifacts, phases: [completion] };
 }
 
+/** For an emergency in which waiting does more harm than going on. */
+export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
+  ...plan,
+  phases: plan.phases.map((phase) => ({ ...phase, bakeMs: 0 })),
+});
+
 /** What a phase asks of each unit in its scope. With `{ units: 5% }` whole units are taken, in the order of their ids. */
 export function targetsOf(phase: PhasePlan, units: readonly Unit[], plan: DeployPlan): PlannedTarget[] {
   const inside = unitsOf(phase, units);

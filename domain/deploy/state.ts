@@ -5,6 +5,7 @@ import type { Verdict } from '../health/verdict';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
 import type { DeploySpec } from '../spec/deploy';
+import type { ActionSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { CommandRecord } from '../verbs';
 import type {
@@ -35,6 +36,10 @@ export interface DeployInput {
   readonly lastGood: string | null;
   /** A rollback of an ended release: one phase, no waiting. */
   readonly rollback: boolean;
+  /** When updates may start, as in the pipeline file; not of a rollback or an emergency. */
+  readonly window?: ActionSpec['window'];
+  /** An emergency push: what was unhealthy before does not count, and it need not bake. */
+  readonly emergency?: { readonly skipBake: boolean };
   /** What units ran before a deploy that was overtaken or cancelled left them mixed: a revert goes back to that. */
   readonly revertTo?: Readonly<Record<string, string>>;
   readonly policy: Policy;
@@ -78,6 +83,8 @@ export interface DeployRecord {
   /** When the first update went out; the time before it is the baseline. */
   readonly firstUpdateMs: number | null;
   readonly lastUpdateMs: number | null;
+  /** While it waits for its window: when that opens. */
+  readonly windowUntil: string | null;
   readonly verdict: Verdict | null;
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
@@ -107,6 +114,7 @@ export function newDeploy(nowMs: number): DeployRecord {
     updates: [],
     firstUpdateMs: null,
     lastUpdateMs: null,
+    windowUntil: null,
     verdict: null,
     health: [],
     commands: [],

@@ -56,7 +56,7 @@ type Summary = (record: DeployRecord, version: string) => string;
 const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
   planning: (_record, version) => `planning the deploy of ${version}`,
   'waiting-lock': (record) => `waiting until nobody else deploys ${record.service ?? 'the service'}`,
-  'waiting-window': () => 'waiting for its window to open',
+  'waiting-window': ({ windowUntil }) => `waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`,
   preprocessing: (record) => `preparing ${phaseOf(record)}`,
   updating: (record, version) => `updating ${progressOf(record)} to ${version} in ${phaseOf(record)}`,
   baking: (record) => {

@@ -108,7 +108,11 @@ describe('a superseded deploy', () => {
     await deploy.reaches(({ paused }) => paused?.by === 'freeze');
     await deploy.overtake('superseded');
     const before = await world.now();
-    expect(await deploy.result()).toMatchObject({ outcome: 'cancelled', cause: 'superseded', revertTo: {} });
+    expect(await deploy.ended({ stepMs: 10_000 })).toMatchObject({
+      outcome: 'cancelled',
+      cause: 'superseded',
+      revertTo: {},
+    });
     expect((await world.now()) - before).toBeLessThan(MINUTE);
   });
 
@@ -150,7 +154,7 @@ describe('a preempted deploy', () => {
     await deploy.reaches(({ phases }) => (phases[0]?.units[0]?.live ?? 0) > 2);
     const before = await world.now();
     await deploy.overtake('preempted');
-    const result = await deploy.result();
+    const result = await deploy.ended({ stepMs: 10_000 });
     expect((await world.now()) - before).toBeLessThan(5 * MINUTE);
     expect(result).toMatchObject({ outcome: 'cancelled', cause: 'preempted', revertTo: { 'kvstore-slow': 'kv:1' } });
     await world.sleep(5 * MINUTE);
@@ -165,7 +169,7 @@ describe('a preempted deploy', () => {
     await deploy.reaches(({ phases }) => Boolean(phases[where === 'its completion' ? 1 : 0]?.bakeUntil));
     if (where === 'a pause') await deploy.command('pause');
     await deploy.overtake('preempted');
-    expect(await deploy.result()).toMatchObject({ outcome: 'cancelled', cause: 'preempted' });
+    expect(await deploy.ended({ stepMs: 10_000 })).toMatchObject({ outcome: 'cancelled', cause: 'preempted' });
   });
 
   test('is not stopped while it reverts', async () => {
@@ -182,7 +186,7 @@ describe('a preempted deploy', () => {
     const first = await begin();
     await first.reaches(({ state }) => state === 'baking');
     await first.overtake('preempted');
-    const { revertTo } = await first.result();
+    const { revertTo } = await first.ended({ stepMs: 10_000 });
     const second = await deploying(
       world,
       { release: 3, ...(revertTo && { revertTo }) },
@@ -190,7 +194,7 @@ describe('a preempted deploy', () => {
     );
     await second.reaches(({ state }) => state === 'baking');
     await second.overtake('preempted');
-    const handed = (await second.result()).revertTo;
+    const handed = (await second.ended({ stepMs: 10_000 })).revertTo;
     expect(handed).toEqual({ 'kvstore-x': 'kv:1', 'kvstore-y': 'kv:1' });
     await world.describeVersion('kv:4', { errorRatio: 0.2 });
     const third = await deploying(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Clock } from '../../activities/clock';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
@@ -38,7 +38,7 @@ export class VirtualWorld {
     private readonly index: MemoryIndex,
   ) {}
 
-  static async open(seed = 1): Promise<VirtualWorld> {
+  static async open(seed = 1, options: Partial<WorkerOptions> = {}): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await TestWorkflowEnvironment.createTimeSkipping({
       server: { executable: { type: 'existing-path', path } },
@@ -59,7 +59,7 @@ export class VirtualWorld {
       registry: parseRegistry(EXTENSIONS, {}),
       clock,
       fetch: viaApp(simulator.app),
-      options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s' },
+      options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s', ...options },
     });
     return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue, index);
   }

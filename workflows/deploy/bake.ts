@@ -18,7 +18,7 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
   let extended = false;
   let fold: HealthFold | undefined;
   while (!isLeft(run)) {
-    if (run.paused !== null) await stopRest(run);
+    if (isHalted(run)) await stopRest(run);
     showUntil(run, until);
     const seen = await watchUntil(run, phase, until, fold);
     if (seen === 'woken') {
@@ -51,6 +51,8 @@ const isLeft = (run: DeployRun): boolean => {
   return run.stop() !== null || skipPhase !== null || skipBake !== null;
 };
 
+const isHalted = (run: DeployRun): boolean => run.paused !== null || run.window?.haltsUpdates === true;
+
 type Seen = Watched & { readonly fold: HealthFold | undefined };
 
 async function watchUntil(
@@ -64,7 +66,7 @@ async function watchUntil(
     isLeft(run) ||
     run.record.control.skippedChecks !== skippedChecks ||
     run.record.control.resuming !== null ||
-    (run.paused !== null && run.rest !== null);
+    (isHalted(run) && run.rest !== null);
   const summary = `bake ${phase.name} until ${formatTime(until)}`;
   const leftMs = Math.max(0, until - Date.now());
   if (!watchable(run)) {

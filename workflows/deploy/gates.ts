@@ -1,13 +1,24 @@
 import { withReason } from '../../domain/text';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
+import { untilOpen } from './window';
 
-/** Waits until the next phase may begin, or the deploy is to stop: it is not paused, and the pipeline not frozen. */
+/** Waits until the next phase may begin, or the deploy is to stop: it is not paused, the pipeline not frozen, the window open. */
 export async function passGates(run: DeployRun): Promise<void> {
   for (;;) {
     await whilePaused(run);
+    if (run.stop()) return;
     const { frozen } = run.record.control;
-    if (run.stop() || frozen === null) return;
-    run.pause('freeze', withReason(`frozen by ${frozen.actor}`, frozen.reason));
+    if (frozen) run.pause('freeze', withReason(`frozen by ${frozen.actor}`, frozen.reason));
+    else if (!(await untilOpen(run, () => run.record.control.frozen !== null))) return;
   }
+}
+
+/** Waits while the phase under way may start no update: paused, or its window closed. `leave` ends the phase. */
+export async function whileHalted(run: DeployRun, leave: () => boolean): Promise<void> {
+  do await whilePaused(run);
+  while (!leave() && run.window?.haltsUpdates === true && (await untilOpen(run, leave)));
+  if (leave()) return;
+  if (run.record.stage === 'waiting-window') run.enter('updating');
+  run.window?.watchClosing();
 }

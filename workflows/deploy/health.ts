@@ -18,7 +18,7 @@ interface Watch {
   readonly stopAt: readonly Verdict[];
   readonly fold?: HealthFold | undefined;
   /** A backstop, shown as a timer: no verdict after this long counts as an error. */
-  readonly giveUpMs?: number;
+  readonly giveUpMs?: number | undefined;
 }
 
 /** How much data one evaluation reads at the most; also how long an extension of a bake lasts. In ms. */
@@ -37,7 +37,7 @@ export function watch(run: DeployRun, options: Watch, wake: () => boolean): Prom
 /**
  * Judges the units as they are before anything is updated, by the checks that need no comparison: an empty list of
  * updates means all tasks of the units (DESIGN §5 "Plan", baseline). What is unhealthy gets one window to recover: the
- * last deploy may have been reverted a moment ago.
+ * last deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
 export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Waited<HealthReport>> {
   const checks = baselineChecks(run);
@@ -47,7 +47,7 @@ export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Wait
     [],
     {
       summary: 'health before the first phase',
-      until: Date.now() + lookbackMs(run) + run.input.spec.healthInterval,
+      until: run.input.emergency ? Date.now() : Date.now() + lookbackMs(run) + run.input.spec.healthInterval,
       stopAt: ['healthy', 'inconclusive', 'errored'],
     },
     wake,

@@ -34,6 +34,39 @@ function wakes(run: DeployRun): () => boolean {
     run.record.control.skippedChecks !== skippedChecks;
 }
 
+/**
+ * Waits for a time, or without end for `over`, while health goes on being checked and may revert or pause it. Returns early
+ * when the deploy is to stop or is paused.
+ */
+export async function waitWatching(
+  run: DeployRun,
+  { summary, untilMs }: { readonly summary: string; readonly untilMs: number | null },
+  over: () => boolean,
+): Promise<void> {
+  const patience: Patience = { waitMs: lookbackMs(run) };
+  const isOver = () => over() || run.stop() !== null || run.paused !== null;
+  while (!isOver() && (untilMs === null || Date.now() < untilMs)) {
+    const { skippedChecks } = run.record.control;
+    const wake = () => isOver() || run.record.control.skippedChecks !== skippedChecks;
+    const leftMs = untilMs === null ? undefined : untilMs - Date.now();
+    if (!watchable(run)) {
+      await run.until(wake, leftMs === undefined ? undefined : { afterMs: leftMs, summary });
+      continue;
+    }
+    const waited = await watch(run, { summary, until: null, stopAt: ['unhealthy'], giveUpMs: leftMs }, wake);
+    if (waited.kind === 'woken' || waited.kind === 'timeout') continue;
+    const report = reportOf(waited);
+    if (report.verdict === 'errored') {
+      run.note('unchecked-while-waiting', report.reason);
+      await run.until(wake, { afterMs: Math.min(patience.waitMs, leftMs ?? Infinity), summary });
+      patience.waitMs *= 2;
+    } else {
+      const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
+      if (kept !== undefined) run.pause('health', kept);
+    }
+  }
+}
+
 /** @returns whether watching on would say nothing new. */
 async function watchPaused(run: DeployRun, patience: Patience): Promise<boolean> {
   const waitsForHealth = run.paused?.by === 'dependency';

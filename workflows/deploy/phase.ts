@@ -9,14 +9,14 @@ import { formatTime } from '../../domain/text';
 import type { PhaseState } from '../../domain/views';
 import { bake } from './bake';
 import { dependable, resumed } from './dependable';
-import { passGates } from './gates';
+import { passGates, whileHalted } from './gates';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
 import { giveUp, runUpdates, stopRest, type UpdateEnd } from './updates';
 
 /**
  * One phase: skipped when already current, else updated until its criterion is met, then baked. Returns when the next
- * may begin or the deploy is to stop; which of the two is on the run. No phase begins while the deploy is paused.
+ * may begin or the deploy is to stop; which of the two is on the run. No phase begins before its gates are open.
  */
 export async function runPhase(
   run: DeployRun,
@@ -61,12 +61,13 @@ async function countOutdated(run: DeployRun, targets: readonly PlannedTarget[]) 
 async function update(run: DeployRun, phase: PhasePlan, targets: readonly PlannedTarget[]): Promise<void> {
   const control = {
     leave: () => leftEarly(run),
-    hold: () => whilePaused(run),
+    closed: () => run.window?.haltsUpdates === true,
+    hold: () => whileHalted(run, () => leftEarly(run)),
     show: (units: readonly UnitProgress[]) =>
       run.set((record) => withPhase(record, Number(phase.key), { units: units.map(toCounts) })),
   };
   for (let attempt = 1; !leftEarly(run); attempt += 1) {
-    await whilePaused(run);
+    await control.hold();
     if (leftEarly(run)) return;
     const id = updateId(run.workflowId, phase.key, attempt);
     sending(run, id);

@@ -60,6 +60,7 @@ async function tryOnce(run: DeployRun, plan: RevertPlan, attempt: number): Promi
   await hold();
   return runUpdates(run, plan.phase, request, {
     leave: ended,
+    closed: () => false,
     hold,
     show: (units) => show(run, units),
   });

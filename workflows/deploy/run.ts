@@ -2,6 +2,7 @@ import { condition, setCurrentDetails, setHandler, workflowInfo } from '@tempora
 import type { DeployCall } from '../../activities/pushType';
 import {
   effectOf,
+  forgive,
   freeze,
   reverting,
   take,
@@ -31,6 +32,7 @@ import type { DeployState, Pause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { frozenSignal, overtakenSignal, policySignal, statusQuery, type Frozen } from '../messages';
 import { retag } from '../tags';
+import { DeployWindow } from './window';
 import { Leftovers, waitFor, type Waited } from '../waiting';
 
 /** Why a deploy leaves its phases before they are through. */
@@ -47,6 +49,8 @@ export class DeployRun {
   record: DeployRecord;
   readonly workflowId = workflowInfo().workflowId;
   readonly call: DeployCall;
+  /** Null where updates may start at any time. */
+  readonly window: DeployWindow | null;
   /** The update that the push type has not taken yet. */
   unsent: string | null = null;
   /** The update whose criterion is met while some of its tasks are still to be updated. */
@@ -61,6 +65,7 @@ export class DeployRun {
   ) {
     this.record = carried ? carriedOn(carried) : newDeploy(Date.now());
     this.policy = input.policy;
+    this.window = input.window && !input.rollback && !input.emergency ? new DeployWindow(input.window) : null;
     const { pipeline, release, spec, actor } = input;
     this.call = { pushType: spec.pushType, pipeline, release, deployId: this.workflowId, actor, config: spec.config };
     setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
@@ -94,7 +99,7 @@ export class DeployRun {
   /** Enters a stage; one search attribute event, also for the phase. */
   enter(stage: DeployState): void {
     if (this.record.stage === stage) return;
-    this.patch({ stage });
+    this.patch({ stage, windowUntil: null });
     const phase = this.record.phases[this.record.cursor];
     retag({ ConveyorState: stage, ...(phase ? { ConveyorPhase: phase.name } : {}) });
   }
@@ -129,6 +134,13 @@ export class DeployRun {
     this.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
     this.note('unhealthy', reason);
     return undefined;
+  }
+
+  /** What is unhealthy before anything was updated says nothing about whether it gets worse (DESIGN §5 "Emergency push"). */
+  forgiveUnhealthy(reason: string): void {
+    const checks = [...new Set(this.record.health.flatMap((row) => (row.verdict === 'unhealthy' ? [row.check] : [])))];
+    this.set((record, now) => change(record, now, { control: forgive(record.control, checks, reason, now) }));
+    this.note('check-skipped', `${checks.join(', ')} not counted: ${reason}`);
   }
 
   /** Back to what ran before, from all that was updated so far; null when nothing was. */

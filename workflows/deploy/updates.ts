@@ -21,7 +21,9 @@ export type UpdateEnd =
 export interface UpdateControl {
   /** Leave the updates: they are cancelled. */
   readonly leave: () => boolean;
-  /** Waits while paused. */
+  /** No update may start now, for another reason than a pause; those in the fleet are paused. */
+  readonly closed: () => boolean;
+  /** Waits while paused or closed. */
   readonly hold: () => Promise<void>;
   readonly show: (units: readonly UnitProgress[]) => void;
 }
@@ -75,7 +77,7 @@ async function send(
       sending = call;
       return call;
     },
-    () => control.leave() || run.paused?.by === 'operator',
+    () => control.leave() || control.closed() || run.paused?.by === 'operator',
   );
   if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
@@ -116,7 +118,7 @@ async function follow(
         run.call,
         { updateId, success: phase.success, intervalMs, heartbeatTimeoutMs },
       ]),
-    () => control.leave() || run.paused !== null,
+    () => control.leave() || control.closed() || run.paused !== null,
     { afterMs: budget.leftMs, summary: `${phase.name}: update timeout` },
   );
   budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));

@@ -1,0 +1,75 @@
+import { sleep } from '@temporalio/workflow';
+import type { Window } from '../../domain/calendar/window';
+import { formatTime } from '../../domain/text';
+import { calendar } from '../proxies';
+import { waitWatching } from './pause';
+import type { DeployRun } from './run';
+
+/** What to wait before asking again, when clocks differ. */
+const SKEW_MS = 1_000;
+
+type OnClose = 'pause' | 'finish-phase';
+
+/**
+ * The window of a deploy. Its zone is an activity's business (DESIGN §7), which says how things stand and until when; what
+ * it said is good until then, so that a window costs one call and one timer each time that it opens or closes.
+ */
+export class DeployWindow {
+  private closesAtMs = 0;
+  private timerAtMs = 0;
+
+  constructor(private readonly spec: Window & { readonly onClose: OnClose }) {}
+
+  /** Updates in flight are to stand still now. */
+  get haltsUpdates(): boolean {
+    return this.spec.onClose === 'pause' && !this.isOpen;
+  }
+
+  /** When it opens; null while it is open. */
+  async opensAtMs(run: DeployRun): Promise<number | null> {
+    if (this.isOpen || run.stop()) return null;
+    const { days, from, to, timezone } = this.spec;
+    const summary = 'how the window stands';
+    const options = { summary };
+    const stopped = () => run.stop() !== null;
+    const waited = await run.waitFor(
+      () => calendar.windowState.executeWithOptions(options, [{ days, from, to, timezone }]),
+      stopped,
+    );
+    if (waited.kind === 'failed') throw waited.error;
+    if (waited.kind !== 'done') return null;
+    if (!waited.value.open) return waited.value.opensAtMs;
+    this.closesAtMs = waited.value.closesAtMs;
+    if (this.isOpen) return null;
+    // The clock over there is behind ours.
+    await run.until(stopped, { afterMs: SKEW_MS, summary });
+    return this.opensAtMs(run);
+  }
+
+  /** While updates run something has to happen at its closing: whoever waits looks again then. */
+  watchClosing(): void {
+    if (this.spec.onClose !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
+    this.timerAtMs = this.closesAtMs;
+    void sleep(this.closesAtMs - Date.now(), { summary: `the window closes at ${formatTime(this.closesAtMs)}` });
+  }
+
+  private get isOpen(): boolean {
+    return Date.now() < this.closesAtMs;
+  }
+}
+
+/**
+ * Waits for the window to open, at most until `over`; health goes on being checked meanwhile.
+ * @returns whether it had to wait, so that everything else has to be looked at again.
+ */
+export async function untilOpen(run: DeployRun, over: () => boolean): Promise<boolean> {
+  const opensAtMs = (await run.window?.opensAtMs(run)) ?? null;
+  if (opensAtMs === null) return false;
+  const at = formatTime(opensAtMs);
+  if (run.record.windowUntil !== at) run.note('window-closed', `no update starts until the window opens at ${at}`);
+  run.enter('waiting-window');
+  run.patch({ windowUntil: at });
+  const untilMs = Math.max(opensAtMs, Date.now() + SKEW_MS);
+  await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, over);
+  return true;
+}
