@@ -1,0 +1,168 @@
+import { createHmac } from 'node:crypto';
+import { Gate } from '../../server/gate';
+import { DEFAULT_LIMITS, type FrontClient } from '../../server/deps';
+import { appOf, FakePipelines, githubDelivery, pushOf, SECRET, TOKEN } from './serverWorld';
+
+const GITHUB = '/v1/webhooks/github';
+const soon = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+/** Pipelines that take their time, and count how many are at it at once. */
+class SlowPipelines extends FakePipelines {
+  atOnce = 0;
+  most = 0;
+
+  readonly slowly: FrontClient = {
+    ...this.client,
+    submit: async (...args) => {
+      this.atOnce += 1;
+      this.most = Math.max(this.most, this.atOnce);
+      await soon(5);
+      this.atOnce -= 1;
+      return this.client.submit(...args);
+    },
+  };
+}
+
+/** A delivery whose body comes into being only when somebody reads it. */
+class LazyDelivery {
+  constructor(
+    private readonly n: number,
+    private readonly counted: { open: number; most: number },
+  ) {}
+
+  request(): RequestInit & { duplex: 'half' } {
+    const padding = 'x'.repeat(50_000);
+    const bytes = (): Buffer => Buffer.from(JSON.stringify(pushOf(this.n, { commits: padding })));
+    const signature = createHmac('sha256', SECRET).update(bytes()).digest('hex');
+    const { counted } = this;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          counted.open += 1;
+          counted.most = Math.max(counted.most, counted.open);
+          controller.enqueue(bytes());
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const { headers } = githubDelivery('', {
+      delivery: `d-${this.n}`,
+      headers: { 'x-hub-signature-256': `sha256=${signature}` },
+    });
+    return { method: 'POST', body, headers: headers as Record<string, string>, duplex: 'half' };
+  }
+}
+
+describe('a burst of 5,000 deliveries', () => {
+  test('keeps memory and work bounded, turns away at once what it has no room for, and loses nothing that it accepted', async () => {
+    const pipelines = new SlowPipelines();
+    const limits = { ...DEFAULT_LIMITS, webhooks: { inFlight: 16, waiting: 200, waitMs: 60_000 } };
+    const app = appOf(pipelines, { client: pipelines.slowly, limits });
+    const counted = { open: 0, most: 0 };
+    const before = memory();
+    let peak = 0;
+    const send = async (n: number): Promise<Response> => {
+      const response = await app.request(GITHUB, new LazyDelivery(n, counted).request());
+      if (response.status !== 503) counted.open -= 1;
+      peak = Math.max(peak, memory());
+      return response;
+    };
+    let left = Array.from({ length: 5_000 }, (_, n) => n + 1);
+    const [first] = [await burst(left, send)];
+    expect(first.accepted).toBe(216);
+    expect(first.rejected.length).toBe(4_784);
+    // Only those that were let in (and those whose answer is on its way while the next one enters) had their body read: all of them would be 250 MB.
+    expect(counted.most).toBeLessThanOrEqual(2 * 16);
+    expect(pipelines.most).toBeLessThanOrEqual(16);
+    expect(peak - before).toBeLessThan(100_000_000);
+    expect(pipelines.submissions).toHaveLength(216);
+
+    // Delivered again until all are in, a part at a time.
+    for (left = first.rejected; left.length > 0;) {
+      const now = left.splice(0, 216);
+      left.push(...(await burst(now, send)).rejected);
+    }
+    expect(new Set(pipelines.submissions.map(({ trigger }) => trigger.key)).size).toBe(5_000);
+    expect(pipelines.submissions).toHaveLength(5_000);
+  });
+
+  test('leaves the lane of people free: a command is answered while the line of deliveries is full', async () => {
+    const pipelines = new FakePipelines();
+    let free = (): void => undefined;
+    const held = new Promise<void>((resolve) => (free = resolve));
+    const client: FrontClient = {
+      ...pipelines.client,
+      submit: async (...args) => (await held, pipelines.client.submit(...args)),
+    };
+    const app = appOf(pipelines, { client });
+    const deliveries = Array.from({ length: 1_500 }, async (_, n) => app.request(GITHUB, githubDelivery(pushOf(n))));
+    const command = await app.request('/v1/releases/kvstore/1/commands/pause', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: JSON.stringify({ reason: 'the latency' }),
+    });
+    expect(command.status).toBe(200);
+    const metrics = await (await app.request('/metrics')).text();
+    expect(metrics).toContain('conveyor_http_requests_in_flight{lane="webhooks"} 64\n');
+    expect(metrics).toContain('conveyor_http_requests_waiting{lane="webhooks"} 1000\n');
+    expect(metrics).toContain('conveyor_http_requests_rejected_total{lane="webhooks"} 436\n');
+    free();
+    const statuses = (await Promise.all(deliveries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(1_064);
+  });
+});
+
+describe('the line', () => {
+  const limits = { inFlight: 1, waiting: 2, waitMs: 30 };
+
+  test('is served in order, and who waits too long is sent away', async () => {
+    const gate = new Gate(limits);
+    const served: string[] = [];
+    let free = (): void => undefined;
+    const first = gate.run(() => new Promise<void>((resolve) => (free = resolve)));
+    const second = gate.run(async () => void served.push('second'));
+    const third = gate.run(async () => void served.push('third'));
+    await expect(gate.run(async () => undefined)).rejects.toMatchObject({ code: 'overloaded', retryable: true });
+    free();
+    await Promise.all([first, second, third]);
+    expect(served).toEqual(['second', 'third']);
+
+    void gate.run(() => soon(80));
+    await expect(gate.run(async () => undefined)).rejects.toMatchObject({ code: 'overloaded' });
+    expect(gate.counts()).toEqual({ inFlight: 1, waiting: 0, rejected: 2 });
+  });
+
+  test('is left by a client that goes away, whose work is never begun', async () => {
+    const gate = new Gate({ ...limits, waitMs: 10_000 });
+    const gone = new AbortController();
+    const first = gate.run(() => soon(20));
+    let begun = false;
+    const second = gate.run(async () => void (begun = true), gone.signal);
+    gone.abort();
+    await expect(second).rejects.toThrow('the client left');
+    await first;
+    expect([begun, gate.counts()]).toEqual([false, { inFlight: 0, waiting: 0, rejected: 0 }]);
+  });
+
+  test('moves on when work fails', async () => {
+    const gate = new Gate({ ...limits, waitMs: 10_000 });
+    const [first, second] = await Promise.allSettled([
+      gate.run(() => Promise.reject(new Error('no'))),
+      gate.run(() => Promise.resolve('yes')),
+    ]);
+    expect([first.status, second]).toEqual(['rejected', { status: 'fulfilled', value: 'yes' }]);
+  });
+});
+
+async function burst(all: readonly number[], send: (n: number) => Promise<Response>) {
+  const statuses = await Promise.all(all.map(async (n) => ({ n, status: (await send(n)).status })));
+  expect(statuses.filter(({ status }) => status !== 202 && status !== 503)).toEqual([]);
+  const rejected = statuses.filter(({ status }) => status === 503).map(({ n }) => n);
+  return { accepted: all.length - rejected.length, rejected };
+}
+
+const memory = (): number => {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+};
