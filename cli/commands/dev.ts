@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../sdk/registry';
-import { createJobs, KVSTORE_JOBS } from '../demo/world';
+import { createJobs, exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { EXIT } from '../exit';
 import { emit, note } from '../output';
 import { alignRows, paint, type View } from '../render/paint';
@@ -38,7 +38,7 @@ export const dev: Register = (program, cli) => {
     .option('--ready-file <file>', 'write the addresses there, as JSON, once everything answers')
     .option('--seed <n>', 'seed of the simulated world (default 1)')
     .option('--speed <x>', 'how many times faster than real the simulated world runs (default 60)')
-    .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of examples/kvstore')
+    .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of the examples')
     .addHelpText(
       'after',
       examples('conveyor dev', 'conveyor dev --speed 600', 'conveyor dev --ports auto --ready-file /tmp/stack.json'),
@@ -59,7 +59,7 @@ async function runDev(call: Call<Options>): Promise<number> {
   const stack = await startStack(io, await settingsOf(call), stop);
   if (stack === undefined) return EXIT.interrupted;
   try {
-    if (options.demoData) await createJobs(stack.addresses.simulator, KVSTORE_JOBS);
+    if (options.demoData) await createJobs(stack.addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
     const ready: Ready = { ...stack.addresses, pids: stack.pids };
     if (options.readyFile) writeWhole(resolve(options.readyFile), `${JSON.stringify(ready, null, 2)}\n`);
     emit(io, output, ready, { text: (view) => renderReady(ready, stack, view), name: [ready.temporal] });

@@ -1,10 +1,15 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { conveyorError } from '../../domain/errors';
+import { installRoot } from '../../sdk/registry';
 
 /** A job as `POST /control/jobs` takes it (fleet.md). */
 export interface JobSpec {
   readonly name: string;
   readonly service: string;
   readonly region: string;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly tasks: number;
   readonly version: string;
   readonly nSmall: number | string;
@@ -31,6 +36,13 @@ export const KVSTORE_JOBS: readonly JobSpec[] = ['x', 'y'].map((region) => ({
   nSmall: 2,
   budget: 2,
 }));
+
+/** What the other examples deploy: the `fleet.yaml` beside each pipeline. */
+export function exampleJobs(): readonly JobSpec[] {
+  const folder = join(installRoot(), 'examples');
+  const files = readdirSync(folder).map((example) => join(folder, example, 'fleet.yaml'));
+  return files.filter((file) => existsSync(file)).flatMap((file) => parse(readFileSync(file, 'utf8')) as JobSpec[]);
+}
 
 /** Creates those jobs that do not exist yet. */
 export async function createJobs(simulator: string, jobs: readonly JobSpec[]): Promise<void> {

@@ -31,7 +31,7 @@ export const sanityCheck = (simulation: Simulation): Hono =>
   actionService(simulation, 'sanity-check', (request): Outcome => {
     const options = optionsOf(withSchema, request);
     const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
-    const alerts = alertsOf(simulation, jobs, options);
+    const alerts = alertsOf(simulation, jobs, options, request);
     return {
       outputs: [],
       steps: ['reading alerts'],
@@ -57,14 +57,17 @@ export const loadTestFilter = (simulation: Simulation): Hono =>
     return { outputs, failure: null, steps: ['reading the schedule'], said: `under load test: ${machines || 'none'}` };
   });
 
-/** Looks again after a pool was deployed, before the next one fetches the new version. */
+/**
+ * Looks again after a pool was deployed, before the next one fetches the new version. What `load-test-filter` made is not
+ * looked at, if it is an input.
+ */
 export const checkAndPrefetch = (simulation: Simulation): Hono =>
   actionService(simulation, 'check-and-prefetch', (request): Outcome => {
     const options = optionsOf(withSchema, request);
     const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
     const tasks = jobsOf(simulation, options.next).reduce((sum, { size }) => sum + size, 0);
     const steps = ['reading alerts', 'looking what comes next'];
-    const failure = blocked(alertsOf(simulation, jobs, options));
+    const failure = blocked(alertsOf(simulation, jobs, options, request));
     // The fleet fetches when it updates; it cannot be asked to do so before.
     return {
       outputs: [],
@@ -77,18 +80,24 @@ export const checkAndPrefetch = (simulation: Simulation): Hono =>
 const blocked = (alerts: readonly string[]): string | null =>
   alerts.length === 0 ? null : `deploys are blocked: ${alerts.join('; ')}`;
 
-function alertsOf(simulation: Simulation, jobs: readonly Job[], { maxErrorRatio }: With): string[] {
+function alertsOf(
+  simulation: Simulation,
+  jobs: readonly Job[],
+  { maxErrorRatio }: With,
+  { inputs }: StartRun,
+): string[] {
+  const excluded = new Set(inputs.flatMap(({ metadata }) => metadata['tasks']?.split(',') ?? []));
   return jobs.flatMap((job) => {
     const { now } = simulation.world;
     const step = STEP_MS / simulation.speed;
     const start = now - simulation.world.scaled(LOOKBACK_MS);
     const query = { metric: 'rpc.error_ratio', selector: { unit: job.name }, start, end: now, step };
-    const values = queryMetrics(metricWorld(simulation), now, query).flatMap(({ points }) =>
-      points.map(([, at]) => at),
-    );
+    const values = queryMetrics(metricWorld(simulation), now, query)
+      .filter(({ labels }) => !excluded.has(labels['task'] ?? ''))
+      .flatMap(({ points }) => points.map(([, value]) => value));
     const failing = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-    const errors =
-      failing > maxErrorRatio ? [`${(failing * 100).toFixed(1)} % of the requests to ${job.name} fail`] : [];
+    const percent = (failing * 100).toFixed(1);
+    const errors = failing > maxErrorRatio ? [`${percent} % of the requests to ${job.name} fail`] : [];
     const down = job.unavailable > budgetOf(job) ? [`${job.unavailable} tasks of ${job.name} are down`] : [];
     return [...errors, ...down];
   });

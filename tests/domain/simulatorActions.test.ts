@@ -22,7 +22,11 @@ const started = async (fleet: TestFleet, service: string, inputs: readonly Artif
     fetch: viaApp(fleet.app),
   };
   const run = { runId: 'kvstore/1/a/1', pipeline: 'kvstore', release: 1, action: 'a', attempt: 1 };
-  const request = { ...run, inputs: inputs.map((input) => ({ ...input, metadata: {} })), with: { ...options } };
+  const request = {
+    ...run,
+    inputs: inputs.map((input) => ({ ...input, metadata: { ...input.metadata } })),
+    with: { ...options },
+  };
   await callExtension({ ...common, method: 'startRun', request, key: run.runId });
   return (): Promise<Progress> => callExtension({ ...common, method: 'getRunProgress', request: { runId: run.runId } });
 };
@@ -296,6 +300,13 @@ describe('the actions of frontfaas', () => {
     expect((metadata['tasks'] ?? '').split(',')).toHaveLength(machines.length);
     const again = await ended(await given(), 'load-test-filter', [], { outputs: ['load-tested'], share: 0.2 });
     expect(again.outputs).toEqual(outputs);
+  });
+
+  test('check-and-prefetch does not look at tasks under load test', async () => {
+    const fleet = await given({ errorRatio: 0.2 });
+    const tasks = Array.from({ length: 40 }, (_, slot) => `kvstore-x/${slot}/1`).join(',');
+    const filtered = { ...executable('1', 'config'), metadata: { tasks } };
+    expect(await ended(fleet, 'check-and-prefetch', [filtered])).toMatchObject({ state: 'succeeded' });
   });
 
   test('check-and-prefetch says what fetches next', async () => {
