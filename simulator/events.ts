@@ -29,6 +29,8 @@ export type FleetEvent =
       readonly wholeUnit: boolean;
       /** With every revert of these added, since a second try must find what the first one touched. */
       readonly updatedBy: readonly string[] | null;
+      /** Whose tasks it leaves alone, with every revert of these. */
+      readonly exclude: readonly string[];
     }
   | { readonly kind: 'update-commanded'; readonly job: string; readonly update: string; readonly verb: UpdateVerb }
   | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEnd }

@@ -4,6 +4,7 @@ import { endStateChecker } from './endState';
 import { forwardMotionChecker } from './forwardMotion';
 import { onceEachChecker } from './onceEach';
 import { oneDeployChecker } from './oneDeploy';
+import { reservedChecker } from './reserved';
 import { revertScopeChecker } from './revertScope';
 
 /** The invariants of DESIGN §6 that a fleet can see. */
@@ -12,6 +13,7 @@ export const CHECKERS: readonly AnyChecker[] = [
   forwardMotionChecker,
   oneDeployChecker,
   revertScopeChecker,
+  reservedChecker,
   onceEachChecker,
   endStateChecker,
 ];

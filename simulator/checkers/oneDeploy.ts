@@ -1,20 +1,24 @@
 import { deployOf } from '../twine/fleet';
 import { checker } from './checker';
 
-/** 6: two deploys never update one job at the same time. */
-export const oneDeployChecker = checker<Map<string, string>>({
+/** 6: two deploys never update one job at the same time, but for canaries, whose tasks the others exclude. */
+export const oneDeployChecker = checker<Map<string, Map<string, readonly string[]>>>({
   name: 'one-deploy',
   invariant: 6,
   fresh: () => new Map(),
-  see: (event, active) => {
+  see: (event, jobs) => {
     if (event.kind === 'update-ended') {
-      if (active.get(event.job) === event.update) active.delete(event.job);
+      jobs.get(event.job)?.delete(event.update);
       return null;
     }
     if (event.kind !== 'update-accepted') return null;
-    const other = active.get(event.job);
-    active.set(event.job, event.update);
-    if (other === undefined || deployOf(other) === deployOf(event.update)) return null;
-    return `${event.update} began on ${event.job} while ${other} had not ended there`;
+    const { update, exclude, updatedBy } = event;
+    const active = jobs.get(event.job) ?? new Map<string, readonly string[]>();
+    const others = [...active].filter(([id]) => deployOf(id) !== deployOf(update));
+    jobs.set(event.job, active.set(update, exclude));
+    const clash = others.find(
+      ([id, excluded]) => !exclude.includes(id) && !updatedBy?.some((undone) => excluded.includes(undone)),
+    );
+    return clash ? `${update} began on ${event.job} while ${clash[0]} had not ended there` : null;
   },
 });

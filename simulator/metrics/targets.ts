@@ -1,4 +1,4 @@
-import { indicesOf } from '../twine/choose';
+import { indicesOf, withReverts } from '../twine/choose';
 import type { Fleet } from '../twine/fleet';
 import { identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
 import { reachable } from '../twine/tasks';
@@ -35,7 +35,7 @@ const MAX_REFERENCE = 2000;
 export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): TargetTasks {
   const everything = request.updatedBy.length === 0;
   const updates = indicesOf(fleet, request.updatedBy);
-  const reserved = indicesOf(fleet, request.exclude);
+  const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
   const isFresh = (update: number): boolean => everything || updates.has(update);
   const { tasks } = job;
   const found: TargetTasks = { fresh: [], control: [], before: [] };

@@ -75,10 +75,10 @@ function executeUpdates(simulation: Simulation, request: Request<'executeUpdates
       throw new ExtensionError('cancelled', `${id} was cancelled`, { status: 409 });
     if (new Set(answer.accepted).size < targets.length)
       throw new ExtensionError('invalid-request', 'targets: a unit is named twice');
-    for (const { job } of targets) {
-      const other = busyWith(job, id);
+    for (const target of targets) {
+      const other = busyWith(simulation.fleet, id, target);
       if (other !== null)
-        throw new ExtensionError('unit-busy', `${job.name} is being updated by ${other}`, { status: 409 });
+        throw new ExtensionError('unit-busy', `${target.job.name} is being updated by ${other}`, { status: 409 });
     }
     acceptUpdate(simulation, { id, urgency, wholeUnit, targets });
     return { answer, effect: true };

@@ -1,7 +1,7 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { Fleet } from './fleet';
 import { DOWN, RUNNING, UPDATING, type Job } from './job';
-import { wants } from './scheduler';
+import { activeUnits, wants } from './scheduler';
 import { crashed, reachable } from './tasks';
 
 /** What a target asks of one job. */
@@ -16,7 +16,7 @@ export interface Wish {
 
 /**
  * The tasks that an update must bring to the version. With an amount: tasks that are on the version already count toward
- * it, unless their start failed; of the others the lowest slots are taken. With `updatedBy`: all that these
+ * it, unless their start failed; of the others the lowest slots are taken, first those that no other deploy brought to something else. With `updatedBy`: all that these
  * updates touched last, or that inherited their version. Tasks that are down come first, since they cost no budget.
  */
 export function chooseSlots(fleet: Fleet, job: Job, wish: Wish, now: number): Int32Array {
@@ -49,19 +49,31 @@ function touched(job: Job, updates: ReadonlySet<number>, outdated: Outdated): nu
 }
 
 function lacking(fleet: Fleet, job: Job, wish: Wish, outdated: Outdated): number[] {
-  const reserved = indicesOf(fleet, wish.exclude ?? []);
+  const isReserved = reservedSlots(fleet, job, wish.exclude ?? []);
   const failed: number[] = [];
   const others: number[] = [];
+  const brought: number[] = [];
   const lost: number[] = [];
   let current = 0;
   const isLost = (slot: number): boolean => job.tasks.state[slot] === DOWN && !reachable({ fleet }, job, slot);
   for (let slot = 0; slot < job.size; slot += 1) {
+    if (isReserved(slot)) continue;
     if (!outdated(slot)) current += 1;
-    else if (!reserved.has(job.tasks.update[slot] ?? 0))
-      (crashed(job, slot) ? failed : isLost(slot) ? lost : others).push(slot);
+    else if (crashed(job, slot)) failed.push(slot);
+    else if (isLost(slot)) lost.push(slot);
+    else (job.tasks.version[slot] === job.version ? others : brought).push(slot);
   }
   const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, job.size) - current);
-  return [...failed, ...others, ...lost].slice(0, missing);
+  return [...failed, ...others, ...brought, ...lost].slice(0, missing);
+}
+
+/** What excluded updates touched or are about to touch: such tasks count for nothing, and are not taken. */
+function reservedSlots(fleet: Fleet, job: Job, exclude: readonly string[]): (slot: number) => boolean {
+  const ids = withReverts(fleet, exclude);
+  const updates = indicesOf(fleet, ids);
+  const chosen = activeUnits({ fleet }, job).flatMap(([id, unit]) => (ids.includes(id) ? [...unit.slots] : []));
+  const coming = new Set(chosen);
+  return (slot) => updates.has(job.tasks.update[slot] ?? 0) || coming.has(slot);
 }
 
 /** Down first, then running; those in flight for another update last, unless a revert cannot wait for them. */

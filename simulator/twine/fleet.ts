@@ -25,6 +25,8 @@ export interface Update {
   readonly wholeUnit: boolean;
   /** What it reverts. */
   readonly updatedBy: readonly string[];
+  /** Whose tasks it leaves alone. */
+  readonly exclude: readonly string[];
   readonly units: Map<string, UnitUpdate>;
 }
 

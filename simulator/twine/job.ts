@@ -64,8 +64,8 @@ export interface Job {
   /** What tasks that are added start on, and the update that set it. */
   version: number;
   update: number;
-  /** The update that has not ended, if any. */
-  active: string | null;
+  /** The updates that have not ended: several only where they keep off each other's tasks. */
+  active: readonly string[];
   tasks: Columns;
   readonly past: Past;
   readonly running: CountLog;
@@ -97,7 +97,7 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
     ...spec,
     unavailable: 0,
     update: 0,
-    active: null,
+    active: [],
     tasks,
     past,
     running,

@@ -10,16 +10,19 @@ import { crashed, finishStart, leave, reachable, regionDown, startAfter } from '
  * whenever something changed; does nothing when nothing can be done.
  */
 export function schedule(twine: Twine, job: Job): void {
-  const unit = activeUnit(twine, job);
-  if (unit === undefined || unit.state !== 'active' || unit.inFlight > 0) return;
+  for (const [id, unit] of activeUnits(twine, job)) advance(twine, job, id, unit);
+}
+
+function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
+  if (unit.state !== 'active' || unit.inFlight > 0) return;
   if (regionDown(twine, job.region)) {
     unit.reason = `region ${job.region} is down`;
     return;
   }
   unit.reason = null;
   const batch = nSmallOf(job);
-  while (unit.inFlight < batch && unit.cursor < unit.slots.length && take(twine, job, unit)) unit.cursor += 1;
-  if (unit.inFlight === 0 && unit.cursor >= unit.slots.length) endUnit(twine, job, unit, 'done', null);
+  while (unit.inFlight < batch && unit.cursor < unit.slots.length && take(twine, job, id, unit)) unit.cursor += 1;
+  if (unit.inFlight === 0 && unit.cursor >= unit.slots.length) endUnit(twine, job, id, unit, 'done', null);
 }
 
 /** A task comes up, or fails its liveness check, which stops the job's next batches. */
@@ -27,25 +30,35 @@ export function onTaskStarted(twine: Twine, job: Job, slot: number, epoch: numbe
   const start = finishStart(twine, job, slot, epoch);
   if (start === undefined) return;
   const { unit } = start;
-  if (!start.live && unit !== undefined && (unit.state === 'active' || unit.state === 'paused')) {
+  const [id] = activeUnits(twine, job).find(([, active]) => active === unit) ?? [];
+  if (!start.live && unit !== undefined && id !== undefined) {
     const version = nameOf(twine.fleet, unit.version) ?? '';
-    endUnit(twine, job, unit, 'failed', `task ${job.name}/${slot} failed its liveness check on ${version}`);
+    endUnit(twine, job, id, unit, 'failed', `task ${job.name}/${slot} failed its liveness check on ${version}`);
   }
   schedule(twine, job);
 }
 
-/** The update of a job that has not ended. */
-export function activeUnit(twine: Twine, job: Job): UnitUpdate | undefined {
-  return job.active === null ? undefined : twine.fleet.updates.get(job.active)?.units.get(job.name);
+/** The updates of a job that have not ended, in the order in which they came. */
+export function activeUnits({ fleet }: Pick<Twine, 'fleet'>, job: Job): (readonly [id: string, unit: UnitUpdate])[] {
+  return job.active.flatMap((id) => {
+    const unit = fleet.updates.get(id)?.units.get(job.name);
+    return unit ? [[id, unit] as const] : [];
+  });
 }
 
 /** Ends an update of a job; tasks in flight finish. */
-export function endUnit(twine: Twine, job: Job, unit: UnitUpdate, how: UpdateEnd, reason: string | null): void {
-  const id = job.active;
+export function endUnit(
+  twine: Twine,
+  job: Job,
+  id: string,
+  unit: UnitUpdate,
+  how: UpdateEnd,
+  reason: string | null,
+): void {
   unit.state = how;
   unit.reason = reason;
-  job.active = null;
-  if (id !== null) twine.notify({ kind: 'update-ended', job: job.name, update: id, how });
+  job.active = job.active.filter((active) => active !== id);
+  twine.notify({ kind: 'update-ended', job: job.name, update: id, how });
 }
 
 /** Whether a slot still wants what an update brings. */
@@ -56,11 +69,11 @@ export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>
 }
 
 /** Takes the next task; false when it must wait for the budget. */
-function take(twine: Twine, job: Job, unit: UnitUpdate): boolean {
+function take(twine: Twine, job: Job, id: string, unit: UnitUpdate): boolean {
   const slot = unit.slots[unit.cursor] ?? 0;
   if (!wants(job, unit, slot)) return true;
   const { tasks } = job;
-  const update = twine.fleet.indices.get(job.active ?? '') ?? 0;
+  const update = twine.fleet.indices.get(id) ?? 0;
   const up = reachable(twine, job, slot);
   if (tasks.state[slot] === RUNNING && job.unavailable >= budgetOf(job)) {
     unit.reason = `waiting for the unavailability budget: ${plural(job.unavailable, 'task')} down, ${budgetOf(job)} allowed`;

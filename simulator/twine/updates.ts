@@ -1,9 +1,9 @@
 import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
 import { chooseSlots, indicesOf, withReverts, type Wish } from './choose';
-import { deployOf, indexOf, type Twine, type UnitUpdate, type Update } from './fleet';
+import { deployOf, indexOf, type Fleet, type Twine, type UnitUpdate, type Update } from './fleet';
 import { DOWN, RUNNING, type Job } from './job';
-import { activeUnit, endUnit, schedule } from './scheduler';
+import { activeUnits, endUnit, schedule } from './scheduler';
 import { crashed, reachable } from './tasks';
 
 /** What an update asks of one job. */
@@ -16,16 +16,25 @@ export interface UpdateRequest extends Pick<Update, 'id' | 'urgency' | 'wholeUni
   readonly targets: readonly UpdateTarget[];
 }
 
-/** The update of another deploy that has not ended on a job: nobody else may begin one there meanwhile. */
-export function busyWith(job: Job, updateId: string): string | null {
-  return job.active !== null && deployOf(job.active) !== deployOf(updateId) ? job.active : null;
+/**
+ * The update of another deploy that has not ended on a job: nobody else may begin one there meanwhile, unless they keep
+ * off each other's tasks, because one excludes the other, or undoes only what the other excludes.
+ */
+export function busyWith(fleet: Fleet, id: string, { job, exclude = [], updatedBy = [] }: UpdateTarget): string | null {
+  const excluded = withReverts(fleet, exclude);
+  const keepsOff = (other: string): boolean => {
+    const theirs = withReverts(fleet, fleet.updates.get(other)?.exclude ?? []);
+    return excluded.includes(other) || (updatedBy.length > 0 && updatedBy.every((update) => theirs.includes(update)));
+  };
+  return job.active.find((other) => deployOf(other) !== deployOf(id) && !keepsOff(other)) ?? null;
 }
 
 /** Begins an update on all its jobs. An earlier update of the same deploy that has not ended there is superseded. */
 export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
   const { id, urgency, wholeUnit } = request;
   const updatedBy = [...new Set(request.targets.flatMap((target) => target.updatedBy ?? []))];
-  const update: Update = { id, urgency, wholeUnit, updatedBy, units: new Map() };
+  const exclude = [...new Set(request.targets.flatMap((target) => target.exclude ?? []))];
+  const update: Update = { id, urgency, wholeUnit, updatedBy, exclude, units: new Map() };
   indexOf(twine.fleet, id);
   twine.fleet.updates.set(id, update);
   for (const target of request.targets) acceptOn(twine, update, target);
@@ -42,7 +51,7 @@ export function commandUpdate(
   let changed = false;
   for (const unit of update.units.values()) {
     const job = twine.fleet.jobs.get(unit.job);
-    if (job === undefined || job.active !== update.id || (units && !units.includes(unit.job))) continue;
+    if (job === undefined || !job.active.includes(update.id) || (units && !units.includes(unit.job))) continue;
     changed = command(twine, job, unit, update.id, verb) || changed;
   }
   return changed;
@@ -66,8 +75,9 @@ export function outdatedOf(twine: Twine, target: UpdateTarget): number {
 function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
   const { fleet, world } = twine;
   const { job, updatedBy } = target;
-  const earlier = activeUnit(twine, job);
-  if (earlier) endUnit(twine, job, earlier, 'superseded', `superseded by ${update.id}`);
+  for (const [id, earlier] of activeUnits(twine, job))
+    if (deployOf(id) === deployOf(update.id))
+      endUnit(twine, job, id, earlier, 'superseded', `superseded by ${update.id}`);
   const version = indexOf(fleet, target.version);
   const wish = { ...target, version, urgency: update.urgency };
   const slots = chooseSlots(fleet, job, wish, world.now);
@@ -77,10 +87,11 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
     job.version = version;
     job.update = indexOf(fleet, update.id);
   }
-  job.active = update.id;
+  job.active = [...job.active, update.id];
   const { id, urgency, wholeUnit } = update;
   const undone = updatedBy ? withReverts(fleet, updatedBy) : null;
-  twine.notify({ kind: 'update-accepted', job: job.name, update: id, urgency, wholeUnit, updatedBy: undone });
+  const exclude = withReverts(fleet, update.exclude);
+  twine.notify({ kind: 'update-accepted', job: job.name, update: id, urgency, wholeUnit, updatedBy: undone, exclude });
 }
 
 /** Whether the job's own version was set by one of the updates that are undone. */
@@ -91,7 +102,7 @@ function command(twine: Twine, job: Job, unit: UnitUpdate, id: string, verb: Upd
   if (verb === 'pause' && unit.state !== 'active') return false;
   if (verb === 'resume' && unit.state !== 'paused') return false;
   twine.notify({ kind: 'update-commanded', job: job.name, update: id, verb });
-  if (verb === 'cancel') endUnit(twine, job, unit, 'cancelled', 'cancelled on request');
+  if (verb === 'cancel') endUnit(twine, job, id, unit, 'cancelled', 'cancelled on request');
   else {
     unit.state = verb === 'pause' ? 'paused' : 'active';
     unit.reason = verb === 'pause' ? 'paused on request' : null;

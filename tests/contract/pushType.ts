@@ -190,6 +190,39 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 2);
   });
 
+  test('an update that excludes an unfinished one runs beside it, and takes none of its tasks', async () => {
+    const [unit] = subject().units;
+    await push(UPDATE);
+    const beside = target(unit, 'new:2', { amount: { count: 3 }, exclude: [UPDATE] });
+    expect(await push(OTHER, { targets: [beside] })).toEqual({ accepted: [unit] });
+    subject().settle();
+    expect(await progress(UPDATE)).toMatchObject({ state: 'done', live: 2 });
+    expect(await progress(OTHER)).toMatchObject({ state: 'done', live: 3 });
+    expect(await outdated(unit, 'new:1')).toBe(subject().size - 2);
+    expect(await outdated(unit, 'new:2')).toBe(subject().size - 3);
+  });
+
+  test('tasks of excluded updates do not count toward an amount, also when they are on the version', async () => {
+    await push(UPDATE);
+    subject().settle();
+    const more = target(subject().units[0], 'new:1', { amount: { count: 2 }, exclude: [UPDATE] });
+    await push(OTHER, { targets: [more] });
+    subject().settle();
+    expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 4);
+  });
+
+  test('an update is undone beside an unfinished one that excludes it', async () => {
+    const [unit] = subject().units;
+    await push(UPDATE);
+    subject().settle();
+    await push(OTHER, { targets: [target(unit, 'new:2', { amount: { all: true }, exclude: [UPDATE] })] });
+    subject().tick();
+    await push(REVERT, { urgency: 'revert', targets: [target(unit, subject().version, { updatedBy: [UPDATE] })] });
+    subject().settle();
+    expect(await progress(OTHER)).toMatchObject({ state: 'done', live: subject().size - 2 });
+    expect(await outdated(unit, subject().version)).toBe(subject().size - 2);
+  });
+
   test('a replay of a key gets the same answer, and nothing happens twice', async () => {
     const first = await push(UPDATE);
     subject().settle();

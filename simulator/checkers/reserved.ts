@@ -1,0 +1,26 @@
+import { deployOf } from '../twine/fleet';
+import { checker } from './checker';
+
+/**
+ * 5 and 7: no task of a running canary is touched by the update of another deploy. That an update belongs to a canary shows
+ * when somebody excludes it; it is over when it is undone.
+ */
+export const reservedChecker = checker<{ reserved: Set<string>; undone: Set<string> }>({
+  name: 'reserved',
+  invariant: 5,
+  fresh: () => ({ reserved: new Set(), undone: new Set() }),
+  see: (event, { reserved, undone }) => {
+    if (event.kind === 'update-accepted') {
+      for (const id of event.exclude) if (!undone.has(id)) reserved.add(id);
+      for (const id of event.updatedBy ?? []) {
+        undone.add(id);
+        reserved.delete(id);
+      }
+      return null;
+    }
+    if (event.kind !== 'task' || event.why !== 'update' || event.update === null || event.previous === null)
+      return null;
+    if (!reserved.has(event.previous) || deployOf(event.previous) === deployOf(event.update)) return null;
+    return `${event.update} touched ${event.job}/${event.slot}, which is reserved for ${event.previous}`;
+  },
+});
