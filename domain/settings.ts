@@ -14,6 +14,10 @@ export interface Settings {
   readonly waitIntervalMs: number;
   /** How long a revert whose tasks do not come up waits before it tries again by itself. */
   readonly revertRetryMs: number;
+  /** How often each artifact finder is asked what is new. */
+  readonly sweepIntervalMs: number;
+  /** How much later than its time a sweep may begin, so that not all finders are asked at once. */
+  readonly sweepJitterMs: number;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -24,4 +28,6 @@ export const DEFAULT_SETTINGS: Settings = {
   reconcileIntervalMs: 600_000,
   waitIntervalMs: 30_000,
   revertRetryMs: 300_000,
+  sweepIntervalMs: 60_000,
+  sweepJitterMs: 15_000,
 };

@@ -109,6 +109,8 @@ const configSchema = z.strictObject({
       reconcileInterval: duration,
       waitInterval: duration,
       revertRetry: duration,
+      sweepInterval: duration,
+      sweepJitter: duration,
     })
     .partial()
     .default({}),

@@ -3,6 +3,7 @@ import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/w
 import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
+import { createFinderActivities } from '../activities/finders';
 import { createHolderActivities } from '../activities/holders';
 import { createNotifyActivities } from '../activities/notify';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
@@ -48,6 +49,7 @@ export function createWorker({
       ...createHolderActivities({ client, taskQueue }),
       ...createChildActivities({ client, index }),
       ...createCalendarActivities(ports),
+      ...createFinderActivities({ ...ports, client, index }),
       ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts }),
       ...createWaitForActivities({ client }),
       ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),

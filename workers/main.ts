@@ -6,8 +6,10 @@ import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@tempor
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
 import { createPipelineIndex } from '../client/pipelineIndex';
+import { ensureSweeps } from '../client/schedules';
+import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { loadRegistry } from '../sdk/registry';
+import { loadRegistry, type Registry } from '../sdk/registry';
 import { createWorker } from './createWorker';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
@@ -29,6 +31,8 @@ async function main(): Promise<void> {
     registry,
     clock: wallClock,
   });
+  // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
+  await sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
   process.stdout.write(
     `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
   );
@@ -36,6 +40,17 @@ async function main(): Promise<void> {
   await connection.close();
   await clientConnection.close();
   log.info('drained');
+}
+
+/** Each finder that is configured is asked now and then, and the one that workers are themselves. */
+function sweep(client: Client, { extensions, settings }: Registry, taskQueue: string): Promise<void> {
+  const services = extensions.filter(({ kind }) => kind === 'artifact-finder').map(({ name }) => name);
+  return ensureSweeps(client, [...services, PIPELINE_OUTPUT], {
+    intervalMs: settings.sweepIntervalMs,
+    jitterMs: settings.sweepJitterMs,
+    heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+    taskQueue,
+  });
 }
 
 /** Our log, and Temporal's through it, on stderr as JSON lines. */

@@ -1,3 +1,4 @@
+export { artifactSweep } from './artifactSweep';
 export { deploy } from './deploy';
 export { fanOut } from './fanOut';
 export { fanOutShard } from './fanOut/shard';

@@ -2,6 +2,7 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { ActionActivities } from '../activities/actionService';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
+import type { FinderActivities } from '../activities/finders';
 import type { HolderActivities } from '../activities/holders';
 import type { NotifyActivities } from '../activities/notify';
 import type { PushTypeActivities } from '../activities/pushType';
@@ -29,6 +30,14 @@ export const patientPush = proxyActivities<PushTypeActivities>({ startToCloseTim
 export const holders = proxyActivities<HolderActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
 export const calendar = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
+
+/** A sweep goes on until its finder answers; meanwhile its Schedule starts no other. */
+export const sweepers = (heartbeatTimeoutMs: number) =>
+  proxyActivities<FinderActivities>({
+    startToCloseTimeout: '1h',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: FOREVER,
+  });
 
 /** Activities that watch for as long as it takes. They heartbeat, and end once they have heard of their cancellation. */
 const watching = ({ heartbeatTimeoutMs }: Settings) =>

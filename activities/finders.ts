@@ -1,0 +1,143 @@
+import { Context } from '@temporalio/activity';
+import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { SweepMemory } from '../domain/finder/memory';
+import { pagesOf, type Page } from '../domain/finder/pages';
+import { PIPELINE_OUTPUT } from '../domain/finder/standard';
+import {
+  answered,
+  NOT_BEGUN,
+  received,
+  submissionsOf,
+  type FinderAnswer,
+  type Reception,
+  type Submission,
+  type SweepOutcome,
+} from '../domain/finder/sweep';
+import { workflowIds } from '../domain/ids';
+import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import { callExtension, type Fetch } from '../sdk/client';
+import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
+import type { Registry } from '../sdk/registry';
+import { atOnce } from './atOnce';
+import { beating, type Clock } from './clock';
+import { asFailure } from './failure';
+import { findOutputs } from './pipelineOutput';
+
+export interface FinderParts {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly fetch?: Fetch;
+  /** For submissions, and for what pipelines produced. */
+  readonly client: Client;
+  readonly index: PipelineIndex;
+}
+
+export interface SweepInput {
+  readonly finder: string;
+  /** What the last sweep left; null before the first. */
+  readonly memory: SweepMemory | null;
+  readonly heartbeatTimeoutMs: number;
+}
+
+export type FinderActivities = ReturnType<typeof createFinderActivities>;
+
+/** Submissions that are under way at the same time. */
+const AT_ONCE = 20;
+/** How long a pipeline may take to answer a submission. */
+const ANSWER_MS = 10_000;
+/** That many pipelines that do not answer are no longer their own fault. */
+const MAX_SILENT = 100;
+
+/** One look of a finder for all its pipelines (Conveyor §5.1). */
+export function createFinderActivities(parts: FinderParts) {
+  return {
+    /**
+     * Asks the finder once for each page of subscriptions and submits what it found. A pipeline that refuses, or does
+     * not answer, stops nothing; a finder that is down fails the attempt. Doing it twice is harmless, since a submission
+     * that came before makes no release.
+     */
+    sweep: async ({ finder, memory, heartbeatTimeoutMs }: SweepInput): Promise<SweepOutcome> => {
+      const context = Context.current();
+      let outcome = NOT_BEGUN;
+      const beat = (): void => context.heartbeat({ ...outcome, again: outcome.again.length });
+      return beating(heartbeatTimeoutMs / 3, beat, async () => {
+        const silent = new Silence();
+        for await (const page of pagesOf(parts.index.subscriptions(finder), memory, MAX_SUBSCRIPTIONS)) {
+          const answer = await getArtifacts(parts, finder, page);
+          outcome = answered(outcome, page, answer);
+          await atOnce(AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
+            context.cancellationSignal.throwIfAborted();
+            const reception = await silent.unless(() => submit(parts, submission));
+            outcome = received(outcome, submission, reception);
+          });
+        }
+        return outcome;
+      });
+    },
+  };
+}
+
+function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Page): Promise<FinderAnswer> {
+  const subscriptions = asked.map((each) => ({ ...each, with: { ...each.with } }));
+  const request = { subscriptions, ...(cursor === null ? {} : { cursor }) };
+  if (finder === PIPELINE_OUTPUT) return findOutputs(parts, request);
+  const { registry, fetch } = parts;
+  const { cancellationSignal, info } = Context.current();
+  return asFailure(() =>
+    callExtension({
+      service: registry.find('artifact-finder', finder),
+      protocol: artifactFinderProtocol,
+      method: 'getArtifacts',
+      request,
+      context: { pipeline: '', release: 0, deployId: `sweep/${finder}`, actor: `service:${finder}`, config: {} },
+      ...(info.workflowExecution ? { runId: info.workflowExecution.workflowId } : {}),
+      ...(fetch === undefined ? {} : { fetch }),
+      signal: cancellationSignal,
+    }),
+  );
+}
+
+/** @throws what Temporal says when the pipeline does not answer. */
+async function submit(
+  { client, clock }: FinderParts,
+  { pipeline, artifacts, trigger }: Submission,
+): Promise<Reception> {
+  const handle = client.workflow.getHandle(workflowIds.pipeline(pipeline));
+  const deadline = (await clock.now()) + ANSWER_MS;
+  try {
+    const { number, duplicate } = await client.withDeadline(deadline, () =>
+      handle.executeUpdate<Submitted, [object]>('submit', { args: [{ artifacts, trigger }] }),
+    );
+    return { kind: duplicate ? 'repeated' : number === null ? 'waiting' : 'released' };
+  } catch (error) {
+    const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+    // What is known to be bad stays so until a person says otherwise, who also starts the release then.
+    if (cause instanceof ApplicationFailure)
+      return { kind: 'refused', why: cause.message, again: cause.type !== 'known-bad' };
+    if (error instanceof WorkflowNotFoundError) return { kind: 'refused', why: 'it is gone', again: false };
+    throw error;
+  }
+}
+
+/** The answer to `submit`, a message of the pipeline's workflow. */
+interface Submitted {
+  readonly number: number | null;
+  readonly duplicate: boolean;
+}
+
+/** Pipelines that do not answer: a few are skipped until the next sweep, many are an outage, which fails this one. */
+class Silence {
+  private count = 0;
+
+  async unless(work: () => Promise<Reception>): Promise<Reception> {
+    try {
+      return await work();
+    } catch (error) {
+      this.count += 1;
+      if (this.count > MAX_SILENT) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      return { kind: 'refused', why: `it did not answer: ${why}`, again: true };
+    }
+  }
+}

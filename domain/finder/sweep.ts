@@ -1,0 +1,122 @@
+import { identityOf, type Artifact } from '../artifact';
+import { aligned, list, sections } from '../markdown';
+import type { Trigger } from '../views';
+import type { Asked, Page } from './pages';
+
+/** What a sweep did, in numbers, and a few words about what did not go as it should. */
+export interface SweepCounts {
+  readonly pipelines: number;
+  /** Calls to the finder: one a page. */
+  readonly calls: number;
+  /** Artifacts that the finder found. */
+  readonly found: number;
+  /** Submissions that made a release. */
+  readonly released: number;
+  /** Submissions that came before. */
+  readonly repeated: number;
+  /** Submissions to pipelines that wait for their other artifacts. */
+  readonly waiting: number;
+  readonly refused: number;
+  /** The first reasons of refusals. */
+  readonly said: readonly string[];
+}
+
+/** How far a sweep has come. */
+export interface SweepOutcome extends SweepCounts {
+  /** What the finder answered to the first call; null when there was nothing to ask for. */
+  readonly cursor: string | null;
+  /** Pipelines that are to be asked for the latest next time. */
+  readonly again: readonly string[];
+}
+
+export const NOT_BEGUN: SweepOutcome = {
+  ...{ cursor: null, again: [], said: [] },
+  ...{ pipelines: 0, calls: 0, found: 0, released: 0, repeated: 0, waiting: 0, refused: 0 },
+};
+
+export interface FinderAnswer {
+  readonly found: readonly { readonly pipeline: string; readonly artifact: Artifact }[];
+  readonly cursor: string;
+  readonly refused: readonly { readonly pipeline: string; readonly artifact: string; readonly message: string }[];
+}
+
+/** What is submitted to one pipeline. */
+export interface Submission {
+  readonly pipeline: string;
+  readonly artifacts: readonly Artifact[];
+  readonly trigger: Trigger;
+}
+
+/** What became of a submission. `again`: it is worth submitting once more with the next sweep. */
+export type Reception =
+  | { readonly kind: 'released' | 'repeated' | 'waiting' }
+  | { readonly kind: 'refused'; readonly why: string; readonly again: boolean };
+
+/** What a finder found for a page, by pipeline. What nobody asked it for is left out. */
+export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): Submission[] {
+  const wanted = new Set(asked.map(keyOf));
+  const byPipeline = new Map<string, Map<string, Artifact>>();
+  for (const { pipeline, artifact } of found) {
+    if (!wanted.has(keyOf({ pipeline, artifact: artifact.name }))) continue;
+    const artifacts = byPipeline.get(pipeline) ?? new Map<string, Artifact>();
+    byPipeline.set(pipeline, artifacts.set(artifact.name, artifact));
+  }
+  return [...byPipeline].map(([pipeline, byName]) => {
+    const artifacts = [...byName.values()];
+    const key = `${finder}:${artifacts.map(identityOf).sort().join('+')}`;
+    return { pipeline, artifacts, trigger: { kind: 'finder', actor: `service:${finder}`, key } };
+  });
+}
+
+const keyOf = ({ pipeline, artifact }: Pick<Asked, 'pipeline' | 'artifact'>): string => `${pipeline}/${artifact}`;
+
+/** The outcome after a page was answered. */
+export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer): SweepOutcome {
+  const next = {
+    ...outcome,
+    cursor: outcome.cursor ?? answer.cursor,
+    pipelines: outcome.pipelines + page.pipelines,
+    calls: outcome.calls + 1,
+    found: outcome.found + answer.found.length,
+  };
+  return answer.refused.reduce<SweepOutcome>(
+    (sum, { pipeline, artifact, message }) => refused(sum, pipeline, `${pipeline}, ${artifact}: ${message}`, true),
+    next,
+  );
+}
+
+/** The outcome after a submission was received. */
+export function received(outcome: SweepOutcome, { pipeline }: Submission, reception: Reception): SweepOutcome {
+  if (reception.kind === 'refused') return refused(outcome, pipeline, `${pipeline}: ${reception.why}`, reception.again);
+  return { ...outcome, [reception.kind]: outcome[reception.kind] + 1 };
+}
+
+const MAX_SAID = 20;
+
+function refused(outcome: SweepOutcome, pipeline: string, said: string, again: boolean): SweepOutcome {
+  return {
+    ...outcome,
+    refused: outcome.refused + 1,
+    again: again && !outcome.again.includes(pipeline) ? [...outcome.again, pipeline] : outcome.again,
+    said: outcome.said.length < MAX_SAID ? [...outcome.said, said] : outcome.said,
+  };
+}
+
+/** What the Web UI shows of a sweep. */
+export function sweepDetails(finder: string, outcome: SweepCounts | null): string {
+  if (outcome === null) return `Asks **${finder}** what is new for its pipelines.`;
+  const rows = COUNTED.map(([name, what]) => [String(outcome[name]), what]);
+  const more = outcome.refused - outcome.said.length;
+  const reasons = more > 0 ? [...outcome.said, `and ${more} more`] : outcome.said;
+  return sections(`**${finder}** was asked what is new.`, aligned(rows), list('Refused:', reasons));
+}
+
+const COUNTED = [
+  ['pipelines', 'pipelines'],
+  ['calls', 'calls, one a page'],
+  ['found', 'artifacts found'],
+  ['released', 'releases made'],
+  ['repeated', 'known already'],
+  ['waiting', 'waiting for other artifacts'],
+  ['refused', 'refused'],
+] as const;

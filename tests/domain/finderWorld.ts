@@ -1,0 +1,139 @@
+import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { wallClock } from '../../activities/clock';
+import { createFinderActivities } from '../../activities/finders';
+import { identityOf, type Artifact } from '../../domain/artifact';
+import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
+import type { SweepOutcome } from '../../domain/finder/sweep';
+import type { PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
+import type { HistoryRow } from '../../domain/views';
+import type { Fetch } from '../../sdk/client';
+import { parseRegistry } from '../../sdk/registry';
+
+/** Sweeps that fail are part of the tests; what the worker says of them is not. */
+const QUIET = new DefaultLogger('ERROR');
+
+/** What a pipeline says to a submission instead of taking it. */
+type Mood = 'gone' | 'held' | 'known-bad' | 'silent';
+
+/**
+ * Pipelines, a finder and the sweep between them, in memory: the sweep is the real activity, the pipelines only remember
+ * what was submitted, as `submit` does.
+ */
+export class FinderWorld {
+  readonly pipelines = new Map<string, PipelineSubscriptions>();
+  readonly moods = new Map<string, Mood>();
+  /** Histories that `pipeline-output` reads. */
+  readonly histories = new Map<string, HistoryRow[]>();
+  /** Every submission, `pipeline identity`, whatever became of it. */
+  readonly submissions: string[] = [];
+  /** Releases by pipeline, as identities. */
+  readonly releases = new Map<string, string[]>();
+  readonly keys: string[] = [];
+  /** The finders that the platform's configuration lists. */
+  configured: string[];
+  calls = 0;
+  memory: SweepMemory | null = null;
+  now = 1_000_000_000;
+
+  constructor(
+    readonly finder: string,
+    private readonly fetch: Fetch,
+  ) {
+    this.configured = [finder];
+  }
+
+  subscribes(pipeline: string, wanted: Readonly<Record<string, unknown>>, artifacts = ['input']): void {
+    const subscriptions = artifacts.map((artifact) => ({ artifact, with: wanted }));
+    this.pipelines.set(pipeline, { pipeline, subscribedAtMs: this.now, subscriptions });
+  }
+
+  /** One sweep, as the Schedule starts it: with what the last one that completed left. */
+  async sweeps(): Promise<SweepOutcome> {
+    const [environment, began] = [new MockActivityEnvironment({}, { logger: QUIET }), this.now];
+    const { sweep } = this.activities();
+    const input = { finder: this.finder, memory: this.memory, heartbeatTimeoutMs: 10_000 };
+    const outcome = (await environment.run(sweep, input)) as SweepOutcome;
+    this.memory = memoryAfter(this.memory, began, outcome);
+    this.now += 60_000;
+    return outcome;
+  }
+
+  client(): Client {
+    const getHandle = (workflowId: string) => {
+      const pipeline = workflowId.slice('pipeline/'.length);
+      return {
+        executeUpdate: async (_: string, { args: [input] }: { args: [Parameters<FinderWorld['submit']>[1]] }) =>
+          this.submit(pipeline, input),
+        query: async () => {
+          const history = this.histories.get(pipeline);
+          if (history === undefined) throw new WorkflowNotFoundError('no such workflow', workflowId, undefined);
+          return { history };
+        },
+      };
+    };
+    return { workflow: { getHandle }, withDeadline: (_: number, work: () => unknown) => work() } as unknown as Client;
+  }
+
+  private activities() {
+    const extensions = this.configured.map((name) => ({
+      name,
+      kind: 'artifact-finder',
+      url: `http://simulator/artifact-finders/${name}`,
+    }));
+    const counted: Fetch = (request) => {
+      this.calls += 1;
+      return this.fetch(request);
+    };
+    const clock = { ...wallClock, now: async () => this.now };
+    return createFinderActivities({
+      registry: parseRegistry({ extensions }, {}),
+      clock,
+      fetch: counted,
+      client: this.client(),
+      index: this.index(),
+    });
+  }
+
+  private index(): PipelineIndex {
+    const { pipelines } = this;
+    async function* subscriptions(): AsyncGenerator<PipelineSubscriptions> {
+      yield* pipelines.values();
+    }
+    async function* labelled(): AsyncGenerator<string> {}
+    return { subscriptions, labelled };
+  }
+
+  private async submit(
+    pipeline: string,
+    { artifacts, trigger }: { artifacts: readonly Artifact[]; trigger: { key: string } },
+  ): Promise<{ number: number | null; duplicate: boolean }> {
+    const identity = artifacts.map(identityOf).sort().join('+');
+    this.submissions.push(`${pipeline} ${identity}`);
+    this.keys.push(trigger.key);
+    this.refuse(pipeline);
+    const had = this.releases.get(pipeline) ?? [];
+    const known = had.indexOf(identity);
+    if (known >= 0) return { number: known + 1, duplicate: true };
+    this.releases.set(pipeline, [...had, identity]);
+    return { number: had.length + 1, duplicate: false };
+  }
+
+  private refuse(pipeline: string): void {
+    const refused = (why: string, type: string): Error =>
+      new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable(why, type));
+    switch (this.moods.get(pipeline)) {
+      case 'gone':
+        throw new WorkflowNotFoundError('no such workflow', pipeline, undefined);
+      case 'held':
+        throw refused('it is frozen', 'invalid-state');
+      case 'known-bad':
+        throw refused('it was reverted', 'known-bad');
+      case 'silent':
+        throw new Error('no answer in time');
+      case undefined:
+    }
+  }
+}
