@@ -45,7 +45,8 @@ function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[
 }
 
 function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View): string {
-  if (mode === 'manual') return 'manual: only a person starts a release';
+  if (mode === 'manual')
+    return gates === 'releases' ? 'manual: only a person starts a release' : 'manual: a person picks what is deployed';
   const zone = timezone === undefined ? '' : ` of ${timezone}`;
   const when =
     next === null

@@ -233,11 +233,12 @@ Web UI  http://localhost:8233/p
     expect(shown).toContain('Next\n  conveyor unfreeze kvstore --reason "…"\n  conveyor unhold kvstore --reason "…"\n');
   });
 
-  test('of one that only people start says so', () => {
-    const schedule = { mode: 'manual', gates: 'deploys', next: null } as const;
-    expect(renderPipeline(pipeline({ schedule }), view)).toContain(
-      'Schedule:  manual: only a person starts a release\n',
-    );
+  test.each([
+    ['releases', 'manual: only a person starts a release'],
+    ['deploys', 'manual: a person picks what is deployed'],
+  ] as const)('says what a person does where %s are gated by hand', (gates, words) => {
+    const schedule = { mode: 'manual', gates, next: null } as const;
+    expect(renderPipeline(pipeline({ schedule }), view)).toContain(`Schedule:  ${words}\n`);
   });
 });
 

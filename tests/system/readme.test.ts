@@ -36,16 +36,17 @@ describe('what the README tells people to type works, in this order', () => {
   });
 });
 
-test('at the end nothing of what was typed is left: the good version runs, and the pipeline is not held', async () => {
+test('at the end the version of the emergency runs, and the pipeline is neither held nor frozen', async () => {
   await eventually('the last signal arrived', async () => (await pipeline()).commands.at(-1)?.verb === 'unhold');
-  const { held, knownBad, releases } = await pipeline();
-  expect({ held, knownBad: knownBad.map(({ artifact }) => artifact) }).toEqual({
+  const { held, frozen, knownBad, releases } = await pipeline();
+  expect({ held, frozen, knownBad: knownBad.map(({ artifact }) => artifact) }).toEqual({
     held: null,
+    frozen: null,
     knownBad: ['executable@kv:13'],
   });
-  expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed']);
+  expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed', 'succeeded']);
   for (const { name } of KVSTORE_JOBS)
-    expect(await stack.control('GET', `/control/jobs/${name}`)).toMatchObject({ versions: { 'kv:12': 6 } });
+    expect(await stack.control('GET', `/control/jobs/${name}`)).toMatchObject({ versions: { 'kv:14': 6 } });
 });
 
 test('the demo ships a good version, and a bad one that is reverted on the tasks that it reached', async () => {
