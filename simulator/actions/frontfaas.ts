@@ -7,7 +7,7 @@ import { metricWorld } from '../pushTypes/twine';
 import type { Simulation } from '../simulation';
 import { budgetOf, identifierOf, type Job } from '../twine/job';
 import { jobsOf } from './jobs';
-import { actionService, optionsOf, type Outcome, outputNames } from './runs';
+import { actionService, optionsOf, outputNames, type Outcome, type StartRun } from './runs';
 
 /** The custom actions of the frontfaas example (Conveyor §4). */
 
