@@ -42,7 +42,10 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
   const overtaken: Overtaking[] = [];
   const waiting: Admitted['waiting'][number][] = [];
   const reserved = new Map<string, number>();
-  for (const ready of [...state.ready].sort(byTurn)) {
+  for (const { release, action } of [...state.ready].sort(byTurn)) {
+    // As it is by now: it may have inherited a turn.
+    const ready = current.ready.find((other) => isSame(other, { release, action }));
+    if (ready === undefined) continue;
     const decided = decide(current, ready, nowMs, reserved);
     if ('why' in decided) {
       const aside = overtakenBy(current, ready, decided);
@@ -52,7 +55,7 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
       if (decided.by === 'group') for (const group of ready.mutex ?? []) reserved.set(group, ready.release);
       continue;
     }
-    told.push({ release: ready.release, action: ready.action, admission: decided });
+    told.push({ release, action, admission: decided });
     current = settledFor(current, ready, decided);
   }
   return { state: current, told, overtaken, waiting };
@@ -82,10 +85,11 @@ export function asked(state: PipelineState, ready: ReadyAction, nowMs: number): 
   return { ...state, ready: [...others, { ...ready, readyAtMs: nowMs }] };
 }
 
-/** A person let a release go on: older ones that wait for the same pick are superseded. */
+/** A person let a release go on: older ones that wait for the same pick are superseded, but where each has its turn. */
 export function picked(state: PipelineState, { release, action }: Asked): PipelineState {
   const ready = state.ready.filter((other) => !isSame(other, { release, action }));
-  return { ...state, ready, newestBegun: newest(state, { release, action }) };
+  const inOrder = state.spec.releases.supersede === 'never';
+  return { ...state, ready, newestBegun: inOrder ? state.newestBegun : newest(state, { release, action }) };
 }
 
 const isSame = (a: Asked, b: Asked): boolean => a.release === b.release && a.action === b.action;
@@ -152,15 +156,22 @@ const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean 
 function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
   if (by !== 'deploy' || ready.rollback) return [];
   const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
-  if (holder === undefined || !canBeOvertaken(holder)) return [];
   const why = ready.emergency ? ('preempted' as const) : ('superseded' as const);
+  if (holder === undefined || !canBeOvertaken(state, holder, why)) return [];
   const may = ready.emergency || (state.spec.releases.supersede === 'running' && ready.release > holder.number);
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 
-/** Once is enough, and what brings things back is never in the way. */
-const canBeOvertaken = ({ trigger, overtakenBy: told }: ActiveRelease): boolean =>
-  told === undefined && trigger.kind !== 'rollback' && trigger.kind !== 'emergency';
+/** Once is enough, but who was told to stop after its phase may have to stop now; what brings things back is never in the way. */
+function canBeOvertaken(
+  { active }: PipelineState,
+  { trigger, overtakenBy: told }: ActiveRelease,
+  why: Overtaking['why'],
+): boolean {
+  if (trigger.kind === 'rollback' || trigger.kind === 'emergency') return false;
+  const wasPreempted = active.some((other) => other.number === told && other.trigger.kind === 'emergency');
+  return told === undefined || (why === 'preempted' && !wasPreempted);
+}
 
 const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): PipelineState => ({
   ...state,
@@ -177,15 +188,18 @@ function settledFor(state: PipelineState, ready: ReadyAction, admission: Admissi
 }
 
 /** The newer deploy may begin when the calendar would have let the older one: what was missed is made up once. */
-function inheritingTurn(state: PipelineState, { action, opensAtMs }: ReadyAction, by: number): PipelineState {
+function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): PipelineState {
+  const { action, opensAtMs, readyAtMs = Infinity } = older;
   if (typeof opensAtMs !== 'number') return state;
-  const earlier = (own: number | null | undefined): number =>
-    typeof own === 'number' ? Math.min(own, opensAtMs) : opensAtMs;
+  const inherit = (newer: ReadyAction): ReadyAction => ({
+    ...newer,
+    opensAtMs: typeof newer.opensAtMs === 'number' ? Math.min(newer.opensAtMs, opensAtMs) : opensAtMs,
+    // Should the calendar change, it is looked up from then.
+    readyAtMs: Math.min(newer.readyAtMs ?? Infinity, readyAtMs),
+  });
   return {
     ...state,
-    ready: state.ready.map((other) =>
-      isSame(other, { release: by, action }) ? { ...other, opensAtMs: earlier(other.opensAtMs) } : other,
-    ),
+    ready: state.ready.map((other) => (isSame(other, { release: by, action }) ? inherit(other) : other)),
   };
 }
 
