@@ -20,6 +20,7 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   if (includes(OF_ACTIONS, verb)) return toAction(workflows, id, text, verb, input);
   const release = await workflows.release(id.pipeline, id.number);
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
+  if (release.state === 'queued' && verb === 'cancel') return toQueued(workflows, release, input);
   const target = targetOf(release, id, verb, text);
   return { ...(await workflows.update<CommandReceipt>(target.workflowId, target.id, verb, input)), id: target.id };
 }
@@ -37,6 +38,8 @@ async function toAction(
   const action = id.kind === 'action' ? id.action : input.action;
   if (action === undefined)
     throw conveyorError('invalid-id', { text, expected: `an action such as ${text}/approve, which ${verb} needs` });
+  const release = await workflows.release(id.pipeline, id.number);
+  if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
   const workflowId = workflowIds.release(id.pipeline, id.number);
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
@@ -91,6 +94,14 @@ async function toEnded(
   verb: Verb,
   input: CommandInput,
 ): Promise<Receipt> {
+  if (verb === 'cancel' && release.children && release.children.state !== 'cancelled')
+    return toChildren(workflows, release, verb, input);
+  if (verb === 'retry')
+    throw conveyorError('invalid-state', {
+      verb,
+      id: text,
+      why: `it has ended (${release.state}); start a new one with conveyor release ${release.pipeline}`,
+    });
   if (verb !== 'revert')
     throw conveyorError('invalid-state', { verb, id: text, why: `it has ended (${release.state})` });
   const { pipeline, number } = release;
@@ -106,4 +117,22 @@ async function toEnded(
     effect: `release ${id} brings back what ran before ${release.id}, and the pipeline is held`,
     id,
   };
+}
+
+/** A release that its pipeline has not started is the pipeline's to cancel. */
+async function toQueued(workflows: Workflows, { id, pipeline, number }: ReleaseStatus, input: CommandInput) {
+  const pipelineId = workflowIds.pipeline(pipeline);
+  const receipt = await workflows.update<CommandReceipt>(pipelineId, id, 'cancel-queued', { ...input, number });
+  return { ...receipt, id };
+}
+
+/** A parent that has ended may still be starting children. */
+async function toChildren(
+  workflows: Workflows,
+  { id, pipeline, number }: ReleaseStatus,
+  verb: Verb,
+  input: CommandInput,
+): Promise<Receipt> {
+  const workflowId = workflowIds.children(pipeline, number);
+  return { ...(await workflows.update<CommandReceipt>(workflowId, id, verb, input)), id };
 }

@@ -4,7 +4,7 @@ import { ConveyorError, conveyorError } from '../domain/errors';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
-import type { DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
+import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { translate, type Temporal } from './connection';
 import { mergeAction, mergeDeploy, pendingOf } from './live';
 
@@ -13,10 +13,14 @@ const WORDS: Readonly<Record<string, string>> = {
   'roll-back': 'revert',
   'start-release': 'release',
   submit: 'release',
+  'cancel-queued': 'cancel',
 };
 
 /** How long a worker may take to answer. */
 const ANSWER_MS = 10_000;
+
+/** What a release's own workflow says of it: whether there may be children, but not how they stand. */
+type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
 
 /** Queries and updates of our workflows, with errors in our words. */
 export class Workflows {
@@ -51,9 +55,11 @@ export class Workflows {
     const workflowId = workflowIds.release(pipeline, number);
     const status = await this.started(workflowId, pipeline, number);
     const pending = status.endedAt === null ? await this.pending(workflowId) : [];
+    const { isParent = false, ...known } = status;
     return {
-      ...status,
-      actions: status.actions.map((action) => mergeAction(action, pending)),
+      ...known,
+      actions: known.actions.map((action) => mergeAction(action, pending)),
+      children: isParent ? await this.children(pipeline, number) : null,
       webUi: this.link(workflowId),
     };
   }
@@ -69,6 +75,17 @@ export class Workflows {
     );
     const pending = status.endedAt === null ? await this.pending(workflowId) : [];
     return { ...mergeDeploy(status, pending), webUi: this.link(workflowId) };
+  }
+
+  /** Of a parent that has succeeded; null while it has started none. */
+  private async children(pipeline: string, number: number): Promise<ChildrenView | null> {
+    const none = conveyorError('unknown-release', { id: `${releaseId(pipeline, number)}/children` });
+    try {
+      return await this.query<ChildrenView>(workflowIds.children(pipeline, number), pipeline, 'status', () => none);
+    } catch (error) {
+      if (error === none) return null;
+      throw error;
+    }
   }
 
   link(workflowId: string): string {
@@ -91,18 +108,19 @@ export class Workflows {
     }
   }
 
-  /** A release that its pipeline has not started yet is known to the pipeline alone. */
-  private async started(workflowId: string, pipeline: string, number: number): Promise<Omit<ReleaseStatus, 'webUi'>> {
+  /** A release that its pipeline has not started yet, or never did, is known to the pipeline alone. */
+  private async started(workflowId: string, pipeline: string, number: number): Promise<ReleaseReport> {
     const id = releaseId(pipeline, number);
     try {
       const notFound = () => conveyorError('unknown-release', { id });
-      return await this.query<Omit<ReleaseStatus, 'webUi'>>(workflowId, id, 'status', notFound);
+      return await this.query<ReleaseReport>(workflowId, id, 'status', notFound);
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.code !== 'unknown-release') throw error;
+      const { history } = await this.pipelineState(pipeline);
       const { releases } = await this.pipeline(pipeline);
-      const queued = releases.find((release) => release.number === number && release.endedAt === null);
-      if (queued === undefined) throw error;
-      return { ...queued, actions: [], commands: [], timeline: [] };
+      const known = [...releases, ...history].find((release) => release.number === number);
+      if (known === undefined) throw error;
+      return { ...known, actions: [], commands: [], timeline: [] };
     }
   }
 

@@ -27,6 +27,10 @@ export const applyUpdate = defineUpdate<Applied, [ApplyInput]>('apply');
 export const startReleaseUpdate = defineUpdate<Started, [StartInput]>('start-release');
 /** What a finder or a webhook brings: some of the pipeline's artifacts, which may or may not make a release. */
 export const submitUpdate = defineUpdate<Submitted, [StartInput]>('submit');
+/** A release that has not started yet never will. */
+export const cancelQueuedUpdate = defineUpdate<CommandReceipt, [CommandInput & { readonly number: number }]>(
+  'cancel-queued',
+);
 export const rollBackUpdate = defineUpdate<Started, [RollBackInput]>('roll-back');
 /** The whole of what a pipeline remembers; null before its first `apply`. */
 export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
@@ -106,6 +110,11 @@ export interface Overtaken {
   /** `superseded`: before its next phase; `preempted`: now. */
   readonly why: 'superseded' | 'preempted';
 }
+
+/** A release tells its canary that what it was kept for has ended. Its input is that action. */
+export const canaryKeepOverSignal = defineSignal<[string]>('canary-keep-over');
+/** A canary that is to be kept tells its release that it has baked. One signal for each canary, by the name of its action. */
+export const canaryKeptSignal = (action: string) => defineSignal<[{ version: string }]>(`canary-kept-${action}`);
 
 /** The pipeline answers: whether a deploy may begin, and until then why not. */
 export const admissionSignal = defineSignal<[{ action: string; admission: Admission }]>('admission');

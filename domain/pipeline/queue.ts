@@ -36,10 +36,14 @@ export const unscheduled = (state: PipelineState): ActiveRelease[] =>
     : [];
 
 /** Why a queued release does not start, and until when if that is known. */
-export function whyQueued(state: PipelineState, release: ActiveRelease): { why: string; untilMs?: number } {
+export function whyQueued(
+  state: PipelineState,
+  release: ActiveRelease,
+  nowMs: number,
+): { why: string; untilMs?: number } {
   if (state.frozen) return { why: `the pipeline is frozen by ${state.frozen.actor}: ${state.frozen.reason}` };
   if (gatesReleases(state) && release.opensAtMs === null) return { why: 'the calendar never opens' };
-  if (gatesReleases(state) && typeof release.opensAtMs === 'number')
+  if (gatesReleases(state) && typeof release.opensAtMs === 'number' && release.opensAtMs > nowMs)
     return { why: 'waiting for the calendar', untilMs: release.opensAtMs };
   return { why: `${state.spec.releases.maxActive} releases run already (releases.maxActive)` };
 }
@@ -56,7 +60,7 @@ export function thinned(state: PipelineState, nowMs: number): PipelineState {
   const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];
   const surplus = waiting.slice(0, Math.max(0, waiting.length - MAX_QUEUED));
   return [...new Set([...gated, ...surplus])].reduce(
-    (next, release) => settled(inheriting(next, release, newest), supersededResult(release, nowMs), nowMs),
+    (next, release) => settled(inheriting(next, release, newest), neverStarted(release, 'superseded', nowMs), nowMs),
     state,
   );
 }
@@ -74,10 +78,27 @@ function inheriting(state: PipelineState, { opensAtMs }: ActiveRelease, newest: 
   };
 }
 
-const supersededResult = ({ number, artifacts }: ActiveRelease, nowMs: number): ReleaseResult => ({
+/** Why a release cannot be cancelled in the queue; undefined when it can. */
+export function whyNotQueued({ active }: PipelineState, number: number): string | undefined {
+  const release = active.find((each) => each.number === number);
+  if (release === undefined) return 'it has ended';
+  return isQueued(release) ? undefined : 'it has started; try again';
+}
+
+/** A person cancelled a release before it started. */
+export function cancelQueued(state: PipelineState, number: number, nowMs: number): PipelineState {
+  const release = state.active.find((each) => each.number === number && isQueued(each));
+  return release ? settled(state, neverStarted(release, 'operator', nowMs), nowMs) : state;
+}
+
+const neverStarted = (
+  { number, artifacts }: ActiveRelease,
+  cause: 'superseded' | 'operator',
+  nowMs: number,
+): ReleaseResult => ({
   number,
   state: 'cancelled',
-  cause: 'superseded',
+  cause,
   artifacts,
   deploys: [],
   endedAt: formatTime(nowMs),

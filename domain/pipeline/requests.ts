@@ -51,7 +51,7 @@ export function refuseRelease(
   const names = missing(state, artifacts);
   if (names.length > 0)
     return { code: 'missing-artifact', message: `a release needs a version of ${names.join(', ')}`, names };
-  return refuseBad(state, completed(state, artifacts));
+  return refuseNow(state, completed(state, artifacts));
 }
 
 /** As `refuseRelease`, but for artifacts that are not there yet. */
@@ -62,10 +62,10 @@ export function refuseSubmission(
 ): Refusal | undefined {
   const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
   if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
-  return refuseBad(state, artifacts);
+  return refuseNow(state, artifacts);
 }
 
-/** An emergency names a deploy, and brings what that deploys. It bypasses no freeze: whoever froze the pipeline unfreezes it. */
+/** An emergency names a deploy, and brings what that deploys. It bypasses the line, and no freeze: whoever froze the pipeline unfreezes it. */
 export function refuseEmergency(
   state: PipelineState,
   artifacts: readonly Artifact[],
@@ -115,12 +115,16 @@ function refuseArtifacts(
 const isPlatform = ({ kind }: Trigger): boolean => kind === 'finder' || kind === 'webhook' || kind === 'parent';
 
 /** Refused last of all: what cannot be taken now. */
-function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
+function refuseNow(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
   if (isFull(state))
     return {
       code: 'invalid-state',
       message: `${MAX_QUEUED} releases wait already, and with supersede: never none of them is dropped`,
     };
+  return refuseBad(state, artifacts);
+}
+
+function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
   const bad = artifacts.find((artifact) => isKnownBad(state, artifact));
   return bad && { code: 'known-bad', message: isKnownBad(state, bad)?.reason ?? '', names: [identityOf(bad)] };
 }

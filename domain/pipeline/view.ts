@@ -65,7 +65,7 @@ function waitsOf(state: PipelineState, nowMs: number): WaitView[] {
   const queued = state.active
     .filter((release) => release.state === 'queued')
     .map((release): WaitView => {
-      const { why, untilMs } = whyQueued(state, release);
+      const { why, untilMs } = whyQueued(state, release, nowMs);
       return { release: release.number, action: null, why, until: untilOf(untilMs) };
     });
   const ready = admit(state, nowMs).waiting.map(({ ready: { release, action }, why, untilMs }): WaitView => ({

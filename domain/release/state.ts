@@ -1,5 +1,6 @@
 import type { Artifact } from '../artifact';
 import type { DeployResult } from '../deploy/state';
+import { hasChildren } from '../children/handOn';
 import { deployId, releaseId } from '../ids';
 import type { Emergency, Held } from '../pipeline/state';
 import type { Policy } from '../principals';
@@ -161,7 +162,10 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
 }
 
 /** `status RELEASE -o json` (cli.md §3), but for the address of the Web UI. */
-export function releaseStatus(record: ReleaseRecord, input: ReleaseInput): Omit<ReleaseStatus, 'webUi'> {
+export function releaseStatus(
+  record: ReleaseRecord,
+  input: ReleaseInput,
+): Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent: boolean } {
   const { pipeline } = input.spec;
   const needs = dependencies(input.spec.actions);
   return {
@@ -180,6 +184,7 @@ export function releaseStatus(record: ReleaseRecord, input: ReleaseInput): Omit<
     ),
     commands: record.commands,
     timeline: record.timeline,
+    isParent: hasChildren(input) && record.endedAtMs !== null,
   };
 }
 
@@ -199,5 +204,6 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     progress: null,
     message,
     pickBy,
+    attempts: input.spec.actions[name]?.retry.attempts ?? 1,
   };
 }

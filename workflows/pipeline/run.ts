@@ -2,53 +2,29 @@ import { ApplicationFailure, getExternalWorkflowHandle, setCurrentDetails, setHa
 import { workflowIds } from '../../domain/ids';
 import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
 import { settled } from '../../domain/pipeline/books';
-import { rescheduled } from '../../domain/pipeline/openings';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
-import {
-  policyOf,
-  refuseApply,
-  refuseEmergency,
-  refuseRelease,
-  refuseRollBack,
-  refuseSubmission,
-  type Refusal,
-} from '../../domain/pipeline/requests';
-import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
-import { created, newPipeline, restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
-import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
+import { policyOf } from '../../domain/pipeline/requests';
+import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus } from '../../domain/pipeline/view';
 import { mayCommand } from '../../domain/principals';
-import { formatTime } from '../../domain/text';
-import { PIPELINE_VERBS, UNKNOWN_ACTOR, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
+import { PIPELINE_VERBS, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
 import { onSignal, openInbox } from '../inbox';
 import {
   actionOverSignal,
   actionReadySignal,
   admissionSignal,
-  applyUpdate,
   deployOverSignal,
   deployReadySignal,
   frozenSignal,
   overtakenSignal,
   pickedSignal,
   pipelineQuery,
-  policySignal,
   releaseOverSignal,
-  rollBackUpdate,
-  startReleaseUpdate,
   statusQuery,
-  submitUpdate,
   waitingSignal,
-  type Applied,
-  type ApplyInput,
-  type RollBackInput,
-  type Started,
-  type StartInput,
-  type Submitted,
 } from '../messages';
-import { retag } from '../tags';
-import { subscribe } from './subscribe';
+import { answerRequests } from './requests';
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
@@ -61,23 +37,7 @@ export class PipelineRun {
     this.state = carried && restored(carried);
     setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
-    setHandler(applyUpdate, (input) => this.apply(input), {
-      validator: (input) => refuse(refuseApply(this.state, input.spec, input.groups, input.actor)),
-    });
-    setHandler(startReleaseUpdate, (input) => this.startRelease(input), {
-      validator: ({ artifacts, trigger, emergency }) =>
-        refuse(
-          emergency
-            ? refuseEmergency(this.known(), artifacts, trigger, emergency)
-            : refuseRelease(this.known(), artifacts, trigger),
-        ),
-    });
-    setHandler(submitUpdate, (input) => this.submit(input), {
-      validator: ({ artifacts, trigger }) => refuse(refuseSubmission(this.known(), artifacts, trigger)),
-    });
-    setHandler(rollBackUpdate, (input) => this.rollBack(input), {
-      validator: ({ of, actor }) => refuse(refuseRollBack(this.known(), of, actor ?? UNKNOWN_ACTOR)),
-    });
+    answerRequests(this);
     for (const signal of [deployReadySignal, actionReadySignal])
       onSignal(signal, (ready) => this.set((state, now) => asked(state, ready, now)));
     for (const signal of [deployOverSignal, actionOverSignal])
@@ -100,6 +60,13 @@ export class PipelineRun {
       unknownSignal: () => undefined,
     });
     if (this.state) this.show();
+  }
+
+  /** The first spec, or another one. */
+  adopt(state: PipelineState): void {
+    this.state = state;
+    this.changed = true;
+    this.show();
   }
 
   set(step: (state: PipelineState, nowMs: number) => PipelineState): void {
@@ -139,7 +106,7 @@ export class PipelineRun {
     return send(workflowIds.release(this.known().spec.pipeline, release));
   }
 
-  private known(): PipelineState {
+  known(): PipelineState {
     if (this.state) return this.state;
     throw ApplicationFailure.nonRetryable('it was never applied', 'unknown-pipeline');
   }
@@ -149,7 +116,7 @@ export class PipelineRun {
   }
 
   /** To every release that runs; whoever has ended is none of our business. */
-  private toRunning(send: (workflowId: string) => Promise<void>): void {
+  toRunning(send: (workflowId: string) => Promise<void>): void {
     for (const { number, state } of this.known().active)
       if (state === 'running') void this.signal(number, send).catch(() => undefined);
   }
@@ -159,64 +126,7 @@ export class PipelineRun {
     this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
   }
 
-  private apply({ spec, groups, settings }: ApplyInput): Applied {
-    const previous = this.state?.spec ?? null;
-    this.state = this.state
-      ? rescheduled({ ...this.state, spec, groups, settings })
-      : newPipeline(spec, groups, settings);
-    this.changed = true;
-    this.show();
-    retag({
-      ConveyorPipeline: spec.pipeline,
-      ConveyorOwners: spec.owners,
-      ConveyorLabels: Object.entries(spec.labels).map(([key, value]) => `${key}=${value}`),
-      ConveyorFinders: Object.values(spec.artifacts).map(({ finder }) => finder),
-    });
-    subscribe(spec, previous);
-    this.toRunning((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
-    return { created: previous === null, previous };
-  }
-
-  private startRelease({ artifacts, trigger, reportTo, emergency }: StartInput): Started {
-    const known = this.known();
-    const same = repeated(known, artifacts, trigger);
-    if (same !== undefined) return { number: same, duplicate: true };
-    const more = { ...(reportTo === undefined ? {} : { reportTo }), ...(emergency === undefined ? {} : { emergency }) };
-    this.set((state, now) =>
-      emergency
-        ? created(state, artifacts, trigger, now, more)
-        : created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more),
-    );
-    return { number: known.nextNumber, duplicate: false };
-  }
-
-  private submit({ artifacts, trigger }: StartInput): Submitted {
-    const { state, number, duplicate } = submitted(this.known(), artifacts, trigger, Date.now());
-    this.set(() => state);
-    return { number, duplicate };
-  }
-
-  /** The release is undone by a new one. */
-  private rollBack({ of, actor = UNKNOWN_ACTOR, reason = '', notBad }: RollBackInput): Started {
-    const known = this.known();
-    const back = rollbackOf(known, of);
-    if ('impossible' in back) throw ApplicationFailure.nonRetryable(back.impossible, 'invalid-state');
-    this.set((state, now) => rolledBack(state, back, { of, actor, reason, notBad: notBad === true }, now));
-    this.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
-    return { number: known.nextNumber, duplicate: false };
-  }
-
-  private record(command: CommandRecord): void {
+  record(command: CommandRecord): void {
     this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-100) }));
   }
-}
-
-function refuse(refusal: Refusal | undefined): void {
-  if (refusal)
-    throw ApplicationFailure.create({
-      message: refusal.message,
-      type: refusal.code,
-      nonRetryable: true,
-      details: [refusal.names ?? []],
-    });
 }

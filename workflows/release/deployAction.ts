@@ -2,7 +2,7 @@ import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { versionOf, type Artifact } from '../../domain/artifact';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
-import { deployId, releaseId, workflowIds } from '../../domain/ids';
+import { deployId, releaseId } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import { inputsOf } from '../../domain/release/graph';
 import type { DeployAction } from '../../domain/spec/pipeline';

@@ -1,4 +1,3 @@
-import { inputsOf } from '../../domain/release/graph';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { waits } from '../proxies';
 import { runAttempts } from './attempts';
