@@ -49,6 +49,7 @@ export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTIN
       });
       if (!changed) await run.look();
     }
+    await run.drained();
     const view = childrenView(run.state);
     retag({ ConveyorState: view.state, ConveyorOutcome: view.state });
     return view;
@@ -79,7 +80,7 @@ async function start(run: FanOutRun, { index, names, share, stage, size }: Shard
   const { pipeline, number, children, artifacts, settings } = run.input;
   const parent = releaseId(pipeline, number);
   try {
-    await startChild<typeof fanOutShard>('fanOutShard', {
+    const shard = await startChild<typeof fanOutShard>('fanOutShard', {
       workflowId: run.shardId(index),
       args: [
         {
@@ -95,6 +96,7 @@ async function start(run: FanOutRun, { index, names, share, stage, size }: Shard
       staticSummary: `children of ${parent}: ${size}${stage === 'first' ? ', before all others' : ''}`,
       typedSearchAttributes: tagPairs({ ConveyorPipeline: pipeline, ConveyorRelease: parent }),
     });
+    run.follow(index, shard.result());
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

@@ -2,6 +2,7 @@ import type { PipelineSpec } from './pipeline';
 import type { Finding } from './problem';
 import { artifactRules } from './rules/artifacts';
 import { attemptRules } from './rules/attempts';
+import { childrenRules } from './rules/children';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { notAvailableRules } from './rules/notAvailable';
@@ -21,6 +22,7 @@ const RULES: readonly Rule[] = [
   ...attemptRules,
   ...phaseRules,
   ...healthRules,
+  ...childrenRules,
 ];
 
 /** Everything that the schema cannot see: errors keep a pipeline from being applied, warnings say what is unwise and why. */

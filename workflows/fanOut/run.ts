@@ -10,6 +10,7 @@ import {
   type FanOutState,
 } from '../../domain/children/fanOut';
 import { childrenDetails, childrenView, nextForChildren } from '../../domain/children/view';
+import type { ShardReport } from '../../domain/children/window';
 import { workflowIds } from '../../domain/ids';
 import { mayCommand } from '../../domain/principals';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
@@ -21,6 +22,7 @@ import { shardReportSignal, stopSignal } from './messages';
 /** One fan-out under way: its state and its inbox. */
 export class FanOutRun {
   private changed = true;
+  private readonly followed: Promise<void>[] = [];
   private policy;
 
   constructor(
@@ -63,6 +65,20 @@ export class FanOutRun {
     const why = whyNotCancel(this.state);
     if (why === undefined) this.cancel(TEMPORAL_CANCEL);
     this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
+  }
+
+  /** Follows a shard that this run started to its end; later runs hear of it by its signal, or look. */
+  follow(index: number, result: Promise<ShardReport>): void {
+    const ended = result.then(
+      (report) => this.set((state) => shardReported(state, index, report, true)),
+      () => this.set((state) => shardLost(state, index, this.shardId(index))),
+    );
+    this.followed.push(ended);
+  }
+
+  /** A shard closes just after its last word; the fan-out closes after all of them. */
+  async drained(): Promise<void> {
+    await Promise.all(this.followed);
   }
 
   /** Every shard that runs hears that nothing more is started; one that has ended need not. */

@@ -10,7 +10,6 @@ import { errorAt, type Finding, type Path } from '../problem';
 type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
 
 const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
-  ['children', ['children'], ({ children }) => children !== undefined],
   ['emergency.approvals', ['emergency', 'approvals'], ({ emergency }) => (emergency?.approvals ?? 0) > 0],
   ['notify', ['notify'], ({ notify }) => notify.length > 0],
 ];

@@ -1,0 +1,68 @@
+import type { Rule } from '../lint';
+import { errorAt, warningAt, type Finding, type Path } from '../problem';
+
+/** A parent's children must be others, known by something, and the first of them must be able to be enough. */
+
+const isEmpty = (labels: Readonly<Record<string, string>>): boolean => Object.keys(labels).length === 0;
+
+const noLabel = (path: Path): Finding =>
+  errorAt(
+    path,
+    'no-label',
+    'an empty label names nobody',
+    'name a label that the children carry, such as { parent: inference }',
+  );
+
+const selection: Rule = ({ pipeline, children }) => {
+  if (children === undefined) return [];
+  const { pipelines } = children;
+  if ('label' in pipelines) return isEmpty(pipelines.label) ? [noLabel(['children', 'pipelines', 'label'])] : [];
+  return pipelines.flatMap((name, index) => {
+    const path = ['children', 'pipelines', index];
+    if (name === pipeline)
+      return [errorAt(path, 'own-child', `${pipeline} cannot be a child of itself`, 'remove it from the list')];
+    return pipelines.indexOf(name) < index
+      ? [
+          warningAt(
+            path,
+            'child-twice',
+            `${name} is listed twice`,
+            'one release of it is started; remove one of the two',
+          ),
+        ]
+      : [];
+  });
+};
+
+const first: Rule = ({ pipeline, children }) => {
+  if (children?.first === undefined) return [];
+  const { pipelines, first: wanted } = children;
+  const path = ['children', 'first'];
+  if (isEmpty(wanted.label)) return [noLabel([...path, 'label'])];
+  if (!('label' in pipelines)) {
+    const { size } = new Set(pipelines.filter((name) => name !== pipeline));
+    const message = `${wanted.atLeast} children can never succeed where there are ${size}`;
+    const hint = `at most ${size}; with fewer than that no child would be started at all`;
+    return wanted.atLeast > size ? [errorAt([...path, 'atLeast'], 'first-impossible', message, hint)] : [];
+  }
+  const key = Object.keys(wanted.label).find(
+    (name) => Object.hasOwn(pipelines.label, name) && pipelines.label[name] !== wanted.label[name],
+  );
+  if (key === undefined) return [];
+  const message = `no child can be ${key}=${wanted.label[key] ?? ''}: all of them are ${key}=${pipelines.label[key] ?? ''}`;
+  return [errorAt([...path, 'label', key], 'first-impossible', message, 'name a label by which the children differ')];
+};
+
+const artifacts: Rule = ({ children }) =>
+  children === undefined || children.artifacts.length > 0
+    ? []
+    : [
+        warningAt(
+          ['children'],
+          'nothing-handed-on',
+          'the children are given nothing, so that each is released with what it had last',
+          'list what they take of this pipeline: artifacts: [executable]',
+        ),
+      ];
+
+export const childrenRules: readonly Rule[] = [selection, first, artifacts];
