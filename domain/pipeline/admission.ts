@@ -52,7 +52,7 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
       current = withOvertaken(current, aside);
       overtaken.push(...aside);
       waiting.push({ ...decided, ready });
-      if (decided.by === 'group') for (const group of ready.mutex ?? []) reserved.set(group, ready.release);
+      if (decided.by === 'group') reserve(reserved, ready);
       continue;
     }
     told.push({ release, action, admission: decided });
@@ -90,6 +90,11 @@ export function picked(state: PipelineState, { release, action }: Asked): Pipeli
   const ready = state.ready.filter((other) => !isSame(other, { release, action }));
   const inOrder = state.spec.releases.supersede === 'never';
   return { ...state, ready, newestBegun: inOrder ? state.newestBegun : newest(state, { release, action }) };
+}
+
+/** Whoever comes first keeps its place: what is left of it goes to no later one. */
+function reserve(reserved: Map<string, number>, { release, mutex = [] }: ReadyAction): void {
+  for (const group of mutex) if (!reserved.has(group)) reserved.set(group, release);
 }
 
 const isSame = (a: Asked, b: Asked): boolean => a.release === b.release && a.action === b.action;

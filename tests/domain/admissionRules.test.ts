@@ -181,6 +181,15 @@ describe('nobody who is older starves at a group', () => {
     ]);
     expect(toldOf(over(state, 2, 'load-test'))).toEqual(['1 load-test granted']);
   });
+  test('an emergency that waits for one is not overtaken by the deploy of its holder', () => {
+    const pushed = withAsked(
+      begunBy(admittedOf(pipelineWith(1), exclusive(1, ['prod'])), emergency),
+      deployOf(2, { emergency: true, mutex: ['prod'] }),
+    );
+    const state = withAsked(pushed, exclusive(1, ['prod'], 'perf-test'), deployOf(1, { mutex: ['prod'] }));
+    expect(toldOf(state)).toEqual([]);
+    expect(toldOf(over(state, 1, 'load-test'))).toEqual(['2 deploy granted', '1 deploy superseded by 2']);
+  });
   test('one who is frozen out reserves nothing', () => {
     const state = frozen(withAsked(waits, exclusive(3, ['load'])));
     expect(toldOf(withAsked(begunBy(state, rollback), deployOf(4, { rollback: true, mutex: ['load'] })))).toEqual([
