@@ -123,7 +123,7 @@ describe('ARCHITECTURE.md', () => {
   test('names only files and folders that exist', () => {
     const paths = [...ARCHITECTURE.matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)].map(([, path = '']) => path);
     const gone = paths.filter(
-      (path) => !/^(pipeline|release|deploy|lock)\/kvstore|^lock\//.test(path) && !exists(path),
+      (path) => !/^(pipeline|release|deploy)\/(kvstore|inference)|^lock\//.test(path) && !exists(path),
     );
     expect(paths.length).toBeGreaterThan(50);
     expect(gone).toEqual([]);
