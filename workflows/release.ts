@@ -1,7 +1,13 @@
-import { CancellationScope, condition, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { isOver, nextActions } from '../domain/release/nextActions';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
-import { formatTime } from '../domain/text';
+import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { onSignal } from './inbox';
 import type { ActionSpec } from '../domain/spec/pipeline';
@@ -11,6 +17,7 @@ import { startChildren } from './release/children';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
+import { tell } from './release/notices';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
@@ -101,7 +108,22 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(releaseOverSignal, result)
     .catch(() => undefined);
+  await tell(run, result.state, {
+    id: workflowInfo().workflowId,
+    artifacts: result.artifacts,
+    reason: endOf(run),
+    actor: input.trigger.actor,
+  });
   return result;
+}
+
+/** One sentence: how it ended, and what was to blame. */
+function endOf({ record }: ReleaseRun): string {
+  const { cause } = record;
+  const blamed = Object.entries(record.actions).find(([, { state }]) => state === 'failed' || state === 'cancelled');
+  if (blamed === undefined) return 'every action succeeded';
+  const [name, { state, message }] = blamed;
+  return withReason(`${name} ${state}${cause === null ? '' : ` (${cause})`}`, message ?? '');
 }
 
 /** Tells whoever started it as a child how it ended. */

@@ -11,6 +11,7 @@ import { messageOf } from '../deploy/dependable';
 import { tagPairs } from '../tags';
 import { admitted, over } from './asking';
 import { globalGroups, ownGroups, unhindered } from './guards';
+import { tell } from './notices';
 import { personPicks } from './pickAction';
 import type { ReleaseRun } from './run';
 
@@ -107,6 +108,7 @@ async function deployAdmitted(
     const child = await start;
     const result = await child.result();
     close(run, name, artifacts, result);
+    if (result.reverted) run.track(reverted(run, name, action, artifacts, result));
     return result;
   } catch (error) {
     run.close(name, 'failed', messageOf(error));
@@ -120,6 +122,23 @@ function close(run: ReleaseRun, name: string, artifacts: readonly Artifact[], re
   if (result.outcome !== 'cancelled') return run.close(name, 'failed', result.reason);
   run.because(result.cause ?? 'operator');
   run.close(name, 'cancelled', result.reason);
+}
+
+function reverted(
+  run: ReleaseRun,
+  name: string,
+  action: DeployAction,
+  artifacts: readonly Artifact[],
+  { reason, reverted: by }: DeployResult,
+): Promise<void> {
+  return tell(run, 'reverted', {
+    id: run.deployWorkflowId(name),
+    deploy: deployId(run.input.spec.pipeline, run.input.number, name),
+    pushType: action.with.pushType,
+    artifacts,
+    reason,
+    actor: by && by.by !== 'health' ? by.by : null,
+  });
 }
 
 /** What the child is started with, and what the Web UI shows of it. */

@@ -1,0 +1,39 @@
+import type { Notice, NotifyOn } from '../../domain/notify';
+import { releaseId } from '../../domain/ids';
+import { formatTime } from '../../domain/text';
+import { messageOf } from '../deploy/dependable';
+import { notices } from '../proxies';
+import type { ReleaseRun } from './run';
+
+/** `id` is that of the workflow which it is about. */
+type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
+  Pick<Notice, 'id' | 'artifacts' | 'reason'>;
+
+/**
+ * Tells those whom the pipeline's `notify` names. A receiver that does not answer is tried for some minutes, and put on record; it
+ * holds nothing up but the end of this workflow.
+ */
+export async function tell(run: ReleaseRun, on: NotifyOn, about: About): Promise<void> {
+  const { spec, number } = run.input;
+  const release = releaseId(spec.pipeline, number);
+  const event: Notice = {
+    on,
+    at: formatTime(Date.now()),
+    pipeline: spec.pipeline,
+    release,
+    deploy: null,
+    phase: null,
+    pushType: null,
+    actor: null,
+    ...about,
+    id: `${about.id}/${on}`,
+  };
+  const wanted = spec.notify.filter((entry) => entry.on.includes(on));
+  await Promise.all(
+    wanted.map(({ url }) =>
+      notices.notify
+        .executeWithOptions({ summary: `${on}: ${release}` }, [{ url, event }])
+        .catch((error: unknown) => run.log('not-notified', `nobody was told that it is ${on}: ${messageOf(error)}`)),
+    ),
+  );
+}
