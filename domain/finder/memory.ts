@@ -11,7 +11,7 @@ export interface SweepMemory {
 }
 
 /** A pipeline may take this long to show up in a listing after it was applied. */
-const LISTING_LAG_MS = 30_000;
+const LISTING_LAG_MS = 10_000;
 /** What the next sweep is asked to remember by name; the result of a workflow is no place for thirty thousand. */
 const MAX_AGAIN = 1_000;
 

@@ -25,7 +25,8 @@ export function whyCannotFind(finder: string, given: Readonly<Record<string, unk
   const wanted = choices.map(written).join(' or ');
   const notText = Object.entries(given).find(([, value]) => typeof value !== 'string' || value === '');
   if (notText) return `with.${notText[0]} is not a text; ${finder} takes ${wanted}`;
-  return `${finder} takes ${wanted}, not ${written(Object.keys(given))}`;
+  const keys = Object.keys(given);
+  return `${finder} takes ${wanted}, and was given ${keys.length === 0 ? 'nothing' : `{ ${keys.join(', ')} }`}`;
 }
 
 const fits = (keys: readonly string[], given: Readonly<Record<string, unknown>>): boolean =>

@@ -102,7 +102,7 @@ export function describeArtifactFinder(name: string, makeSubject: () => Promise<
       const { found, refused } = await ask([of('wrong', { nonsense: 'yes' }), of('web')]);
       expect(found).toMatchObject([{ pipeline: 'web', artifact: { version } }]);
       expect(refused).toEqual([
-        { pipeline: 'wrong', artifact: 'input', message: expect.stringMatching(/takes with: \{ .*not.*nonsense/) },
+        { pipeline: 'wrong', artifact: 'input', message: expect.stringMatching(/takes with: \{ .*given.*nonsense/) },
       ]);
     });
   });

@@ -145,7 +145,7 @@ describe('a pipeline that does not take what was found', () => {
     await commits('a');
     const { said, ...counts } = await world.sweeps();
     expect(counts).toMatchObject({ released: 1, refused: 1 });
-    expect(said).toEqual(['web, input: commits takes with: { repository, branch }, not with: { repository }']);
+    expect(said).toEqual(['web, input: commits takes with: { repository, branch }, and was given { repository }']);
   });
 });
 

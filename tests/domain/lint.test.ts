@@ -122,11 +122,6 @@ describe('an artifact', () => {
       [],
     ],
     ['that nobody takes', { artifacts: { exe: { finder: 'manual' } } }, ['unused-artifact']],
-    [
-      'that nobody looks for',
-      { artifacts: { exe: { finder: 'commits' } }, actions: { ship: build({ inputs: ['exe'] }) } },
-      ['finder-not-polled'],
-    ],
   ])('%s', (_title, fields, expected) => {
     expect(codes(fields)).toEqual(expected);
   });
@@ -156,6 +151,28 @@ describe('a wait for another pipeline', () => {
     ['and needs a name', {}, ['missing-key']],
   ])('%s', (_title, fields, expected) => {
     expect(wait(fields)).toEqual(expected);
+  });
+});
+
+describe('a finder', () => {
+  const found = (finder: string, wanted?: object): string[] =>
+    codes({
+      artifacts: { exe: { finder, ...(wanted ? { with: wanted } : {}) } },
+      actions: { ship: build({ inputs: ['exe'] }) },
+    });
+  test.each<[string, string, object | undefined, string[]]>([
+    ['that has all that it needs', 'commits', { repository: 'kv', branch: 'main' }, []],
+    ['that lacks something', 'commits', { repository: 'kv' }, ['finder-with']],
+    ['that is given what it does not know', 'model-versions', { model: 'm', tag: 'x' }, ['finder-with']],
+    ['that is given nothing', 'config-changes', undefined, ['finder-with']],
+    ['that looks for nothing', 'manual', undefined, []],
+    ['that looks for nothing and is told what for', 'manual', { model: 'm' }, ['finder-with']],
+    ['that is misspelt', 'comits', { repository: 'kv', branch: 'main' }, ['unknown-finder']],
+    ['that is a service of our own', 'wasm-modules', { anything: 1 }, []],
+    ['of what another pipeline produces', 'pipeline-output', { pipeline: 'base', artifact: 'image' }, []],
+    ['of what the pipeline itself produces', 'pipeline-output', { pipeline: 'web', artifact: 'image' }, ['own-output']],
+  ])('%s', (_title, finder, wanted, expected) => {
+    expect(found(finder, wanted)).toEqual(expected);
   });
 });
 

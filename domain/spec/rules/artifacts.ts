@@ -1,7 +1,8 @@
+import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
 import { sourceOf } from '../../release/graph';
 import type { Rule } from '../lint';
 import type { ActionSpec } from '../pipeline';
-import { errorAt, suggest, warningAt } from '../problem';
+import { errorAt, nearest, suggest, warningAt } from '../problem';
 
 /** Every input has exactly one source, and what a release brings is used. */
 
@@ -70,16 +71,25 @@ const deployInputs: Rule = (spec) =>
       ),
     );
 
+/** A standard finder must be able to look; what another finder takes only its service knows. */
 const finders: Rule = (spec) =>
-  Object.entries(spec.artifacts)
-    .filter(([, { finder }]) => finder !== 'manual')
-    .map(([artifact]) =>
-      warningAt(
-        ['artifacts', artifact, 'finder'],
-        'finder-not-polled',
-        'nothing looks for new versions yet',
-        `start releases with conveyor release ${spec.pipeline} --artifact ${artifact}=VERSION`,
-      ),
-    );
+  Object.entries(spec.artifacts).flatMap(([artifact, { finder, with: wanted }]) => {
+    const path = ['artifacts', artifact, 'finder'];
+    const near = Object.hasOwn(STANDARD_FINDERS, finder) ? undefined : nearest(finder, Object.keys(STANDARD_FINDERS));
+    if (near !== undefined) {
+      const hint = `did you mean ${near}? Else the platform must know a finder ${finder}`;
+      return [warningAt(path, 'unknown-finder', `${finder} is no standard finder`, hint)];
+    }
+    const why = whyCannotFind(finder, wanted);
+    if (why !== undefined) {
+      const hint = 'docs/pipelines.md lists what each finder takes';
+      if (finder === MANUAL)
+        return [warningAt(path, 'finder-with', why, 'remove with: nothing looks for this artifact')];
+      return [errorAt(path, 'finder-with', why, hint)];
+    }
+    if (finder !== PIPELINE_OUTPUT || wanted['pipeline'] !== spec.pipeline) return [];
+    const hint = 'name another pipeline; what an action of this one produces is there without a finder';
+    return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
+  });
 
 export const artifactRules: readonly Rule[] = [inputs, outputs, unused, deployInputs, finders];

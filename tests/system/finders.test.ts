@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '../../cli/stack/ports';
+import { ensureSweeps } from '../../client/schedules';
+import type { HistoryRow } from '../../domain/views';
+import type { SweepReport } from '../../workflows/artifactSweep';
+import { Processes } from './process';
+import { startTemporal } from './server';
+import { OWNER, SPEED, Stack } from './stack';
+import { eventually } from './waiting';
+
+// A Temporal server of its own: a Schedule belongs to a whole server, and sweeps every pipeline there is.
+const processes = new Processes();
+const home = mkdtempSync(join(tmpdir(), 'conveyor-finders-'));
+let stack: Stack;
+beforeAll(async () => {
+  const [port = 0] = await freePorts(1);
+  await startTemporal(processes, { home, port, data: 'memory' });
+  stack = await Stack.open({
+    temporal: `127.0.0.1:${port}`,
+    settings: { sweepInterval: '1s', sweepJitter: '0s' },
+  });
+});
+afterEach(() => stack.checkInvariants());
+afterAll(async () => {
+  await stack.close();
+  await processes.reap();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** A pipeline that builds what its finder finds. */
+async function given(finder: string, wanted: object): Promise<string> {
+  const name = `find-${randomBytes(4).toString('hex')}`;
+  const file = stack.file(`${name}.yaml`, {
+    pipeline: name,
+    owners: [OWNER],
+    artifacts: { source: { finder, with: wanted } },
+    actions: {
+      build: { type: 'build', inputs: ['source'], outputs: ['executable'], with: { target: `//${name}` } },
+    },
+  });
+  await stack.json(['apply', file]);
+  return name;
+}
+
+const commit = (repository: string, revision: string): Promise<unknown> =>
+  stack.control('POST', '/control/commits', { repository, branch: 'main', revision });
+const history = (pipeline: string): Promise<HistoryRow[]> => stack.client.history(pipeline);
+/** Identities of what each release of a pipeline brought, oldest first. */
+const brought = async (pipeline: string): Promise<string[]> =>
+  (await history(pipeline)).map(({ trigger }) => trigger.key ?? '').reverse();
+const releases = (pipeline: string, count: number): Promise<string[]> =>
+  eventually(`${pipeline} has ${count} releases`, async () => {
+    const keys = await brought(pipeline);
+    return keys.length >= count && keys;
+  });
+
+/** Sweeps of a finder that began after now and have ended, as they reported. */
+async function nextSweeps(finder: string, count: number): Promise<SweepReport[]> {
+  const query = `WorkflowType = 'artifactSweep' AND ExecutionStatus = 'Completed' AND StartTime > '${new Date().toISOString()}'`;
+  const ids = await eventually(`${finder} was swept ${count} times`, async () => {
+    const ended: string[] = [];
+    for await (const { workflowId } of stack.temporal.workflow.list({ query }))
+      if (workflowId.startsWith(`sweep/${finder}-`)) ended.push(workflowId);
+    return ended.length >= count && ended;
+  });
+  return Promise.all(ids.map((id) => stack.temporal.workflow.getHandle(id).result() as Promise<SweepReport>));
+}
+
+describe('what a finder finds', () => {
+  test('becomes a release, and one only, however often it is looked for', async () => {
+    const repository = `repo-${randomBytes(4).toString('hex')}`;
+    const name = await given('commits', { repository, branch: 'main' });
+    await nextSweeps('commits', 1);
+    expect(await brought(name)).toEqual([]);
+    await commit(repository, 'r1');
+    expect(await releases(name, 1)).toEqual(['commits:source@r1']);
+    expect((await history(name))[0]?.trigger).toEqual({
+      kind: 'finder',
+      actor: 'service:commits',
+      key: 'commits:source@r1',
+    });
+    await nextSweeps('commits', 3);
+    await commit(repository, 'r2');
+    expect(await releases(name, 2)).toEqual(['commits:source@r1', 'commits:source@r2']);
+    await eventually('a sweep finds nothing new', async () => (await nextSweeps('commits', 1))[0]?.found === 0);
+    expect(await brought(name)).toEqual(['commits:source@r1', 'commits:source@r2']);
+  });
+
+  test('in another pipeline becomes a release as soon as that has one that succeeded', async () => {
+    const repository = `repo-${randomBytes(4).toString('hex')}`;
+    const first = await given('commits', { repository, branch: 'main' });
+    const second = await given('pipeline-output', { pipeline: first, artifact: 'executable' });
+    await commit(repository, 'r1');
+    const [key] = await releases(second, 1);
+    expect(key).toBe(`pipeline-output:source@${first}:r1`);
+    await nextSweeps('pipeline-output', 2);
+    expect(await brought(second)).toHaveLength(1);
+  });
+
+  test('and could not be submitted is said in the Web UI, and stops nobody else', async () => {
+    const repository = `repo-${randomBytes(4).toString('hex')}`;
+    const waiting = await given('pipeline-output', { pipeline: 'nobody', artifact: 'executable' });
+    const name = await given('commits', { repository, branch: 'main' });
+    await commit(repository, 'r1');
+    await releases(name, 1);
+    const [report] = await nextSweeps('pipeline-output', 1);
+    expect(report?.said).toContain(`${waiting}, source: there is no pipeline nobody`);
+  });
+});
+
+describe('a worker that is killed', () => {
+  test('in the middle of a sweep loses nothing and doubles nothing', async () => {
+    const repository = `repo-${randomBytes(4).toString('hex')}`;
+    const names = await Promise.all([1, 2, 3].map(() => given('commits', { repository, branch: 'main' })));
+    for (const revision of ['r1', 'r2']) {
+      const slow = { kind: 'http', service: 'commits', mode: 'delay', count: 1, delayMs: 3_000 * SPEED };
+      await stack.control('POST', '/control/faults', slow);
+      await commit(repository, revision);
+      await eventually('a sweep is under way', async () => {
+        const query = `WorkflowType = 'artifactSweep' AND ExecutionStatus = 'Running'`;
+        for await (const { workflowId } of stack.temporal.workflow.list({ query }))
+          if (workflowId.startsWith('sweep/commits-')) return true;
+        return false;
+      });
+      await stack.crashWorker();
+      for (const name of names) await releases(name, revision === 'r1' ? 1 : 2);
+    }
+    await nextSweeps('commits', 2);
+    for (const name of names) expect(await brought(name)).toEqual(['commits:source@r1', 'commits:source@r2']);
+  });
+});
+
+describe('the Schedules', () => {
+  const plan = { intervalMs: 3_600_000, jitterMs: 0, taskQueue: 'nobody', heartbeatTimeoutMs: 1_000 };
+
+  test('are made once by however many workers start at the same time', async () => {
+    await Promise.all([1, 2, 3].map(() => ensureSweeps(stack.temporal, ['one', 'two'], plan)));
+    const { spec, action } = await stack.temporal.schedule.getHandle('sweep/one').describe();
+    expect(spec.intervals?.[0]?.every).toBe(3_600_000);
+    expect(action).toMatchObject({ workflowType: 'artifactSweep', taskQueue: 'nobody' });
+  });
+
+  test('follow the configuration, and stay paused when a person paused them', async () => {
+    const handle = stack.temporal.schedule.getHandle('sweep/one');
+    await handle.pause('maintenance');
+    await ensureSweeps(stack.temporal, ['one'], { ...plan, intervalMs: 60_000, taskQueue: 'other' });
+    const { spec, action, state } = await handle.describe();
+    expect(spec.intervals?.[0]?.every).toBe(60_000);
+    expect(action).toMatchObject({ taskQueue: 'other' });
+    expect(state).toMatchObject({ paused: true, note: 'maintenance' });
+  });
+});
