@@ -17,7 +17,8 @@ export async function pipeline(carried: PipelineState | null = null): Promise<ne
   const run = new PipelineRun(carried);
   for (;;) {
     await step(run);
-    if (!run.changed && workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);
+    if (run.changed) continue;
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);
     await waitForChange(run);
   }
 }
@@ -28,14 +29,13 @@ async function step(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
   await lookUpCalendar(run);
-  run.set(thinned);
+  run.decided(thinned);
   for (const release of startable(run.state, Date.now())) await startRelease(run, release);
   const { state, told, overtaken, waiting } = admit(run.state, Date.now());
-  run.set(() => state);
+  run.decided(() => state);
   for (const { release, action, admission } of told) await run.tell(release, { action, admission });
   for (const each of overtaken) await run.overtake(each);
   for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.sayWhy(ready, obstacle);
-  run.changed = run.state !== state;
 }
 
 async function waitForChange(run: PipelineRun): Promise<void> {

@@ -8,6 +8,6 @@ export async function lookUpCalendar(run: PipelineRun): Promise<void> {
   const { calendar: line = '', timezone = 'UTC' } = run.state.spec.schedule;
   for (const each of unscheduled(run.state)) {
     const opensAtMs = await calendar.nextTick({ calendar: line, timezone }, each.afterMs);
-    run.set((state) => scheduled(state, each, opensAtMs));
+    run.decided((state) => scheduled(state, each, opensAtMs));
   }
 }

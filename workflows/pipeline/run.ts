@@ -20,6 +20,7 @@ import {
   overtakenSignal,
   pickedSignal,
   pipelineQuery,
+  policySignal,
   releaseOverSignal,
   statusQuery,
   waitingSignal,
@@ -69,10 +70,16 @@ export class PipelineRun {
     this.show();
   }
 
+  /** Something happened: the loop decides again, even while it is still acting on what it decided before. */
   set(step: (state: PipelineState, nowMs: number) => PipelineState): void {
+    this.decided(step);
+    this.changed = true;
+  }
+
+  /** What the loop decided itself, and goes on with. */
+  decided(step: (state: PipelineState, nowMs: number) => PipelineState): void {
     if (this.state === null) return;
     this.state = step(this.state, Date.now());
-    this.changed = true;
     this.show();
   }
 
@@ -94,12 +101,23 @@ export class PipelineRun {
   /** Tells a release why one of its actions waits, once for each reason. */
   async sayWhy({ release, action }: ReadyAction, { why, untilMs }: Obstacle): Promise<void> {
     const key = `${release}/${action}`;
-    if (this.said.get(key) === why) return;
-    this.said.set(key, why);
+    const saying = `${why} ${untilMs}`;
+    if (this.said.get(key) === saying) return;
+    this.said.set(key, saying);
     const message = { action, why, ...(untilMs === undefined ? {} : { untilMs }) };
     await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(waitingSignal, message)).catch(
       () => undefined,
     );
+  }
+
+  /** A release that has just started missed what the others were told meanwhile. */
+  catchUp(release: number, since: PipelineState): void {
+    const { frozen, spec, groups } = this.known();
+    const tell = (send: (workflowId: string) => Promise<void>) =>
+      void this.signal(release, send).catch(() => undefined);
+    if (frozen !== since.frozen) tell((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
+    if (spec !== since.spec)
+      tell((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   }
 
   private signal(release: number, send: (workflowId: string) => Promise<void>): Promise<void> {

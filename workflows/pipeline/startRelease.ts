@@ -33,7 +33,8 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  run.set((current) => started(current, queued.number));
+  run.decided((current) => started(current, queued.number));
+  run.catchUp(queued.number, state);
 }
 
 /** A rollback goes to what something good was deployed by, and to nothing that never succeeded. */
