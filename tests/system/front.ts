@@ -1,0 +1,76 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { createPipelineIndex } from '../../client/pipelineIndex';
+import type { ReleaseSummary } from '../../domain/views';
+import type { Env, Running } from './process';
+import type { Stack } from './stack';
+import { eventually } from './waiting';
+
+export const TOKEN = 'a-token-of-the-tests';
+export const SECRET = 'a secret of the tests';
+export const SECRETS: Env = {
+  CONVEYOR_CI_TOKEN: TOKEN,
+  CONVEYOR_GITHUB_SECRET: SECRET,
+  CONVEYOR_WEBHOOK_SECRET: SECRET,
+};
+
+/** The HTTP front end as a process of its own, on a port of its own. */
+export interface Front {
+  readonly url: string;
+  readonly process: Running;
+}
+
+export async function startFront(stack: Stack, port = 0): Promise<Front> {
+  const process = stack.processes.node('dist/server/main.js', ['--port', String(port)], { ...stack.env, ...SECRETS });
+  const [, url = ''] = await process.said(/ready at (http:\S+)/);
+  return { url, process };
+}
+
+/** A push to the branch main, as GitHub tells of it. */
+export function push(
+  front: Front,
+  repository: string,
+  revision: string,
+  delivery: string = randomUUID(),
+): Promise<Response> {
+  const body = JSON.stringify({
+    ref: 'refs/heads/main',
+    after: revision,
+    repository: { name: repository, full_name: `acme/${repository}` },
+  });
+  return fetch(`${front.url}/v1/webhooks/github`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': delivery,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+    },
+  });
+}
+
+export const revision = (n: number): string => n.toString(16).padStart(40, 'a');
+
+/** A request with the token, whose answer is JSON. */
+export async function ask<T>(front: Front, method: 'GET' | 'POST', path: string, body?: object) {
+  const response = await fetch(`${front.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, location: response.headers.get('location'), body: (await response.json()) as T };
+}
+
+/** Waits until deliveries for a finder find their way to the pipeline. */
+export async function subscribed(stack: Stack, finder: string, pipeline: string): Promise<void> {
+  const index = createPipelineIndex(stack.temporal);
+  await eventually(`${pipeline} is listed for ${finder}`, async () => {
+    for await (const one of index.subscriptions(finder)) if (one.pipeline === pipeline) return true;
+    return false;
+  });
+}
+
+/** Every release that a pipeline ever had, oldest first. */
+export async function releasesOf(stack: Stack, pipeline: string): Promise<readonly ReleaseSummary[]> {
+  return [...(await stack.client.history(pipeline))].sort((a, b) => a.number - b.number);
+}
