@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { freePorts } from '../../cli/stack/ports';
 import { workflowIds } from '../../domain/ids';
+import { Family } from '../system/family';
 import { Processes } from '../system/process';
 import { startTemporal, startTemporalWithShortHistories } from '../system/server';
 import { given, type Given, type Service } from '../system/service';
@@ -14,7 +15,7 @@ import { HISTORIES, withoutMachine, type Recorded } from './histories';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -141,6 +142,21 @@ async function recordLock(stack: Stack): Promise<void> {
   await save(stack, 'lock-passed-on', workflowIds.serviceLock('twine', first.name));
 }
 
+/** Ten children of which two go first, and one that there is not; where histories are short, shards continue as new. */
+const recordFanOut =
+  (name: string) =>
+  async (stack: Stack): Promise<void> => {
+    const family = new Family(stack, 10, name);
+    const first = { label: { importance: 'low' }, atLeast: 2 };
+    const pipelines = [...family.children, `${name}-missing`];
+    await family.settle({ pipelines, first, maxConcurrent: 2, jitter: '1s' });
+    await family.release('2');
+    await family.ended();
+    await save(stack, `fan-out-${name}`, family.fanOut);
+    for (const shard of [0, 1]) await save(stack, `shard-${shard}-${name}`, workflowIds.childrenShard(name, 1, shard));
+    await save(stack, `release-${name}`, workflowIds.release(name, 1));
+  };
+
 async function save(stack: Stack, name: string, workflowId: string): Promise<void> {
   const file = join(HISTORIES, `${name}.json`);
   if (existsSync(file)) return void console.log(`kept     ${name}`);
@@ -162,6 +178,12 @@ async function recordAll(stack: Stack): Promise<void> {
   for (const [name, scenario] of Object.entries(SCENARIOS)) await record(stack, name, scenario);
   await recordRollback(stack);
   await recordLock(stack);
+  await recordFanOut('family')(stack);
+}
+
+async function recordAllContinued(stack: Stack): Promise<void> {
+  await recordContinued(stack);
+  await recordFanOut('continued-family')(stack);
 }
 
 async function main(): Promise<void> {
@@ -170,8 +192,10 @@ async function main(): Promise<void> {
   const [port = 0] = await freePorts(1);
   try {
     await startTemporal(processes, { home, port, data: 'memory' });
-    await withStack(`127.0.0.1:${port}`, recordAll);
-    await withStack(await startTemporalWithShortHistories(processes, home), recordContinued);
+    const onlyFanOut = process.argv[2] === 'fan-out';
+    await withStack(`127.0.0.1:${port}`, onlyFanOut ? recordFanOut('family') : recordAll);
+    const short = await startTemporalWithShortHistories(processes, home);
+    await withStack(short, onlyFanOut ? recordFanOut('continued-family') : recordAllContinued);
   } finally {
     await processes.reap();
     rmSync(home, { recursive: true, force: true });

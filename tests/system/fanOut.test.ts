@@ -1,103 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, type ConveyorClient } from '../../client';
-import { createPipelineIndex } from '../../client/pipelineIndex';
 import { workflowIds } from '../../domain/ids';
-import { DEFAULT_SETTINGS } from '../../domain/settings';
-import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
-import type { ChildrenView, HistoryRow } from '../../domain/views';
+import type { HistoryRow } from '../../domain/views';
+import { Family } from './family';
 import { Processes } from './process';
 import { startTemporalWithShortHistories } from './server';
 import { OWNER, Stack } from './stack';
-import { eventually } from './waiting';
-
-type Children = NonNullable<PipelineSource['children']>;
-
-const PATIENT_MS = 80_000;
-/** As impatient as the configuration of the other system tests. */
-const SETTINGS = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: 2_000, progressIntervalMs: 200 };
-
-/** A parent and its children: each takes the executable and builds an image of it. */
-class Family {
-  readonly parent = `inference-${randomBytes(4).toString('hex')}`;
-  readonly children: readonly string[];
-
-  constructor(
-    readonly stack: Stack,
-    size: number,
-  ) {
-    this.children = Array.from({ length: size }, (_, index) => `${this.parent}-model-${index + 1}`);
-  }
-
-  /** Applies all of them, as a client of Conveyor does, and waits until visibility knows the children. */
-  async settle(children: Partial<Children>): Promise<void> {
-    const labels = { parent: this.parent };
-    const { temporalAddress: address, taskQueue } = this.stack;
-    const client = await createClient({ address, taskQueue, platform: { groups: {}, settings: SETTINGS } });
-    await each(this.children, (name) => apply(client, { ...BUILDS, pipeline: name, labels }));
-    await apply(client, {
-      ...BUILDS,
-      pipeline: this.parent,
-      children: { pipelines: { label: labels }, artifacts: ['executable'], ...children },
-    });
-    await client.close();
-    const index = createPipelineIndex(this.stack.temporal);
-    await eventually('visibility lists every child', async () => {
-      let known = 0;
-      for await (const _ of index.labelled(labels)) known += 1;
-      return known === this.children.length;
-    });
-  }
-
-  async release(version: string): Promise<void> {
-    const artifact = { name: 'executable', kind: 'executable', version, metadata: {} };
-    await this.stack.client.release(this.parent, [artifact], { kind: 'manual', actor: OWNER, key: null });
-  }
-
-  view(): Promise<ChildrenView> {
-    return this.stack.temporal.workflow.getHandle(this.fanOut).query('status');
-  }
-
-  get fanOut(): string {
-    return workflowIds.children(this.parent, 1);
-  }
-
-  async reaches(what: string, holds: (view: ChildrenView) => boolean): Promise<ChildrenView> {
-    const look = async () => {
-      const view = await this.view();
-      return holds(view) && view;
-    };
-    return eventually(`the children of ${this.parent} ${what}`, look, PATIENT_MS);
-  }
-
-  ended(): Promise<ChildrenView> {
-    return this.reaches('ended', ({ state }) => state === 'succeeded' || state === 'failed' || state === 'cancelled');
-  }
-
-  /** The releases of every child, as its own pipeline has them. */
-  histories(): Promise<HistoryRow[][]> {
-    return each(this.children, (name) => this.stack.client.history(name));
-  }
-}
-
-const apply = (client: ConveyorClient, source: PipelineSource): Promise<unknown> =>
-  client.apply(pipelineSchema.parse(source), OWNER);
-
-const BUILDS = {
-  owners: [OWNER],
-  artifacts: { executable: { finder: 'manual' } },
-  actions: { build: { type: 'build', inputs: ['executable'], outputs: ['image'] } },
-} satisfies Partial<PipelineSource>;
-
-/** Twenty at a time: a Temporal server on two cores takes no more. */
-async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  for (let at = 0; at < items.length; at += 20)
-    done.push(...(await Promise.all(items.slice(at, at + 20).map((item) => work(item)))));
-  return done;
-}
 
 /** The most releases that were under way at the same time. */
 function peakOf(rows: readonly HistoryRow[]): number {
