@@ -1,5 +1,5 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { LockRequest } from '../domain/mutex';
+import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Guest, LockRequest } from '../domain/mutex';
 import type { Settings } from '../domain/settings';
 
 export type HolderActivities = ReturnType<typeof createHolderActivities>;
@@ -19,12 +19,36 @@ export function createHolderActivities({ client, taskQueue }: { client: Client; 
       });
     },
 
+    /** A canary comes, or has more updates of its own; joining again changes nothing. */
+    joinLock: async (lockId: string, guest: Guest, settings: Settings): Promise<void> => {
+      await client.workflow.signalWithStart('lock', {
+        workflowId: lockId,
+        taskQueue,
+        args: [settings],
+        signal: 'join-lock',
+        signalArgs: [guest],
+        staticSummary: `one release at a time on ${lockId.slice('lock/'.length)}`,
+      });
+    },
+
+    guestsOf: (lockId: string): Promise<readonly Guest[]> => readGuests(client, lockId),
+
     /** Those of the workflows that have not ended. */
     stillRunning: async (workflowIds: readonly string[]): Promise<string[]> => {
       const states = await Promise.all(workflowIds.map(async (id) => ((await isRunning(client, id)) ? [id] : [])));
       return states.flat();
     },
   };
+}
+
+/** The running canaries on a service. Nobody uses a service whose lock is not there, or is of a time before there were guests. */
+export async function readGuests(client: Client, lockId: string): Promise<readonly Guest[]> {
+  try {
+    return await client.workflow.getHandle(lockId).query<readonly Guest[]>('guests');
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return [];
+    throw error;
+  }
 }
 
 async function isRunning(client: Client, workflowId: string): Promise<boolean> {

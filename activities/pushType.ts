@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import type { Watched } from '../domain/deploy/bake';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import { judgeProgress } from '../domain/deploy/progress';
 import type { Amount } from '../domain/fleet/amount';
 import type { Unit, UnitProgress } from '../domain/fleet/unit';
+import { workflowIds } from '../domain/ids';
+import type { Guest } from '../domain/mutex';
 import type { HealthCheck } from '../domain/spec/health';
 import { callExtension, type Fetch } from '../sdk/client';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
@@ -20,6 +23,8 @@ export interface DeployCall {
   readonly pipeline: string;
   readonly release: number;
   readonly deployId: string;
+  /** Null before the push type has told it. */
+  readonly service?: string | null;
   readonly actor: string;
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -40,6 +45,8 @@ export interface Following {
 }
 
 export interface Ports {
+  /** The running canaries on the service of a lock; left out where there are none ever. */
+  readonly guests?: (lockId: string) => Promise<readonly Guest[]>;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly fetch?: Fetch;
@@ -58,18 +65,18 @@ export function createPushTypeActivities(ports: Ports) {
       invoke(call, 'fetchDeployUnits', {}),
 
     /** How many tasks of each unit are not on the version. */
-    countOutdated: async (call: DeployCall, targets: readonly PlannedTarget[]) =>
-      (await invoke(call, 'needsPush', { targets: targets.map(toWire) })).units,
+    countOutdated: async (call: DeployCall, targets: readonly PlannedTarget[]) => {
+      const exclude = await reserved(ports, call);
+      return (await invoke(call, 'needsPush', { targets: targets.map((target) => toWire(target, exclude)) })).units;
+    },
 
-    executeUpdates: async (call: DeployCall, update: UpdateRequest) =>
-      (
-        await invoke(
-          call,
-          'executeUpdates',
-          { ...update, targets: update.targets.map(toWire) },
-          `${update.updateId}/execute`,
-        )
-      ).accepted,
+    /** A repetition that finds other canaries is another request, which the push type knows by its update id. */
+    executeUpdates: async (call: DeployCall, update: UpdateRequest) => {
+      const exclude = await reserved(ports, call);
+      const targets = update.targets.map((target) => toWire(target, exclude));
+      const key = [`${update.updateId}/execute`, ...(exclude.length > 0 ? [digest(exclude)] : [])].join('/');
+      return (await invoke(call, 'executeUpdates', { ...update, targets }, key)).accepted;
+    },
 
     trackUpdates: async (call: DeployCall, updateId: string): Promise<UnitProgress[]> =>
       (await invoke(call, 'trackUpdates', { updateId })).units,
@@ -90,7 +97,15 @@ export function createPushTypeActivities(ports: Ports) {
 
     /** Evaluates the checks again and again; see `HealthWatch` for when it ends. */
     watchHealth: (call: DeployCall, watch: HealthWatch): Promise<HealthReport> =>
-      watchHealth(ports.clock, (request) => invoke(call, 'runHealthChecks', request), watch),
+      watchHealth(
+        ports.clock,
+        async (request) => {
+          const exclude = await reserved(ports, call);
+          const targets = { ...request.targets, ...(exclude.length > 0 ? { exclude } : {}) };
+          return invoke(call, 'runHealthChecks', { ...request, targets });
+        },
+        watch,
+      ),
   };
 }
 
@@ -125,9 +140,19 @@ function invokePushType<M extends keyof Methods & string>(
   );
 }
 
+/** The updates of other canaries on the service, whose tasks are theirs alone. */
+async function reserved({ guests }: Ports, { pushType, service, deployId }: DeployCall): Promise<string[]> {
+  if (guests === undefined || !service) return [];
+  const present = await guests(workflowIds.serviceLock(pushType, service));
+  return present.filter(({ requester }) => requester !== deployId).flatMap(({ updates }) => updates);
+}
+
+const digest = (ids: readonly string[]): string => createHash('sha256').update(ids.join()).digest('hex').slice(0, 16);
+
 /** Targets travel through workflows read-only; the wire wants arrays of its own. */
-const toWire = (target: PlannedTarget) => ({
+const toWire = (target: PlannedTarget, exclude: string[]) => ({
   ...target,
   artifacts: target.artifacts.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } })),
   updatedBy: target.updatedBy === undefined ? undefined : [...target.updatedBy],
+  ...(exclude.length > 0 ? { exclude } : {}),
 });

@@ -13,6 +13,18 @@ export interface Mutex {
   readonly queue: readonly LockRequest[];
   /** Rises with every change of the owner, so that a late message of an old one can be told apart. */
   readonly fence: number;
+  /** Left out by a lock from before there were guests. */
+  readonly guests?: readonly Guest[];
+}
+
+/** A canary: it uses the service beside whoever holds it, on tasks of its own. */
+export interface Guest {
+  readonly owner: string;
+  /** Its workflow id. */
+  readonly requester: string;
+  /** The update ids of its tasks, which nobody else touches. */
+  readonly updates: readonly string[];
+  readonly units: readonly string[];
 }
 
 export const FREE: Mutex = { holder: null, queue: [], fence: 0 };
@@ -30,15 +42,31 @@ export function request(mutex: Mutex, asked: LockRequest): Granted {
   return settle({ ...mutex, queue: [...mutex.queue, asked] });
 }
 
-/** A requester lets go, or gives up waiting. */
+/** A guest comes, or says anew which updates are its own. It waits for nobody, and nobody for it. */
+export const welcome = (mutex: Mutex, guest: Guest): Mutex => ({
+  ...mutex,
+  guests: [...guestsOf(mutex).filter(({ requester }) => requester !== guest.requester), guest],
+});
+
+export const guestsOf = ({ guests }: Mutex): readonly Guest[] => guests ?? [];
+
+/** Guests on some of these units. */
+export const guestsOn = (guests: readonly Guest[], units: readonly string[]): Guest[] => {
+  const wanted = new Set(units);
+  return guests.filter((guest) => guest.units.some((unit) => wanted.has(unit)));
+};
+
+/** A requester lets go, gives up waiting, or leaves as a guest. */
 export function release(mutex: Mutex, requester: string): Granted {
   const queue = mutex.queue.filter((waiting) => waiting.requester !== requester);
   const requesters = mutex.holder?.requesters.filter((holding) => holding !== requester) ?? [];
   const holder = mutex.holder && requesters.length > 0 ? { ...mutex.holder, requesters } : null;
-  return settle({ ...mutex, holder, queue });
+  const guests = mutex.guests?.filter((guest) => guest.requester !== requester);
+  return settle({ ...mutex, holder, queue, ...(guests ? { guests } : {}) });
 }
 
-export const isIdle = (mutex: Mutex): boolean => mutex.holder === null && mutex.queue.length === 0;
+export const isIdle = (mutex: Mutex): boolean =>
+  mutex.holder === null && mutex.queue.length === 0 && guestsOf(mutex).length === 0;
 
 function settle(mutex: Mutex): Granted {
   const owner = mutex.holder?.owner ?? mutex.queue[0]?.owner;
@@ -47,6 +75,7 @@ function settle(mutex: Mutex): Granted {
   const requesters = [...(mutex.holder?.requesters ?? []), ...granted.map(({ requester }) => requester)];
   return {
     mutex: {
+      ...mutex,
       holder: { owner, requesters },
       queue: mutex.queue.filter((waiting) => waiting.owner !== owner),
       fence: mutex.holder ? mutex.fence : mutex.fence + 1,

@@ -4,7 +4,7 @@ import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createFinderActivities } from '../activities/finders';
-import { createHolderActivities } from '../activities/holders';
+import { createHolderActivities, readGuests } from '../activities/holders';
 import { createNotifyActivities } from '../activities/notify';
 import { createPushTypeActivities, type Ports } from '../activities/pushType';
 import { createScriptActivities } from '../activities/script';
@@ -44,7 +44,7 @@ export function createWorker({
     taskQueue,
     workflowBundle: { codePath },
     activities: {
-      ...createPushTypeActivities(ports),
+      ...createPushTypeActivities({ ...ports, guests: (lockId) => readGuests(client, lockId) }),
       ...createActionActivities(ports),
       ...createHolderActivities({ client, taskQueue }),
       ...createChildActivities({ client, index }),

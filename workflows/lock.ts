@@ -1,12 +1,25 @@
 import {
   condition,
   continueAsNew,
+  defineQuery,
   defineSignal,
   getExternalWorkflowHandle,
   setCurrentDetails,
+  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { FREE, isIdle, release, request, type Granted, type LockRequest, type Mutex } from '../domain/mutex';
+import {
+  FREE,
+  guestsOf,
+  isIdle,
+  release,
+  request,
+  welcome,
+  type Granted,
+  type Guest,
+  type LockRequest,
+  type Mutex,
+} from '../domain/mutex';
 import type { Settings } from '../domain/settings';
 import { onSignal } from './inbox';
 import { holders } from './proxies';
@@ -14,6 +27,12 @@ import { holders } from './proxies';
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
 export const releaseLockSignal = defineSignal<[string]>('release-lock');
+/** A canary comes; it leaves with `release-lock`. Activities start the lock with it by name. */
+const joinLockSignal = defineSignal<[Guest]>('join-lock');
+/** Whose tasks are not to be touched. */
+const guestsQuery = defineQuery<readonly Guest[]>('guests');
+/** Sent to whoever holds, when a guest has left. */
+export const guestLeftSignal = defineSignal<[string]>('guest-left');
 /** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so what was read before is stale. */
 export const lockGrantedSignal = defineSignal<[LockGrant]>('lock-granted');
 
@@ -35,23 +54,45 @@ export async function lock(settings: Settings, carried: Mutex = FREE): Promise<v
     grants.push(...next.granted.map((granted) => ({ ...granted, waited })));
   };
   onSignal(requestLockSignal, (asked) => take(request(mutex, asked), false));
-  onSignal(releaseLockSignal, (requester) => take(release(mutex, requester), true));
+  const left: string[] = [];
+  const letGo = (requester: string): void => {
+    if (guestsOf(mutex).some((guest) => guest.requester === requester)) left.push(requester);
+    take(release(mutex, requester), true);
+  };
+  setHandler(guestsQuery, () => guestsOf(mutex));
+  onSignal(joinLockSignal, (guest) => void (mutex = welcome(mutex, guest)));
+  onSignal(releaseLockSignal, letGo);
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
       if (!(await tell(next.requester, mutex.fence, next.waited))) take(release(mutex, next.requester), true);
     }
+    for (let guest = left.shift(); guest !== undefined; guest = left.shift()) await tellHolders(guest);
     setCurrentDetails(describe(mutex));
-    if (workflowInfo().continueAsNewSuggested && grants.length === 0) await continueAsNew<typeof lock>(settings, mutex);
-    const changed = await condition(() => grants.length > 0 || isIdle(mutex), settings.reconcileIntervalMs, {
-      summary: 'check that the holder still runs',
-    });
+    if (workflowInfo().continueAsNewSuggested && grants.length + left.length === 0)
+      await continueAsNew<typeof lock>(settings, mutex);
+    const changed = await condition(
+      () => grants.length + left.length > 0 || isIdle(mutex),
+      settings.reconcileIntervalMs,
+      {
+        summary: 'check that the holder still runs',
+      },
+    );
     if (!changed) await dropDead();
-  } while (!isIdle(mutex) || grants.length > 0);
+  } while (!isIdle(mutex) || grants.length + left.length > 0);
 
   async function dropDead(): Promise<void> {
-    const known = mutex.holder?.requesters ?? [];
-    const alive = await holders.stillRunning([...known]);
-    for (const requester of known) if (!alive.includes(requester)) take(release(mutex, requester), true);
+    const known = [...(mutex.holder?.requesters ?? []), ...guestsOf(mutex).map(({ requester }) => requester)];
+    const alive = await holders.stillRunning(known);
+    for (const requester of known) if (!alive.includes(requester)) letGo(requester);
+  }
+
+  async function tellHolders(guest: string): Promise<void> {
+    const told = (mutex.holder?.requesters ?? []).map((holder) =>
+      getExternalWorkflowHandle(holder)
+        .signal(guestLeftSignal, guest)
+        .catch(() => undefined),
+    );
+    await Promise.all(told);
   }
 }
 
@@ -66,7 +107,11 @@ async function tell(requester: string, fence: number, waited: boolean): Promise<
     );
 }
 
-function describe({ holder, queue }: Mutex): string {
+function describe(mutex: Mutex): string {
+  const { holder, queue } = mutex;
   const waiting = queue.map(({ owner }) => `- ${owner}`).join('\n');
-  return `Held by **${holder?.owner ?? 'nobody'}**${waiting ? `\n\nWaiting:\n${waiting}` : ''}`;
+  const guests = guestsOf(mutex)
+    .map(({ requester }) => `- ${requester}`)
+    .join('\n');
+  return `Held by **${holder?.owner ?? 'nobody'}**${waiting ? `\n\nWaiting:\n${waiting}` : ''}${guests ? `\n\nCanaries beside it:\n${guests}` : ''}`;
 }

@@ -5,7 +5,7 @@ import type { DeployResult } from './state';
 
 /** Why a deploy ends; the outcome and whose fault it was follow from it (DESIGN §5 "Ends"). */
 export type Ending =
-  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'succeeded'; readonly reason?: string }
   /** `by` is `health`, or the person who asked. */
   | {
       readonly kind: 'reverted' | 'revert-failed';
@@ -22,7 +22,7 @@ export type Ending =
       readonly reason: string;
       readonly paused: Pause | null;
       readonly mixed: boolean;
-      readonly overtaken: Overtaken | null;
+      readonly overtaken?: Overtaken | null;
     }
   | { readonly kind: 'failed'; readonly reason: string; readonly fault: 'change' | 'conveyor' };
 
@@ -74,7 +74,7 @@ const isBroken = (paused: Pause | null): boolean => paused !== null && BROKEN.ha
 function wording(ending: Ending, version: string): string {
   switch (ending.kind) {
     case 'succeeded':
-      return `every unit runs ${version}`;
+      return ending.reason ?? `every unit runs ${version}`;
     case 'reverted':
       return withReason(`reverted by ${ending.by === 'health' ? 'itself' : ending.by}`, ending.reason);
     case 'revert-failed':

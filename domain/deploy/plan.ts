@@ -80,6 +80,22 @@ export function planRollback(
   return { version, artifacts, phases: [completion] };
 }
 
+/**
+ * One phase over all units, without a completion: nothing of a canary stays.
+ * @throws PlanError as `planDeploy`.
+ */
+export function planCanary(
+  spec: DeploySpec,
+  units: readonly Unit[],
+  artifacts: readonly Artifact[],
+  version: string,
+  { amount, bakeMs }: { readonly amount: Amount; readonly bakeMs: number },
+): DeployPlan {
+  refuseNoUnits(spec, units);
+  const phase = toPlan({ ...PACE, name: 'canary', scope: '*', amount, bake: bakeMs }, 0);
+  return { version, artifacts, phases: [phase] };
+}
+
 /** For an emergency in which waiting does more harm than going on. */
 export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
   ...plan,
@@ -109,15 +125,15 @@ export function plannedTasks(phase: Pick<PhasePlan, 'amount'>, unit: Unit): numb
 /** A phase with its scope settled. */
 type Scoped = PhaseSpec & { readonly scope: Scope };
 
-const defaultPhase = (amount: Amount): PhaseSpec => ({
-  scope: '*',
-  amount,
+const PACE = {
   bake: 600_000,
-  success: { all: true },
+  success: { all: true as const },
   updateTimeout: 7_200_000,
   pre: [],
   post: [],
-});
+};
+
+const defaultPhase = (amount: Amount): PhaseSpec => ({ scope: '*', amount, ...PACE });
 
 function refuseNoUnits({ pushType, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
   if (units.length === 0 && !allowEmpty)

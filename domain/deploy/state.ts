@@ -1,5 +1,5 @@
 import type { Artifact } from '../artifact';
-import { formatAmount } from '../fleet/amount';
+import { formatAmount, type Amount } from '../fleet/amount';
 import type { Unit } from '../fleet/unit';
 import type { Verdict } from '../health/verdict';
 import type { Policy } from '../principals';
@@ -42,9 +42,19 @@ export interface DeployInput {
   readonly emergency?: { readonly skipBake: boolean };
   /** What units ran before a deploy that was overtaken or cancelled left them mixed: a revert goes back to that. */
   readonly revertTo?: Readonly<Record<string, string>>;
+  /** A canary: a few tasks of each unit for a while, always undone at its end (pipeline-spec.md `canary`). */
+  readonly canary?: CanaryInput;
   readonly policy: Policy;
   readonly actor: string;
   readonly settings: Settings;
+}
+
+export interface CanaryInput {
+  /** Of each unit's tasks. */
+  readonly amount: Amount;
+  readonly bakeMs: number;
+  /** It is kept after its bake until the release sends `canary-keep-over`. */
+  readonly keepUntil: boolean;
 }
 
 /** What a deploy ends with; the release and its history keep it. */
@@ -85,6 +95,10 @@ export interface DeployRecord {
   readonly lastUpdateMs: number | null;
   /** While it waits for its window: when that opens. */
   readonly windowUntil: string | null;
+  /** A canary that has baked, and that its release still wants. */
+  readonly kept: boolean;
+  /** Before its completion: the canaries that it waits for. */
+  readonly waitsForGuests: readonly string[];
   readonly verdict: Verdict | null;
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
@@ -115,6 +129,8 @@ export function newDeploy(nowMs: number): DeployRecord {
     firstUpdateMs: null,
     lastUpdateMs: null,
     windowUntil: null,
+    kept: false,
+    waitsForGuests: [],
     verdict: null,
     health: [],
     commands: [],

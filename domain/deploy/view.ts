@@ -55,11 +55,15 @@ type Summary = (record: DeployRecord, version: string) => string;
 
 const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
   planning: (_record, version) => `planning the deploy of ${version}`,
-  'waiting-lock': (record) => `waiting until nobody else deploys ${record.service ?? 'the service'}`,
+  'waiting-lock': (record) =>
+    record.waitsForGuests.length > 0
+      ? `waiting until no canary is left on its units: ${record.waitsForGuests.join(', ')}`
+      : `waiting until nobody else deploys ${record.service ?? 'the service'}`,
   'waiting-window': ({ windowUntil }) => `waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`,
   preprocessing: (record) => `preparing ${phaseOf(record)}`,
   updating: (record, version) => `updating ${progressOf(record)} to ${version} in ${phaseOf(record)}`,
-  baking: (record) => {
+  baking: (record, version) => {
+    if (record.kept) return `keeping the canary of ${version} until its release lets it go`;
     const until = record.phases[record.cursor]?.bakeUntil;
     return `baking ${phaseOf(record)}${until ? ` until ${until}` : ''}`;
   },

@@ -138,6 +138,7 @@ export type PipelineSpec = z.output<typeof pipelineSchema>;
 export type PipelineSource = z.input<typeof pipelineSchema>;
 export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
+export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;
 
 /** For pipelines written in TypeScript: `export default definePipeline({ … })`, checked by the compiler and the same schema. */
 export const definePipeline = (source: PipelineSource): PipelineSource => source;

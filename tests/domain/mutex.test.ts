@@ -1,5 +1,16 @@
 import fc from 'fast-check';
-import { FREE, isIdle, release, request, type Granted, type LockRequest, type Mutex } from '../../domain/mutex';
+import {
+  FREE,
+  guestsOf,
+  guestsOn,
+  isIdle,
+  release,
+  request,
+  welcome,
+  type Granted,
+  type LockRequest,
+  type Mutex,
+} from '../../domain/mutex';
 
 const ask = (owner: string, requester = owner): LockRequest => ({ owner, requester });
 const names = ({ granted }: Granted) => granted.map(({ requester }) => requester);
@@ -43,6 +54,30 @@ describe('a mutex', () => {
   test('is idle once nobody holds it or waits', () => {
     expect(isIdle(contended)).toBe(false);
     expect(isIdle(['a', 'b', 'c'].reduce((mutex, requester) => release(mutex, requester).mutex, contended))).toBe(true);
+  });
+});
+
+describe('a guest', () => {
+  const guest = (requester: string, units = ['x'], updates = ['u1']) => ({ owner: 'c', requester, updates, units });
+  const held = welcome(request(FREE, ask('a')).mutex, guest('c1'));
+
+  test('waits for nobody, and nobody waits for it', () => {
+    expect(names(request(welcome(FREE, guest('c1')), ask('a')))).toEqual(['a']);
+    expect(held.holder).toEqual({ owner: 'a', requesters: ['a'] });
+  });
+  test('may say anew which updates are its own', () =>
+    expect(guestsOf(welcome(held, guest('c1', ['x'], ['u1', 'u2'])))).toEqual([guest('c1', ['x'], ['u1', 'u2'])]));
+  test('keeps the lock alive, and leaves as a holder does', () => {
+    const alone = release(held, 'a').mutex;
+    expect(isIdle(alone)).toBe(false);
+    expect(isIdle(release(alone, 'c1').mutex)).toBe(true);
+  });
+  test('stays when others come and go', () =>
+    expect(guestsOf(release(request(held, ask('b')).mutex, 'a').mutex)).toEqual([guest('c1')]));
+  test('is in the way only of its units', () => {
+    const guests = [guest('c1', ['x', 'y']), guest('c2', ['z'])];
+    expect(guestsOn(guests, ['y']).map(({ requester }) => requester)).toEqual(['c1']);
+    expect(guestsOn(guests, ['w'])).toEqual([]);
   });
 });
 

@@ -90,7 +90,7 @@ function inputOf(source: PipelineSource, release: number, more: Partial<DeployIn
       ...DEFAULT_SETTINGS,
       heartbeatTimeoutMs: HOUR,
       trackIntervalMs: 10_000,
-      reconcileIntervalMs: 24 * HOUR,
+      reconcileIntervalMs: HOUR,
     },
     ...more,
   };

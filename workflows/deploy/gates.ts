@@ -1,16 +1,23 @@
 import { withReason } from '../../domain/text';
+import type { PhasePlan } from '../../domain/deploy/plan';
+import { untilGuestsLeft } from './guests';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
 import { untilOpen } from './window';
 
-/** Waits until the next phase may begin, or the deploy is to stop: it is not paused, the pipeline not frozen, the window open. */
-export async function passGates(run: DeployRun): Promise<void> {
+/**
+ * Waits until the next phase may begin, or the deploy is to stop: it is not paused, the pipeline not frozen, the window
+ * open, and of the completion no canary in its way.
+ */
+export async function passGates(run: DeployRun, phase?: PhasePlan): Promise<void> {
+  const isFrozen = () => run.record.control.frozen !== null;
   for (;;) {
     await whilePaused(run);
     if (run.stop()) return;
     const { frozen } = run.record.control;
     if (frozen) run.pause('freeze', withReason(`frozen by ${frozen.actor}`, frozen.reason));
-    else if (!(await untilOpen(run, () => run.record.control.frozen !== null))) return;
+    else if (await untilOpen(run, isFrozen)) continue;
+    else if (phase?.kind !== 'completion' || !(await untilGuestsLeft(run, isFrozen))) return;
   }
 }
 

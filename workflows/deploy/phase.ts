@@ -9,6 +9,7 @@ import { formatTime } from '../../domain/text';
 import type { PhaseState } from '../../domain/views';
 import { bake } from './bake';
 import { dependable, resumed } from './dependable';
+import { joinAsGuest } from './guests';
 import { passGates, whileHalted } from './gates';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
@@ -24,7 +25,7 @@ export async function runPhase(
   phase: PhasePlan,
   units: readonly Unit[],
 ): Promise<void> {
-  await passGates(run);
+  await passGates(run, phase);
   if (run.stop()) return;
   begin(run, phase);
   const targets = targetsOf(phase, units, plan);
@@ -71,11 +72,12 @@ async function update(run: DeployRun, phase: PhasePlan, targets: readonly Planne
     if (leftEarly(run)) return;
     const id = updateId(run.workflowId, phase.key, attempt);
     sending(run, id);
+    await joinAsGuest(run, id);
     const request = { updateId: id, targets, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
     const end = await runUpdates(run, phase, request, control);
     if (end.kind === 'met') return updated(run, phase, id, end.units);
     if (end.kind !== 'left') await giveUp(run, id);
-    await act(run, phase, end);
+    await act(run, phase, end, attempt);
   }
 }
 
@@ -89,19 +91,37 @@ function sending(run: DeployRun, id: string): void {
   );
 }
 
-/** Tasks that came up dead are a bad change, as an unhealthy verdict is; anything else waits for a person. */
-async function act(run: DeployRun, phase: PhasePlan, end: Exclude<UpdateEnd, { kind: 'met' }>): Promise<void> {
+/**
+ * Tasks that came up dead are a bad change, as an unhealthy verdict is; anything else waits for a person. A canary may be
+ * refused because a deploy is updating the same units, so it also tries again by itself.
+ */
+async function act(
+  run: DeployRun,
+  phase: PhasePlan,
+  end: Exclude<UpdateEnd, { kind: 'met' }>,
+  attempt: number,
+): Promise<void> {
   if (end.kind === 'left') return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     run.pause('dependency', reason);
-    return resumed(run, () => leftEarly(run));
+    return run.input.canary ? retried(run, attempt) : resumed(run, () => leftEarly(run));
   }
   const reverts = end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert';
   const kept = reverts ? run.condemn(reason) : reason;
   if (kept === undefined) return;
   run.pause(end.kind === 'not-live' ? 'health' : 'timeout', kept);
   await whilePaused(run);
+}
+
+const MAX_RETRY_FACTOR = 12;
+
+/** Later and later, so that a night of trying fits into one history. */
+async function retried(run: DeployRun, attempt: number): Promise<void> {
+  const afterMs = run.input.settings.revertRetryMs * Math.min(attempt, MAX_RETRY_FACTOR);
+  const wake = () => leftEarly(run) || run.record.control.resuming !== null;
+  await run.until(wake, { afterMs, summary: 'canary: try again' });
+  run.unpause('trying again');
 }
 
 /** What is left over of an update whose criterion is met goes on only in the completion phase: nothing after it would cover it. */

@@ -1,4 +1,4 @@
-import { planDeploy, planRollback, PlanError, withoutBakes } from '../../domain/deploy/plan';
+import { planCanary, planDeploy, planRollback, PlanError, withoutBakes } from '../../domain/deploy/plan';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { asBefore } from '../../domain/deploy/planRevert';
 import { change, withPlan } from '../../domain/deploy/state';
@@ -50,9 +50,11 @@ export async function fetchUnits(run: DeployRun): Promise<readonly Unit[]> {
 }
 
 async function plan(run: DeployRun, service: string, units: readonly Unit[]): Promise<Ending | undefined> {
-  const { spec, artifacts, version, rollback, emergency } = run.input;
+  const { spec, artifacts, version, rollback, emergency, canary } = run.input;
   try {
-    const planned = (rollback ? planRollback : planDeploy)(spec, units, artifacts, version);
+    const planned = canary
+      ? planCanary(spec, units, artifacts, version, canary)
+      : (rollback ? planRollback : planDeploy)(spec, units, artifacts, version);
     const made = emergency?.skipBake ? withoutBakes(planned) : planned;
     run.set((record, now) => change(withPlan(record, made, asBefore(units, run.input.revertTo), service), now, {}));
     run.note(

@@ -5,6 +5,7 @@ import { change } from '../../domain/deploy/state';
 import type { UnitProgress } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
+import { joinAsGuest } from './guests';
 import type { DeployRun, Stop } from './run';
 import { runUpdates, type UpdateEnd } from './updates';
 
@@ -58,6 +59,7 @@ async function tryOnce(run: DeployRun, plan: RevertPlan, attempt: number): Promi
     if (asked) run.unpause(`resumed by ${asked.actor}`);
   };
   await hold();
+  await joinAsGuest(run, id);
   return runUpdates(run, plan.phase, request, {
     leave: ended,
     closed: () => false,

@@ -26,11 +26,20 @@ import {
 import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
 import { deployStatus } from '../../domain/deploy/view';
 import { withReason } from '../../domain/text';
+import { workflowIds } from '../../domain/ids';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import { frozenSignal, overtakenSignal, policySignal, statusQuery, type Frozen } from '../messages';
+import { guestLeftSignal } from '../lock';
+import {
+  canaryKeepOverSignal,
+  frozenSignal,
+  overtakenSignal,
+  policySignal,
+  statusQuery,
+  type Frozen,
+} from '../messages';
 import { retag } from '../tags';
 import { DeployWindow } from './window';
 import { Leftovers, waitFor, type Waited } from '../waiting';
@@ -48,11 +57,14 @@ export type Stop =
 export class DeployRun {
   record: DeployRecord;
   readonly workflowId = workflowInfo().workflowId;
-  readonly call: DeployCall;
   /** Null where updates may start at any time. */
   readonly window: DeployWindow | null;
   /** The update that the push type has not taken yet. */
   unsent: string | null = null;
+  /** The release lets go of a canary that it kept. */
+  keepOver = false;
+  /** How many canaries have left the service since this deploy holds it. */
+  guestsLeft = 0;
   /** The update whose criterion is met while some of its tasks are still to be updated. */
   rest: string | null = null;
   policy: Policy;
@@ -66,11 +78,12 @@ export class DeployRun {
     this.record = carried ? carriedOn(carried) : newDeploy(Date.now());
     this.policy = input.policy;
     this.window = input.window && !input.rollback && !input.emergency ? new DeployWindow(input.window) : null;
-    const { pipeline, release, spec, actor } = input;
-    this.call = { pushType: spec.pushType, pipeline, release, deployId: this.workflowId, actor, config: spec.config };
+    const { pipeline } = input;
     setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
     onSignal(policySignal, (policy) => void (this.policy = policy));
     onSignal(frozenSignal, (frozen) => this.freeze(frozen));
+    onSignal(canaryKeepOverSignal, () => void (this.keepOver = true));
+    onSignal(guestLeftSignal, () => void (this.guestsLeft += 1));
     onSignal(overtakenSignal, (overtaken) => this.overtaken(overtaken));
     openInbox<DeployVerb>({
       verbs: DEPLOY_VERBS,
@@ -80,6 +93,18 @@ export class DeployRun {
       record: (command) => this.recordCommand(command),
       unknownSignal: (name) => this.note('ignored', `ignored the unknown signal ${name}`),
     });
+  }
+
+  /** Who calls, for the push type. */
+  get call(): DeployCall {
+    const { pipeline, release, spec, actor } = this.input;
+    const { workflowId: deployId, record } = this;
+    const { service } = record;
+    return { pushType: spec.pushType, pipeline, release, deployId, service, actor, config: spec.config };
+  }
+
+  get lockId(): string {
+    return workflowIds.serviceLock(this.input.spec.pushType, this.record.service ?? '');
   }
 
   /** Replaces the record by what `step` makes of it, and shows it in the Web UI. */
@@ -127,7 +152,8 @@ export class DeployRun {
    */
   condemn(reason: string): string | undefined {
     if (this.record.control.noRevert) return reason;
-    const plan = this.planRevert();
+    // A canary goes back to what its units run then.
+    const plan = this.input.canary ? null : this.planRevert();
     if (plan !== null && 'impossible' in plan)
       return `${reason}; not reverted, since nothing is known about what ${plan.impossible.join(', ')} ran before`;
     this.unhealthy = { kind: 'revert', by: 'health', reason };

@@ -1,0 +1,158 @@
+import { condition, getExternalWorkflowHandle, ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { versionOf, type Artifact } from '../../domain/artifact';
+import { canarySpec } from '../../domain/deploy/canary';
+import type { DeployInput, DeployResult } from '../../domain/deploy/state';
+import { deployId, releaseId } from '../../domain/ids';
+import { ancestors, dependencies, inputsOf } from '../../domain/release/graph';
+import { isOver } from '../../domain/release/nextActions';
+import type { CanaryAction } from '../../domain/spec/pipeline';
+import { formatDuration, formatTime } from '../../domain/text';
+import type { deploy } from '../deploy';
+import { messageOf } from '../deploy/dependable';
+import { onSignal } from '../inbox';
+import { canaryKeepOverSignal, canaryKeptSignal } from '../messages';
+import { tagPairs } from '../tags';
+import type { ReleaseRun } from './run';
+
+/**
+ * Runs a canary as a child: a deploy of a few tasks that needs nobody's leave, since it excludes nobody, and is always
+ * undone. What it is kept for may come after it: then the action succeeds once the canary has baked, and the release ends
+ * after it is undone.
+ */
+export async function runCanaryAction(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
+  const first = run.record.actions[name]?.attempt ?? 1;
+  for (let attempt = first; ; attempt += 1) {
+    run.patch(name, { attempt, state: 'running', blockedBy: null, until: null, deploying: true });
+    const end = await runOnce(run, name, action);
+    if (end.kind === 'kept') return;
+    if (end.kind === 'succeeded') return run.close(name, 'succeeded', end.message);
+    if (end.kind === 'cancelled') {
+      run.because('operator');
+      return run.closeCancelled(name, end.message);
+    }
+    if (attempt - first + 1 >= action.retry.attempts || run.control.ending)
+      return run.close(name, 'failed', end.message);
+    await backOff(run, name, action, `attempt ${attempt} failed: ${end.message}`);
+    if (run.control.ending) return run.closeCancelled(name, run.endedBy());
+  }
+}
+
+interface End {
+  readonly kind: 'succeeded' | 'failed' | 'cancelled' | 'kept';
+  readonly message: string;
+}
+
+async function runOnce(run: ReleaseRun, name: string, action: CanaryAction): Promise<End> {
+  const id = run.deployWorkflowId(name);
+  const { keepUntil } = action.with;
+  const child = new CanaryChild();
+  onSignal(canaryKeptSignal(name), () => void (child.baked = true));
+  const work = follow(run, name, action, child);
+  run.track(work);
+  if (keepUntil !== undefined) run.track(letGo(run, id, keepUntil, child));
+  const comesLater = keepUntil !== undefined && isAfter(run, keepUntil, name);
+  const decided = () => child.end !== null || (comesLater && child.baked);
+  const inTime =
+    action.timeout === undefined
+      ? await condition(decided).then(() => true)
+      : await condition(decided, action.timeout, { summary: `${name}: timeout` });
+  if (!inTime) return late(child, id, action.timeout ?? 0);
+  if (child.end) return child.end;
+  run.close(name, 'succeeded', `healthy; it is kept until ${keepUntil ?? ''} ends`);
+  return { kind: 'kept', message: '' };
+}
+
+/** What is known of a canary under way. */
+class CanaryChild {
+  started = false;
+  baked = false;
+  end: End | null = null;
+}
+
+async function follow(run: ReleaseRun, name: string, action: CanaryAction, child: CanaryChild): Promise<void> {
+  try {
+    const start = startChild<typeof deploy>('deploy', {
+      workflowId: run.deployWorkflowId(name),
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      ...described(run, name, action),
+    });
+    run.deployStarts(name, start);
+    const handle = await start;
+    child.started = true;
+    child.end = endOf(await handle.result());
+    if (isOver(run.record.actions[name]?.state ?? 'running')) run.log('canary-over', `${name}: ${child.end.message}`);
+  } catch (error) {
+    child.end = { kind: 'failed', message: messageOf(error) };
+  }
+}
+
+function endOf({ outcome, reason }: DeployResult): End {
+  const kind = outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'failed';
+  return { kind, message: reason };
+}
+
+/** A canary that takes too long is undone before its action fails. */
+async function late(child: CanaryChild, id: string, timeoutMs: number): Promise<End> {
+  await getExternalWorkflowHandle(id)
+    .cancel()
+    .catch(() => undefined);
+  await condition(() => child.end !== null);
+  return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs)}` };
+}
+
+/** Tells the canary when what it is kept for has ended, however that was. */
+async function letGo(run: ReleaseRun, id: string, keepUntil: string, child: CanaryChild): Promise<void> {
+  const hasEnded = () => isOver(run.record.actions[keepUntil]?.state ?? 'skipped');
+  await condition(() => child.end !== null || (child.started && (hasEnded() || run.control.ending !== null)));
+  if (child.end !== null) return;
+  await getExternalWorkflowHandle(id)
+    .signal(canaryKeepOverSignal, keepUntil)
+    .catch(() => undefined);
+}
+
+const isAfter = ({ input }: ReleaseRun, later: string, earlier: string): boolean =>
+  ancestors(dependencies(input.spec.actions), later).has(earlier);
+
+/** What the child is started with, and what the Web UI shows of it. */
+function described(run: ReleaseRun, name: string, action: CanaryAction) {
+  const { spec, number, trigger, settings } = run.input;
+  const artifacts = artifactsOf(run, name);
+  const version = versionOf(artifacts);
+  const { amount, bake, keepUntil, pushType } = action.with;
+  const input: DeployInput = {
+    pipeline: spec.pipeline,
+    release: number,
+    action: name,
+    attempt: run.record.actions[name]?.attempt ?? 1,
+    spec: canarySpec(action.with),
+    canary: { amount, bakeMs: bake, keepUntil: keepUntil !== undefined },
+    artifacts,
+    version,
+    lastGood: null,
+    rollback: false,
+    policy: run.policy,
+    actor: trigger.actor,
+    settings,
+  };
+  const tags = {
+    ConveyorPipeline: spec.pipeline,
+    ConveyorRelease: releaseId(spec.pipeline, number),
+    ConveyorState: 'planning',
+    ConveyorPushType: pushType,
+    ConveyorArtifact: version,
+  };
+  return {
+    args: [input] as [DeployInput],
+    staticSummary: `${deployId(spec.pipeline, number, name)}: canary of ${version} through ${pushType}`,
+    typedSearchAttributes: tagPairs(tags),
+  };
+}
+
+const artifactsOf = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
+  inputsOf(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);
+
+async function backOff(run: ReleaseRun, name: string, action: CanaryAction, why: string): Promise<void> {
+  const { backoff } = action.retry;
+  run.patch(name, { state: 'blocked', blockedBy: `retry: ${why}`, until: formatTime(Date.now() + backoff) });
+  if (backoff > 0) await condition(() => run.control.ending !== null, backoff, { summary: `${name}: retry` });
+}
