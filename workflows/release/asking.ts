@@ -26,7 +26,10 @@ export function ready(run: ReleaseRun, name: string, asking: Asking): void {
     ...asking,
   };
   const signal = asking.kind === 'deploy' ? deployReadySignal : actionReadySignal;
-  run.track(toPipeline(run).signal(signal, message));
+  const send = () => toPipeline(run).signal(signal, message);
+  // Not before the pipeline has heard that the attempt before is over: it would take that for this one's end.
+  const before = run.overs.get(name);
+  run.track(before === undefined ? send() : before.then(send));
 }
 
 /** An action has ended, or waits no more. */
@@ -37,7 +40,9 @@ export async function over(
   left: Pick<ActionOver, 'revertTo'> = {},
 ): Promise<void> {
   const signal = kind === 'deploy' ? deployOverSignal : actionOverSignal;
-  await toPipeline(run).signal(signal, { release: run.input.number, action: name, ...left });
+  const told = toPipeline(run).signal(signal, { release: run.input.number, action: name, ...left });
+  run.overs.set(name, told);
+  await told;
 }
 
 export const toPipeline = ({ input }: ReleaseRun) =>

@@ -29,14 +29,14 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const admission = await admitted(run, name, { kind: 'deploy', artifacts, mutex: ownGroups(run, action) });
   const granted = admission?.kind === 'granted' ? admission : undefined;
   const global = granted ? globalGroups(run, action) : [];
-  if (global.length > 0) await run.groups.hold(run, name, global);
-  if (granted) await unhindered(run, name);
+  const givesUp = () => run.control.ending !== null || run.overtaken !== null;
+  if (global.length > 0) await run.groups.hold(run, name, global, givesUp);
+  if (granted) await unhindered(run, name, givesUp);
   let result: DeployResult | undefined;
-  if (granted && !run.control.ending && !run.overtaken)
-    result = await deployAdmitted(run, name, action, artifacts, granted);
+  if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
   else refused(run, name, admission, artifacts);
-  if (global.length > 0) await run.groups.letGo(name);
-  await over(run, name, 'deploy', result?.revertTo === undefined ? {} : { revertTo: result.revertTo });
+  const left = result?.revertTo === undefined ? {} : { revertTo: result.revertTo };
+  await Promise.all([global.length > 0 && run.groups.letGo(name), over(run, name, 'deploy', left)]);
 }
 
 /** With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for nobody. */

@@ -12,39 +12,46 @@ import type { ReleaseRun } from './run';
 export class GlobalGroups {
   private readonly granted = new Set<string>();
   private readonly users = new Map<string, Set<string>>();
+  /** Locks that were told that it lets go, and until they know: a request must not arrive before. */
+  private readonly leaving = new Map<string, Promise<void>>();
 
   constructor() {
     onSignal(lockGrantedSignal, ({ lock }) => void this.granted.add(lock));
   }
 
-  /** Takes the groups one after the other, in the order given, until all are held or the release is ending. */
-  async hold(run: ReleaseRun, action: string, groups: readonly string[]): Promise<void> {
+  /** Takes the groups one after the other, in the order given, until all are held or the action is to give up. */
+  async hold(run: ReleaseRun, action: string, groups: readonly string[], givesUp: () => boolean): Promise<void> {
     const { input } = run;
     for (const group of groups) {
-      if (run.control.ending) return;
+      if (givesUp()) return;
       const lock = workflowIds.groupLock(group);
       const users = this.users.get(lock) ?? new Set();
       this.users.set(lock, users.add(action));
       if (users.size === 1) {
+        await this.leaving.get(lock);
         this.granted.delete(lock);
         const owner = releaseId(input.spec.pipeline, input.number);
         await holders.requestLock(lock, { owner, requester: workflowInfo().workflowId }, input.settings);
       }
       if (!this.granted.has(lock))
         run.patch(action, { state: 'blocked', blockedBy: `waiting for ${group}, which others hold` });
-      await condition(() => this.granted.has(lock) || run.control.ending !== null);
+      await condition(() => this.granted.has(lock) || givesUp());
     }
   }
 
   /** An action has ended, or gave up waiting. */
   async letGo(action: string): Promise<void> {
-    for (const [lock, users] of this.users) {
-      if (!users.delete(action) || users.size > 0) continue;
-      this.users.delete(lock);
-      this.granted.delete(lock);
-      await getExternalWorkflowHandle(lock)
-        .signal(releaseLockSignal, workflowInfo().workflowId)
-        .catch(() => undefined);
-    }
+    const free = [...this.users].filter(([, users]) => users.delete(action) && users.size === 0);
+    await Promise.all(free.map(([lock]) => this.leave(lock)));
+  }
+
+  private leave(lock: string): Promise<void> {
+    this.users.delete(lock);
+    this.granted.delete(lock);
+    const told = getExternalWorkflowHandle(lock)
+      .signal(releaseLockSignal, workflowInfo().workflowId)
+      .catch(() => undefined);
+    this.leaving.set(lock, told);
+    return told;
   }
 }

@@ -18,7 +18,7 @@ export async function guarded(
   const own = ownGroups(run, action);
   if (own.length > 0) await holdOwn(run, name, own);
   const global = globalGroups(run, action);
-  if (global.length > 0) await run.groups.hold(run, name, global);
+  if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
   if (action.window) await opened(run, name, action.window);
   await unhindered(run, name);
   if (run.control.ending) run.closeCancelled(name, run.endedBy());
@@ -26,8 +26,8 @@ export async function guarded(
     run.patch(name, { state: 'running', blockedBy: null, until: null });
     await work();
   }
-  if (global.length > 0) await run.groups.letGo(name);
-  if (own.length > 0) await over(run, name, 'exclusive');
+  const left = [global.length > 0 && run.groups.letGo(name), own.length > 0 && over(run, name, 'exclusive')];
+  await Promise.all(left);
 }
 
 /** Groups that the pipeline grants … */
@@ -54,11 +54,15 @@ async function opened(run: ReleaseRun, name: string, window: NonNullable<ActionS
   }
 }
 
-/** Nothing begins while the release is paused or its pipeline frozen. */
-export async function unhindered(run: ReleaseRun, name: string): Promise<void> {
+/** Nothing begins while the release is paused or its pipeline frozen; until then an action may have to give up. */
+export async function unhindered(
+  run: ReleaseRun,
+  name: string,
+  givesUp = (): boolean => run.control.ending !== null,
+): Promise<void> {
   const hindrance = () => run.hindrance();
   const why = hindrance();
-  if (why === undefined || run.control.ending) return;
+  if (why === undefined || givesUp()) return;
   run.patch(name, { state: 'blocked', blockedBy: why, until: null });
-  await condition(() => hindrance() === undefined || run.control.ending !== null);
+  await condition(() => hindrance() === undefined || givesUp());
 }

@@ -39,6 +39,8 @@ export class ReleaseRun {
   record: ReleaseRecord;
   control: ReleaseControl = RELEASE_FREE;
   readonly admissions = new Map<string, Admission>();
+  /** What the pipeline is being told of attempts that are over, by action. */
+  readonly overs = new Map<string, Promise<void>>();
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
   /** The release that its deploys were told to make way for. */
