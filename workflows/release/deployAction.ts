@@ -36,7 +36,9 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
   else refused(run, name, admission, artifacts);
   const left = result?.revertTo === undefined ? {} : { revertTo: result.revertTo };
-  await Promise.all([global.length > 0 && run.groups.letGo(name), over(run, name, 'deploy', left)]);
+  const letGo = global.length > 0 ? run.groups.letGo(name) : undefined;
+  await over(run, name, 'deploy', left);
+  await letGo;
 }
 
 /** With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for nobody. */

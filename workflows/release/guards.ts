@@ -26,8 +26,10 @@ export async function guarded(
     run.patch(name, { state: 'running', blockedBy: null, until: null });
     await work();
   }
-  const left = [global.length > 0 && run.groups.letGo(name), own.length > 0 && over(run, name, 'exclusive')];
-  await Promise.all(left);
+  // Both at once, so that an attempt that follows asks for nothing before.
+  const letGo = global.length > 0 ? run.groups.letGo(name) : undefined;
+  if (own.length > 0) await over(run, name, 'exclusive');
+  await letGo;
 }
 
 /** Groups that the pipeline grants … */
