@@ -50,6 +50,8 @@ export interface ReleaseSummary {
   readonly number: number;
   readonly state: ReleaseState;
   readonly cause: ReleaseCause | null;
+  /** superseded, preempted: the release that it made way for. */
+  readonly causedBy?: number;
   readonly trigger: Trigger;
   readonly startedAt: string;
   readonly endedAt: string | null;

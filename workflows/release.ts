@@ -14,6 +14,7 @@ import type { ActionSpec } from '../domain/spec/pipeline';
 import { admissionSignal, childOverSignal, releaseOverSignal, waitingSignal } from './messages';
 import { messageOf } from './deploy/dependable';
 import { startChildren } from './release/children';
+import { runCanaryAction } from './release/canaryAction';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
@@ -74,6 +75,8 @@ function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<voi
   switch (action.type) {
     case 'deploy':
       return runDeployAction(run, name, action);
+    case 'canary':
+      return guarded(run, name, action, () => runCanaryAction(run, name, action));
     case 'manual-pick':
       return guarded(run, name, action, () => runPickAction(run, name, action));
     case 'custom-script':
@@ -98,6 +101,7 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
     number: input.number,
     state: state === 'succeeded' || state === 'failed' ? state : 'cancelled',
     cause: run.record.cause,
+    ...(run.record.causedBy === undefined ? {} : { causedBy: run.record.causedBy }),
     artifacts: [...input.artifacts, ...outputs],
     deploys: run.record.deploys,
     endedAt: formatTime(Date.now()),

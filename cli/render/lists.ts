@@ -3,6 +3,7 @@ import { paint, table, tint, type View } from './paint';
 import {
   ago,
   artifactWords,
+  causeWords,
   clock,
   deployWord,
   OUTCOME_SIGNS,
@@ -36,7 +37,7 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
     const { glyph, tone } = RELEASE_SIGNS[row.state];
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + (row.cause === null ? '' : ` (${row.cause})`),
+      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
@@ -82,7 +83,7 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
     });
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + (row.cause === null ? '' : ` (${row.cause})`),
+      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row),
       deploys.join('; ') || '–',
       artifactWords(row.artifacts),
       clock(row.startedAt, view),

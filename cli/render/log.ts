@@ -1,5 +1,5 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
-import { VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
+import { causeWords, VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
 export interface Watched {
@@ -43,10 +43,9 @@ function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[
   }
   lines.push(...pickLines(before, after, last));
   if (before?.state !== after.state && after.state !== 'running') {
-    const cause = after.cause === null ? '' : ` (${after.cause})`;
     lines.push({
       at: after.endedAt ?? last,
-      text: `${after.id}  ${RELEASE_SIGNS[after.state].glyph} ${after.state}${cause}`,
+      text: `${after.id}  ${RELEASE_SIGNS[after.state].glyph} ${after.state}${causeWords(after)}`,
     });
   }
   return lines;

@@ -11,7 +11,7 @@ import {
 import { alignRows, paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
-import { artifactWords, clock, PAUSED, RELEASE_SIGNS, took, triggerWords, untilWords } from './words';
+import { artifactWords, causeWords, clock, PAUSED, RELEASE_SIGNS, took, triggerWords, untilWords } from './words';
 
 /**
  * A release for people: its actions as a tree, with the deploys that run in it unfolded to phases and units; its children.
@@ -77,13 +77,12 @@ function header(
   colors: Colors,
 ): string[] {
   const sign = RELEASE_SIGNS[release.state];
-  const cause = release.cause === null ? '' : ` (${release.cause})`;
   const pauses = deploys.filter((deploy) => deploy.paused !== null);
   const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '');
   return fieldLines(
     [
       ['Release', colors.bold(release.id)],
-      ['Status', tint(colors, sign.tone, `${sign.glyph} ${release.state}${cause}`)],
+      ['Status', tint(colors, sign.tone, `${sign.glyph} ${release.state}${causeWords(release)}`)],
       ...pauses.map(
         (deploy) =>
           ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${deploy.id} ${pauseWords(deploy, view)}`)] as const,

@@ -163,6 +163,12 @@ export const artifactWords = (artifacts: readonly Artifact[]): string =>
 /** `12s`; `0s` for less than one. */
 export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDuration(ms));
 
+/** ` (superseded by 13)`; nothing for what has no cause. */
+export function causeWords({ cause, causedBy }: Pick<ReleaseSummary, 'cause' | 'causedBy'>): string {
+  if (cause === null) return '';
+  return causedBy === undefined ? ` (${cause})` : ` (${cause} by ${causedBy})`;
+}
+
 /** `manual by user:alice`, and what it undoes, hurries past or belongs to. */
 export function triggerWords({ trigger }: Pick<ReleaseSummary, 'trigger'>): string {
   const { kind, actor, of, reason, parent } = trigger;

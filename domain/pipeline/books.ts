@@ -99,6 +99,7 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     number: release.number,
     state: result.state,
     cause: result.cause,
+    ...(result.causedBy === undefined ? {} : { causedBy: result.causedBy }),
     trigger: release.trigger,
     startedAt: release.createdAt,
     endedAt: result.endedAt,

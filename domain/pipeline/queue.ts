@@ -60,7 +60,12 @@ export function thinned(state: PipelineState, nowMs: number): PipelineState {
   const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];
   const surplus = waiting.slice(0, Math.max(0, waiting.length - MAX_QUEUED));
   return [...new Set([...gated, ...surplus])].reduce(
-    (next, release) => settled(inheriting(next, release, newest), neverStarted(release, 'superseded', nowMs), nowMs),
+    (next, release) =>
+      settled(
+        inheriting(next, release, newest),
+        { ...neverStarted(release, 'superseded', nowMs), causedBy: newest.number },
+        nowMs,
+      ),
     state,
   );
 }

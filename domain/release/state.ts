@@ -49,6 +49,8 @@ export interface ReleaseResult {
   readonly number: number;
   readonly state: Extract<ReleaseState, 'succeeded' | 'failed' | 'cancelled'>;
   readonly cause: ReleaseCause | null;
+  /** superseded, preempted: by which release. */
+  readonly causedBy?: number;
   readonly artifacts: readonly Artifact[];
   readonly deploys: readonly DeploySettled[];
   readonly endedAt: string;
@@ -70,6 +72,7 @@ export interface ReleaseRecord {
   readonly actions: Readonly<Record<string, ActionRecord>>;
   readonly paused: boolean;
   readonly cause: ReleaseCause | null;
+  readonly causedBy?: number;
   readonly deploys: readonly DeploySettled[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
@@ -175,6 +178,7 @@ export function releaseStatus(
     number: input.number,
     state: releaseState(record, input.spec),
     cause: record.cause,
+    ...(record.causedBy === undefined ? {} : { causedBy: record.causedBy }),
     trigger: input.trigger,
     startedAt: formatTime(record.startedAtMs),
     endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),

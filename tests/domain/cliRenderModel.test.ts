@@ -302,7 +302,9 @@ STATE        CAUSE       RELEASES  SHARE
   });
 });
 
-test('history tells the cause beside the state', () => {
+test('history tells the cause beside the state, and by which release where it made way', () => {
+  const [row] = rows([['cancelled', 'superseded']]);
+  expect(historyTable([{ ...row!, causedBy: 13 }], view)).toMatch(/cancelled \(superseded by 13\)/);
   expect(historyTable(rows([['cancelled', 'superseded']]), view)).toMatch(/cancelled \(superseded\)/);
 });
 

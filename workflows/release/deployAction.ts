@@ -57,13 +57,13 @@ function refused(
 ): void {
   const { overtaken } = run;
   if (run.control.ending === null && overtaken) {
-    run.because(overtaken.why);
+    run.because(overtaken.why, overtaken.by);
     return run.close(name, 'cancelled', `${overtaken.why} by release ${overtaken.by}`);
   }
   if (run.control.ending || admission === undefined || admission.kind === 'granted')
     return cancelledBeforeDeploy(run, name, artifacts);
   if (admission.kind === 'superseded') {
-    run.because('superseded');
+    run.because('superseded', admission.by);
     return run.close(name, 'cancelled', `release ${admission.by} is newer and ready`);
   }
   run.because('bad-package');
@@ -122,7 +122,7 @@ function close(run: ReleaseRun, name: string, artifacts: readonly Artifact[], re
   run.set({ ...run.record, deploys: [...run.record.deploys, { action: name, artifacts, result }] });
   if (result.outcome === 'succeeded') return run.close(name, 'succeeded', result.reason);
   if (result.outcome !== 'cancelled') return run.close(name, 'failed', result.reason);
-  run.because(result.cause ?? 'operator');
+  run.because(result.cause ?? 'operator', result.cause ? run.overtaken?.by : undefined);
   run.close(name, 'cancelled', result.reason);
 }
 

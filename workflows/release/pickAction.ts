@@ -61,7 +61,7 @@ function decide(run: ReleaseRun, name: string, expiredMs: number | undefined): D
     return refused(() => run.close(name, 'failed', withReason(`rejected by ${decision.actor}`, decision.reason)));
   if (admission?.kind === 'superseded')
     return refused(() => {
-      run.because('superseded');
+      run.because('superseded', admission.by);
       run.close(name, 'cancelled', `release ${admission.by} was picked`);
     });
   const id = deployId(run.input.spec.pipeline, run.input.number, name);

@@ -141,9 +141,9 @@ export class ReleaseRun {
     this.close(action, 'cancelled', message);
   }
 
-  /** Why the release as a whole ends cancelled; the first cause stands. */
-  because(cause: ReleaseCause): void {
-    this.set({ ...this.record, cause: this.record.cause ?? cause });
+  /** Why the release as a whole ends cancelled, and by which other; the first cause stands. */
+  because(cause: ReleaseCause, by?: number): void {
+    if (this.record.cause === null) this.set({ ...this.record, cause, ...(by === undefined ? {} : { causedBy: by }) });
   }
 
   admitted(action: string, admission: Admission): void {
