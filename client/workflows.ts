@@ -33,7 +33,8 @@ export class Workflows {
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
     return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [input] }), {
       notFound: () => unknown(id),
-      refused: (code, failure) => refusalOf(id, WORDS[name] ?? name, input, code, failure),
+      refused: (code, failure) =>
+        refusalOf(id, 'emergency' in input ? 'push' : (WORDS[name] ?? name), input, code, failure),
     });
   }
 
