@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import {
+  planCanary,
   planDeploy,
   planRollback,
   plannedTasks,
   targetsOf,
   unitsOf,
+  withoutBakes,
   PlanError,
   type DeployPlan,
 } from '../../domain/deploy/plan';
@@ -270,4 +272,22 @@ test('amounts are cumulative: more percent reaches all that less percent did', (
       }
     }),
   );
+});
+
+describe('a canary', () => {
+  const canary = (units: readonly Unit[] = FLEET) =>
+    planCanary(spec(), units, [], 'kv:2', { amount: { count: 2 }, bakeMs: 1 });
+
+  test('is one phase over all units, and completes nothing', () => {
+    expect(shapeOf(canary())).toEqual(['0 canary * 2']);
+    expect(canary().phases[0]).toMatchObject({ kind: 'partial', bakeMs: 1 });
+  });
+  test('needs units', () => expect(() => canary([])).toThrow(PlanError));
+});
+
+test('an emergency that skips its bakes leaves everything else as it is', () => {
+  const usual = plan({ phases: [{ scope: '*', amount: 1, bake: '1h' }] });
+  const urgent = withoutBakes(usual);
+  expect(shapeOf(urgent)).toEqual(shapeOf(usual));
+  expect(urgent.phases.map(({ bakeMs }) => bakeMs)).toEqual([0, 0]);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterWatch, type Watched } from '../../domain/deploy/bake';
-import { resultOf, type Ending } from '../../domain/deploy/outcome';
+import { NO_COMMANDS, type Control } from '../../domain/deploy/control';
+import { cancelled as endOfStopped, resultOf, type Ending } from '../../domain/deploy/outcome';
 import { judgeProgress, judgeTimeout } from '../../domain/deploy/progress';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { Amount } from '../../domain/fleet/amount';
@@ -251,5 +252,15 @@ describe('how a deploy ends', () => {
     );
     expect(reverted.reverted).toEqual({ by: 'user:alice', bad: false });
     expect(resultOf(cancelled(null), 'kv:2', NO_TIME).reverted).toBeNull();
+  });
+
+  test('names the release that took its place, unless a person cancelled it first', () => {
+    const overtaken = { by: 3, why: 'preempted' } as const;
+    const stopped = (cancel: Control['cancel']) =>
+      resultOf(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), 'kv:2', NO_TIME);
+    expect(stopped(null)).toMatchObject({ cause: 'preempted', reason: 'preempted by release 3' });
+    const byPerson = stopped({ actor: 'user:alice', reason: 'lunch', at: '' });
+    expect(byPerson.reason).toBe('cancelled by user:alice: lunch');
+    expect(byPerson.cause).toBeUndefined();
   });
 });

@@ -49,7 +49,7 @@ test.each(['cancel', 'revert'] as const)(
 describe('a push type that has forgotten the update', () => {
   const forget = () => {
     const { fleet } = world.simulator.simulation;
-    for (const job of fleet.jobs.values()) job.active = null;
+    for (const job of fleet.jobs.values()) job.active = [];
     fleet.updates.clear();
   };
 

@@ -1,22 +1,16 @@
 import type { DeploySpec } from '../deploy';
 import type { Rule } from '../lint';
-import type { ActionSpec, PipelineSpec } from '../pipeline';
+import type { PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 
 /**
  * What the file format has and this version does not execute yet. It is refused, never ignored: somebody who asked for a
- * window must not get a deploy at night. A feature that lands deletes its line here.
+ * check before a phase must not get a deploy without. A feature that lands deletes its line here.
  */
 type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
 
 const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
   ['emergency.approvals', ['emergency', 'approvals'], ({ emergency }) => (emergency?.approvals ?? 0) > 0],
-  ['notify', ['notify'], ({ notify }) => notify.length > 0],
-];
-
-const OF_ACTION: readonly Missing<ActionSpec>[] = [
-  ['type: canary', ['type'], ({ type }) => type === 'canary'],
-  ['window', ['window'], ({ type, window }) => type === 'deploy' && window !== undefined],
 ];
 
 const OF_DEPLOY: readonly Missing<DeploySpec>[] = [
@@ -50,11 +44,9 @@ function refuse<T>(missing: readonly Missing<T>[], base: Path, value: T): Findin
 
 const notAvailable: Rule = (spec) => [
   ...refuse(OF_PIPELINE, [], spec),
-  ...Object.entries(spec.actions).flatMap(([name, action]) => {
-    const base = ['actions', name];
-    const inDeploy = action.type === 'deploy' ? refuseInDeploy([...base, 'with'], action.with) : [];
-    return [...refuse(OF_ACTION, base, action), ...inDeploy];
-  }),
+  ...Object.entries(spec.actions).flatMap(([name, action]) =>
+    action.type === 'deploy' ? refuseInDeploy(['actions', name, 'with'], action.with) : [],
+  ),
 ];
 
 const refuseInDeploy = (base: Path, deploy: DeploySpec): Finding[] => [
