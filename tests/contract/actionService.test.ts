@@ -11,6 +11,7 @@ const SERVICES = [
   ['load-test-filter', {}],
   ['check-and-prefetch', {}],
   ['profile', {}],
+  ['incident-report', {}],
 ] as const;
 
 for (const [name, options] of SERVICES)

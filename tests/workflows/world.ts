@@ -9,13 +9,14 @@ import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { CommandInput, CommandReceipt, Verb } from '../../domain/verbs';
-import type { DeployStatus, PipelineStatus, ReleaseStatus } from '../../domain/views';
+import type { DeployStatus, PipelineStatus, ReleaseStatus, Trigger } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
 import { parseRegistry } from '../../sdk/registry';
 import { createSimulator, type Simulator } from '../../simulator/app';
 import { createWorker } from '../../workers/createWorker';
-import type { Applied, Started } from '../../workflows/messages';
+import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
 import { MemoryIndex } from './memoryIndex';
+import { SlowActions } from './slowActions';
 
 // Failing activities are part of most tests; what the worker says of them is not.
 Runtime.install({
@@ -36,6 +37,8 @@ export class VirtualWorld {
     private readonly running: Promise<void>,
     readonly taskQueue: string,
     private readonly index: MemoryIndex,
+    /** Actions that take as long as a test says. */
+    readonly slow: SlowActions,
   ) {}
 
   static async open(seed = 1, options: Partial<WorkerOptions> = {}): Promise<VirtualWorld> {
@@ -49,6 +52,7 @@ export class VirtualWorld {
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => env.sleep(ms) });
     const taskQueue = `virtual-${randomUUID()}`;
     const index = new MemoryIndex();
+    const slow = new SlowActions(clock.now);
     const worker = await createWorker({
       connection: env.nativeConnection,
       client,
@@ -58,10 +62,10 @@ export class VirtualWorld {
       codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
       registry: parseRegistry(EXTENSIONS, {}),
       clock,
-      fetch: viaApp(simulator.app),
+      fetch: viaApp(slow.app.route('/', simulator.app)),
       options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s', ...options },
     });
-    return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue, index);
+    return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue, index, slow);
   }
 
   /** Stops everything; fails when a checker found a violation of DESIGN §6. */
@@ -128,9 +132,33 @@ export class VirtualWorld {
   }
 
   async release(pipeline: string, version: string, actor = 'user:alice'): Promise<Started> {
-    const artifact: Artifact = { name: 'executable', kind: 'executable', version, metadata: {} };
-    const trigger = { kind: 'manual', actor, key: null };
-    return this.update(this.pipeline(pipeline), 'start-release', { artifacts: [artifact], trigger });
+    const trigger: Trigger = { kind: 'manual', actor, key: null };
+    return this.start(pipeline, { artifacts: [executable(version)], trigger });
+  }
+
+  /** As `release`, of any artifacts and however it begins. */
+  start(pipeline: string, input: Partial<StartInput> = {}): Promise<Started> {
+    const trigger: Trigger = { kind: 'manual', actor: 'user:alice', key: null };
+    return this.update(this.pipeline(pipeline), 'start-release', { artifacts: [], trigger, ...input });
+  }
+
+  /** What a finder brings. */
+  submit(pipeline: string, artifacts: readonly Artifact[], key: string | null = null): Promise<Submitted> {
+    const trigger: Trigger = { kind: 'finder', actor: 'service:conveyor', key };
+    return this.update(this.pipeline(pipeline), 'submit', { artifacts, trigger });
+  }
+
+  /** An emergency push of one version. */
+  push(pipeline: string, version: string, { action = 'deploy', skipBake = false } = {}): Promise<Started> {
+    const trigger: Trigger = { kind: 'emergency', actor: 'user:alice', key: null, reason: 'outage' };
+    return this.start(pipeline, { artifacts: [executable(version)], trigger, emergency: { action, skipBake } });
+  }
+
+  pick(pipeline: string, release: number, input: CommandInput = {}): Promise<CommandReceipt> {
+    return this.command(workflowIds.release(pipeline, release), 'pick', {
+      ...{ action: 'approve', approve: true },
+      ...input,
+    });
   }
 
   rollBack(pipeline: string, of: number, input: CommandInput): Promise<Started> {
@@ -204,6 +232,10 @@ export class VirtualWorld {
   }
 }
 
+export const executable = (version: string): Artifact => ({
+  ...{ name: 'executable', kind: 'executable', version, metadata: {} },
+});
+
 export interface JobView {
   readonly name: string;
   readonly size: number;
@@ -225,12 +257,13 @@ const VIRTUAL_SETTINGS: Settings = {
   reconcileIntervalMs: 24 * HOUR,
 };
 
+const ACTION_SERVICES = ['build', 'integr-test', 'perf-test', 'pkg', 'profile', 'incident-report'];
+
 const EXTENSIONS = {
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
-    { name: 'build', kind: 'action-service', url: 'http://simulator/actions/build' },
-    { name: 'integr-test', kind: 'action-service', url: 'http://simulator/actions/integr-test' },
-    { name: 'pkg', kind: 'action-service', url: 'http://simulator/actions/pkg' },
+    { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
+    ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
   ],
 };
 

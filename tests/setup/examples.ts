@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { KVSTORE_JOBS } from '../../cli/demo/world';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+
+/** What is in examples/, found by looking, so that no example can be forgotten. */
+
+const FOLDER = join(__dirname, '../../examples');
+
+/** Paths of all pipeline files, as `fdo/pipeline.yaml`. */
+export const examplePipelines = (): string[] =>
+  readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.yaml') && /^pipeline:/m.test(readFileSync(examplePath(file), 'utf8')))
+    .sort();
+
+/** These have times of production, which only virtual time can wait for. */
+export const IN_VIRTUAL_TIME = ['frontend/pipeline.yaml', 'minimal/pipeline.yaml'];
+
+export const examplePath = (file: string): string => join(FOLDER, file);
+
+export const exampleSource = (file: string): PipelineSource =>
+  parse(readFileSync(examplePath(file), 'utf8'), { merge: true }) as PipelineSource;
+
+export type ExampleJob = Pick<(typeof KVSTORE_JOBS)[number], 'name' | 'service' | 'region' | 'tasks' | 'version'>;
+
+/** The jobs that the example of a file deploys, as the control API of the simulated world takes them. */
+export function exampleFleet(file: string): readonly ExampleJob[] {
+  const [example = ''] = file.split('/');
+  const fleet = examplePath(join(example, 'fleet.yaml'));
+  return existsSync(fleet) ? (parse(readFileSync(fleet, 'utf8')) as ExampleJob[]) : KVSTORE_JOBS;
+}

@@ -1,0 +1,61 @@
+import { examplePipelines, exampleFleet, exampleSource, IN_VIRTUAL_TIME } from '../setup/examples';
+import { HOUR, VirtualWorld } from './world';
+
+/** The examples with times of production, in virtual time; the others run on a real server (tests/system). */
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+});
+afterEach(() => world.close());
+
+async function released(file: string, artifact: string, version: string): Promise<string> {
+  for (const job of exampleFleet(file)) await world.control('POST', '/control/jobs', job);
+  const source = { ...exampleSource(file), owners: ['user:alice'] };
+  await world.apply(source);
+  const artifacts = [{ name: artifact, kind: artifact, version, metadata: {} }];
+  const trigger = { kind: 'manual', actor: 'user:alice', key: null };
+  await world.pipeline(source.pipeline).executeUpdate('start-release', { args: [{ artifacts, trigger }] });
+  return source.pipeline;
+}
+
+const versions = async () => new Set((await world.jobs()).flatMap((job) => Object.keys(job.versions)));
+
+test('each of them is there', () => {
+  expect(examplePipelines()).toEqual(expect.arrayContaining(IN_VIRTUAL_TIME));
+});
+
+test('examples/minimal deploys to all tasks, with ten minutes between its phases', async () => {
+  const pipeline = await released('minimal/pipeline.yaml', 'executable', 'hello:2');
+  expect((await world.ended(pipeline, 1)).state).toBe('succeeded');
+  expect(await versions()).toEqual(new Set(['hello:2']));
+  const { phases } = await world.deployStatus(pipeline, 1);
+  expect(phases.map(({ amount, state }) => [amount, state])).toEqual([
+    ['1%', 'succeeded'],
+    ['10%', 'succeeded'],
+    ['100%', 'succeeded'],
+  ]);
+  expect(Date.parse(phases[1]!.startedAt!) - Date.parse(phases[0]!.updatedAt!)).toBeGreaterThanOrEqual(10 * 60_000);
+});
+
+test('examples/frontend tests, compares, and deploys one region after the other', async () => {
+  const pipeline = await released('frontend/pipeline.yaml', 'source', '12');
+  const release = await world.ended(pipeline, 1, { stepMs: HOUR / 6, withinMs: 24 * HOUR });
+  expect(release.actions.map(({ name, state }) => [name, state])).toEqual([
+    ['build', 'succeeded'],
+    ['integration', 'succeeded'],
+    ['performance', 'succeeded'],
+    ['deploy', 'succeeded'],
+    ['report', 'skipped'],
+  ]);
+  expect(await versions()).toEqual(new Set(['frontend:12']));
+}, 180_000);
+
+test('examples/frontend is not deployed when it is slower than what runs, and leaves no report of a deploy', async () => {
+  await world.describeVersion('frontend:13', { latencyFactor: 1.2 });
+  const pipeline = await released('frontend/pipeline.yaml', 'source', '13');
+  const release = await world.ended(pipeline, 1);
+  const performance = release.actions.find(({ name }) => name === 'performance');
+  expect([release.state, performance?.message]).toEqual(['failed', expect.stringMatching(/more latency than allowed/)]);
+  expect(await versions()).toEqual(new Set(['frontend:11']));
+});
