@@ -48,10 +48,7 @@ function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View
   if (mode === 'manual')
     return gates === 'releases' ? 'manual: only a person starts a release' : 'manual: a person picks what is deployed';
   const zone = timezone === undefined ? '' : ` of ${timezone}`;
-  const when =
-    next === null
-      ? ''
-      : `; the next ${gates === 'deploys' ? 'deploys wait' : 'releases wait'} ${untilWords(next, view)}`;
+  const when = next === null ? '' : `; next ${untilWords(next, view).replace(/^until /, '')}`;
   return `calendar${zone}, for ${gates}${when}`;
 }
 

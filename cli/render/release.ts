@@ -1,4 +1,4 @@
-import type { DeployStatus, ReleaseStatus, WaitView } from '../../domain/views';
+import type { ActionView, DeployStatus, ReleaseStatus, WaitView } from '../../domain/views';
 import {
   fieldLines,
   healthSection,
@@ -89,6 +89,7 @@ function header(
       ),
       ...waits.map((deploy) => ['Now', deploy.summary] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
+      ...release.actions.flatMap((action) => blockedLine(action, view)),
       ['Artifacts', artifactWords(release.artifacts)],
       ['Trigger', triggerWords(release)],
       [
@@ -98,6 +99,13 @@ function header(
     ],
     colors,
   );
+}
+
+/** A wait whose end is known has a line of its own: in the tree it is the first that a narrow screen cuts. */
+function blockedLine({ name, state, blockedBy, until, pickBy }: ActionView, view: View): (readonly [string, string])[] {
+  if (state !== 'blocked' || until === null) return [];
+  const why = pickBy === null ? blockedBy : 'for a person';
+  return [['Waits', `${name}, ${untilWords(until, view)}: ${why ?? ''}`]];
 }
 
 const waitWords = ({ why, until }: WaitView, view: View): string =>

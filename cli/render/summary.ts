@@ -1,4 +1,5 @@
 import type { HistoryRow, ReleaseState } from '../../domain/views';
+import { plural } from '../../domain/text';
 import { paint, table, tint, type View } from './paint';
 import { clock, RELEASE_SIGNS } from './words';
 
@@ -51,7 +52,7 @@ export function renderSummary({ pipeline, releases, running, since, ends }: Hist
   return [
     table(['STATE', 'CAUSE', 'RELEASES', 'SHARE'], cells, 'no release has ended yet', view),
     '',
-    colors.dim(`${releases} releases of ${pipeline} that ended${from}${more}`),
+    colors.dim(`${plural(releases, 'release')} of ${pipeline} that ended${from}${more}`),
   ].join('\n');
 }
 

@@ -115,7 +115,8 @@ export function until(iso: string, view: View): string {
 /** `until 23 Nov 10:00:00 (18:00 UTC), in 2d 19h`: for the reader, for whoever they talk to, and for nobody who has to count. */
 export function untilWords(iso: string, view: View): string {
   const utc: View = { ...view, timeZone: 'UTC' };
-  const [here, there] = [clock(iso, view), clock(iso, utc)];
+  // Schedules mean whole minutes, and lines are short.
+  const [here, there] = [clock(iso, view).replace(/(:\d\d):00$/, '$1'), clock(iso, utc)];
   const minutes = there.replace(/(:\d\d):\d\d$/, '$1');
   // The day of the other zone matters when it is another one.
   const short = dayOf(iso, view) === dayOf(iso, utc) ? minutes.slice(-5) : minutes;

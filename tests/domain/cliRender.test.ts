@@ -167,7 +167,7 @@ Web UI  http://localhost:8233/r
       until: '2026-11-21T09:00:00.000Z',
     });
     expect(renderRelease(release({ actions: [blocked] }), [], view)).toContain(
-      '◷ blocked      the window is closed (until 21 Nov 09:00:00, in 18h 57m)',
+      '◷ blocked      the window is closed (until 21 Nov 09:00, in 18h 57m)',
     );
   });
 });

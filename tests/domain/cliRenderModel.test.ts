@@ -26,12 +26,12 @@ describe('an action shows', () => {
     [
       'what blocks it, and until when here, in UTC and from now',
       { state: 'blocked', blockedBy: 'the window is closed', until: '2026-11-23T17:00:00.000Z', ...notBegun },
-      'blocked  the window is closed (until 23 Nov 09:00:00 (17:00 UTC), in 3d 2h)',
+      'blocked  the window is closed (until 23 Nov 09:00 (17:00 UTC), in 3d 2h)',
     ],
     [
       'the day in UTC where it is another one',
       { state: 'blocked', blockedBy: 'waiting for the calendar', until: '2026-11-24T03:00:00.000Z', ...notBegun },
-      'blocked  waiting for the calendar (until 23 Nov 19:00:00 (24 Nov 03:00 UTC), in 3d 12h)',
+      'blocked  waiting for the calendar (until 23 Nov 19:00 (24 Nov 03:00 UTC), in 3d 12h)',
     ],
     [
       'who may pick and how long it waits',
@@ -147,6 +147,14 @@ Children  ◌ running  ░░░░░░░░░░  300 releases: 8 succeeded
     expect(shown).toMatch(/Children {2}✖ failed .* 290 not started\n {2}2 of 5 that go first did not succeed\n/);
   });
 
+  test('says until when an action waits where no narrow screen cuts it', () => {
+    const until = '2026-11-23T17:00:00.000Z';
+    const blocked = action({ name: 'deploy', state: 'blocked', blockedBy: 'its window is closed', until, ...notBegun });
+    const shown = renderRelease(release({ actions: [blocked, { ...pick, until }] }), [], { ...view, width: 80 });
+    expect(shown).toContain('\nWaits:     deploy, until 23 Nov 17:00, in 3d 2h: its window is closed\n');
+    expect(shown).toContain('\nWaits:     approve, until 23 Nov 17:00, in 3d 2h: for a person\n');
+  });
+
   test('that is queued says what it waits for', () => {
     const waits = [{ release: 13, action: null, why: '5 releases run already (releases.maxActive)', until: null }];
     expect(renderRelease(release({ state: 'queued', actions: [] }), [], view, waits)).toContain(
@@ -198,12 +206,12 @@ describe('the picture of a pipeline', () => {
 Pipeline:  kvstore
 About:     Sharded key-value store
 Status:    ✔ active
-Schedule:  calendar of America/Los_Angeles, for deploys; the next deploys wait until 23 Nov 18:00:00, in 3d 3h
+Schedule:  calendar of America/Los_Angeles, for deploys; next 23 Nov 18:00, in 3d 3h
 Owners:    group:storage
 Inputs:    source=13
 
 Waiting
-  kvstore/13/deploy  waiting for the calendar (0 10 * * 1-4) (until 23 Nov 18:00:00, in 3d 3h)
+  kvstore/13/deploy  waiting for the calendar (0 10 * * 1-4) (until 23 Nov 18:00, in 3d 3h)
   kvstore/14         5 releases run already (releases.maxActive)
 
 Exclusion
