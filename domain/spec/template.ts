@@ -6,9 +6,13 @@ pipeline: ${name}
 description: What it is, in one line
 owners: [${owner}] # who may command it; also group:… and service:…
 
+# schedule: { mode: calendar, calendar: "0 10 * * 1-4", timezone: Europe/London } # when deploys may start; now: at any time
+
 artifacts: # what a release starts from
   source:
     finder: manual # you name it: conveyor release ${name} --artifact source=VERSION
+    # finder: commits # or each new commit by itself
+    # with: { repository: ${name}, branch: main }
 
 actions: # a graph: an action starts when those that produce its inputs, or that it needs, are done
   build:
@@ -17,8 +21,11 @@ actions: # a graph: an action starts when those that produce its inputs, or that
     outputs: [executable]
     with: { target: "//${name}:server" }
 
+  # approve: { type: manual-pick, needs: [build] } # a person lets it go on: conveyor pick ${name}/1 --approve
+
   deploy:
     type: deploy
+    # needs: [approve]
     inputs: [executable]
     with:
       pushType: twine

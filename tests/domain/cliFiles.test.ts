@@ -34,6 +34,19 @@ describe('init', () => {
     expect((await run(['lint', path])).code).toBe(0);
   });
 
+  test('also what it leaves as comments is accepted, once the comment signs are gone', async () => {
+    const path = join(folder, 'whole.yaml');
+    await run(['init', 'kvstore', '--file', path]);
+    const text = readFileSync(path, 'utf8');
+    const whole = text
+      .replace(/^( *)finder: manual.*\n/m, '')
+      .replace(/^( *)# (schedule|finder|with|approve|needs):/gm, '$1$2:');
+    writeFileSync(path, whole);
+    expect(whole).not.toBe(text);
+    expect(await run(['lint', path])).toMatchObject({ code: 0, out: `✔ ${path}\n` });
+    expect(Object.keys(parsePipeline(whole).spec!.actions)).toEqual(['build', 'approve', 'deploy']);
+  });
+
   test('never overwrites a file', async () => {
     const ran = await run(['init', 'web', '--file', sound]);
     expect(ran.code).toBe(2);
