@@ -18,3 +18,17 @@ describe('a broken file is refused with everything that is wrong with it, where 
     expect(spec).toBeNull();
   });
 });
+
+test('there is a file for everything that lint can say', () => {
+  const rules = join(__dirname, '../../domain/spec/rules');
+  const said = readdirSync(rules).flatMap((file) =>
+    [
+      ...readFileSync(join(rules, file), 'utf8').matchAll(
+        /\b(?:error|warning)At\(\s*(?:\[[^\]]*\]|[\w.]+)\s*,\s*'([a-z-]+)'/g,
+      ),
+    ].map(([, code = '']) => code),
+  );
+  expect(said.length).toBeGreaterThan(25);
+  const told = files.map((file) => readFileSync(join(FOLDER, file.replace('.yaml', '.txt')), 'utf8')).join('\n');
+  expect(said.filter((code) => !told.includes(` ${code} `))).toEqual([]);
+});

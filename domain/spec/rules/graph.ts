@@ -116,6 +116,18 @@ const impossible: Rule = (spec) => {
   });
 };
 
+/** A canary that is kept until an action before it has ended is not kept at all. */
+const keptInVain: Rule = (spec) => {
+  const edges = dependencies(spec.actions);
+  return Object.entries(spec.actions).flatMap(([name, action]) => {
+    const until = action.type === 'canary' ? action.with.keepUntil : undefined;
+    if (until === undefined || (until !== name && !ancestors(edges, name).has(until))) return [];
+    const message = `${name} is kept for nothing: ${until} has ended by then`;
+    const hint = `name an action that comes after ${name}, or leave it out`;
+    return [errorAt(['actions', name, 'with', 'keepUntil'], 'kept-in-vain', message, hint)];
+  });
+};
+
 type Clause = PipelineSpec['actions'][string]['when'][number];
 
 const clausesOf = (spec: PipelineSpec) =>
@@ -132,4 +144,4 @@ function awaited({ actions, artifacts }: PipelineSpec, name: string, clause: Cla
   return source.actions;
 }
 
-export const graphRules: readonly Rule[] = [empty, cycles, unreachable, undecided, impossible];
+export const graphRules: readonly Rule[] = [empty, cycles, unreachable, undecided, impossible, keptInVain];
