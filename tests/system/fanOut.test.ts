@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workflowIds } from '../../domain/ids';
-import type { HistoryRow } from '../../domain/views';
+import type { HistoryRow, ReleaseStatus } from '../../domain/views';
 import { Family } from './family';
 import { Processes } from './process';
 import { startTemporalWithShortHistories } from './server';
@@ -36,19 +36,21 @@ describe('the children of a release', () => {
       expect(row.trigger).toMatchObject({ kind: 'parent', parent: `${family.parent}/1` });
     expect(peakOf(histories.flat())).toBeLessThanOrEqual(60);
     expect(await stack.client.history(family.parent)).toMatchObject([{ number: 1, state: 'succeeded' }]);
-  }, 150_000);
+  }, 240_000);
 
   test('that have not begun when an owner cancels never begin', async () => {
     const family = new Family(stack, 12);
     await family.settle({ maxConcurrent: 2 });
     await family.release('2');
     await family.reaches('begin to end', ({ succeeded }) => succeeded > 0);
-    await stack.temporal.workflow
-      .getHandle(family.fanOut)
-      .executeUpdate('cancel', { args: [{ actor: OWNER, reason: 'a test' }] });
+    const cancel = await stack.conveyor(['cancel', `${family.parent}/1`, '--reason', 'wrong executable']);
+    expect(cancel).toMatchObject({ code: 0 });
     const { state, succeeded, notStarted } = await family.ended();
     expect([state, succeeded + notStarted]).toEqual(['cancelled', 12]);
     expect(notStarted).toBeGreaterThan(0);
+    const status = await stack.json<ReleaseStatus>(['status', `${family.parent}/1`]);
+    expect(status.state).toBe('succeeded');
+    expect(status.children).toMatchObject({ state: 'cancelled', reason: `cancelled by ${OWNER}: wrong executable` });
     expect((await family.histories()).filter((rows) => rows.length > 0)).toHaveLength(succeeded);
   });
 });
@@ -72,4 +74,4 @@ test('nothing is lost or started twice where histories are short, so that shards
     await processes.reap();
     rmSync(home, { recursive: true, force: true });
   }
-}, 120_000);
+}, 240_000);
