@@ -18,7 +18,7 @@ export const targetSchema = z.object({
   amount: amountSchema.optional(),
   /** All tasks that these updates touched, or that inherited their version. */
   updatedBy: z.array(z.string()).optional(),
-  /** Update ids whose tasks are not to be touched: running canaries. */
+  /** Update ids whose tasks are not to be touched or counted: running canaries. Such updates do not make a unit busy. */
   exclude: z.array(z.string()).optional(),
 });
 export type Target = z.infer<typeof targetSchema>;

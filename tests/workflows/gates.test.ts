@@ -149,9 +149,12 @@ describe('a preempted deploy', () => {
     return { config: { jobs: ['kvstore-slow'] } };
   };
 
+  const someUpdated = () =>
+    world.until('some tasks are updated', async () => ((await versions())['kvstore-slow']?.['kv:2'] ?? 0) > 2);
+
   test('stops in the middle of its updates, and what is in flight comes up', async () => {
     const deploy = await deploying(world, {}, { ...(await slowly()), phases: [{ scope: '*', amount: '100%' }] });
-    await deploy.reaches(({ phases }) => (phases[0]?.units[0]?.live ?? 0) > 2);
+    await someUpdated();
     const before = await world.now();
     await deploy.overtake('preempted');
     const result = await deploy.ended({ stepMs: 10_000 });
@@ -174,7 +177,7 @@ describe('a preempted deploy', () => {
 
   test('is not stopped while it reverts', async () => {
     const deploy = await deploying(world, {}, { ...(await slowly()), phases: [{ scope: '*', amount: '100%' }] });
-    await deploy.reaches(({ phases }) => (phases[0]?.units[0]?.live ?? 0) > 2);
+    await someUpdated();
     await deploy.command('revert');
     await deploy.reaches(({ state }) => state === 'reverting', { stepMs: 1_000 });
     await deploy.overtake('preempted');

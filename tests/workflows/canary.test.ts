@@ -1,0 +1,175 @@
+import type { DeployInput } from '../../domain/deploy/state';
+import { deploying, type LoneDeploy } from './deploys';
+import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  await world.job('kvstore-x', 'x', 6);
+  await world.job('kvstore-y', 'y', 6);
+});
+afterEach(() => world.close());
+
+const versions = async () => Object.fromEntries((await world.jobs()).map((job: JobView) => [job.name, job.versions]));
+const everywhere = (of: Record<string, number>) => ({ 'kvstore-x': of, 'kvstore-y': of });
+
+type CanaryOf = NonNullable<DeployInput['canary']>;
+
+/** A canary of `kv:<release>` on tasks of each unit. */
+const canary = (release = 2, more: Partial<CanaryOf> = {}, deploy = {}): Promise<LoneDeploy> => {
+  const asked = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false, ...more };
+  return deploying(world, { release, action: 'canary', canary: asked }, deploy);
+};
+const isBaking = (deploy: LoneDeploy) => deploy.reaches(({ phases }) => Boolean(phases[0]?.bakeUntil));
+const isKept = (deploy: LoneDeploy) =>
+  deploy.reaches(({ summary }) => summary.startsWith('keeping'), { stepMs: 5 * MINUTE });
+
+/** What the push type is asked from now on, and which updates it is to leave alone. */
+function listening() {
+  const asked: { method: string; by: string; exclude: string[] }[] = [];
+  const { app } = world.simulator;
+  const real = app.fetch.bind(app);
+  app.fetch = async (request, ...rest) => {
+    const { targets, context } = (await request
+      .clone()
+      .json()
+      .catch(() => ({}))) as Partial<Asked>;
+    const [first] = [targets].flat();
+    if (context && first)
+      asked.push({ method: request.url.split('/').at(-1) ?? '', by: context.deployId, exclude: first.exclude ?? [] });
+    return real(request, ...rest);
+  };
+  return asked;
+}
+
+interface Asked {
+  readonly targets: { readonly exclude?: string[] } | readonly { readonly exclude?: string[] }[];
+  readonly context: { readonly deployId: string };
+}
+
+/** Something that hears what a kept canary says to its release. */
+const givenRelease = (number: number) =>
+  world.client.workflow.start('pipeline', {
+    workflowId: `release/kvstore/${number}`,
+    taskQueue: world.taskQueue,
+    args: [null],
+  });
+
+describe('a canary', () => {
+  test('updates its tasks and no more, and is undone after its bake when they are healthy', async () => {
+    const deploy = await canary();
+    await isBaking(deploy);
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 4, 'kv:2': 2 }));
+    expect(await deploy.ended()).toMatchObject({
+      outcome: 'succeeded',
+      classification: 'success',
+      reason: 'kv:2 was healthy, and is undone',
+    });
+    const { phases, revert } = await deploy.status();
+    expect(phases.map(({ name }) => name)).toEqual(['canary']);
+    expect(revert).toMatchObject({ by: 'canary' });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
+  test('that is unhealthy is undone at once, and condemns nothing', async () => {
+    await world.describeVersion('kv:2', { errorRatio: 0.2 });
+    const deploy = await canary();
+    expect(await deploy.ended()).toMatchObject({ outcome: 'reverted', reverted: { by: 'health', bad: false } });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
+  test.each([
+    ['cancel', 'cancelled'],
+    ['revert', 'reverted'],
+  ] as const)('that a person ends with %s is undone too', async (verb, outcome) => {
+    const deploy = await canary();
+    await isBaking(deploy);
+    await deploy.command(verb);
+    expect(await deploy.ended()).toMatchObject({ outcome });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
+  test('is kept after its bake until its release lets it go', async () => {
+    await givenRelease(2);
+    const deploy = await canary(2, { keepUntil: true });
+    await isKept(deploy);
+    await world.sleep(3 * HOUR);
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 4, 'kv:2': 2 }));
+    await deploy.handle.signal('canary-keep-over', 'profile');
+    expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
+  test('that turns bad while it is kept is undone', async () => {
+    await givenRelease(2);
+    await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 2 * HOUR });
+    const deploy = await canary(2, { keepUntil: true });
+    await isKept(deploy);
+    expect(await deploy.ended()).toMatchObject({ outcome: 'reverted', reverted: { bad: false } });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+});
+
+test('several canaries run at the same time, each on tasks of its own', async () => {
+  const [second, third] = [await canary(2), await canary(3)];
+  await isBaking(second);
+  await isBaking(third);
+  expect(await versions()).toEqual(everywhere({ 'kv:1': 2, 'kv:2': 2, 'kv:3': 2 }));
+  expect(await second.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await third.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+});
+
+describe('a deploy while a canary runs', () => {
+  test('leaves its tasks alone, completes when it is gone, and nothing of it stays', async () => {
+    await givenRelease(2);
+    const first = await canary(2, { keepUntil: true });
+    await isKept(first);
+    const asked = listening();
+    const deploy = await deploying(world, { release: 3 }, { phases: [{ scope: '*', amount: '100%', bake: '10m' }] });
+    const { summary } = await deploy.reaches(({ state }) => state === 'waiting-lock', { stepMs: 5 * MINUTE });
+    expect(summary).toBe('waiting until no canary is left on its units: kvstore/2/canary/1');
+    await world.sleep(2 * HOUR);
+    expect(await versions()).toEqual(everywhere({ 'kv:3': 4, 'kv:2': 2 }));
+    const theirs = asked.filter(({ by }) => by === 'deploy/kvstore/3/deploy/1');
+    for (const method of ['needsPush', 'executeUpdates', 'runHealthChecks'])
+      expect(theirs.filter((call) => call.method === method).map(({ exclude }) => exclude)).toContainEqual([
+        'deploy/kvstore/2/canary/1/0/1',
+      ]);
+    await first.handle.signal('canary-keep-over', 'profile');
+    expect(await first.ended()).toMatchObject({ outcome: 'succeeded' });
+    const result = await deploy.ended();
+    expect(result.outcome).toBe('succeeded');
+    expect(result.spans.lockWaitMs).toBeGreaterThanOrEqual(2 * HOUR);
+    expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
+  });
+
+  test('is not in the way of one, which tries again when the unit is busy', async () => {
+    await world.job('kvstore-slow', 'x', 20, {
+      nSmall: 1,
+      timings: { fetchMs: MINUTE, stopMs: 1_000, startMs: 1_000 },
+    });
+    const slow = { config: { jobs: ['kvstore-slow'] } };
+    const deploy = await deploying(world, { release: 3 }, { ...slow, phases: [{ scope: '*', amount: 8, bake: '2h' }] });
+    await world.until('a task is updated', async () => Boolean((await versions())['kvstore-slow']?.['kv:3']));
+    const second = await canary(2, {}, slow);
+    const { timeline } = await second.reaches(({ state }) => state === 'baking', { stepMs: 5 * MINUTE });
+    expect(timeline.map(({ text }) => text).join()).toContain('unit-busy');
+    expect((await versions())['kvstore-slow']).toEqual({ 'kv:1': 10, 'kv:2': 2, 'kv:3': 8 });
+    expect(await second.ended()).toMatchObject({ outcome: 'succeeded' });
+    expect((await versions())['kvstore-slow']).toEqual({ 'kv:1': 12, 'kv:3': 8 });
+    await deploy.command('skip-bake');
+    expect((await deploy.ended()).outcome).toBe('succeeded');
+  });
+
+  test('does not wait for ever for one that died', async () => {
+    await givenRelease(2);
+    const first = await canary(2, { keepUntil: true }, { healthChecks: [] });
+    await isKept(first);
+    const deploy = await deploying(world, { release: 3 }, { phases: [] });
+    await deploy.reaches(({ state }) => state === 'waiting-lock');
+    await first.handle.terminate('killed');
+    expect((await deploy.ended({ stepMs: HOUR, withinMs: 60 * HOUR })).outcome).toBe('succeeded');
+    expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
+  });
+});
