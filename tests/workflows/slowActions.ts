@@ -1,0 +1,68 @@
+import { Hono } from 'hono';
+import type { Artifact } from '../../domain/artifact';
+import type { ActionServiceProtocol } from '../../sdk/protocol/actionService';
+import type { RequestOf } from '../../sdk/protocol/common';
+import { serveActionService } from '../../sdk/server';
+
+/** A run of an action, from when it was started until it has ended; ms since the epoch. */
+export interface SlowRun {
+  readonly pipeline: string;
+  readonly release: number;
+  readonly action: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface Running extends SlowRun {
+  readonly fails: boolean;
+  readonly outputs: Artifact[];
+}
+
+/**
+ * An action service whose runs take as long as their inputs say, in ms of virtual time: an artifact with the metadata
+ * `{ build: '600000' }` lets the action `build` take ten minutes; one with `{ fails: 'build,test' }` lets those fail. `with.takesMs`
+ * is for what has no inputs. It makes the outputs that the action declares, in the version of its first input.
+ */
+export class SlowActions {
+  private readonly known = new Map<string, Running>();
+
+  constructor(private readonly now: () => Promise<number>) {}
+
+  get runs(): readonly SlowRun[] {
+    return [...this.known.values()];
+  }
+
+  get app(): Hono {
+    const service = serveActionService('slow', {
+      startRun: async (request) => {
+        if (!this.known.has(request.runId)) this.known.set(request.runId, begin(request, await this.now()));
+        return { runId: request.runId };
+      },
+      getRunProgress: async ({ runId }) => {
+        const run = this.known.get(runId);
+        if (run === undefined || (await this.now()) < run.toMs) return { state: 'running', message: 'working' };
+        return run.fails
+          ? { state: 'failed', message: 'it does not work' }
+          : { state: 'succeeded', outputs: run.outputs };
+      },
+      cancelRun: async ({ runId }) => {
+        const run = this.known.get(runId);
+        const toMs = await this.now();
+        if (run && toMs < run.toMs) this.known.set(runId, { ...run, toMs, fails: true });
+        return {};
+      },
+    });
+    return new Hono().route('/slow', service);
+  }
+}
+
+function begin(request: RequestOf<ActionServiceProtocol['startRun']>, fromMs: number): Running {
+  const { pipeline, release, action, inputs, with: wanted } = request;
+  const told = inputs.map(({ metadata }) => metadata[action]).find((ms) => ms !== undefined);
+  const toMs = fromMs + Number(told ?? wanted['takesMs'] ?? 0);
+  const fails = inputs.some(({ metadata }) => (metadata['fails'] ?? '').split(',').includes(action));
+  const names = Array.isArray(wanted['outputs']) ? wanted['outputs'].map(String) : [];
+  const { version = '0', metadata = {} } = inputs[0] ?? {};
+  const outputs = names.map((name) => ({ name, kind: name, version, metadata }));
+  return { pipeline, release, action, fromMs, toMs, fails, outputs };
+}
