@@ -7,7 +7,7 @@ import type { ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
-import type { Trigger } from '../domain/views';
+import type { Pause, Trigger } from '../domain/views';
 
 /**
  * Every operator verb is an update (validated and acknowledged) and a signal of the same name (fire and forget,
@@ -111,6 +111,12 @@ export interface Overtaken {
   readonly why: 'superseded' | 'preempted';
 }
 
+/** A deploy tells its release that it has paused, if somebody is to be notified of that. */
+export const deployPausedSignal = defineSignal<[DeployPaused]>('deploy-paused');
+export interface DeployPaused extends Pick<Pause, 'actor' | 'reason'> {
+  readonly action: string;
+  readonly phase: string | null;
+}
 /** A release tells its canary that what it was kept for has ended. Its input is that action. */
 export const canaryKeepOverSignal = defineSignal<[string]>('canary-keep-over');
 /** A canary that is to be kept tells its release that it has baked. One signal for each canary, by the name of its action. */

@@ -11,14 +11,14 @@ import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { onSignal } from './inbox';
 import type { ActionSpec } from '../domain/spec/pipeline';
-import { admissionSignal, childOverSignal, releaseOverSignal, waitingSignal } from './messages';
+import { admissionSignal, childOverSignal, deployPausedSignal, releaseOverSignal, waitingSignal } from './messages';
 import { messageOf } from './deploy/dependable';
 import { startChildren } from './release/children';
 import { runCanaryAction } from './release/canaryAction';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
-import { tell } from './release/notices';
+import { tell, tellPause } from './release/notices';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
@@ -34,6 +34,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseRun(input);
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
   onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
+  onSignal(deployPausedSignal, (paused) => run.track(tellPause(run, paused)));
   // In a scope of its own: from a cancelled one nothing could be told to the deploys any more.
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);

@@ -44,6 +44,8 @@ export interface DeployInput {
   readonly revertTo?: Readonly<Record<string, string>>;
   /** A canary: a few tasks of each unit for a while, always undone at its end (pipeline-spec.md `canary`). */
   readonly canary?: CanaryInput;
+  /** Its release wants to hear of its pauses. */
+  readonly tellsPauses?: true;
   readonly policy: Policy;
   readonly actor: string;
   readonly settings: Settings;

@@ -1,4 +1,10 @@
-import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  getExternalWorkflowHandle,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { DeployCall } from '../../activities/pushType';
 import {
   effectOf,
@@ -34,6 +40,7 @@ import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { guestLeftSignal } from '../lock';
 import {
   canaryKeepOverSignal,
+  deployPausedSignal,
   frozenSignal,
   overtakenSignal,
   policySignal,
@@ -109,7 +116,9 @@ export class DeployRun {
 
   /** Replaces the record by what `step` makes of it, and shows it in the Web UI. */
   set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
+    const { paused } = this.record.control;
     this.record = step(this.record, Date.now());
+    if (paused === null && this.paused !== null) this.tellPause(this.paused);
     setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
   }
 
@@ -229,6 +238,15 @@ export class DeployRun {
 
   private situation() {
     return situationOf(this.record, this.input.spec);
+  }
+
+  private tellPause({ actor, reason }: Pause): void {
+    const { pipeline, release, action, tellsPauses } = this.input;
+    if (!tellsPauses) return;
+    const phase = this.record.phases[this.record.cursor]?.name ?? null;
+    void getExternalWorkflowHandle(workflowIds.release(pipeline, release))
+      .signal(deployPausedSignal, { action, phase, actor, reason })
+      .catch(() => undefined);
   }
 
   private take(verb: DeployVerb, command: CommandInput): string {

@@ -164,6 +164,7 @@ function described(
     lastGood,
     rollback: trigger.kind === 'rollback',
     ...(action.window && trigger.kind !== 'rollback' ? { window: action.window } : {}),
+    ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true as const } : {}),
     ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
     ...(revertTo === undefined ? {} : { revertTo }),
     policy: run.policy,

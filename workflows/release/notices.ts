@@ -1,13 +1,29 @@
 import type { Notice, NotifyOn } from '../../domain/notify';
-import { releaseId } from '../../domain/ids';
+import { deployId, releaseId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
 import { messageOf } from '../deploy/dependable';
+import type { DeployPaused } from '../messages';
 import { notices } from '../proxies';
 import type { ReleaseRun } from './run';
 
 /** `id` is that of the workflow which it is about. */
 type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
   Pick<Notice, 'id' | 'artifacts' | 'reason'>;
+
+/** A pause of one of its deploys; of several in one phase the first is told, the others are seen by whoever looks. */
+export async function tellPause(run: ReleaseRun, { action, phase, actor, reason }: DeployPaused): Promise<void> {
+  const deploy = run.deployWorkflowId(action);
+  const id = `${deploy}/${phase ?? 'planning'}`;
+  if (run.toldPauses.has(id)) return;
+  run.toldPauses.add(id);
+  const spec = run.input.spec.actions[action];
+  const pushType = spec?.type === 'deploy' ? spec.with.pushType : null;
+  const { artifacts } = run.input;
+  return tell(run, 'paused', {
+    ...{ id, phase, actor, reason, pushType, artifacts },
+    deploy: deployId(run.input.spec.pipeline, run.input.number, action),
+  });
+}
 
 /**
  * Tells those whom the pipeline's `notify` names. A receiver that does not answer is tried for some minutes, and put on record; it

@@ -43,6 +43,8 @@ export class ReleaseRun {
   readonly overs = new Map<string, Promise<void>>();
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
+  /** Pauses of deploys that people were told of. */
+  readonly toldPauses = new Set<string>();
   /** The release that its deploys were told to make way for. */
   overtaken: Overtaken | null = null;
   /** Who may command it, and the deploys that it starts. */

@@ -5,7 +5,6 @@ import { errorAt } from '../problem';
 
 const HINTS = {
   deploy: 'a deploy retries inside its phases: set updateTimeout there',
-  canary: 'a canary is judged once: set its bake',
   'manual-pick': 'set with.timeout for how long a person may take',
 } as const;
 
