@@ -12,7 +12,11 @@ export async function readBytes(context: Context): Promise<Uint8Array> {
   const stream = context.req.raw.body;
   if (stream === null) return new Uint8Array();
   const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const patience = setTimeout(() => void reader.cancel('too slow').catch(() => undefined), PATIENCE_MS);
+  let late = false;
+  const patience = setTimeout(() => {
+    late = true;
+    void reader.cancel('too slow').catch(() => undefined);
+  }, PATIENCE_MS);
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
@@ -25,6 +29,8 @@ export async function readBytes(context: Context): Promise<Uint8Array> {
     clearTimeout(patience);
     reader.releaseLock();
   }
+  // What was cancelled looks as if it had ended.
+  if (late) throw conveyorError('invalid-request', { detail: `the body did not come within ${PATIENCE_MS / 1000} s` });
   return Buffer.concat(parts, size);
 }
 

@@ -36,7 +36,7 @@ export function answerFailure(context: Context, error: unknown): Response {
 }
 
 /** The status of an error: 503 where trying again may help, 404 and 400 by the exit code of the command line. */
-export function statusOf({ code, retryable, exit }: Pick<ConveyorError, 'code' | 'retryable' | 'exit'>): Status {
+function statusOf({ code, retryable, exit }: Pick<ConveyorError, 'code' | 'retryable' | 'exit'>): Status {
   const own = STATUS[code];
   if (own !== undefined) return own;
   if (retryable) return 503;
