@@ -1,8 +1,9 @@
-import { CancelledFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import type { Artifact } from '../domain/artifact';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import { beating } from './clock';
 import { asFailure } from './failure';
 import { poll } from './polling';
 import type { Ports } from './pushType';
@@ -48,8 +49,9 @@ export function createActionActivities(ports: Ports) {
       const { service, runId, pipeline, release, action, attempt } = run;
       const invoke = invoker(ports, run);
       const inputs = run.inputs.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } }));
-      await invoke('startRun', { runId, pipeline, release, action, attempt, inputs, with: { ...run.with } }, runId);
+      const request = { runId, pipeline, release, action, attempt, inputs, with: { ...run.with } };
       try {
+        await unaborted(run, () => invoke('startRun', request, runId, null));
         return await poll<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async () => {
           const {
             state,
@@ -63,12 +65,16 @@ export function createActionActivities(ports: Ports) {
           return { done: { succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] } };
         });
       } catch (error) {
-        if (error instanceof CancelledFailure) await invoke('cancelRun', { runId }, `${runId}/cancel`, null);
+        if (Context.current().cancellationSignal.aborted) await invoke('cancelRun', { runId }, `${runId}/cancel`, null);
         throw error;
       }
     },
   };
 }
+
+/** A start that is on its way is waited for also when the run is cancelled: it could not be cancelled before it is there. */
+const unaborted = <T>({ heartbeatTimeoutMs }: ActionRun, start: () => Promise<T>): Promise<T> =>
+  beating(heartbeatTimeoutMs / 3, () => Context.current().heartbeat(Context.current().info.heartbeatDetails), start);
 
 type Methods = ActionServiceProtocol;
 
