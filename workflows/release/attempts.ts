@@ -43,7 +43,8 @@ async function runAttempt(
   return { succeeded: false, message, outputs: [] };
 }
 
-async function backOff(run: ReleaseRun, name: string, action: ActionSpec, why: string): Promise<void> {
+/** Waits before the next attempt, and says why. */
+export async function backOff(run: ReleaseRun, name: string, action: ActionSpec, why: string): Promise<void> {
   const { backoff } = action.retry;
   run.patch(name, { state: 'blocked', blockedBy: `retry: ${why}`, until: formatTime(Date.now() + backoff) });
   if (backoff > 0) await condition(() => run.control.ending !== null, backoff, { summary: `${name}: retry` });

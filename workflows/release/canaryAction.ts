@@ -1,17 +1,17 @@
-import { condition, getExternalWorkflowHandle, ParentClosePolicy, startChild } from '@temporalio/workflow';
-import { versionOf, type Artifact } from '../../domain/artifact';
+import { condition, getExternalWorkflowHandle, startChild } from '@temporalio/workflow';
+import type { Artifact } from '../../domain/artifact';
 import { canarySpec } from '../../domain/deploy/canary';
-import type { DeployInput, DeployResult } from '../../domain/deploy/state';
-import { deployId, releaseId } from '../../domain/ids';
+import type { DeployResult } from '../../domain/deploy/state';
 import { ancestors, dependencies, inputsOf } from '../../domain/release/graph';
 import { isOver } from '../../domain/release/nextActions';
 import type { CanaryAction } from '../../domain/spec/pipeline';
-import { formatDuration, formatTime } from '../../domain/text';
+import { formatDuration } from '../../domain/text';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
 import { onSignal } from '../inbox';
 import { canaryKeepOverSignal, canaryKeptSignal } from '../messages';
-import { tagPairs } from '../tags';
+import { backOff } from './attempts';
+import { deployChild } from './deployChild';
 import type { ReleaseRun } from './run';
 
 /**
@@ -71,11 +71,7 @@ class CanaryChild {
 
 async function follow(run: ReleaseRun, name: string, action: CanaryAction, child: CanaryChild): Promise<void> {
   try {
-    const start = startChild<typeof deploy>('deploy', {
-      workflowId: run.deployWorkflowId(name),
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      ...described(run, name, action),
-    });
+    const start = startChild<typeof deploy>('deploy', described(run, name, action));
     run.deployStarts(name, start);
     const handle = await start;
     child.started = true;
@@ -113,46 +109,15 @@ async function letGo(run: ReleaseRun, id: string, keepUntil: string, child: Cana
 const isAfter = ({ input }: ReleaseRun, later: string, earlier: string): boolean =>
   ancestors(dependencies(input.spec.actions), later).has(earlier);
 
-/** What the child is started with, and what the Web UI shows of it. */
 function described(run: ReleaseRun, name: string, action: CanaryAction) {
-  const { spec, number, trigger, settings } = run.input;
-  const artifacts = artifactsOf(run, name);
-  const version = versionOf(artifacts);
-  const { amount, bake, keepUntil, pushType } = action.with;
-  const input: DeployInput = {
-    pipeline: spec.pipeline,
-    release: number,
-    action: name,
-    attempt: run.record.actions[name]?.attempt ?? 1,
+  const { amount, bake, keepUntil } = action.with;
+  return deployChild(run, name, {
     spec: canarySpec(action.with),
+    artifacts: artifactsOf(run, name),
     canary: { amount, bakeMs: bake, keepUntil: keepUntil !== undefined },
-    artifacts,
-    version,
-    lastGood: null,
     rollback: false,
-    policy: run.policy,
-    actor: trigger.actor,
-    settings,
-  };
-  const tags = {
-    ConveyorPipeline: spec.pipeline,
-    ConveyorRelease: releaseId(spec.pipeline, number),
-    ConveyorState: 'planning',
-    ConveyorPushType: pushType,
-    ConveyorArtifact: version,
-  };
-  return {
-    args: [input] as [DeployInput],
-    staticSummary: `${deployId(spec.pipeline, number, name)}: canary of ${version} through ${pushType}`,
-    typedSearchAttributes: tagPairs(tags),
-  };
+  });
 }
 
 const artifactsOf = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
   inputsOf(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);
-
-async function backOff(run: ReleaseRun, name: string, action: CanaryAction, why: string): Promise<void> {
-  const { backoff } = action.retry;
-  run.patch(name, { state: 'blocked', blockedBy: `retry: ${why}`, until: formatTime(Date.now() + backoff) });
-  if (backoff > 0) await condition(() => run.control.ending !== null, backoff, { summary: `${name}: retry` });
-}

@@ -1,15 +1,15 @@
-import { ParentClosePolicy, startChild } from '@temporalio/workflow';
+import { startChild } from '@temporalio/workflow';
 import { versionOf, type Artifact } from '../../domain/artifact';
 import { NO_TIME } from '../../domain/deploy/spans';
-import type { DeployInput, DeployResult } from '../../domain/deploy/state';
-import { deployId, releaseId } from '../../domain/ids';
+import type { DeployResult } from '../../domain/deploy/state';
+import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import { inputsOf } from '../../domain/release/graph';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
-import { tagPairs } from '../tags';
 import { admitted, over } from './asking';
+import { deployChild } from './deployChild';
 import { globalGroups, ownGroups, unhindered } from './guards';
 import { tell } from './notices';
 import { personPicks } from './pickAction';
@@ -45,7 +45,9 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
 function isPickedByHand({ input, record }: ReleaseRun): boolean {
   const { mode, gates } = input.spec.schedule;
   const isUrgent = input.trigger.kind === 'rollback' || input.trigger.kind === 'emergency';
-  const hasBegun = record.deploys.length > 0 || Object.values(record.actions).some(({ deploying }) => deploying);
+  const isDeploying = (name: string): boolean =>
+    input.spec.actions[name]?.type === 'deploy' && record.actions[name]?.deploying === true;
+  const hasBegun = record.deploys.length > 0 || Object.keys(record.actions).some(isDeploying);
   return mode === 'manual' && gates === 'deploys' && !isUrgent && !hasBegun;
 }
 
@@ -98,14 +100,9 @@ async function deployAdmitted(
   artifacts: readonly Artifact[],
   granted: Granted,
 ): Promise<DeployResult | undefined> {
-  const id = run.deployWorkflowId(name);
   run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true });
   try {
-    const start = startChild<typeof deploy>('deploy', {
-      workflowId: id,
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      ...described(run, name, action, artifacts, granted),
-    });
+    const start = startChild<typeof deploy>('deploy', described(run, name, action, artifacts, granted));
     run.deployStarts(name, start);
     const child = await start;
     const result = await child.result();
@@ -143,7 +140,7 @@ function reverted(
   });
 }
 
-/** What the child is started with, and what the Web UI shows of it. */
+/** What the deploy is started with besides what every child of its release is. */
 function described(
   run: ReleaseRun,
   name: string,
@@ -151,36 +148,14 @@ function described(
   artifacts: readonly Artifact[],
   { lastGood = run.input.lastGood[name] ?? null, revertTo }: Granted,
 ) {
-  const { spec, number, trigger, settings, emergency } = run.input;
-  const version = versionOf(artifacts);
-  const input: DeployInput = {
-    pipeline: spec.pipeline,
-    release: number,
-    action: name,
-    attempt: run.record.actions[name]?.attempt ?? 1,
+  const { spec, trigger, emergency } = run.input;
+  return deployChild(run, name, {
     spec: action.with,
     artifacts,
-    version,
     lastGood,
-    rollback: trigger.kind === 'rollback',
     ...(action.window && trigger.kind !== 'rollback' ? { window: action.window } : {}),
-    ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true as const } : {}),
+    ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
     ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
     ...(revertTo === undefined ? {} : { revertTo }),
-    policy: run.policy,
-    actor: trigger.actor,
-    settings,
-  };
-  const tags = {
-    ConveyorPipeline: spec.pipeline,
-    ConveyorRelease: releaseId(spec.pipeline, number),
-    ConveyorState: 'planning',
-    ConveyorPushType: action.with.pushType,
-    ConveyorArtifact: version,
-  };
-  return {
-    args: [input] as [DeployInput],
-    staticSummary: `${deployId(spec.pipeline, number, name)}: ${version} through ${action.with.pushType}`,
-    typedSearchAttributes: tagPairs(tags),
-  };
+  });
 }

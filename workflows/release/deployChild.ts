@@ -1,0 +1,44 @@
+import { ParentClosePolicy } from '@temporalio/workflow';
+import { versionOf } from '../../domain/artifact';
+import type { DeployInput } from '../../domain/deploy/state';
+import { deployId, releaseId } from '../../domain/ids';
+import { tagPairs } from '../tags';
+import type { ReleaseRun } from './run';
+
+/** What of a deploy its release does not know for every one of them. */
+type Own = Pick<DeployInput, 'spec' | 'artifacts'> & Partial<DeployInput>;
+
+/** How a deploy, or a canary, is started as a child of its release, and what the Web UI shows of it. */
+export function deployChild(run: ReleaseRun, name: string, own: Own) {
+  const { spec, number, trigger, settings } = run.input;
+  const { pushType } = own.spec;
+  const version = versionOf(own.artifacts);
+  const input: DeployInput = {
+    pipeline: spec.pipeline,
+    release: number,
+    action: name,
+    attempt: run.record.actions[name]?.attempt ?? 1,
+    version,
+    lastGood: null,
+    rollback: trigger.kind === 'rollback',
+    policy: run.policy,
+    actor: trigger.actor,
+    settings,
+    ...own,
+  };
+  const tags = {
+    ConveyorPipeline: spec.pipeline,
+    ConveyorRelease: releaseId(spec.pipeline, number),
+    ConveyorState: 'planning',
+    ConveyorPushType: pushType,
+    ConveyorArtifact: version,
+  };
+  const what = own.canary ? `canary of ${version}` : version;
+  return {
+    workflowId: run.deployWorkflowId(name),
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    args: [input] as [DeployInput],
+    staticSummary: `${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`,
+    typedSearchAttributes: tagPairs(tags),
+  };
+}
