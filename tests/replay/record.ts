@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { freePorts } from '../../cli/stack/ports';
 import { workflowIds } from '../../domain/ids';
@@ -157,6 +158,25 @@ const recordFanOut =
     await save(stack, `release-${name}`, workflowIds.release(name, 1));
   };
 
+/** A finder is asked for the first time, and again with what the first sweep left. */
+async function recordSweeps(stack: Stack): Promise<void> {
+  const artifacts = { executable: { finder: 'tagged-executables', with: { package: 'shop-swept', tag: 'live' } } };
+  const shop = await given(stack, { name: 'shop-swept', pipeline: { artifacts }, deploy: { phases: [] } });
+  await stack.control('POST', '/control/builds', { version: shop.version(2), tag: 'live' });
+  const swept: string[] = [];
+  for (const name of ['sweep-first', 'sweep-later']) {
+    await stack.temporal.schedule.getHandle('sweep/tagged-executables').trigger(ScheduleOverlapPolicy.SKIP);
+    const query = `WorkflowType = 'artifactSweep' AND ExecutionStatus = 'Completed'`;
+    const workflowId = await eventually('the finder was asked', async () => {
+      for await (const { workflowId: id } of stack.temporal.workflow.list({ query }))
+        if (id.startsWith('sweep/tagged-executables-') && !swept.includes(id)) return id;
+      return undefined;
+    });
+    swept.push(workflowId);
+    await save(stack, name, workflowId);
+  }
+}
+
 async function save(stack: Stack, name: string, workflowId: string): Promise<void> {
   const file = join(HISTORIES, `${name}.json`);
   if (existsSync(file)) return void console.log(`kept     ${name}`);
@@ -179,6 +199,7 @@ async function recordAll(stack: Stack): Promise<void> {
   await recordRollback(stack);
   await recordLock(stack);
   await recordFanOut('family')(stack);
+  await recordSweeps(stack);
 }
 
 async function recordAllContinued(stack: Stack): Promise<void> {
@@ -193,6 +214,7 @@ async function main(): Promise<void> {
   try {
     await startTemporal(processes, { home, port, data: 'memory' });
     const onlyFanOut = process.argv[2] === 'fan-out';
+    if (process.argv[2] === 'sweeps') return await withStack(`127.0.0.1:${port}`, recordSweeps);
     await withStack(`127.0.0.1:${port}`, onlyFanOut ? recordFanOut('family') : recordAll);
     const short = await startTemporalWithShortHistories(processes, home);
     await withStack(short, onlyFanOut ? recordFanOut('continued-family') : recordAllContinued);
