@@ -9,13 +9,13 @@ type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts
 
 /** Tells the pipeline that an action is ready, and waits for its answer; undefined when the release ends meanwhile. */
 export async function admitted(run: ReleaseRun, name: string, asking: Asking): Promise<Admission | undefined> {
-  ready(run, name, asking);
+  await ready(run, name, asking);
   await condition(() => run.admissions.has(name) || run.control.ending !== null);
   return run.admissions.get(name);
 }
 
 /** Tells the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
-export function ready(run: ReleaseRun, name: string, asking: Asking): void {
+export async function ready(run: ReleaseRun, name: string, asking: Asking): Promise<void> {
   const { number, trigger } = run.input;
   run.admissions.delete(name);
   const message: ReadyAction = {

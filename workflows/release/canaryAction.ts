@@ -43,7 +43,7 @@ interface End {
 }
 
 async function runOnce(run: ReleaseRun, name: string, action: CanaryAction): Promise<End> {
-  const id = run.deployWorkflowId(name);
+  const id = run.deploys.workflowId(name);
   const { keepUntil } = action.with;
   const child = new CanaryChild();
   onSignal(canaryKeptSignal(name), () => void (child.baked = true));
@@ -72,7 +72,7 @@ class CanaryChild {
 async function follow(run: ReleaseRun, name: string, action: CanaryAction, child: CanaryChild): Promise<void> {
   try {
     const start = startChild<typeof deploy>('deploy', described(run, name, action));
-    run.deployStarts(name, start);
+    run.deploys.starting(name, start);
     const handle = await start;
     child.started = true;
     child.end = endOf(await handle.result());

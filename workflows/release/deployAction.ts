@@ -103,7 +103,7 @@ async function deployAdmitted(
   run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true });
   try {
     const start = startChild<typeof deploy>('deploy', described(run, name, action, artifacts, granted));
-    run.deployStarts(name, start);
+    run.deploys.starting(name, start);
     const child = await start;
     const result = await child.result();
     close(run, name, artifacts, result);
@@ -131,7 +131,7 @@ function reverted(
   { reason, reverted: by }: DeployResult,
 ): Promise<void> {
   return tell(run, 'reverted', {
-    id: run.deployWorkflowId(name),
+    id: run.deploys.workflowId(name),
     deploy: deployId(run.input.spec.pipeline, run.input.number, name),
     pushType: action.with.pushType,
     artifacts,

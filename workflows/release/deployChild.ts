@@ -35,7 +35,7 @@ export function deployChild(run: ReleaseRun, name: string, own: Own) {
   };
   const what = own.canary ? `canary of ${version}` : version;
   return {
-    workflowId: run.deployWorkflowId(name),
+    workflowId: run.deploys.workflowId(name),
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     args: [input] as [DeployInput],
     staticSummary: `${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`,

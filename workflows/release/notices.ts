@@ -12,7 +12,7 @@ type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
 
 /** A pause of one of its deploys; of several in one phase the first is told, the others are seen by whoever looks. */
 export async function tellPause(run: ReleaseRun, { action, phase, actor, reason }: DeployPaused): Promise<void> {
-  const deploy = run.deployWorkflowId(action);
+  const deploy = run.deploys.workflowId(action);
   const id = `${deploy}/${phase ?? 'planning'}`;
   if (run.toldPauses.has(id)) return;
   run.toldPauses.add(id);

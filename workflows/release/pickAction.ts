@@ -31,13 +31,13 @@ export async function runPickAction(run: ReleaseRun, name: string, action: PickA
  */
 export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<Decision> {
   const { timeoutMs } = pick;
-  ready(run, name, { kind: 'pick', artifacts: [] });
   run.patch(name, {
     state: 'blocked',
     blockedBy: 'waiting for a person to pick it',
     pickBy: pick.principals.length > 0 ? pick.principals : run.policy.owners,
     until: timeoutMs === undefined ? null : formatTime(Date.now() + timeoutMs),
   });
+  await ready(run, name, { kind: 'pick', artifacts: [] });
   const decided = () => picked(run, name) !== undefined || run.admissions.has(name) || run.control.ending !== null;
   const inTime =
     timeoutMs === undefined

@@ -1,5 +1,4 @@
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import { workflowIds } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import { mayCommand } from '../../domain/principals';
 import {
@@ -10,7 +9,6 @@ import {
   type ReleaseControl,
 } from '../../domain/release/control';
 import { releaseDetails } from '../../domain/release/details';
-import { isOver } from '../../domain/release/nextActions';
 import {
   log,
   newRelease,
@@ -33,6 +31,7 @@ import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { frozenSignal, overtakenSignal, policySignal, statusQuery, verbSignal, type Overtaken } from '../messages';
 import { GlobalGroups } from './globalGroups';
+import { RunningDeploys } from './runningDeploys';
 
 /** One release under way: its record, its inbox, and what its running actions need to know. */
 export class ReleaseRun {
@@ -43,6 +42,7 @@ export class ReleaseRun {
   readonly overs = new Map<string, Promise<void>>();
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
+  readonly deploys = new RunningDeploys(this);
   /** Pauses of deploys that people were told of. */
   readonly toldPauses = new Set<string>();
   /** The release that its deploys were told to make way for. */
@@ -51,7 +51,6 @@ export class ReleaseRun {
   policy;
   private changed = true;
   private readonly running = new Set<Promise<void>>();
-  private readonly starts = new Map<string, Promise<unknown>>();
 
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
@@ -59,13 +58,13 @@ export class ReleaseRun {
     setHandler(statusQuery, () => releaseStatus(this.record, input));
     onSignal(policySignal, (policy) => {
       this.policy = policy;
-      this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
+      this.deploys.tell((deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
     });
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
     onSignal(frozenSignal, ({ by }) => this.freeze(by));
     onSignal(overtakenSignal, (overtaken) => {
       this.overtaken = overtaken;
-      this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken));
+      this.deploys.tell((deployId) => getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken));
     });
     openInbox<ReleaseVerb>({
       verbs: RELEASE_VERBS,
@@ -164,26 +163,12 @@ export class ReleaseRun {
     void work.then(() => this.running.delete(work));
   }
 
-  /** A deploy is about to be there: what is forwarded to it waits until it can hear. */
-  deployStarts(action: string, start: Promise<unknown>): void {
-    this.starts.set(action, start);
-  }
-
   async settled(): Promise<void> {
     await Promise.all(this.running);
   }
 
   end(): void {
     this.set({ ...this.record, endedAtMs: Date.now(), paused: false });
-  }
-
-  deployWorkflowId(action: string): string {
-    return workflowIds.deploy(
-      this.input.spec.pipeline,
-      this.input.number,
-      action,
-      this.record.actions[action]?.attempt ?? 1,
-    );
   }
 
   cancelRequested(): void {
@@ -198,7 +183,7 @@ export class ReleaseRun {
     if (this.input.trigger.kind === 'rollback') return;
     this.control = { ...this.control, frozen: by };
     this.log(by ? 'frozen' : 'unfrozen', by ? `frozen by ${by.actor}: ${by.reason}` : 'the pipeline is frozen no more');
-    this.forward((deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
+    this.deploys.tell((deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
   }
 
   private take(
@@ -209,19 +194,8 @@ export class ReleaseRun {
     this.control = takeRelease(this.control, verb, command);
     const record = verb === 'retry' ? retried(this.record, this.input.spec, command.action ?? '') : this.record;
     this.set({ ...record, paused: this.control.paused });
-    if (isForDeploys(verb)) this.forward(tell);
+    if (isForDeploys(verb)) this.deploys.tell(tell);
     return RELEASE_EFFECTS[verb];
-  }
-
-  /** To every deploy of this release that runs; one that ended in the meantime is none of our business. */
-  private forward(send: (deployWorkflowId: string) => Promise<void>): void {
-    for (const [name, action] of Object.entries(this.record.actions))
-      if (action.deploying && !isOver(action.state))
-        this.track(
-          Promise.resolve(this.starts.get(name))
-            .then(() => send(this.deployWorkflowId(name)))
-            .catch(() => undefined),
-        );
   }
 
   /** Owners may command; at a pick those whom it names, if it names any. */

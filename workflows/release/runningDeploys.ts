@@ -1,0 +1,31 @@
+import { workflowIds } from '../../domain/ids';
+import { isOver } from '../../domain/release/nextActions';
+import type { ReleaseRun } from './run';
+
+/** The deploys and canaries of a release that run: what concerns them is handed on to each. */
+export class RunningDeploys {
+  private readonly starts = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly run: ReleaseRun) {}
+
+  workflowId(action: string): string {
+    const { input, record } = this.run;
+    return workflowIds.deploy(input.spec.pipeline, input.number, action, record.actions[action]?.attempt ?? 1);
+  }
+
+  /** A deploy is about to be there: what is handed on to it waits until it can hear. */
+  starting(action: string, start: Promise<unknown>): void {
+    this.starts.set(action, start);
+  }
+
+  /** One that ended in the meantime is none of our business. */
+  tell(send: (deployWorkflowId: string) => Promise<void>): void {
+    for (const [name, { deploying, state }] of Object.entries(this.run.record.actions))
+      if (deploying && !isOver(state))
+        this.run.track(
+          Promise.resolve(this.starts.get(name))
+            .then(() => send(this.workflowId(name)))
+            .catch(() => undefined),
+        );
+  }
+}
