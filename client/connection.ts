@@ -60,13 +60,13 @@ export function translate(
   if (cause instanceof ApplicationFailure) return refused(cause.type ?? '', cause);
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
     return conveyorError('no-worker', { id });
-  if (hasStatus(error, [UNAVAILABLE]))
+  if (hasStatus(error, [UNAVAILABLE, RESOURCE_EXHAUSTED]))
     return conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
   return conveyorError('internal', { detail: detailOf(error) });
 }
 
 /** gRPC status codes. */
-const [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION, UNAVAILABLE] = [1, 4, 9, 14] as const;
+const [CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, UNAVAILABLE] = [1, 4, 8, 9, 14] as const;
 /** A query that no worker polls for is refused with FAILED_PRECONDITION. */
 const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION];
 
