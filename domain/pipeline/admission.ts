@@ -51,7 +51,8 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
       const aside = overtakenBy(current, ready, decided);
       current = withOvertaken(current, aside);
       overtaken.push(...aside);
-      waiting.push({ ...decided, ready });
+      const why = aside.length > 0 ? obstacleTo(current, ready, nowMs, reserved) : undefined;
+      waiting.push({ ...(why ?? decided), ready });
       if (decided.by === 'group') reserve(reserved, ready);
       continue;
     }

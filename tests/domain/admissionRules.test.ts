@@ -281,6 +281,11 @@ describe('who has to make way', () => {
     ],
   ])('%s', (_, state, expected) => expect(overtaken(state)).toEqual(expected));
 
+  test('whoever waits for one that makes way is told so at once', () =>
+    expect(waitingOf(withAsked(deploying(running), deployOf(2)))).toEqual([
+      '2 deploy: release 1 deploys and was told to make way',
+    ]));
+
   test('an emergency goes before all that wait, and those older than it are superseded once it has begun', () => {
     const state = over(admit(pushed(withAsked(deploying(), deployOf(2))), NOW).state, 1, 'deploy');
     expect(toldOf(state)).toEqual(['3 deploy granted', '2 deploy superseded by 3']);
