@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
 import type { Clock } from '../../activities/clock';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
@@ -41,7 +41,7 @@ export class VirtualWorld {
     readonly slow: SlowActions,
   ) {}
 
-  static async open(seed = 1, options: Partial<WorkerOptions> = {}): Promise<VirtualWorld> {
+  static async open(seed = 1): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await TestWorkflowEnvironment.createTimeSkipping({
       server: { executable: { type: 'existing-path', path } },
@@ -62,8 +62,9 @@ export class VirtualWorld {
       codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
       registry: parseRegistry(EXTENSIONS, {}),
       clock,
-      fetch: viaApp(slow.app.route('/', simulator.app)),
-      options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s', ...options },
+      // Asked anew each time, so that a test may put itself in between.
+      fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw))),
+      options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s' },
     });
     return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue, index, slow);
   }
