@@ -1,4 +1,10 @@
+import { findOutputs } from '../../activities/pipelineOutput';
+import { wallClock } from '../../activities/clock';
+import { upload, wasmModules } from '../../examples/extensions/artifactFinder';
+import type { HistoryRow } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
+import { serveArtifactFinder } from '../../sdk/server';
+import { FinderWorld } from '../domain/finderWorld';
 import { expectNoViolations, givenFleet, type TestFleet } from '../domain/simulatorFleet';
 import { describeArtifactFinder, type ArtifactFinderSubject } from './artifactFinder';
 
@@ -47,6 +53,60 @@ for (const [name, { with: wanted, other, make }] of Object.entries(SIMULATED))
       },
     };
   });
+
+// The finder that workers are themselves, behind HTTP for the sake of the suite.
+describeArtifactFinder('pipeline-output', async () => {
+  const world = new FinderWorld('pipeline-output', fetch);
+  world.histories.set('base', []);
+  world.histories.set('idle', []);
+  const parts = { client: world.client(), clock: { ...wallClock, now: async () => world.now } };
+  const app = serveArtifactFinder('pipeline-output', {
+    getArtifacts: async ({ subscriptions, cursor }) => {
+      const answer = await findOutputs(parts, { subscriptions, ...(cursor === undefined ? {} : { cursor }) });
+      return {
+        ...answer,
+        found: answer.found.map((each) => ({ ...each, artifact: copy(each.artifact) })),
+        refused: [...answer.refused],
+      };
+    },
+  });
+  return {
+    ...{ fetch: viaApp(app), url: 'http://worker' },
+    with: { pipeline: 'base', artifact: 'image' },
+    other: { pipeline: 'idle', artifact: 'image' },
+    make: async (n) => {
+      world.histories.set('base', [release(n, 'succeeded', world.now), release(n + 100, 'failed', world.now)]);
+      world.now += 600_000; // later than a pipeline may learn of the end of its release
+      return `image:${n}`;
+    },
+  };
+});
+
+const copy = <T extends { readonly metadata: object }>(artifact: T) => ({
+  ...artifact,
+  metadata: { ...artifact.metadata },
+});
+const release = (number: number, state: string, endedMs: number): HistoryRow =>
+  ({
+    ...{ id: `base/${number}`, number, state, endedAt: new Date(endedMs).toISOString() },
+    artifacts: [{ name: 'image', kind: 'package', version: `image:${number}`, metadata: {} }],
+  }) as unknown as HistoryRow;
+
+describeArtifactFinder('wasm-modules of examples/extensions', async () => {
+  const module = `filter-${Math.random()}`;
+  return {
+    ...{
+      fetch: viaApp(wasmModules),
+      url: 'http://wasm-modules',
+      with: { module },
+      other: { module: `other ${module}` },
+    },
+    make: async (n) => {
+      upload(module, `filter:${n}`);
+      return `filter:${n}`;
+    },
+  };
+});
 
 const get = async (fleet: TestFleet, finder: string, wanted: object, cursor?: string) => {
   const context = { pipeline: '', release: 0, deployId: 'sweep', actor: 'service:test', config: {} };
