@@ -21,6 +21,9 @@ export const slowAction = (minutes: number, more: Partial<Omit<Action, 'type' | 
   ...more,
 });
 
+/** Asks less often than usual how far things are: for stories that last hours. */
+export const CALM = { progressIntervalMs: MINUTE, trackIntervalMs: MINUTE } as const;
+
 export const flow = (actions: Record<string, Action>, more: Partial<PipelineSource> = {}): PipelineSource => ({
   ...kvstore({}, more),
   actions,

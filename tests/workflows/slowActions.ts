@@ -11,10 +11,10 @@ export interface SlowRun {
   readonly action: string;
   readonly fromMs: number;
   readonly toMs: number;
+  readonly fails: boolean;
 }
 
 interface Running extends SlowRun {
-  readonly fails: boolean;
   readonly outputs: Artifact[];
 }
 
