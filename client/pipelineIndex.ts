@@ -1,6 +1,10 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { PipelineIndex, PipelineSubscriptions, SubscriptionsMemo } from '../domain/pipeline/pipelineIndex';
+import type { PipelineState } from '../domain/pipeline/state';
+
+/** How long a pipeline without a memo may take to say what it wants. */
+const ANSWER_MS = 2_000;
 
 /** The port over Temporal's visibility. What was changed in the last seconds may be missing. */
 export function createPipelineIndex(client: Client): PipelineIndex {
@@ -31,11 +35,28 @@ export async function* index(
 
 async function* subscriptions(client: Client, finder: string): AsyncGenerator<PipelineSubscriptions> {
   for await (const { workflowId, startTime, memo } of pipelinesWith(client, 'ConveyorFinders', [finder])) {
-    const wanted = memo?.['subscriptions'] as SubscriptionsMemo | undefined;
+    const memoed = memo?.['subscriptions'] as SubscriptionsMemo | undefined;
+    const wanted = memoed ?? (await remembered(client, workflowId));
     if (wanted === undefined) continue;
     // A pipeline that continued as new moves to the front of the list, and may be missing in one that is under way.
     const subscribedAtMs = Math.max(wanted.atMs, startTime.getTime());
     yield { pipeline: nameOf(workflowId), subscribedAtMs, subscriptions: ofFinder(wanted, finder) };
+  }
+}
+
+/**
+ * What a pipeline wants that has no memo of it, because it was applied before there were any or its history went on
+ * without: it says so itself. Undefined when it does not answer; whoever waits for it would keep the others waiting.
+ */
+async function remembered(client: Client, workflowId: string): Promise<SubscriptionsMemo | undefined> {
+  const handle = client.workflow.getHandle(workflowId);
+  try {
+    const state = await client.withDeadline(Date.now() + ANSWER_MS, () =>
+      handle.query<PipelineState | null>('pipeline'),
+    );
+    return state === null ? undefined : { atMs: 0, artifacts: state.spec.artifacts };
+  } catch {
+    return undefined;
   }
 }
 
