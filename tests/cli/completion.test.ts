@@ -76,7 +76,9 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 });
 
 where('zsh')('zsh takes its script', () => {
-  expect(shell('zsh', ['-f', '-c', 'source <(conveyor completion zsh); typeset -f _conveyor >/dev/null && print taken'])).toBe('taken\n');
+  expect(
+    shell('zsh', ['-f', '-c', 'source <(conveyor completion zsh); typeset -f _conveyor >/dev/null && print taken']),
+  ).toBe('taken\n');
 });
 
 describe('fish', () => {
