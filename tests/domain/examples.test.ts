@@ -5,7 +5,7 @@ import type { Unit } from '../../domain/fleet/unit';
 import { parsePipeline } from '../../domain/spec/parse';
 import { parseRegistry } from '../../sdk/registry';
 import { parse } from 'yaml';
-import { exampleFleet, examplePath, examplePipelines, type ExampleJob } from '../setup/examples';
+import { exampleFleet, examplePath, examplePipelines, IN_VIRTUAL_TIME, type ExampleJob } from '../setup/examples';
 
 const read = (file: string) => parsePipeline(readFileSync(examplePath(file), 'utf8'));
 const registry = parseRegistry(parse(readFileSync(examplePath('../conveyor.config.yaml'), 'utf8')), {});
@@ -47,4 +47,10 @@ describe.each(examplePipelines())('examples/%s', (file) => {
     );
     for (const service of services) expect(registry.find('action-service', service).url).toContain(service);
   });
+});
+
+test('what only runs in virtual time is there; tests/workflows has it, and tests/system all others', () => {
+  expect(examplePipelines()).toEqual(expect.arrayContaining(IN_VIRTUAL_TIME));
+  const virtual = readFileSync(examplePath('../tests/workflows/examples.test.ts'), 'utf8');
+  expect(IN_VIRTUAL_TIME.filter((file) => !virtual.includes(`'${file}'`))).toEqual([]);
 });
