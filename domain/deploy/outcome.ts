@@ -51,6 +51,15 @@ export function resultOf(ending: Ending, version: string, spans: Spans): DeployR
   };
 }
 
+/**
+ * What an ended deploy leaves to inherit, for its pipeline: nothing once every unit is settled on one version, whatever was
+ * there to inherit before; undefined: as before.
+ */
+export function leftBehind(result: DeployResult | undefined): Pick<DeployResult, 'revertTo'> {
+  if (result?.outcome === 'succeeded' || result?.outcome === 'reverted') return { revertTo: {} };
+  return result?.revertTo === undefined ? {} : { revertTo: result.revertTo };
+}
+
 /** A deploy that a person ends while it waits for a dependency, the fleet or a timeout failed because of those, not of the change. */
 function classify(ending: Ending): Classification {
   switch (ending.kind) {

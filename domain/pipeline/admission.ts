@@ -62,7 +62,10 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
   return { state: current, told, overtaken, waiting };
 }
 
-/** An action ended, or its release gave up waiting for it. A deploy that had to make way leaves what to revert to. */
+/**
+ * An action ended, or its release gave up waiting for it. A deploy that had to make way leaves what to revert to; one that
+ * has come through leaves an empty one, at once, since the next may begin before its release has ended.
+ */
 export function withdrawn(
   state: PipelineState,
   asked: Asked & { readonly revertTo?: Readonly<Record<string, string>> },
@@ -76,8 +79,14 @@ export function withdrawn(
     mutexes: Object.fromEntries(
       Object.entries(state.mutexes).map(([name, mutex]) => [name, letGo(mutex, requester).mutex]),
     ),
-    inherited: revertTo === undefined ? state.inherited : { ...state.inherited, [asked.action]: revertTo },
+    inherited: revertTo === undefined ? state.inherited : inheriting(state, asked.action, revertTo),
   };
+}
+
+/** Nothing to inherit is none: the next one goes back to what it finds. */
+function inheriting({ inherited }: PipelineState, action: string, revertTo: Readonly<Record<string, string>>) {
+  const { [action]: _before, ...others } = inherited;
+  return Object.keys(revertTo).length === 0 ? others : { ...others, [action]: revertTo };
 }
 
 /** An action is ready; asking again replaces what was asked before. */

@@ -60,7 +60,9 @@ function inheritedAfter({ inherited }: PipelineState, { deploys }: ReleaseResult
 }
 
 function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
-  const reverted = result.deploys.filter(({ result: { reverted: by } }) => by !== null);
+  const reverted = result.deploys.filter(
+    ({ action, result: { reverted: by } }, index) => by !== null && !cameThrough(result, action, index),
+  );
   if (reverted.length === 0) {
     const deployed = result.deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
     return deployed ? { ...state, revertsInARow: 0 } : state;
@@ -82,6 +84,10 @@ function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number
   );
   return why === undefined || marked.held ? marked : heldBy(marked, 'service:conveyor', why, nowMs);
 }
+
+/** A later attempt of the same action has succeeded: what was reverted before runs in production now. */
+const cameThrough = ({ deploys }: ReleaseResult, action: string, after: number): boolean =>
+  deploys.slice(after + 1).some((later) => later.action === action && later.result.outcome === 'succeeded');
 
 function whyHold({ spec, revertsInARow }: PipelineState, by: readonly string[]): string | undefined {
   if (spec.releases.onRevert === 'continue') return undefined;

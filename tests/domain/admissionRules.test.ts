@@ -1,3 +1,4 @@
+import { leftBehind } from '../../domain/deploy/outcome';
 import { admit, picked, withdrawn } from '../../domain/pipeline/admission';
 import { settled } from '../../domain/pipeline/books';
 import { takePipeline } from '../../domain/pipeline/control';
@@ -300,6 +301,20 @@ describe('who has to make way', () => {
     expect(settled(begun, resultOf(3, [deployed('deploy', 'cancelled')]), NOW).inherited).not.toEqual({});
     expect(settled(begun, resultOf(3, [deployed('deploy', 'succeeded')]), NOW).inherited).toEqual({});
     expect(settled(begun, resultOf(3, [deployed('deploy', { revertedBy: 'health' })]), NOW).inherited).toEqual({});
+  });
+
+  test('nothing is inherited any more by whoever waits for a deploy that has come through, or brought all back', () => {
+    const mixed = withdrawn(pipelineWith(3), { release: 1, action: 'deploy', revertTo: { 'kvstore-x': 'kv:0' } });
+    const waiting = withAsked(admittedOf(mixed, deployOf(2)), deployOf(3));
+    const inheritedAfter = (...outcome: Parameters<typeof deployed>) => {
+      const left = withdrawn(waiting, { release: 2, action: 'deploy', ...leftBehind(deployed(...outcome).result) });
+      return admit(left, NOW).told.map(({ admission }) => admission);
+    };
+    const fresh = [{ kind: 'granted', lastGood: null }];
+    expect(inheritedAfter('deploy', 'succeeded')).toEqual(fresh);
+    expect(inheritedAfter('deploy', { revertedBy: 'health' })).toEqual(fresh);
+    expect(inheritedAfter('deploy', 'cancelled')).toEqual([{ ...fresh[0], revertTo: { 'kvstore-x': 'kv:0' } }]);
+    expect(leftBehind(undefined)).toEqual({});
   });
 
   test('what one deploy left to inherit is nothing to another action', () => {

@@ -95,6 +95,22 @@ describe('after a revert', () => {
 
   test('without anything new all of it is', () => expect(badOf(reverted(first, 'kv:1'))).toEqual(['executable@kv:1']));
 
+  test('an attempt that came through afterwards is what counts', () => {
+    const again = artifact('kv:2');
+    const state = released(
+      first,
+      deployed('deploy', { revertedBy: 'user:alice', bad: false }, again),
+      deployed('deploy', 'succeeded', again),
+    );
+    expect([badOf(state), state.held, state.revertsInARow]).toEqual([[], null, 0]);
+    const twice = released(
+      first,
+      deployed('deploy', 'succeeded', artifact('kv:1')),
+      deployed('deploy', { revertedBy: 'health' }, again),
+    );
+    expect([badOf(twice), twice.revertsInARow]).toEqual([['executable@kv:2'], 1]);
+  });
+
   type OnRevert = 'until-newer' | 'hold' | 'continue';
   const held = (onRevert: OnRevert, ...by: string[]) => {
     const pipeline = pipelineOf(['deploy'], { releases: { onRevert } });

@@ -1,5 +1,6 @@
 import { startChild } from '@temporalio/workflow';
 import { versionOf, type Artifact } from '../../domain/artifact';
+import { leftBehind } from '../../domain/deploy/outcome';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
@@ -35,9 +36,8 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   let result: DeployResult | undefined;
   if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
   else refused(run, name, admission, artifacts);
-  const left = result?.revertTo === undefined ? {} : { revertTo: result.revertTo };
   const letGo = global.length > 0 ? run.groups.letGo(name) : undefined;
-  await over(run, name, 'deploy', left);
+  await over(run, name, 'deploy', leftBehind(result));
   await letGo;
 }
 
