@@ -17,6 +17,8 @@ export interface ChildRequest {
   readonly child: string;
   /** The parent's release: `inference/3`. Asking again for the same parent and child starts nothing new. */
   readonly parent: string;
+  /** Of the parent: a child consents by sharing one of them, or by its label. */
+  readonly owners: readonly string[];
   readonly artifacts: readonly Artifact[];
   /** The workflow that the release tells its end. */
   readonly reportTo: string;
@@ -73,12 +75,14 @@ async function collect(names: AsyncIterable<string>): Promise<string[]> {
 }
 
 async function askForRelease(client: Client, request: ChildRequest): Promise<ChildAnswer> {
-  const { child, parent, artifacts, reportTo } = request;
+  const { child, parent, owners, artifacts, reportTo } = request;
   const trigger = { kind: 'parent', actor: 'service:conveyor', key: `parent:${parent}`, parent };
   try {
     const { number } = await client.workflow
       .getHandle(workflowIds.pipeline(child))
-      .executeUpdate<{ number: number }, [object]>('start-release', { args: [{ artifacts, trigger, reportTo }] });
+      .executeUpdate<{ number: number }, [object]>('start-release', {
+        args: [{ artifacts, trigger, reportTo, parentOwners: owners }],
+      });
     return { kind: 'started', number };
   } catch (error) {
     const reason = refusalOf(error, child);

@@ -85,6 +85,7 @@ async function start(run: FanOutRun, { index, names, share, stage, size }: Shard
       args: [
         {
           ...{ index, names, share, parent, artifacts, settings },
+          owners: run.input.policy.owners,
           root: workflowInfo().workflowId,
           jitterMs: children.jitter,
           originMs: run.state.stageStartedAtMs,

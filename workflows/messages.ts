@@ -52,6 +52,8 @@ export interface StartInput {
   readonly trigger: Trigger;
   /** A workflow that the release signals `child-over` at its end. */
   readonly reportTo?: string;
+  /** With the trigger `parent`: the owners of that pipeline. */
+  readonly parentOwners?: readonly string[];
   /** With the trigger `emergency`. */
   readonly emergency?: Emergency;
 }

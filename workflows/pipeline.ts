@@ -1,7 +1,7 @@
 import {
   allHandlersFinished,
   condition,
-  continueAsNew,
+  makeContinueAsNewFunc,
   patched,
   setWorkflowOptions,
   workflowInfo,
@@ -68,5 +68,7 @@ async function waitForChange(run: PipelineRun): Promise<void> {
 const mayCarryOn = (run: PipelineRun): boolean => !run.changed || patched('carry-on-in-a-burst');
 
 async function carryOn(run: PipelineRun): Promise<void> {
-  await continueAsNew<typeof pipeline>(run.state);
+  // The server takes search attributes along, but not the memo by which sweeps find the pipeline.
+  const { memo } = workflowInfo();
+  await makeContinueAsNewFunc<typeof pipeline>(memo ? { memo } : {})(run.state);
 }

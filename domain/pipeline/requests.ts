@@ -45,7 +45,13 @@ export function refuseRelease(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
+  parentOwners: readonly string[] = [],
 ): Refusal | undefined {
+  if (trigger.kind === 'parent' && !consents(state, trigger.parent ?? '', parentOwners))
+    return {
+      code: 'not-permitted',
+      message: `${state.spec.pipeline} has no owner in common with ${trigger.parent ?? 'its parent'} and no label that names it`,
+    };
   const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
   if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
   const names = missing(state, artifacts);
@@ -110,6 +116,16 @@ function refuseArtifacts(
   const twice = artifacts.find((artifact, index) => artifacts.findIndex(({ name }) => name === artifact.name) < index);
   if (twice) return { code: 'invalid-state', message: `${twice.name} is given twice` };
   return undefined;
+}
+
+/** A child is released by a parent that one of its owners owns as well, or that it names in a label: `parent: inference`. */
+function consents(state: PipelineState, parent: string, parentOwners: readonly string[]): boolean {
+  const { owners, labels } = state.spec;
+  const [pipeline] = parent.split('/');
+  return (
+    labels['parent'] === pipeline ||
+    parentOwners.some((owner) => owners.includes(owner) || mayCommand(policyOf(state), owner))
+  );
 }
 
 const isPlatform = ({ kind }: Trigger): boolean => kind === 'finder' || kind === 'webhook' || kind === 'parent';

@@ -80,8 +80,12 @@ describe('a deploy whose history grew long goes on in a new one', () => {
   });
 });
 
-test('a pipeline whose history grew long goes on numbering, and knows what is good and what is bad', async () => {
-  const shop = await given(stack, { deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] } });
+test('a pipeline whose history grew long goes on numbering, knows what is good, and is found by its finders', async () => {
+  const finder = { finder: 'tagged-executables', with: { package: 'nobody', tag: 'live' } };
+  const shop = await given(stack, {
+    deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] },
+    pipeline: { artifacts: { executable: finder } },
+  });
   const pipeline = workflowIds.pipeline(shop.name);
   const keyed = ['release', shop.name, '-a', `executable=${shop.version(2)}`, '--idempotency-key', 'first'];
   expect(await stack.json(keyed)).toMatchObject({ id: `${shop.name}/1`, duplicate: false });
@@ -103,6 +107,8 @@ test('a pipeline whose history grew long goes on numbering, and knows what is go
     Array.from({ length: last }, (_, index) => last - index),
   );
   expect(await stack.json(keyed)).toMatchObject({ id: `${shop.name}/1`, duplicate: true });
+  const { memo } = await stack.temporal.workflow.getHandle(pipeline).describe();
+  expect(memo).toMatchObject({ subscriptions: { artifacts: { executable: { finder: 'tagged-executables' } } } });
 });
 
 test('what a pipeline is told while it goes on in a new history is not lost', async () => {

@@ -40,6 +40,8 @@ export interface ShardInput extends WindowPlan {
   /** The workflow of the fan-out. */
   readonly root: string;
   readonly artifacts: readonly Artifact[];
+  /** Of the parent. */
+  readonly owners?: readonly string[];
   /** How often it says where it stands while something changes. */
   readonly reportIntervalMs: number;
   readonly settings: Settings;
@@ -132,9 +134,10 @@ class ShardRun {
   }
 
   private async start(child: string): Promise<void> {
-    const { parent, artifacts, settings } = this.input;
+    const { parent, owners = [], artifacts, settings } = this.input;
     const request = {
       child,
+      owners,
       parent,
       artifacts,
       reportTo: workflowInfo().workflowId,

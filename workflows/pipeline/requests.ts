@@ -41,11 +41,11 @@ export function answerRequests(run: PipelineRun): void {
     validator: (input) => refuse(refuseApply(run.state, input.spec, input.groups, input.actor)),
   });
   setHandler(startReleaseUpdate, (input) => startRelease(run, input), {
-    validator: ({ artifacts, trigger, emergency }) =>
+    validator: ({ artifacts, trigger, emergency, parentOwners = [] }) =>
       refuse(
         emergency
           ? refuseEmergency(run.known(), artifacts, trigger, emergency)
-          : refuseRelease(run.known(), artifacts, trigger),
+          : refuseRelease(run.known(), artifacts, trigger, parentOwners),
       ),
   });
   setHandler(submitUpdate, (input) => submit(run, input), {
