@@ -3,7 +3,7 @@ import { deployAction, deploySpan, flow, overlaps, type Span } from './flows';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 type Supersede = 'waiting' | 'never' | 'running';
-const RELEASES = 12;
+const RELEASES = 10;
 const POLL = 2 * MINUTE;
 
 let world: VirtualWorld;
@@ -19,7 +19,7 @@ const pipeline = (supersede: Supersede) =>
     {
       build: { type: 'custom', inputs: ['source'], outputs: ['executable'], with: { service: 'slow' } },
       'load-test': { type: 'custom', inputs: ['executable'], mutex: ['prod'], with: { service: 'slow' } },
-      deploy: deployAction('30m', { needs: ['load-test'], mutex: ['prod'] }),
+      deploy: deployAction('30m', { needs: ['load-test'], mutex: ['prod'] }, '10m'),
     },
     {
       artifacts: { source: { finder: 'manual' } },

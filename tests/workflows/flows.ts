@@ -8,9 +8,13 @@ import { HOUR, MINUTE, type VirtualWorld } from './world';
 type Action = PipelineSource['actions'][string];
 type Deploy = Extract<Action, { type: 'deploy' }>;
 
-/** A deploy of both regions at once, which bakes for as long as told. */
-export const deployAction = (bake = '10m', more: Partial<Omit<Deploy, 'type'>> = {}): Action => ({
-  ...(kvstore({ phases: [], completion: { bake } }).actions['deploy'] as Deploy),
+/** A deploy of both regions at once, which bakes for as long as told and looks at its health so often. */
+export const deployAction = (
+  bake = '10m',
+  more: Partial<Omit<Deploy, 'type'>> = {},
+  healthInterval = '60s',
+): Action => ({
+  ...(kvstore({ phases: [], completion: { bake }, healthInterval }).actions['deploy'] as Deploy),
   ...more,
 });
 

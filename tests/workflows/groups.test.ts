@@ -1,0 +1,125 @@
+import {
+  actionOf,
+  deployAction,
+  deploySpan,
+  endsOf,
+  flow,
+  isAtPick,
+  overlaps,
+  slowAction,
+  untilAction,
+  CALM,
+} from './flows';
+import { HOUR, MINUTE, VirtualWorld } from './world';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  await world.job('kvstore-x', 'x', 6);
+  await world.job('kvstore-y', 'y', 6);
+});
+afterEach(() => world.close());
+
+const runsOf = (pipeline?: string) =>
+  world.slow.runs
+    .filter((run) => pipeline === undefined || run.pipeline === pipeline)
+    .map((run) => ({ ...run, release: `${run.pipeline}/${run.release}` }));
+
+test('two releases take turns at a group, and each may hold it with several of its actions', async () => {
+  const mutex = ['prod'];
+  const actions = {
+    'load-test': slowAction(20, { mutex }),
+    'soak-test': slowAction(30, { mutex }),
+    deploy: deployAction('10m', { mutex }),
+  };
+  await world.apply(flow(actions, { mutex: { prod: {} }, releases: { supersede: 'never' } }), CALM);
+  for (const n of [2, 3]) await world.release('kvstore', `kv:${n}`);
+  await untilAction(world, 2, 'load-test', ({ blockedBy }) => blockedBy === 'release 1 holds prod');
+  const { groups } = await world.pipelineStatus('kvstore');
+  expect(groups).toContainEqual({ name: 'prod', scope: 'pipeline', holder: 1, waiting: [2] });
+  await world.ended('kvstore', 2);
+  expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
+  const spans = [...runsOf(), await deploySpan(world, 1), await deploySpan(world, 2)];
+  expect(overlaps(spans)).toEqual([]);
+  const [first, second] = runsOf().filter(({ release }) => release === 'kvstore/1');
+  expect(Math.abs((first?.fromMs ?? 0) - (second?.fromMs ?? 0))).toBeLessThan(MINUTE);
+});
+
+test('actions with no group in common run side by side', async () => {
+  const actions = { one: slowAction(30, { mutex: ['a'] }), two: slowAction(30, { mutex: ['b'] }) };
+  await world.apply(flow(actions, { mutex: { a: {}, b: {} } }), CALM);
+  await world.release('kvstore', 'kv:2');
+  const { fromMs, toMs } = await world.ended('kvstore', 1).then(() => ({
+    fromMs: Math.max(...runsOf().map((run) => run.fromMs)),
+    toMs: Math.min(...runsOf().map((run) => run.toMs)),
+  }));
+  expect(fromMs).toBeLessThan(toMs);
+});
+
+const rig = { rig: { scope: 'global' } } as const;
+const tester = (pipeline: string, action: ReturnType<typeof slowAction>) =>
+  flow({ test: action }, { pipeline, mutex: rig });
+
+test('two pipelines take turns at a group that is global, and again and again', async () => {
+  const again = (pipeline: string) =>
+    flow(
+      {
+        test: slowAction(20, { mutex: ['rig'] }),
+        more: slowAction(20, { mutex: ['rig'], needs: ['test'] }),
+        last: slowAction(20, { mutex: ['rig'], needs: ['more'] }),
+      },
+      { pipeline, mutex: rig },
+    );
+  for (const name of ['kvstore', 'search']) await world.apply(again(name), CALM);
+  await world.release('kvstore', 'kv:2');
+  await world.until('the first holds it', async () => runsOf('kvstore').length === 1, { withinMs: HOUR });
+  await world.release('search', 'kv:2');
+  await untilAction(world, 1, 'test', ({ blockedBy }) => blockedBy === 'waiting for rig, which others hold', {
+    pipeline: 'search',
+  });
+  for (const name of ['kvstore', 'search']) await world.ended(name, 1);
+  for (const name of ['kvstore', 'search']) expect(await endsOf(world, [1], name)).toEqual(['succeeded']);
+  expect(runsOf()).toHaveLength(6);
+  expect(overlaps(runsOf())).toEqual([]);
+});
+
+test('a holder that was terminated blocks nobody', async () => {
+  await world.apply(tester('kvstore', { type: 'manual-pick', mutex: ['rig'] }), {
+    ...CALM,
+    reconcileIntervalMs: 10 * MINUTE,
+  });
+  await world.apply(tester('search', slowAction(5, { mutex: ['rig'] })), { ...CALM, reconcileIntervalMs: 10 * MINUTE });
+  await world.release('kvstore', 'kv:2');
+  await untilAction(world, 1, 'test', isAtPick);
+  await world.release('search', 'kv:2');
+  await untilAction(world, 1, 'test', ({ blockedBy }) => blockedBy?.includes('rig') === true, { pipeline: 'search' });
+  await world.client.workflow.getHandle('release/kvstore/1').terminate('a test');
+  await world.ended('search', 1, { withinMs: HOUR });
+  expect(await endsOf(world, [1], 'search')).toEqual(['succeeded']);
+  await world.until('the books are closed', async () => (await world.pipelineStatus('kvstore')).active.length === 0);
+});
+
+test('a release of one pipeline that holds its group and is terminated blocks none of the next', async () => {
+  const actions = { approve: { type: 'manual-pick', mutex: ['prod'] } } as const;
+  await world.apply(flow(actions, { mutex: { prod: {} } }), { ...CALM, reconcileIntervalMs: 10 * MINUTE });
+  await world.release('kvstore', 'kv:2');
+  await untilAction(world, 1, 'approve', isAtPick);
+  await world.release('kvstore', 'kv:3');
+  await untilAction(world, 2, 'approve', ({ blockedBy }) => blockedBy === 'release 1 holds prod');
+  await world.client.workflow.getHandle('release/kvstore/1').terminate('a test');
+  await untilAction(world, 2, 'approve', isAtPick, { withinMs: HOUR });
+  await world.pick('kvstore', 2);
+  await world.ended('kvstore', 2);
+  expect(await endsOf(world, [2])).toEqual(['succeeded']);
+});
+
+test('a release that is cancelled while it waits for a group leaves it to others', async () => {
+  await world.apply(flow({ test: slowAction(60, { mutex: ['prod'] }) }, { mutex: { prod: {} } }), CALM);
+  for (const n of [2, 3, 4]) await world.release('kvstore', `kv:${n}`);
+  await untilAction(world, 3, 'test', ({ blockedBy }) => blockedBy !== null);
+  await world.command('release/kvstore/2', 'cancel');
+  await world.ended('kvstore', 3);
+  expect(await endsOf(world, [1, 2, 3])).toEqual(['succeeded', 'cancelled (operator)', 'succeeded']);
+  expect(overlaps(runsOf())).toEqual([]);
+  expect(actionOf(await world.releaseStatus('kvstore', 2), 'test')?.message).toBe('cancelled by user:alice');
+});
