@@ -64,9 +64,11 @@ function addressOf(url: string, { variables }: Notifications): URL {
 async function signed({ clock, notifications }: Ports, target: URL, event: Notice): Promise<Request> {
   const slack = isSlack(target.hostname);
   const body = JSON.stringify(slack ? slackMessage(event) : cloudEvent(event));
+  // A phase may be called what no header can carry.
+  const id = encodeURI(event.id);
   const timestamp = String(Math.floor((await clock.now()) / 1000));
   const signatures = notifications.secrets.map((secret) => {
-    const signature = createHmac('sha256', keyOf(secret)).update(`${event.id}.${timestamp}.${body}`);
+    const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`);
     return `v1,${signature.digest('base64')}`;
   });
   return new Request(target, {
@@ -76,7 +78,7 @@ async function signed({ clock, notifications }: Ports, target: URL, event: Notic
     body,
     headers: {
       'content-type': slack ? 'application/json' : 'application/cloudevents+json; charset=utf-8',
-      'webhook-id': event.id,
+      'webhook-id': id,
       'webhook-timestamp': timestamp,
       ...(signatures.length === 0 ? {} : { 'webhook-signature': signatures.join(' ') }),
     },

@@ -127,11 +127,24 @@ describe('a notification is delivered', () => {
   const KEY = Buffer.from('a key of twenty-four byte');
   const FIRST = `whsec_${KEY.toString('base64')}`;
 
-  function notify(url: string, config: object = {}, env: Record<string, string> = {}): Promise<void> {
+  function notify(url: string, config: object = {}, env: Record<string, string> = {}, event = NOTICE): Promise<void> {
     const { notifications } = parseRegistry({ notifications: config }, env);
     const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
-    return activity.run(createNotifyActivities({ clock: wallClock, notifications }).notify, { url, event: NOTICE });
+    return activity.run(createNotifyActivities({ clock: wallClock, notifications }).notify, { url, event });
   }
+
+  test('also of a phase whose name no header can carry', async () => {
+    await notify(
+      `${base}/hook`,
+      { secretEnv: 'KEY' },
+      { KEY: FIRST },
+      { ...NOTICE, id: 'deploy/kv/1/deploy/1/第一 ✓\n/paused' },
+    );
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': given } = deliveries[0]?.headers ?? {};
+    const signature = createHmac('sha256', KEY).update(`${String(id)}.${String(at)}.${deliveries[0]?.body}`);
+    expect(given).toBe(`v1,${signature.digest('base64')}`);
+    expect(decodeURI(String(id))).toBe('deploy/kv/1/deploy/1/第一 ✓\n/paused');
+  });
 
   test('as a CloudEvent, to where the pipeline says', async () => {
     await notify(`${base}/hook?team=storage`);
