@@ -12,11 +12,12 @@ import { given, type Given, type Service } from '../system/service';
 import { Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
+import { recordModel } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -200,6 +201,7 @@ async function recordAll(stack: Stack): Promise<void> {
   await recordLock(stack);
   await recordFanOut('family')(stack);
   await recordSweeps(stack);
+  await recordModel(stack, save);
 }
 
 async function recordAllContinued(stack: Stack): Promise<void> {
@@ -214,6 +216,8 @@ async function main(): Promise<void> {
   try {
     await startTemporal(processes, { home, port, data: 'memory' });
     const onlyFanOut = process.argv[2] === 'fan-out';
+    const model = (stack: Stack) => recordModel(stack, save);
+    if (process.argv[2] === 'model') return await withStack(`127.0.0.1:${port}`, model);
     if (process.argv[2] === 'sweeps') return await withStack(`127.0.0.1:${port}`, recordSweeps);
     await withStack(`127.0.0.1:${port}`, onlyFanOut ? recordFanOut('family') : recordAll);
     const short = await startTemporalWithShortHistories(processes, home);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../../cli/stack/ports';
+import type { PipelineSource } from '../../domain/spec/pipeline';
 import { kvArtifact, Submissions } from './flowSubmissions';
 import { ask, releasesOf, startFront, type Front } from './front';
 import { Processes, type Running } from './process';
@@ -47,11 +48,12 @@ const VICTIMS = {
     temporal = await startServer();
   },
 };
+type Actions = PipelineSource['actions'];
 type Victim = keyof typeof VICTIMS;
 
 const shopWith = (supersede: 'waiting' | 'never' | 'running'): Promise<Service> => {
   const name = `flow-${supersede}-${randomBytes(3).toString('hex')}`;
-  const deploy = {
+  const deploy: Actions[string] = {
     ...{ type: 'deploy', inputs: ['executable'], needs: ['test'] },
     with: {
       pushType: 'twine',
@@ -59,8 +61,8 @@ const shopWith = (supersede: 'waiting' | 'never' | 'running'): Promise<Service> 
       phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '1s' }],
       completion: { bake: '0s' },
     },
-  } as const;
-  const actions = { test: { type: 'integr-test', inputs: ['executable'] }, deploy } as const;
+  };
+  const actions: Actions = { test: { type: 'integr-test', inputs: ['executable'] }, deploy };
   const pipeline: Given['pipeline'] = {
     ...{ owners: [OWNER, 'service:ci'], releases: { supersede, maxActive: 3 }, actions },
   };

@@ -43,11 +43,17 @@ export const commit = (n: number, takes: Readonly<Record<string, number>>, fails
 export const stateOf = (world: VirtualWorld, pipeline = 'kvstore'): Promise<PipelineState> =>
   world.pipeline(pipeline).query<PipelineState>('pipeline');
 
-/** How each release ended, oldest first, once nothing is under way any more. */
-export async function allEnded(world: VirtualWorld, withinMs: number): Promise<readonly HistoryRow[]> {
-  await world.until('nothing is under way', async () => (await stateOf(world)).active.length === 0, {
-    ...{ stepMs: 30 * MINUTE, withinMs },
-  });
+/** How each release ended, oldest first, once nothing is under way any more; `tend` is called now and then. */
+export async function allEnded(
+  world: VirtualWorld,
+  withinMs: number,
+  tend: () => Promise<void> = () => Promise.resolve(),
+): Promise<readonly HistoryRow[]> {
+  const isOver = async (): Promise<boolean> => {
+    await tend();
+    return (await stateOf(world)).active.length === 0;
+  };
+  await world.until('nothing is under way', isOver, { stepMs: 30 * MINUTE, withinMs });
   return (await stateOf(world)).history.toSorted((a, b) => a.number - b.number);
 }
 

@@ -6,6 +6,7 @@ import { HOUR, MINUTE, type VirtualWorld } from './world';
 /** Pipelines with more than a deploy, and what their tests look at. */
 
 type Action = PipelineSource['actions'][string];
+export type Actions = Record<string, Action>;
 type Deploy = Extract<Action, { type: 'deploy' }>;
 
 /** A deploy of both regions at once, which bakes for as long as told and looks at its health so often. */

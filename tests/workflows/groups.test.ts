@@ -9,6 +9,7 @@ import {
   slowAction,
   untilAction,
   CALM,
+  type Actions,
 } from './flows';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -100,7 +101,7 @@ test('a holder that was terminated blocks nobody', async () => {
 });
 
 test('a release of one pipeline that holds its group and is terminated blocks none of the next', async () => {
-  const actions = { approve: { type: 'manual-pick', mutex: ['prod'] } } as const;
+  const actions: Actions = { approve: { type: 'manual-pick', mutex: ['prod'] } };
   await world.apply(flow(actions, { mutex: { prod: {} } }), { ...CALM, reconcileIntervalMs: 10 * MINUTE });
   await world.release('kvstore', 'kv:2');
   await untilAction(world, 1, 'approve', isAtPick);

@@ -1,4 +1,4 @@
-import { actionOf, deployAction, endsOf, flow, isAtPick, slowAction, untilAction, CALM } from './flows';
+import { actionOf, deployAction, endsOf, flow, isAtPick, slowAction, untilAction, CALM, type Actions } from './flows';
 import { executable, HOUR, MINUTE, VirtualWorld } from './world';
 
 const DAY = 24 * HOUR;
@@ -114,11 +114,11 @@ test('with schedule: manual a person starts each deploy, in order under supersed
 
 test('what failed is tried again when a person says so, and what it held up goes on', async () => {
   await world.describeVersion('kv:2', { failTests: true });
-  const actions = {
+  const actions: Actions = {
     test: { type: 'integr-test', inputs: ['executable'] },
     aside: slowAction(60),
     deploy: deployAction('5m', { needs: ['test'] }),
-  } as const;
+  };
   await world.apply(flow(actions), CALM);
   await world.start('kvstore', { artifacts: [executable('kv:2')] });
   await untilAction(world, 1, 'deploy', ({ state }) => state === 'skipped');
@@ -135,11 +135,11 @@ test('what failed is tried again when a person says so, and what it held up goes
 });
 
 test('a pick that was rejected is asked again after a retry', async () => {
-  const actions = {
+  const actions: Actions = {
     approve: { type: 'manual-pick' },
     aside: slowAction(60),
     deploy: deployAction('5m', { needs: ['approve'] }),
-  } as const;
+  };
   await world.apply(flow(actions), CALM);
   await world.release('kvstore', 'kv:2');
   await atPick(1);

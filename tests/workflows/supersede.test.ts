@@ -1,4 +1,4 @@
-import { actionOf, deployAction, endsOf, flow, slowAction, untilAction, CALM } from './flows';
+import { actionOf, deployAction, endsOf, flow, slowAction, untilAction, CALM, type Actions } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -73,7 +73,12 @@ test('supersede: waiting. The tests of an older release finish before it ends su
 });
 
 test('supersede: waiting. A release whose build took longer never deploys after a newer one', async () => {
-  const build = { type: 'custom', inputs: ['source'], outputs: ['executable'], with: { service: 'slow' } } as const;
+  const build: Actions[string] = {
+    type: 'custom',
+    inputs: ['source'],
+    outputs: ['executable'],
+    with: { service: 'slow' },
+  };
   const source = (n: number, minutes: number) => ({
     ...{ name: 'source', kind: 'source', version: `kv:${n}`, metadata: { build: String(minutes * MINUTE) } },
   });
