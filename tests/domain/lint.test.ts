@@ -177,7 +177,8 @@ describe('a finder', () => {
 });
 
 describe('a calendar', () => {
-  const calendar = (text: string): string[] => codes({ schedule: { calendar: text, timezone: 'Europe/Berlin' } });
+  const calendar = (text: string): string[] =>
+    codes({ schedule: { mode: 'calendar', calendar: text, timezone: 'Europe/Berlin' } });
   test.each<[string, string[]]>([
     ['0 10 * * 1-4', []],
     // Days of the month and of the week are alternatives, and the 15th may be a Friday.
@@ -198,6 +199,23 @@ describe('a calendar', () => {
     ['0/0 10 * * 1', ['invalid-cron']],
   ])('%s', (text, expected) => {
     expect(calendar(text)).toEqual(expected);
+  });
+});
+
+describe('what would be ignored is refused', () => {
+  const schedule = { calendar: '0 10 * * 1-4', timezone: 'Europe/Berlin' };
+  const made = (action: object) => ({
+    actions: { make: { outputs: ['exe'], ...action }, ship: build({ inputs: ['exe'] }) },
+  });
+  test.each<[string, object, string[]]>([
+    ['a calendar where deploys start at any time', { schedule }, ['no-effect']],
+    ['a calendar where a person starts them', { schedule: { ...schedule, mode: 'manual' } }, ['no-effect']],
+    ['a timezone is only what a calendar would be in', { schedule: { timezone: 'Europe/Berlin' } }, []],
+    ['an artifact of a script', made({ type: 'custom-script', with: { command: ['make'] } }), ['unreachable-artifact']],
+    ['an artifact of a wait', made({ type: 'wait-for', with: { pipeline: 'api' } }), ['unreachable-artifact']],
+    ['not one of a service', made({ type: 'custom', with: { service: 'make' } }), []],
+  ])('%s', (_title, fields, expected) => {
+    expect(codes(fields)).toEqual(expected);
   });
 });
 

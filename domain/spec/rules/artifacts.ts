@@ -26,8 +26,8 @@ const inputs: Rule = (spec) =>
     }),
   );
 
-/** These act on what exists; whoever waits for an artifact of theirs waits for ever. */
-const MAKE_NOTHING: readonly ActionSpec['type'][] = ['deploy', 'canary', 'manual-pick'];
+/** These act on what exists, or have no way to say what they made; whoever waits for an artifact of theirs gets none. */
+const MAKE_NOTHING: readonly ActionSpec['type'][] = ['deploy', 'canary', 'manual-pick', 'custom-script', 'wait-for'];
 
 const outputs: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, { type, outputs: declared }]) =>
@@ -36,7 +36,7 @@ const outputs: Rule = (spec) =>
         ['actions', name, 'outputs', index],
         'unreachable-artifact',
         `${name} never makes ${artifact}: a ${type} makes no artifacts`,
-        'let a build, a test, a script or a custom action make it',
+        'let a build, a test or a custom action make it',
       ),
     ),
   );

@@ -12,6 +12,7 @@ const calendar: Rule = ({ schedule }) => {
     ...(isCalendar && schedule.calendar === undefined
       ? [errorAt(['schedule'], 'missing-calendar', 'mode calendar has no calendar', 'add calendar: "0 10 * * 1-4"')]
       : []),
+    ...(schedule.calendar !== undefined && !isCalendar ? [unusedCalendar(schedule.mode)] : []),
     ...(schedule.calendar !== undefined && schedule.timezone === undefined
       ? [
           errorAt(
@@ -25,6 +26,15 @@ const calendar: Rule = ({ schedule }) => {
     ...(schedule.calendar === undefined ? [] : cron(['schedule', 'calendar'], schedule.calendar)),
   ];
 };
+
+/** Continuous is the default, so that a calendar alone would let deploys start at any time. */
+const unusedCalendar = (mode: string): Finding =>
+  errorAt(
+    ['schedule', 'calendar'],
+    'no-effect',
+    `calendar has no effect with mode ${mode}`,
+    'add mode: calendar, or remove the calendar',
+  );
 
 const timezones: Rule = (spec) => {
   const zones: [Path, string | undefined][] = [
