@@ -3,7 +3,7 @@ import type { Artifact } from '../domain/artifact';
 import type { Admission, Asked } from '../domain/pipeline/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
-import type { ReleaseResult } from '../domain/release/state';
+import type { DeploySettled, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
@@ -87,6 +87,8 @@ export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
 export interface ActionOver extends Asked {
   /** What the units of a deploy that had to make way ran before it, by unit. */
   readonly revertTo?: Readonly<Record<string, string>>;
+  /** How a deploy ended: booked before the next one is let in. */
+  readonly settled?: DeploySettled;
 }
 
 /** A release whose `reportTo` is somebody tells them its end; `state` is that of the release. */

@@ -9,7 +9,7 @@ import {
 import { admit } from '../domain/pipeline/admission';
 import { nextOpening } from '../domain/pipeline/openings';
 import { startable, thinned } from '../domain/pipeline/queue';
-import type { PipelineState } from '../domain/pipeline/state';
+import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import { abandoned } from './pipeline/abandoned';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { PipelineRun } from './pipeline/run';
@@ -24,6 +24,7 @@ export async function pipeline(carried: PipelineState | null = null): Promise<ne
   const run = new PipelineRun(carried);
   for (;;) {
     await step(run);
+    if (isOverdue(run)) await abandoned(run);
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && mayCarryOn(run)) await carryOn(run);
     if (!run.changed) await waitForChange(run);
   }
@@ -36,12 +37,26 @@ async function step(run: PipelineRun): Promise<void> {
   if (run.state === null) return;
   await lookUpCalendar(run);
   run.decided(thinned);
-  for (const release of startable(run.state, Date.now())) await startRelease(run, release);
+  for (const release of startable(run.state, Date.now()))
+    if (stillStarts(run, release)) await startRelease(run, release);
   const { state, told, overtaken, waiting } = admit(run.state, Date.now());
   run.decided(() => state);
   for (const { release, action, admission } of told) await run.tell(release, { action, admission });
   for (const each of overtaken) await run.overtake(each);
   for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.sayWhy(ready, obstacle);
+}
+
+/** While one release starts, the next may be cancelled, or the pipeline frozen. */
+function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean {
+  const starts = state !== null && startable(state, Date.now()).some((release) => release.number === number);
+  return starts || !patched('start-what-still-may');
+}
+
+/** A busy pipeline never waits as long as it takes to look after its releases. */
+function isOverdue({ state, lookedAtMs }: PipelineRun): boolean {
+  const active = state?.active.some((release) => release.state === 'running') ?? false;
+  if (!active || state === null || Date.now() < lookedAtMs + 2 * state.settings.reconcileIntervalMs) return false;
+  return patched('look-when-busy');
 }
 
 async function waitForChange(run: PipelineRun): Promise<void> {
@@ -69,6 +84,7 @@ const mayCarryOn = (run: PipelineRun): boolean => !run.changed || patched('carry
 
 async function carryOn(run: PipelineRun): Promise<void> {
   // The server takes search attributes along, but not the memo by which sweeps find the pipeline.
+  await run.delivered();
   const { memo } = workflowInfo();
   await makeContinueAsNewFunc<typeof pipeline>(memo ? { memo } : {})(run.state);
 }

@@ -34,7 +34,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseRun(input);
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
   onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
-  onSignal(deployPausedSignal, (paused) => run.track(tellPause(run, paused)));
+  onSignal(deployPausedSignal, (paused) => run.notices(tellPause(run, paused)));
   // In a scope of its own: from a cancelled one nothing could be told to the deploys any more.
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);
@@ -119,6 +119,7 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
     reason: endOf(run),
     actor: input.trigger.actor,
   });
+  await run.told();
   return result;
 }
 

@@ -1,6 +1,6 @@
 import { identityOf, versionOf, type Artifact } from '../artifact';
 import { release as letGo, type Mutex } from '../mutex';
-import type { ReleaseResult } from '../release/state';
+import type { DeploySettled, ReleaseResult } from '../release/state';
 import type { HistoryRow } from '../views';
 import { condemned, heldBy, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
@@ -22,27 +22,68 @@ export function settled(state: PipelineState, result: ReleaseResult, nowMs: numb
   const release = state.active.find(({ number }) => number === result.number);
   if (release === undefined) return state;
   const row = historyRow(state, release, result);
-  const base: PipelineState = {
-    ...state,
-    active: state.active.filter(({ number }) => number !== result.number),
+  const booked = bookedDeploys(state, release, unbooked(release, result), nowMs);
+  return {
+    ...booked,
+    active: booked.active.filter(({ number }) => number !== result.number),
     ready: state.ready.filter((deploy) => deploy.release !== result.number),
     deploys: letGoBy(state.deploys, result.number),
     mutexes: Object.fromEntries(
       Object.entries(state.mutexes).map(([name, mutex]) => [name, letGoBy(mutex, result.number)]),
     ),
     history: [...state.history, row].slice(-KEPT_RELEASES),
-    good: goodAfter(state, result),
-    inherited: inheritedAfter(state, result),
   };
-  return afterReverts(base, result, nowMs);
 }
+
+/** Books one deploy of a release that goes on, before another release may deploy. */
+export function deploySettled(
+  state: PipelineState,
+  number: number,
+  deploy: DeploySettled,
+  nowMs: number,
+): PipelineState {
+  const release = state.active.find((each) => each.number === number);
+  if (release === undefined) return state;
+  const booked = { ...release.booked, [deploy.action]: (release.booked?.[deploy.action] ?? 0) + 1 };
+  const after = bookedDeploys(state, release, [deploy], nowMs);
+  return withRelease(after, number, { booked });
+}
+
+/** What of a release is good now, known-bad, and what follows a revert. */
+function bookedDeploys(
+  state: PipelineState,
+  { number, reverted }: ActiveRelease,
+  deploys: readonly DeploySettled[],
+  nowMs: number,
+): PipelineState {
+  const result = { number, deploys };
+  const base = { ...state, good: goodAfter(state, result), inherited: inheritedAfter(state, result) };
+  const after = afterReverts(base, result, reverted === true, nowMs);
+  return after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
+}
+
+/** Deploys that are not in the books yet; of each action they come in order. */
+function unbooked({ booked = {} }: ActiveRelease, { deploys }: ReleaseResult): readonly DeploySettled[] {
+  return deploys.filter(
+    ({ action }, index) =>
+      deploys.slice(0, index).filter((before) => before.action === action).length >= (booked[action] ?? 0),
+  );
+}
+
+const withRelease = (state: PipelineState, number: number, patch: Partial<ActiveRelease>): PipelineState => ({
+  ...state,
+  active: state.active.map((release) => (release.number === number ? { ...release, ...patch } : release)),
+});
+
+/** The part of a release's result that is about its deploys. */
+type Deploys = Pick<ReleaseResult, 'number' | 'deploys'>;
 
 function letGoBy(mutex: Mutex, release: number): Mutex {
   if (mutex.holder?.owner !== String(release)) return mutex;
   return mutex.holder.requesters.reduce((held, requester) => letGo(held, requester).mutex, mutex);
 }
 
-function goodAfter({ good }: PipelineState, result: ReleaseResult): PipelineState['good'] {
+function goodAfter({ good }: PipelineState, result: Deploys): PipelineState['good'] {
   const succeeded = result.deploys.filter(({ result: { outcome } }) => outcome === 'succeeded');
   const added = succeeded.map(({ action, artifacts }) => {
     const entry: GoodDeploy = { release: result.number, version: versionOf(artifacts), artifacts };
@@ -52,14 +93,15 @@ function goodAfter({ good }: PipelineState, result: ReleaseResult): PipelineStat
 }
 
 /** Once a deploy has come through, or everything is as before, there is nothing to inherit any more. */
-function inheritedAfter({ inherited }: PipelineState, { deploys }: ReleaseResult): PipelineState['inherited'] {
+function inheritedAfter({ inherited }: PipelineState, { deploys }: Deploys): PipelineState['inherited'] {
   const over = deploys.filter(({ result: { outcome } }) => outcome === 'succeeded' || outcome === 'reverted');
   return Object.fromEntries(
     Object.entries(inherited).filter(([action]) => !over.some((each) => each.action === action)),
   );
 }
 
-function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
+/** @param counted the release has been counted among the reverts in a row already. */
+function afterReverts(state: PipelineState, result: Deploys, counted: boolean, nowMs: number): PipelineState {
   const reverted = result.deploys.filter(
     ({ action, result: { reverted: by } }, index) => by !== null && !cameThrough(result, action, index),
   );
@@ -76,7 +118,7 @@ function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number
         `release ${result.number} was ${reason}`,
         nowMs,
       ),
-    { ...state, revertsInARow: state.revertsInARow + 1 },
+    { ...state, revertsInARow: state.revertsInARow + (counted ? 0 : 1) },
   );
   const why = whyHold(
     marked,
@@ -86,7 +128,7 @@ function afterReverts(state: PipelineState, result: ReleaseResult, nowMs: number
 }
 
 /** A later attempt of the same action has succeeded: what was reverted before runs in production now. */
-const cameThrough = ({ deploys }: ReleaseResult, action: string, after: number): boolean =>
+const cameThrough = ({ deploys }: Deploys, action: string, after: number): boolean =>
   deploys.slice(after + 1).some((later) => later.action === action && later.result.outcome === 'succeeded');
 
 function whyHold({ spec, revertsInARow }: PipelineState, by: readonly string[]): string | undefined {

@@ -49,6 +49,10 @@ export interface ActiveRelease {
   readonly emergency?: Emergency;
   /** It has begun to deploy: the calendar has let it through. */
   readonly deploying?: true;
+  /** How many of its deploys are in the books already, by action. */
+  readonly booked?: Readonly<Record<string, number>>;
+  /** One of them was reverted: of a release that counts once. */
+  readonly reverted?: true;
   /** The release that it was told to make way for. */
   readonly overtakenBy?: number;
   /** With `gates: releases`, when the calendar lets it start; null: never; missing: not looked up yet. */

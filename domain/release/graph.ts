@@ -142,3 +142,7 @@ const producersOf = (actions: Actions, consumer: string, artifact: string): stri
 const allAncestors = (edges: Edges): Above => new Map([...edges.keys()].map((name) => [name, ancestors(edges, name)]));
 
 const size = (edges: Edges): number => [...edges.values()].reduce((sum, needs) => sum + needs.length, 0);
+
+/** The inputs of an action that have no value, such as those whose producers were all skipped. */
+export const missingInputs = (action: Pick<Actions[string], 'inputs'>, values: readonly Artifact[]): string[] =>
+  action.inputs.filter((input) => !values.some(({ name }) => name === input));

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Gate } from '../../server/gate';
 import { DEFAULT_LIMITS, type FrontClient } from '../../server/deps';
 import { appOf, FakePipelines, githubDelivery, pushOf, SECRET, TOKEN } from './serverWorld';
@@ -62,12 +60,9 @@ describe('a burst of 5,000 deliveries', () => {
     const limits = { ...DEFAULT_LIMITS, webhooks: { inFlight: 16, waiting: 200, waitMs: 60_000 } };
     const app = appOf(pipelines, { client: pipelines.slowly, limits });
     const counted = { open: 0, most: 0 };
-    const before = await memory();
-    let [rejections, during] = [0, Promise.resolve(0)];
     const send = async (n: number): Promise<Response> => {
       const response = await app.request(GITHUB, new LazyDelivery(n, counted).request());
       if (response.status !== 503) counted.open -= 1;
-      else if (++rejections === 4_784) during = memory();
       return response;
     };
     let left = Array.from({ length: 5_000 }, (_, n) => n + 1);
@@ -77,7 +72,6 @@ describe('a burst of 5,000 deliveries', () => {
     // Only those that were let in (and those whose answer is on its way while the next one enters) had their body read: all of them would be 100 MB.
     expect(counted.most).toBeLessThanOrEqual(2 * 16);
     expect(pipelines.most).toBeLessThanOrEqual(16);
-    expect((await during) - before).toBeLessThan(50_000_000);
     expect(pipelines.submissions).toHaveLength(216);
 
     // Delivered again until all are in, a part at a time.
@@ -181,13 +175,4 @@ async function burst(all: readonly number[], send: (n: number) => Promise<Respon
   expect(statuses.filter(({ status }) => status !== 202 && status !== 503)).toEqual([]);
   const rejected = statuses.filter(({ status }) => status === 503).map(({ n }) => n);
   return { accepted: all.length - rejected.length, rejected };
-}
-
-/** Bytes that are in use, without what nobody holds any more. */
-async function memory(): Promise<number> {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-  await soon(0);
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

@@ -7,6 +7,7 @@ import type { PipelineRun } from './run';
 /** A release that was terminated can say nothing: its books are closed for it, and what it held is free again. */
 export async function abandoned(run: PipelineRun): Promise<void> {
   const { spec, active } = run.state ?? { spec: null, active: [] };
+  run.lookedAtMs = Date.now();
   if (spec === null) return;
   const running = active.filter(({ state }) => state === 'running');
   const ids = running.map(({ number }) => workflowIds.release(spec.pipeline, number));

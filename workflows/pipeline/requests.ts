@@ -83,7 +83,16 @@ function startRelease(run: PipelineRun, { artifacts, trigger, reportTo, emergenc
   const more = { ...(reportTo === undefined ? {} : { reportTo }), ...(emergency === undefined ? {} : { emergency }) };
   run.set((state, now) =>
     emergency
-      ? created(state, artifacts, trigger, now, more)
+      ? created(
+          remembering(
+            state,
+            artifacts.filter(({ name }) => Object.hasOwn(state.spec.artifacts, name)),
+          ),
+          artifacts,
+          trigger,
+          now,
+          more,
+        )
       : created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more),
   );
   return { number: known.nextNumber, duplicate: false };

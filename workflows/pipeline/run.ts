@@ -1,7 +1,7 @@
 import { ApplicationFailure, getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
 import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
-import { settled } from '../../domain/pipeline/books';
+import { deploySettled, settled } from '../../domain/pipeline/books';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { policyOf } from '../../domain/pipeline/requests';
@@ -24,13 +24,17 @@ import {
   releaseOverSignal,
   statusQuery,
   waitingSignal,
+  type ActionOver,
 } from '../messages';
 import { answerRequests } from './requests';
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
   changed = true;
+  /** When it last saw that its releases still run; ms. */
+  lookedAtMs = Date.now();
   private readonly said = new Map<string, string>();
+  private readonly outgoing = new Set<Promise<void>>();
 
   state: PipelineState | null;
 
@@ -42,7 +46,7 @@ export class PipelineRun {
     for (const signal of [deployReadySignal, actionReadySignal])
       onSignal(signal, (ready) => this.set((state, now) => asked(state, ready, now)));
     for (const signal of [deployOverSignal, actionOverSignal])
-      onSignal(signal, (over) => this.set((state) => withdrawn(state, over)));
+      onSignal(signal, (over) => this.set((state, now) => ended(state, over, now)));
     onSignal(pickedSignal, (pick) => this.set((state) => picked(state, pick)));
     onSignal(releaseOverSignal, (result) => this.set((state, now) => settled(state, result, now)));
     openInbox<PipelineVerb>({
@@ -113,8 +117,7 @@ export class PipelineRun {
   /** A release that has just started missed what the others were told meanwhile. */
   catchUp(release: number, since: PipelineState): void {
     const { frozen, spec, groups } = this.known();
-    const tell = (send: (workflowId: string) => Promise<void>) =>
-      void this.signal(release, send).catch(() => undefined);
+    const tell = (send: (workflowId: string) => Promise<void>) => this.inPassing(release, send);
     if (frozen !== since.frozen) tell((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
     if (spec !== since.spec)
       tell((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
@@ -135,8 +138,18 @@ export class PipelineRun {
 
   /** To every release that runs; whoever has ended is none of our business. */
   toRunning(send: (workflowId: string) => Promise<void>): void {
-    for (const { number, state } of this.known().active)
-      if (state === 'running') void this.signal(number, send).catch(() => undefined);
+    for (const { number, state } of this.known().active) if (state === 'running') this.inPassing(number, send);
+  }
+
+  /** All that was told in passing has arrived: a history that ends before would take it along unsent. */
+  async delivered(): Promise<void> {
+    await Promise.all(this.outgoing);
+  }
+
+  private inPassing(release: number, send: (workflowId: string) => Promise<void>): void {
+    const sent = this.signal(release, send).catch(() => undefined);
+    this.outgoing.add(sent);
+    void sent.then(() => this.outgoing.delete(sent));
   }
 
   private tellFrozen(): void {
@@ -147,4 +160,9 @@ export class PipelineRun {
   record(command: CommandRecord): void {
     this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-100) }));
   }
+}
+
+/** What a deploy came to is booked before the next one is let in: it may be a reason to hold, or the same artifact is bad. */
+function ended(state: PipelineState, { settled: deploy, ...over }: ActionOver, nowMs: number): PipelineState {
+  return withdrawn(deploy ? deploySettled(state, over.release, deploy, nowMs) : state, over);
 }

@@ -56,6 +56,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     lastGood: Object.fromEntries(lastGood),
     policy: policyOf(state),
     settings: state.settings,
+    ...(state.frozen ? { frozen: state.frozen } : {}),
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),
   };

@@ -3,19 +3,21 @@ import { workflowIds } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import type { ReadyAction } from '../../domain/pipeline/state';
 import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
+import { messageOf } from '../deploy/dependable';
 import type { ReleaseRun } from './run';
 
 type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex'>;
 
 /** Tells the pipeline that an action is ready, and waits for its answer; undefined when the release ends meanwhile. */
 export async function admitted(run: ReleaseRun, name: string, asking: Asking): Promise<Admission | undefined> {
-  await ready(run, name, asking);
-  await condition(() => run.admissions.has(name) || run.control.ending !== null);
+  ready(run, name, asking);
+  await condition(() => run.admissions.has(name) || run.control.ending !== null || run.unheard !== null);
+  heard(run);
   return run.admissions.get(name);
 }
 
 /** Tells the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
-export async function ready(run: ReleaseRun, name: string, asking: Asking): Promise<void> {
+export function ready(run: ReleaseRun, name: string, asking: Asking): void {
   const { number, trigger } = run.input;
   run.admissions.delete(name);
   const message: ReadyAction = {
@@ -29,7 +31,13 @@ export async function ready(run: ReleaseRun, name: string, asking: Asking): Prom
   const send = () => toPipeline(run).signal(signal, message);
   // Not before the pipeline has heard that the attempt before is over: it would take that for this one's end.
   const before = run.overs.get(name);
-  run.track(before === undefined ? send() : before.then(send));
+  const sent = before === undefined ? send() : before.then(send);
+  run.track(sent.catch((error: unknown) => run.cannotHear(messageOf(error))));
+}
+
+/** @throws when the pipeline is gone, so that nothing can be granted any more. */
+export function heard({ unheard, input }: ReleaseRun): void {
+  if (unheard !== null) throw new Error(`the pipeline ${input.spec.pipeline} does not answer: ${unheard}`);
 }
 
 /** An action has ended, or waits no more. */
@@ -37,10 +45,12 @@ export async function over(
   run: ReleaseRun,
   name: string,
   kind: Asking['kind'],
-  left: Pick<ActionOver, 'revertTo'> = {},
+  left: Omit<ActionOver, 'release' | 'action'> = {},
 ): Promise<void> {
   const signal = kind === 'deploy' ? deployOverSignal : actionOverSignal;
-  const told = toPipeline(run).signal(signal, { release: run.input.number, action: name, ...left });
+  const told = toPipeline(run)
+    .signal(signal, { release: run.input.number, action: name, ...left })
+    .catch(() => undefined);
   run.overs.set(name, told);
   await told;
 }

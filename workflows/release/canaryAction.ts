@@ -2,7 +2,7 @@ import { condition, getExternalWorkflowHandle, startChild } from '@temporalio/wo
 import type { Artifact } from '../../domain/artifact';
 import { canarySpec } from '../../domain/deploy/canary';
 import type { DeployResult } from '../../domain/deploy/state';
-import { ancestors, dependencies, inputsOf } from '../../domain/release/graph';
+import { ancestors, dependencies, inputsOf, missingInputs } from '../../domain/release/graph';
 import { isOver } from '../../domain/release/nextActions';
 import type { CanaryAction } from '../../domain/spec/pipeline';
 import { formatDuration } from '../../domain/text';
@@ -20,6 +20,8 @@ import type { ReleaseRun } from './run';
  * after it is undone.
  */
 export async function runCanaryAction(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
+  const missing = missingInputs(action, artifactsOf(run, name));
+  if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   const first = run.record.actions[name]?.attempt ?? 1;
   for (let attempt = first; ; attempt += 1) {
     run.patch(name, { attempt, state: 'running', blockedBy: null, until: null, deploying: true });

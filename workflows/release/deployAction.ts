@@ -5,10 +5,11 @@ import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
-import { inputsOf } from '../../domain/release/graph';
+import { inputsOf, missingInputs } from '../../domain/release/graph';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
+import type { ActionOver } from '../messages';
 import { admitted, over } from './asking';
 import { deployChild } from './deployChild';
 import { globalGroups, ownGroups, unhindered } from './guards';
@@ -22,6 +23,8 @@ type Granted = Extract<Admission, { kind: 'granted' }>;
 export async function runDeployAction(run: ReleaseRun, name: string, action: DeployAction): Promise<void> {
   const { spec, artifacts: given } = run.input;
   const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
+  const missing = missingInputs(action, artifacts);
+  if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   if (isPickedByHand(run)) {
     const decision = await personPicks(run, name, { principals: [], timeoutMs: undefined });
     if (!decision.approved) return decision.close();
@@ -33,12 +36,21 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
   if (global.length > 0) await run.groups.hold(run, name, global, givesUp);
   if (granted) await unhindered(run, name, givesUp);
+  const before = deploysOf(run, name).length;
   let result: DeployResult | undefined;
   if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
   else refused(run, name, admission, artifacts);
   const letGo = global.length > 0 ? run.groups.letGo(name) : undefined;
-  await over(run, name, 'deploy', leftBehind(result));
+  await over(run, name, 'deploy', { ...leftBehind(result), ...settledSince(run, name, before) });
   await letGo;
+}
+
+const deploysOf = ({ record }: ReleaseRun, name: string) => record.deploys.filter(({ action }) => action === name);
+
+/** How this attempt ended, if it deployed, or was reverted before it could. */
+function settledSince(run: ReleaseRun, name: string, before: number): Pick<ActionOver, 'settled'> {
+  const settled = deploysOf(run, name)[before];
+  return settled === undefined ? {} : { settled };
 }
 
 /** With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for nobody. */
@@ -107,7 +119,7 @@ async function deployAdmitted(
     const child = await start;
     const result = await child.result();
     close(run, name, artifacts, result);
-    if (result.reverted) run.track(reverted(run, name, action, artifacts, result));
+    if (result.reverted) run.notices(reverted(run, name, action, artifacts, result));
     return result;
   } catch (error) {
     run.close(name, 'failed', messageOf(error));

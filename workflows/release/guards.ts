@@ -15,11 +15,13 @@ export async function guarded(
   action: ActionSpec,
   work: () => Promise<void>,
 ): Promise<void> {
+  if (action.window) await opened(run, name, action.window);
   const own = ownGroups(run, action);
   if (own.length > 0) await holdOwn(run, name, own);
   const global = globalGroups(run, action);
   if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
-  if (action.window) await opened(run, name, action.window);
+  // Waiting for a group may have outlasted the window; groups come after it, so that nobody holds one over a weekend.
+  if (action.window && own.length + global.length > 0) await opened(run, name, action.window);
   await unhindered(run, name);
   if (run.control.ending) run.closeCancelled(name, run.endedBy());
   else {

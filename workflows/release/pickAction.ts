@@ -3,7 +3,7 @@ import { deployId } from '../../domain/ids';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
-import { over, ready, toPipeline } from './asking';
+import { heard, over, ready, toPipeline } from './asking';
 import type { ReleaseRun } from './run';
 
 /** Who may pick (nobody named: the owners), and for how long; ms. */
@@ -37,13 +37,15 @@ export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Pr
     pickBy: pick.principals.length > 0 ? pick.principals : run.policy.owners,
     until: timeoutMs === undefined ? null : formatTime(Date.now() + timeoutMs),
   });
-  await ready(run, name, { kind: 'pick', artifacts: [] });
-  const decided = () => picked(run, name) !== undefined || run.admissions.has(name) || run.control.ending !== null;
+  ready(run, name, { kind: 'pick', artifacts: [] });
+  const decided = () =>
+    picked(run, name) !== undefined || run.admissions.has(name) || run.control.ending !== null || run.unheard !== null;
   const inTime =
     timeoutMs === undefined
       ? await condition(decided).then(() => true)
       : await condition(decided, timeoutMs, { summary: `${name}: nobody picks` });
   run.patch(name, { pickBy: null, blockedBy: null, until: null });
+  heard(run);
   const decision = decide(run, name, inTime ? undefined : timeoutMs);
   if (decision.approved) await toPipeline(run).signal(pickedSignal, { release: run.input.number, action: name });
   else await over(run, name, 'pick');

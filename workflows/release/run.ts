@@ -43,6 +43,8 @@ export class ReleaseRun {
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
   readonly deploys = new RunningDeploys(this);
+  /** Why its pipeline cannot be told anything any more. */
+  unheard: string | null = null;
   /** Pauses of deploys that people were told of. */
   readonly toldPauses = new Set<string>();
   /** The release that its deploys were told to make way for. */
@@ -51,6 +53,7 @@ export class ReleaseRun {
   policy;
   private changed = true;
   private readonly running = new Set<Promise<void>>();
+  private readonly telling = new Set<Promise<void>>();
 
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
@@ -157,6 +160,21 @@ export class ReleaseRun {
     if (this.record.actions[action]?.state === 'blocked') this.patch(action, { blockedBy: why, until });
   }
 
+  cannotHear(why: string): void {
+    this.unheard = why;
+    this.changed = true;
+  }
+
+  /** Notices that are on their way; they hold up nothing but the end of the workflow. */
+  notices(work: Promise<void>): void {
+    this.telling.add(work);
+    void work.then(() => this.telling.delete(work));
+  }
+
+  async told(): Promise<void> {
+    await Promise.all(this.telling);
+  }
+
   /** Keeps work that runs beside the loop, so that the release ends after it. */
   track(work: Promise<void>): void {
     this.running.add(work);
@@ -200,7 +218,8 @@ export class ReleaseRun {
 
   /** Owners may command; at a pick those whom it names, if it names any. */
   private forbids(actor: string, verb: ReleaseVerb, { action = '' }: CommandInput): string | undefined {
-    const named = verb === 'pick' ? (this.record.actions[action]?.pickBy ?? []) : [];
+    const picked = verb === 'pick' ? this.input.spec.actions[action] : undefined;
+    const named = picked?.type === 'manual-pick' ? picked.with.principals : [];
     if (mayCommand(named.length > 0 ? { ...this.policy, owners: named } : this.policy, actor)) return undefined;
     return named.length > 0
       ? `${actor} may not pick ${action}: ${named.join(', ')} may`

@@ -1,4 +1,5 @@
 import { inputsOf } from '../../domain/release/graph';
+import type { ActionEnd } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { actionWatchers } from '../proxies';
 import { runAttempts } from './attempts';
@@ -6,11 +7,18 @@ import type { ReleaseRun } from './run';
 
 /** Runs an action through the action service of its type (or of `with.service`), each attempt under a run id of its own. */
 export function runServiceAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
-  return runAttempts(run, name, action, (attempt, summary) =>
-    actionWatchers(run.input.settings).runAction.executeWithOptions({ summary }, [
-      actionRun(run, name, action, attempt),
-    ]),
-  );
+  return runAttempts(run, name, action, async (attempt, summary) => {
+    const watchers = actionWatchers(run.input.settings);
+    const end = await watchers.runAction.executeWithOptions({ summary }, [actionRun(run, name, action, attempt)]);
+    return withOutputs(end, action);
+  });
+}
+
+/** Success without what the action declares would leave those that need it with nothing. */
+function withOutputs(end: ActionEnd, { outputs }: ActionSpec): ActionEnd {
+  const missing = outputs.filter((output) => !end.outputs.some(({ name }) => name === output));
+  if (!end.succeeded || missing.length === 0) return end;
+  return { ...end, succeeded: false, message: `it ended without making ${missing.join(', ')}: ${end.message}` };
 }
 
 function actionRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: number) {

@@ -116,6 +116,24 @@ const impossible: Rule = (spec) => {
   });
 };
 
+/** A deploy waits until no canary is left on its units; a canary that is kept until a deploy has ended would wait for it. */
+const keptByDeploy: Rule = (spec) => {
+  const edges = dependencies(spec.actions);
+  return Object.entries(spec.actions).flatMap(([name, action]) => {
+    if (action.type !== 'canary' || action.with.keepUntil === undefined) return [];
+    const { keepUntil, pushType } = action.with;
+    const awaited = [keepUntil, ...ancestors(edges, keepUntil)].filter((each) => !ancestors(edges, name).has(each));
+    const deploy = awaited.find((each) => {
+      const candidate = spec.actions[each];
+      return candidate?.type === 'deploy' && candidate.with.pushType === pushType;
+    });
+    if (deploy === undefined) return [];
+    const message = `${name} is kept until ${keepUntil} ends, and ${deploy} waits until ${name} is gone`;
+    const hint = `keep it until an action that ends before ${deploy} begins`;
+    return [errorAt(['actions', name, 'with', 'keepUntil'], 'kept-by-deploy', message, hint)];
+  });
+};
+
 /** A canary that is kept until an action before it has ended is not kept at all. */
 const keptInVain: Rule = (spec) => {
   const edges = dependencies(spec.actions);
@@ -144,4 +162,12 @@ function awaited({ actions, artifacts }: PipelineSpec, name: string, clause: Cla
   return source.actions;
 }
 
-export const graphRules: readonly Rule[] = [empty, cycles, unreachable, undecided, impossible, keptInVain];
+export const graphRules: readonly Rule[] = [
+  empty,
+  cycles,
+  unreachable,
+  undecided,
+  impossible,
+  keptInVain,
+  keptByDeploy,
+];
