@@ -16,7 +16,7 @@ const common = {
 module.exports = {
   // Two cores carry two test files, each with a server; more only take turns.
   maxWorkers: 2,
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   projects: [
     {
       ...common,

@@ -6,10 +6,13 @@ import { Stack } from './stack';
 
 let stack: Stack;
 let shop: Service;
+/** A pipeline that knows no version of its artifact yet. */
+let fresh: Service;
 let taken: Server;
 beforeAll(async () => {
   stack = await Stack.open();
   shop = await given(stack, { deploy: { phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }] } });
+  fresh = await given(stack, { jobsOf: shop });
   await shop.ships(2);
   await shop.isIn(1, 'baking');
   taken = createServer();
@@ -90,7 +93,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     env: () => ({ CONVEYOR_ACTOR: 'mallory' }),
   },
   'a missing reason': { typed: () => ['pause', `${shop.name}/1`], exit: 2, error: 'missing-reason' },
-  'a missing artifact': { typed: () => ['release', shop.name], exit: 2, error: 'missing-artifact' },
+  'a missing artifact': { typed: () => ['release', fresh.name], exit: 2, error: 'missing-artifact' },
   'an artifact that the pipeline does not take': {
     typed: () => ['release', shop.name, '-a', 'other=1'],
     exit: 2,
