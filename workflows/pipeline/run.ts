@@ -26,6 +26,7 @@ import {
   waitingSignal,
   type ActionOver,
 } from '../messages';
+import { Leftovers } from '../waiting';
 import { answerRequests } from './requests';
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
@@ -34,7 +35,8 @@ export class PipelineRun {
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
   private readonly said = new Map<string, string>();
-  private readonly outgoing = new Set<Promise<void>>();
+  /** What was told in passing, and has not arrived yet. */
+  private readonly outgoing = new Leftovers();
 
   state: PipelineState | null;
 
@@ -142,14 +144,12 @@ export class PipelineRun {
   }
 
   /** All that was told in passing has arrived: a history that ends before would take it along unsent. */
-  async delivered(): Promise<void> {
-    await Promise.all(this.outgoing);
+  delivered(): Promise<void> {
+    return this.outgoing.drained();
   }
 
   private inPassing(release: number, send: (workflowId: string) => Promise<void>): void {
-    const sent = this.signal(release, send).catch(() => undefined);
-    this.outgoing.add(sent);
-    void sent.then(() => this.outgoing.delete(sent));
+    this.outgoing.add(this.signal(release, send).catch(() => undefined));
   }
 
   private tellFrozen(): void {

@@ -30,6 +30,7 @@ import {
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { frozenSignal, overtakenSignal, policySignal, statusQuery, verbSignal, type Overtaken } from '../messages';
+import { Leftovers } from '../waiting';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
 
@@ -52,8 +53,8 @@ export class ReleaseRun {
   /** Who may command it, and the deploys that it starts. */
   policy;
   private changed = true;
-  private readonly running = new Set<Promise<void>>();
-  private readonly telling = new Set<Promise<void>>();
+  private readonly running = new Leftovers();
+  private readonly telling = new Leftovers();
 
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
@@ -168,21 +169,19 @@ export class ReleaseRun {
   /** Notices that are on their way; they hold up nothing but the end of the workflow. */
   notices(work: Promise<void>): void {
     this.telling.add(work);
-    void work.then(() => this.telling.delete(work));
   }
 
-  async told(): Promise<void> {
-    await Promise.all(this.telling);
+  told(): Promise<void> {
+    return this.telling.drained();
   }
 
   /** Keeps work that runs beside the loop, so that the release ends after it. */
   track(work: Promise<void>): void {
     this.running.add(work);
-    void work.then(() => this.running.delete(work));
   }
 
-  async settled(): Promise<void> {
-    await Promise.all(this.running);
+  settled(): Promise<void> {
+    return this.running.drained();
   }
 
   end(): void {
