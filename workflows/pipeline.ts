@@ -54,15 +54,17 @@ function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean
 
 /** A busy pipeline never waits as long as it takes to look after its releases. */
 function isOverdue({ state, lookedAtMs }: PipelineRun): boolean {
-  const active = state?.active.some((release) => release.state === 'running') ?? false;
-  if (!active || state === null || Date.now() < lookedAtMs + 2 * state.settings.reconcileIntervalMs) return false;
+  if (state === null || !hasRunning(state) || Date.now() < lookedAtMs + 2 * state.settings.reconcileIntervalMs)
+    return false;
   return patched('look-when-busy');
 }
+
+const hasRunning = ({ active }: PipelineState): boolean => active.some((release) => release.state === 'running');
 
 async function waitForChange(run: PipelineRun): Promise<void> {
   const { state } = run;
   const opensAtMs = state === null ? undefined : nextOpening(state, Date.now());
-  const active = state?.active.some((release) => release.state === 'running') ?? false;
+  const active = state !== null && hasRunning(state);
   if (state === null || (!active && opensAtMs === undefined)) return condition(() => run.changed);
   const { reconcileIntervalMs } = state.settings;
   const untilMs = opensAtMs === undefined ? Infinity : opensAtMs - Date.now();
@@ -83,8 +85,8 @@ async function waitForChange(run: PipelineRun): Promise<void> {
 const mayCarryOn = (run: PipelineRun): boolean => !run.changed || patched('carry-on-in-a-burst');
 
 async function carryOn(run: PipelineRun): Promise<void> {
-  // The server takes search attributes along, but not the memo by which sweeps find the pipeline.
   await run.delivered();
+  // The server takes search attributes along, but not the memo by which sweeps find the pipeline.
   const { memo } = workflowInfo();
   await makeContinueAsNewFunc<typeof pipeline>(memo ? { memo } : {})(run.state);
 }

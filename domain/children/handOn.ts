@@ -1,5 +1,6 @@
 import type { Artifact } from '../artifact';
 import type { ReleaseInput, ReleaseRecord } from '../release/state';
+import { isUrgent } from '../release/urgent';
 
 /**
  * What a release hands on to its children: of each artifact that they take the last value that it has, which is what the
@@ -19,6 +20,6 @@ export function handedOn(
  * themselves.
  */
 export const hasChildren = ({ spec, trigger }: Pick<ReleaseInput, 'spec' | 'trigger'>): boolean =>
-  spec.children !== undefined && trigger.kind !== 'rollback' && trigger.kind !== 'emergency';
+  spec.children !== undefined && !isUrgent(trigger);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,4 +1,5 @@
 import { identityOf } from '../artifact';
+import { isUrgent } from '../release/urgent';
 import { FREE, release as letGo, request, type Mutex } from '../mutex';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { isKnownBad, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
@@ -183,7 +184,7 @@ function canBeOvertaken(
   { trigger, overtakenBy: told }: ActiveRelease,
   why: Overtaking['why'],
 ): boolean {
-  if (trigger.kind === 'rollback' || trigger.kind === 'emergency') return false;
+  if (isUrgent(trigger)) return false;
   const wasPreempted = active.some((other) => other.number === told && other.trigger.kind === 'emergency');
   return told === undefined || (why === 'preempted' && !wasPreempted);
 }

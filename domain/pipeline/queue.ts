@@ -1,4 +1,5 @@
 import type { ReleaseResult } from '../release/state';
+import { isUrgent } from '../release/urgent';
 import { formatTime } from '../text';
 import { settled } from './books';
 import type { ActiveRelease, PipelineState } from './state';
@@ -8,18 +9,15 @@ export const MAX_QUEUED = 200;
 
 const isQueued = ({ state }: ActiveRelease): boolean => state === 'queued';
 
-/** Rollbacks and emergencies wait for no room, no calendar. */
-const isUrgent = ({ trigger }: ActiveRelease): boolean => trigger.kind === 'rollback' || trigger.kind === 'emergency';
-
 /** Releases that may start now, oldest first, urgent ones before all; while frozen only rollbacks. */
 export function startable(state: PipelineState, nowMs: number): ActiveRelease[] {
   const { active, spec, frozen } = state;
   const queued = active.filter(isQueued);
   if (frozen) return queued.filter(({ trigger }) => trigger.kind === 'rollback');
-  const running = active.filter((release) => release.state === 'running' && !isUrgent(release)).length;
+  const running = active.filter((release) => release.state === 'running' && !isUrgent(release.trigger)).length;
   const room = Math.max(0, spec.releases.maxActive - running);
-  const regular = queued.filter((release) => !isUrgent(release) && hasOpened(state, release, nowMs));
-  return [...queued.filter(isUrgent), ...regular.slice(0, room)];
+  const regular = queued.filter((release) => !isUrgent(release.trigger) && hasOpened(state, release, nowMs));
+  return [...queued.filter(({ trigger }) => isUrgent(trigger)), ...regular.slice(0, room)];
 }
 
 /** With `gates: releases` the calendar says when releases start. */
@@ -32,7 +30,9 @@ const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: nu
 /** Queued releases whose opening has to be looked up. */
 export const unscheduled = (state: PipelineState): ActiveRelease[] =>
   gatesReleases(state)
-    ? state.active.filter((release) => isQueued(release) && !isUrgent(release) && release.opensAtMs === undefined)
+    ? state.active.filter(
+        (release) => isQueued(release) && !isUrgent(release.trigger) && release.opensAtMs === undefined,
+      )
     : [];
 
 /** Why a queued release does not start, and until when if that is known. */
@@ -54,7 +54,7 @@ export function whyQueued(
  */
 export function thinned(state: PipelineState, nowMs: number): PipelineState {
   if (state.spec.releases.supersede === 'never') return state;
-  const waiting = state.active.filter((release) => isQueued(release) && !isUrgent(release));
+  const waiting = state.active.filter((release) => isQueued(release) && !isUrgent(release.trigger));
   const newest = waiting.at(-1);
   if (newest === undefined) return state;
   const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];

@@ -3,7 +3,7 @@ import { mayCommand, type Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { Trigger } from '../views';
 import { rollbackOf } from './rollback';
-import { isFull, MAX_QUEUED } from './queue';
+import { isFull, MAX_QUEUED, whyNotQueued } from './queue';
 import { isKnownBad, type Emergency, type PipelineState } from './state';
 import { completed, missing, repeated } from './submissions';
 
@@ -143,6 +143,12 @@ function refuseNow(state: PipelineState, artifacts: readonly Artifact[]): Refusa
 function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
   const bad = artifacts.find((artifact) => isKnownBad(state, artifact));
   return bad && { code: 'known-bad', message: isKnownBad(state, bad)?.reason ?? '', names: [identityOf(bad)] };
+}
+
+export function refuseCancelQueued(state: PipelineState, number: number, actor: string): Refusal | undefined {
+  if (!mayCommand(policyOf(state), actor)) return notPermitted(actor, state.spec.pipeline);
+  const why = whyNotQueued(state, number);
+  return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
 export function refuseRollBack(state: PipelineState, of: number, actor: string): Refusal | undefined {

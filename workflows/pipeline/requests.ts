@@ -1,9 +1,10 @@
 import { ApplicationFailure, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { rescheduled } from '../../domain/pipeline/openings';
-import { cancelQueued, whyNotQueued } from '../../domain/pipeline/queue';
+import { cancelQueued } from '../../domain/pipeline/queue';
 import {
   policyOf,
   refuseApply,
+  refuseCancelQueued,
   refuseEmergency,
   refuseRelease,
   refuseRollBack,
@@ -13,7 +14,6 @@ import {
 import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline } from '../../domain/pipeline/state';
 import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
-import { mayCommand } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
 import { commandRecord } from '../inbox';
@@ -55,7 +55,7 @@ export function answerRequests(run: PipelineRun): void {
     validator: ({ of, actor }) => refuse(refuseRollBack(run.known(), of, actor ?? UNKNOWN_ACTOR)),
   });
   setHandler(cancelQueuedUpdate, (input) => cancel(run, input), {
-    validator: (input) => refuse(refuseCancelQueued(run, input)),
+    validator: ({ number, actor }) => refuse(refuseCancelQueued(run.known(), number, actor ?? UNKNOWN_ACTOR)),
   });
 }
 
@@ -102,13 +102,6 @@ function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted
   const { state, number, duplicate } = submitted(run.known(), artifacts, trigger, Date.now());
   run.set(() => state);
   return { number, duplicate };
-}
-
-function refuseCancelQueued(run: PipelineRun, { number, actor = UNKNOWN_ACTOR }: Queued): Refusal | undefined {
-  if (!mayCommand(policyOf(run.known()), actor))
-    return { code: 'not-permitted', message: `${actor} is not an owner of ${run.known().spec.pipeline}` };
-  const why = whyNotQueued(run.known(), number);
-  return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
 function cancel(run: PipelineRun, { number, ...command }: Queued): CommandReceipt {

@@ -5,6 +5,7 @@ import { releaseId, workflowIds } from '../../domain/ids';
 import { policyOf } from '../../domain/pipeline/requests';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
 import { emergencySpec, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import { isUrgent } from '../../domain/release/urgent';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { release } from '../release';
 import { tagPairs } from '../tags';
@@ -64,8 +65,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
 
 /** What goes back, and emergencies, before all (Temporal: 1 is the highest of 5). */
 function priorityOf({ spec }: PipelineState, { trigger }: ActiveRelease) {
-  const urgent = trigger.kind === 'rollback' || trigger.kind === 'emergency';
-  const priorityKey = urgent ? 1 : PRIORITIES[spec.priority];
+  const priorityKey = isUrgent(trigger) ? 1 : PRIORITIES[spec.priority];
   return { priority: { priorityKey, fairnessKey: spec.pipeline } };
 }
 

@@ -6,6 +6,7 @@ import type { DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import { inputsOf, missingInputs } from '../../domain/release/graph';
+import { isUrgent } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
@@ -56,11 +57,10 @@ function settledSince(run: ReleaseRun, name: string, before: number): Pick<Actio
 /** With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for nobody. */
 function isPickedByHand({ input, record }: ReleaseRun): boolean {
   const { mode, gates } = input.spec.schedule;
-  const isUrgent = input.trigger.kind === 'rollback' || input.trigger.kind === 'emergency';
   const isDeploying = (name: string): boolean =>
     input.spec.actions[name]?.type === 'deploy' && record.actions[name]?.deploying === true;
   const hasBegun = record.deploys.length > 0 || Object.keys(record.actions).some(isDeploying);
-  return mode === 'manual' && gates === 'deploys' && !isUrgent && !hasBegun;
+  return mode === 'manual' && gates === 'deploys' && !isUrgent(input.trigger) && !hasBegun;
 }
 
 function refused(
