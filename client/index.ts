@@ -95,8 +95,8 @@ async function status(workflows: Workflows, text: string) {
 
 /** Releases of a pipeline, newest first: those that ended, from its books, and those under way. */
 async function history(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
-  const { history: ended } = await workflows.pipelineState(pipeline);
-  const { releases } = await workflows.pipeline(pipeline);
+  // Of one moment: a release that ends between two readings would be in neither.
+  const { history: ended, releases } = await workflows.pipelineBooks(pipeline);
   const active = releases
     .filter(({ endedAt }) => endedAt === null)
     .map((release): HistoryRow => ({ ...release, durationMs: null, deploys: [] }));

@@ -52,6 +52,12 @@ export class Workflows {
     };
   }
 
+  /** The releases that a pipeline knows, of one moment: as it shows them, and those that have ended. */
+  async pipelineBooks(name: string): Promise<Pick<PipelineState, 'history'> & Pick<PipelineStatus, 'releases'>> {
+    const state = await this.pipelineState(name);
+    return { history: state.history, releases: pipelineStatus(state, Date.now()).releases };
+  }
+
   async release(pipeline: string, number: number): Promise<ReleaseStatus> {
     const workflowId = workflowIds.release(pipeline, number);
     const status = await this.started(workflowId, pipeline, number);
@@ -117,8 +123,7 @@ export class Workflows {
       return await this.query<ReleaseReport>(workflowId, id, 'status', notFound);
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.code !== 'unknown-release') throw error;
-      const { history } = await this.pipelineState(pipeline);
-      const { releases } = await this.pipeline(pipeline);
+      const { history, releases } = await this.pipelineBooks(pipeline);
       const known = [...releases, ...history].find((release) => release.number === number);
       if (known === undefined) throw error;
       return { ...known, actions: [], commands: [], timeline: [] };

@@ -11,8 +11,11 @@ import { DEFAULT_LIMITS } from './deps';
 
 const DEFAULT_URL = 'http://localhost:4500';
 const DRAIN_MS = 10_000;
-/** Whoever takes longer to send a request keeps a connection from others; ms. */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000 };
+/**
+ * In ms. Whoever takes longer to send a request keeps a connection from others. An idle connection outlives the minute
+ * that proxies and load balancers keep theirs, so that none is closed just as it is used again.
+ */
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000 };
 
 async function main(): Promise<void> {
   const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL);

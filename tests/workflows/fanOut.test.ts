@@ -42,14 +42,10 @@ async function given(children: Partial<Children>, models: readonly PipelineSourc
 const FAN_OUT = workflowIds.children('inference', 1);
 const view = (): Promise<ChildrenView> => world.client.workflow.getHandle(FAN_OUT).query('status');
 
-/** The virtual server takes a workflow that outlives its parent for one that still works, and lets time pass as it really does. */
-const timeSkips = async (): Promise<void> => void (await world.env.connection.testService?.unlockTimeSkipping({}));
-
 /** Lets time pass until the children of release 1 have ended. */
 async function childrenEnded(): Promise<ChildrenView> {
   const isOver = async () => ['succeeded', 'failed', 'cancelled'].includes((await view()).state);
   await world.until('the children ended', isOver, { stepMs: 2_000 });
-  await timeSkips();
   return view();
 }
 

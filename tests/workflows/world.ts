@@ -3,7 +3,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
-import type { Clock } from '../../activities/clock';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
@@ -18,6 +17,7 @@ import { createWorker } from '../../workers/createWorker';
 import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
 import { MemoryIndex } from './memoryIndex';
 import { SlowActions } from './slowActions';
+import { VirtualTime } from './virtualTime';
 
 // Failing activities are part of most tests; what the worker says of them is not.
 Runtime.install({
@@ -31,7 +31,8 @@ Runtime.install({
  */
 export class VirtualWorld {
   private constructor(
-    readonly env: TestWorkflowEnvironment,
+    private readonly env: TestWorkflowEnvironment,
+    private readonly time: VirtualTime,
     readonly client: Client,
     readonly simulator: Simulator,
     private readonly worker: Worker,
@@ -49,8 +50,9 @@ export class VirtualWorld {
     });
     await registerSearchAttributes(env);
     const client = new Client({ connection: env.connection });
-    const clock: Clock = { now: async () => Number(await env.currentTimeMs()), sleep: (ms) => env.sleep(ms) };
-    const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => env.sleep(ms) });
+    const time = new VirtualTime(env, client);
+    const { clock } = time;
+    const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });
     const taskQueue = `virtual-${randomUUID()}`;
     const index = new MemoryIndex();
     const slow = new SlowActions(clock.now);
@@ -65,9 +67,14 @@ export class VirtualWorld {
       clock,
       // Asked anew each time, so that a test may put itself in between.
       fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw))),
-      options: { maxHeartbeatThrottleInterval: '1ms', shutdownForceTime: '2s' },
+      options: {
+        maxHeartbeatThrottleInterval: '1ms',
+        shutdownForceTime: '2s',
+        interceptors: { activity: [time.interceptor] },
+      },
     });
-    return new VirtualWorld(env, client, simulator, worker, worker.run(), taskQueue, index, slow);
+    time.watch(worker);
+    return new VirtualWorld(env, time, client, simulator, worker, worker.run(), taskQueue, index, slow);
   }
 
   /** Stops everything; fails when a checker found a violation of DESIGN §6. */
@@ -75,6 +82,7 @@ export class VirtualWorld {
     const violations = await this.control<unknown[]>('GET', '/control/violations');
     this.worker.shutdown();
     await this.running.catch(() => undefined);
+    await this.time.end();
     await this.env.teardown();
     expect(violations).toEqual([]);
   }
@@ -112,12 +120,12 @@ export class VirtualWorld {
     return this.control('POST', '/control/versions', { version, behaviour });
   }
 
-  async now(): Promise<number> {
-    return Number(await this.env.currentTimeMs());
+  now(): Promise<number> {
+    return this.time.now();
   }
 
   sleep(ms: number): Promise<void> {
-    return this.env.sleep(ms);
+    return this.time.sleep(ms);
   }
 
   async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<Applied> {
