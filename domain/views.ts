@@ -190,6 +190,8 @@ export interface DeploySummary {
   readonly state: DeployState;
   readonly outcome: DeployOutcome | null;
   readonly classification: Classification | null;
+  /** How far it had got when it failed, from 0 to 1: the tasks until the end of that phase, of those of all phases. */
+  readonly progress?: number | null;
   readonly version: string;
   readonly pushType: string;
   readonly attempt: number;
@@ -303,5 +305,6 @@ export interface HistoryRow extends ReleaseSummary {
     readonly outcome: DeployOutcome;
     readonly classification: Classification;
     readonly version: string;
+    readonly progress?: number;
   }[];
 }

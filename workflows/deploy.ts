@@ -1,5 +1,6 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
 import { cancelled, resultOf, type Ending } from '../domain/deploy/outcome';
+import { failurePoint } from '../domain/deploy/failurePoint';
 import { inheritance } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId } from '../domain/ids';
@@ -61,7 +62,7 @@ async function acquire(run: DeployRun, held: Held): Promise<Ending | undefined> 
 
 async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const result = withInheritance(run, resultOf(ending, run.input.version, run.record.spans));
+  const result = withInheritance(run, withProgress(run, resultOf(ending, run.input.version, run.record.spans)));
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );
@@ -69,6 +70,11 @@ async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   if (run.record.service !== null) await letGo(run);
   await run.drained();
   return result;
+}
+
+function withProgress(run: DeployRun, result: DeployResult): DeployResult {
+  const progress = result.outcome === 'succeeded' || run.input.canary ? null : failurePoint(run.record);
+  return progress === null ? result : { ...result, progress };
 }
 
 /** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */

@@ -90,8 +90,10 @@ function header(deploy: DeployStatus, view: View, colors: Colors): string[] {
   );
 }
 
-const classificationOf = (deploy: DeployStatus): string =>
-  deploy.classification === null || deploy.classification === 'success' ? '' : ` (${deploy.classification})`;
+function classificationOf({ classification, progress = null }: DeployStatus): string {
+  if (classification === null || classification === 'success') return '';
+  return ` (${classification}${progress === null ? '' : ` at ${Math.round(progress * 100)} %`})`;
+}
 
 /** Until when a bake runs: the one wait whose end the phases know. */
 function waitLine(deploy: DeployStatus, view: View): readonly [string, string] | null {

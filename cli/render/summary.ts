@@ -1,4 +1,4 @@
-import type { HistoryRow, ReleaseState } from '../../domain/views';
+import type { Classification, HistoryRow, ReleaseState } from '../../domain/views';
 import { plural } from '../../domain/text';
 import { paint, table, tint, type View } from './paint';
 import { clock, RELEASE_SIGNS } from './words';
@@ -18,6 +18,10 @@ export interface HistorySummary {
     readonly count: number;
     readonly percent: number;
   }[];
+  /** How the deploys of these releases were classified (DESIGN §5 "Ends"). */
+  readonly deploys: Readonly<Record<Classification, number>>;
+  /** How far those that did not succeed had got, from 0 to 1, in order (Conveyor §6.4). */
+  readonly failedAt: readonly number[];
 }
 
 /** Counts the ends of releases by state and cause, the most frequent first. */
@@ -29,6 +33,8 @@ export function summaryOf(pipeline: string, rows: readonly HistoryRow[]): Histor
     const key = `${row.state} ${cause ?? ''}`;
     counts.set(key, { state: row.state, cause, count: (counts.get(key)?.count ?? 0) + 1 });
   }
+  const deploys = ended.flatMap((row) => row.deploys);
+  const classified = (as: Classification) => deploys.filter(({ classification }) => classification === as).length;
   const starts = ended.map(({ startedAt }) => startedAt).sort();
   return {
     pipeline,
@@ -38,10 +44,17 @@ export function summaryOf(pipeline: string, rows: readonly HistoryRow[]): Histor
     ends: [...counts.values()]
       .sort((a, b) => b.count - a.count || a.state.localeCompare(b.state))
       .map((end) => ({ ...end, percent: Math.round((end.count / ended.length) * 1000) / 10 })),
+    deploys: {
+      success: classified('success'),
+      'good-failure': classified('good-failure'),
+      'bad-failure': classified('bad-failure'),
+    },
+    failedAt: deploys.flatMap(({ progress }) => progress ?? []).sort((a, b) => a - b),
   };
 }
 
-export function renderSummary({ pipeline, releases, running, since, ends }: HistorySummary, view: View): string {
+export function renderSummary(summary: HistorySummary, view: View): string {
+  const { pipeline, releases, running, since, ends } = summary;
   const colors = paint(view.color);
   const cells = ends.map(({ state, cause, count, percent }) => {
     const { glyph, tone } = RELEASE_SIGNS[state];
@@ -53,7 +66,21 @@ export function renderSummary({ pipeline, releases, running, since, ends }: Hist
     table(['STATE', 'CAUSE', 'RELEASES', 'SHARE'], cells, 'no release has ended yet', view),
     '',
     colors.dim(`${plural(releases, 'release')} of ${pipeline} that ended${from}${more}`),
+    ...deployLines(summary).map((line) => colors.dim(line)),
   ].join('\n');
+}
+
+function deployLines({ deploys, failedAt }: HistorySummary): string[] {
+  const total = Object.values(deploys).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return [];
+  const good = (deploys.success + deploys['good-failure']) / total;
+  const failures = `${plural(deploys['good-failure'], 'good failure')}, ${plural(deploys['bad-failure'], 'bad failure')}`;
+  const counted = `${plural(total, 'deploy')}: ${deploys.success} succeeded, ${failures}`;
+  const percent = (share: number): string => `${Math.round(share * 100)} %`;
+  return [
+    `${counted}; ${(good * 100).toFixed(1)}% success or good failure`,
+    ...(failedAt.length === 0 ? [] : [`failed after ${failedAt.map(percent).join(', ')} of the tasks`]),
+  ];
 }
 
 function causeOf({ cause, deploys }: HistoryRow): string | null {

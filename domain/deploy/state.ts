@@ -71,6 +71,8 @@ export interface DeployResult {
   readonly spans: Spans;
   /** Set when another release took its place. */
   readonly cause?: Overtaken['why'];
+  /** How far it had got when it failed, from 0 to 1; left out where it succeeded or had one phase. */
+  readonly progress?: number;
   /** What the units that it leaves updated ran before it, by unit id, for the next deploy to inherit. */
   readonly revertTo?: Readonly<Record<string, string>>;
 }

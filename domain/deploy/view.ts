@@ -17,6 +17,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     state: record.stage,
     outcome: record.result?.outcome ?? null,
     classification: record.result?.classification ?? null,
+    progress: record.result?.progress ?? null,
     version: input.version,
     pushType: input.spec.pushType,
     attempt: input.attempt,

@@ -153,11 +153,12 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     endedAt: result.endedAt,
     artifacts: result.artifacts,
     durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
-    deploys: result.deploys.map(({ action, result: { outcome, classification, version } }) => ({
+    deploys: result.deploys.map(({ action, result: { outcome, classification, version, progress } }) => ({
       action,
       outcome,
       classification,
       version,
+      ...(progress === undefined ? {} : { progress }),
     })),
   };
 }

@@ -263,8 +263,13 @@ const rows = (
       endedAt: state === 'running' ? null : '2026-11-20T14:02:00.000Z',
     }),
     durationMs: 1000,
-    deploys: outcome ? [{ action: 'deploy', outcome, classification: 'good-failure', version: 'kv:1' }] : [],
+    deploys: outcome ? [DEPLOYS[outcome]] : [],
   }));
+
+const DEPLOYS: Record<'reverted' | 'succeeded', HistoryRow['deploys'][number]> = {
+  succeeded: { action: 'deploy', outcome: 'succeeded', classification: 'success', version: 'kv:1' },
+  reverted: { action: 'deploy', outcome: 'reverted', classification: 'good-failure', version: 'kv:1', progress: 0.05 },
+};
 
 describe('the summary of a history', () => {
   const week = rows([
@@ -287,6 +292,8 @@ STATE        CAUSE       RELEASES  SHARE
 ✔ succeeded  –           1         16.7%
 
 6 releases of kvstore that ended, the first of 14:01:20; 1 not over yet
+2 deploys: 1 succeeded, 1 good failure, 0 bad failures; 100.0% success or good failure
+failed after 5 % of the tasks
 `),
     );
   });
