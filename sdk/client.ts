@@ -20,7 +20,8 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly protocol: P;
   readonly method: M;
   readonly request: z.input<P[M]['request']>;
-  readonly context: CallContext;
+  /** Null for methods that have none. */
+  readonly context: CallContext | null;
   /** `Idempotency-Key`; required by methods that change something. */
   readonly key?: string;
   /** Workflow id, sent as `X-Conveyor-Run`. */
@@ -112,7 +113,7 @@ function toRequest<P extends Protocol, M extends keyof P & string>(
       ...(runId === undefined ? {} : { 'x-conveyor-run': runId }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
-    body: JSON.stringify({ ...(call.request as object), context: call.context }),
+    body: JSON.stringify({ ...(call.request as object), ...(call.context && { context: call.context }) }),
   });
 }
 

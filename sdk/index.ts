@@ -7,6 +7,7 @@ export {
   serveDataSource,
   serveProtocol,
   servePushType,
+  serveTaskController,
   type Call,
   type Implementation,
   type MutatingCall,
@@ -17,4 +18,5 @@ export * from './protocol/actionService';
 export * from './protocol/artifactFinder';
 export * from './protocol/dataSource';
 export * from './protocol/pushType';
+export * from './protocol/taskController';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextSchema, errorBodySchema, type Method, type Protocol } from './protocol/common';
+import { bodySchema, errorBodySchema, type Method, type Protocol } from './protocol/common';
 
 const schemaOf = (schema: z.ZodType): object => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
@@ -18,7 +18,7 @@ function operation(name: string, method: Method): object {
       header('X-Conveyor-Run', false, 'The workflow that calls.'),
       header('traceparent', false, 'W3C trace context.'),
     ],
-    requestBody: { required: true, content: json(method.request.extend({ context: contextSchema })) },
+    requestBody: { required: true, content: json(bodySchema(method)) },
     responses: {
       200: { description: 'The answer', content: json(method.response) },
       default: { description: 'An error', content: json(errorBodySchema) },

@@ -3,9 +3,15 @@ import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/actionService';
 import { artifactFinderProtocol, type ArtifactFinderProtocol } from './protocol/artifactFinder';
-import { contextSchema, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
+import { bodySchema, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
 import { dataSourceProtocol, type DataSourceProtocol } from './protocol/dataSource';
 import { pushTypeProtocol, type PushTypeProtocol } from './protocol/pushType';
+import {
+  taskControllerProtocol,
+  type TaskControlAnswer,
+  type TaskControllerProtocol,
+  type TaskControlRequest,
+} from './protocol/taskController';
 import { openApi } from './openapi';
 
 /** Bodies of extension calls are at most this many bytes (protocols.md). */
@@ -26,7 +32,7 @@ export interface MutatingCall extends Call {
 
 type Handler<M extends Method> = (
   request: RequestOf<M>,
-  call: M['mutates'] extends true ? MutatingCall : Call,
+  call: M extends { contextFree: true } ? Omit<Call, 'context'> : M['mutates'] extends true ? MutatingCall : Call,
 ) => Promise<z.input<M['response']>> | z.input<M['response']>;
 type OptionalOf<P extends Protocol> = { [M in keyof P]: P[M] extends { optional: true } ? M : never }[keyof P];
 
@@ -121,6 +127,31 @@ export const serveDataSource = (
   options?: ServeOptions,
 ): Hono => serveProtocol(dataSourceProtocol, name, implementation, options);
 
+/**
+ * A task controller has one method: `serveTaskController('leader-last', { process: … })`. It remembers the last call of each
+ * job, so that a call that is repeated gets the answer that it got.
+ */
+export function serveTaskController(
+  name: string,
+  { process }: { readonly process: (request: TaskControlRequest) => Promise<TaskControlAnswer> | TaskControlAnswer },
+  options?: ServeOptions,
+): Hono {
+  const last = new Map<string, { readonly body: string; readonly answer: Promise<TaskControlAnswer> }>();
+  const implementation: Implementation<TaskControllerProtocol> = {
+    process: (request) => {
+      const body = JSON.stringify(request);
+      const known = last.get(request.jobHandle);
+      if (known?.body === body) return known.answer;
+      const answer = Promise.resolve(request).then(process);
+      last.set(request.jobHandle, { body, answer });
+      // What failed was no answer.
+      answer.catch(() => last.get(request.jobHandle)?.answer === answer && last.delete(request.jobHandle));
+      return answer;
+    },
+  };
+  return serveProtocol(taskControllerProtocol, name, implementation, options);
+}
+
 /** `targets.0.unit`, or `body` for the whole of it: how problems name a field, here and in the client. */
 export const fieldOf = (path: readonly PropertyKey[]): string =>
   path.length > 0 ? path.map(String).join('.') : 'body';
@@ -138,7 +169,7 @@ async function readCall(
   const body = await c.req.json<unknown>().catch(() => {
     throw new ExtensionError('invalid-request', 'body: not JSON');
   });
-  const parsed = definition.request.extend({ context: contextSchema }).safeParse(body);
+  const parsed = bodySchema(definition).safeParse(body);
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${fieldOf(issue.path)}: ${issue.message}`);
     throw new ExtensionError('invalid-request', problems.join('; '));
@@ -149,7 +180,8 @@ async function readCall(
   const { context, ...request } = parsed.data as { context: CallContext };
   const run = c.req.header('x-conveyor-run') ?? null;
   const traceparent = c.req.header('traceparent') ?? null;
-  // The key is null only for methods that do not change anything, whose handlers are typed to expect that.
+  // The key is null only for methods that do not change anything, and the context undefined only for those that have none:
+  // their handlers are typed to expect that.
   return { request, call: { context, key: key as string, run, traceparent } };
 }
 

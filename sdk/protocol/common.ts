@@ -37,6 +37,8 @@ export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType
   readonly mutates: boolean;
   /** A service may leave it out. */
   readonly optional?: true;
+  /** Not called by Conveyor but by the fleet, so that there is no context to send. */
+  readonly contextFree?: true;
 }
 
 export type Protocol = Readonly<Record<string, Method>>;
@@ -44,3 +46,7 @@ export type RequestOf<M extends Method> = z.infer<M['request']>;
 /** A request as callers write it, before defaults are filled in. */
 export type RequestInput<M extends Method> = z.input<M['request']>;
 export type ResponseOf<M extends Method> = z.infer<M['response']>;
+
+/** What the body of a call holds: the request, and the context unless there is none. */
+export const bodySchema = (method: Method): z.ZodObject =>
+  method.contextFree ? method.request : method.request.extend({ context: contextSchema });

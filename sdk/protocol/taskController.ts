@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Protocol } from './common';
+
+/** Something that the cluster manager wants to do to a running task, and does only when it is approved. */
+export const taskOpSchema = z.object({
+  id: z.string(),
+  /** `kvstore-x/3`: a task by its slot, so that its name survives restarts and moves. */
+  task: z.string(),
+  kind: z.enum(['update', 'restart', 'move', 'stop']),
+  /** With `update`: what the task will run. */
+  toVersion: z.string().optional(),
+});
+export type TaskOp = z.infer<typeof taskOpSchema>;
+
+/** Planned maintenance. Times are ms since the epoch; it cannot be blocked past its deadline. */
+export const advanceNoticeSchema = z.object({
+  machineIds: z.array(z.string()),
+  kind: z.string(),
+  start: z.number(),
+  end: z.number(),
+  deadline: z.number(),
+});
+export type AdvanceNotice = z.infer<typeof advanceNoticeSchema>;
+
+/**
+ * The task controller protocol (protocols.md; Twine §2.5). The cluster manager calls it, never Conveyor, so requests
+ * carry no context. `request` lists what waits for approval now: what is in it is not under way, whatever was answered
+ * before. `completed` lists what was approved and is over, until a call that named it was answered. An answer approves any
+ * subset of `request`; no answer, an error or a slow answer approves nothing. For a task on a machine of an advance notice
+ * both a `move` and a `stop` are requested: approve one of them, or neither to keep it running until the deadline.
+ * `sequenceNumber` rises by one from call to call; the same number again is the same call, and gets the same answer.
+ */
+export const taskControllerProtocol = {
+  process: {
+    request: z.object({
+      jobHandle: z.string(),
+      request: z.array(taskOpSchema),
+      completed: z.array(taskOpSchema),
+      advanceNotices: z.array(advanceNoticeSchema),
+      /** Tasks that do not run, for whatever reason. */
+      allUnhealthyTasks: z.array(z.string()),
+      sequenceNumber: z.number().int().positive(),
+    }),
+    response: z.object({ ack: z.array(z.string()) }),
+    mutates: false,
+    contextFree: true,
+  },
+} as const satisfies Protocol;
+export type TaskControllerProtocol = typeof taskControllerProtocol;
+export type TaskControlRequest = z.infer<TaskControllerProtocol['process']['request']>;
+export type TaskControlAnswer = z.infer<TaskControllerProtocol['process']['response']>;
