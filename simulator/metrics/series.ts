@@ -48,7 +48,7 @@ export interface MetricWorld {
 export function valueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
   const step = Math.floor((at * world.speed) / STEP_MS);
   const jitter = (share: number): number =>
-    1 + share * (2 * noise(world.seed ^ hashText(`${job.name} ${metric}`), task.slot, task.start, step) - 1);
+    1 + share * (2 * noise(world.seed ^ saltOf(job.name, metric), task.slot, task.start, step) - 1);
   const acts = behaviourOf(world, job, task, at);
   const load = loadAt(world, job, at);
   const errors = Math.min(1, 0.001 * jitter(0.5) + (acts.errorRatio ?? 0) * jitter(0.05));
@@ -70,6 +70,17 @@ export function valueAt(world: MetricWorld, job: Job, metric: MetricName, task: 
     case 'app.engagement':
       return 100 * (acts.engagementFactor ?? 1) * jitter(0.02);
   }
+}
+
+const salts = new Map<string, Map<MetricName, number>>();
+
+/** What sets the noise of one job's metric apart from others; remembered, since a fleet asks for it millions of times. */
+function saltOf(job: string, metric: MetricName): number {
+  let ofJob = salts.get(job);
+  if (ofJob === undefined) salts.set(job, (ofJob = new Map()));
+  let salt = ofJob.get(metric);
+  if (salt === undefined) ofJob.set(metric, (salt = hashText(`${job} ${metric}`)));
+  return salt;
 }
 
 /** How many starts failed in a slot within (from, to]. */

@@ -1,0 +1,35 @@
+import { deploying } from './deploys';
+import { HOUR, MINUTE, VirtualWorld } from './world';
+
+/** EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, STARTED, COMPLETED. */
+const WORKFLOW_TASK = [5, 6, 7];
+const PHASES = [
+  { scope: '*', amount: '1%', bake: '10m' },
+  { scope: '*', amount: '50%', bake: '10m' },
+];
+
+/** What the workflow of a deploy of two phases and a completion to that many tasks did: event types, but for the tasks of the workflow itself, in which several may arrive at once. */
+async function historyOf(tasks: number): Promise<{ events: number[]; versions: unknown }> {
+  const world = await VirtualWorld.open();
+  try {
+    await world.job('kvstore-x', 'x', tasks, { nSmall: '25%' });
+    const deploy = await deploying(world, {}, { config: { jobs: ['kvstore-x'] }, phases: PHASES, healthChecks: [] });
+    expect(await deploy.ended({ stepMs: 5 * MINUTE, withinMs: 4 * HOUR })).toMatchObject({ outcome: 'succeeded' });
+    const { events } = await deploy.handle.fetchHistory();
+    const [job] = await world.jobs();
+    return {
+      events: (events ?? []).map(({ eventType }) => eventType ?? 0).filter((type) => !WORKFLOW_TASK.includes(type)),
+      versions: job?.versions,
+    };
+  } finally {
+    await world.close();
+  }
+}
+
+test('the history of a deploy to 500,000 tasks has as many events as that of one to 100', async () => {
+  const small = await historyOf(100);
+  expect(small.versions).toEqual({ 'kv:2': 100 });
+  const large = await historyOf(500_000);
+  expect(large.versions).toEqual({ 'kv:2': 500_000 });
+  expect([...large.events].sort()).toEqual([...small.events].sort());
+});
