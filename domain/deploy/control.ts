@@ -62,7 +62,12 @@ export interface Situation {
   /** The revert's tasks do not come up; only now may a person end it. */
   readonly revertStuck: boolean;
   /** Null before the first phase and between two. */
-  readonly phase: { readonly kind: 'partial' | 'completion'; readonly name: string } | null;
+  readonly phase: {
+    readonly kind: 'partial' | 'completion';
+    readonly name: string;
+    /** Its bake is over. */
+    readonly baked?: boolean;
+  } | null;
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
@@ -70,15 +75,19 @@ export interface Situation {
 
 /** Why a verb cannot be taken now; undefined when it can (DESIGN §5 "Verbs"). */
 export function whyNot(situation: Situation, verb: DeployVerb, input: CommandInput): string | undefined {
-  const { control, ended, reverting, revertStuck } = situation;
+  const { control, ended, revertStuck } = situation;
   if (ended) return 'it has ended';
   if (verb === 'revert') return undefined;
   if (verb === 'cancel' && revertStuck) return RULES.cancel(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
-  if ((reverting || control.revert) && verb !== 'pause' && verb !== 'resume') return REVERTING;
+  if (isReverting(situation) && verb !== 'pause' && verb !== 'resume') return REVERTING;
   if (control.overtaken?.why === 'preempted') return alreadyOvertaken(control.overtaken);
   return RULES[verb](situation, input);
 }
+
+/** Already, so that a person who asks for it again changes nothing. */
+export const isReverting = ({ reverting, control }: Pick<Situation, 'reverting' | 'control'>): boolean =>
+  reverting || control.revert !== null;
 
 const REVERTING = 'it is reverting; a revert can be paused, not stopped';
 const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;
@@ -103,8 +112,10 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
     if (situation.control.skipPhase) return 'the phase is being skipped already';
     return inPhase(situation, input);
   },
-  'skip-bake': (situation, input) =>
-    situation.control.skipBake ? 'the bake of this phase is skipped already' : inPhase(situation, input),
+  'skip-bake': (situation, input) => {
+    if (situation.control.skipBake) return 'the bake of this phase is skipped already';
+    return situation.phase?.baked ? 'the bake of this phase is over' : inPhase(situation, input);
+  },
   'skip-health-check': ({ checks, control }, { check, for: span }) => {
     if (checks.length === 0) return 'it has no health checks';
     if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is skipped already';
@@ -177,8 +188,12 @@ export function effectOf(verb: DeployVerb, situation: Situation): string {
       ? 'the revert starts no further update'
       : 'no further update starts; health checks go on, and may still revert it unless --no-revert was given',
     resume: situation.reverting ? 'the revert goes on' : 'it goes on after one fresh healthy verdict',
-    cancel: 'it stops; tasks already updated stay on the new version',
-    revert: 'every task that it updated goes back to what it ran before',
+    cancel: situation.reverting
+      ? 'the revert ends unfinished, and the deploy as revert-failed'
+      : 'it stops; tasks already updated stay on the new version',
+    revert: isReverting(situation)
+      ? 'it is reverting already; nothing changes'
+      : 'every task that it updated goes back to what it ran before',
     'skip-phase': `the remaining updates of ${phase} are cancelled; the next phase covers them`,
     'skip-bake': `${phase} goes on without baking`,
     'skip-health-check': 'the verdict of the check is shown and not counted',

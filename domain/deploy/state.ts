@@ -229,13 +229,17 @@ const isPersons = ({ paused, resuming }: Control): boolean => paused?.by === 'op
 
 /** What the rules about verbs look at. */
 export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): Situation {
-  const phase = record.phases[record.cursor]?.state === 'running' ? record.plan?.phases[record.cursor] : undefined;
+  const view = record.phases[record.cursor];
+  const phase = view?.state === 'running' ? record.plan?.phases[record.cursor] : undefined;
   return {
     control: record.control,
     ended: record.stage === 'ended',
     reverting: record.stage === 'reverting',
     revertStuck: record.revertStuck,
-    phase: phase && phase.kind !== 'revert' ? { kind: phase.kind, name: phase.name } : null,
+    phase:
+      phase && phase.kind !== 'revert'
+        ? { kind: phase.kind, name: phase.name, baked: (view?.bakedAt ?? null) !== null }
+        : null,
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',
     checks: spec.healthChecks.map((check) => check.name),
   };

@@ -295,6 +295,7 @@ describe('what the rules see of a deploy', () => {
     expect(phaseOf(withPhase({ ...planned(), cursor: 0 }, 0, { state: 'running' }))).toEqual({
       kind: 'partial',
       name: 'first',
+      baked: false,
     }));
 
   test('none between two phases, so that a skip does not hit the next', () =>

@@ -10,6 +10,7 @@ import {
   effectOf,
   forgive,
   freeze,
+  isReverting,
   reverting,
   take,
   whyNot,
@@ -236,8 +237,10 @@ export class DeployRun {
     this.note('overtaken', text);
   }
 
+  /** From the verdict on it counts as reverting, though updates may have to be given up first. */
   private situation() {
-    return situationOf(this.record, this.input.spec);
+    const situation = situationOf(this.record, this.input.spec);
+    return { ...situation, reverting: situation.reverting || this.unhealthy !== null };
   }
 
   private tellPause({ actor, reason }: Pause): void {
@@ -250,7 +253,9 @@ export class DeployRun {
   }
 
   private take(verb: DeployVerb, command: CommandInput): string {
-    const effect = effectOf(verb, this.situation());
+    const situation = this.situation();
+    const effect = effectOf(verb, situation);
+    if (verb === 'revert' && isReverting(situation)) return effect;
     this.set((record, now) => change(record, now, { control: take(record.control, verb, command, now) }));
     return effect;
   }

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { effectOf, NO_COMMANDS, reverting, take, whyNot, type Control } from '../../domain/deploy/control';
+import { planDeploy } from '../../domain/deploy/plan';
+import { newDeploy, pausedBy, situationOf, withPhase, withPlan, type DeployRecord } from '../../domain/deploy/state';
+import { deployWith } from '../../domain/spec/deploy';
+import { DEPLOY_VERBS, type DeployVerb } from '../../domain/verbs';
+import type { DeployState, Pause } from '../../domain/views';
+
+const DOCS = readFileSync(join(__dirname, '../../docs/commands.md'), 'utf8');
+const NOW = Date.parse('2026-11-23T17:00:00Z');
+const ALICE = { actor: 'user:alice', reason: 'r' };
+const SPEC = deployWith.parse({
+  pushType: 'twine',
+  phases: [{ name: 'first', scope: '*', amount: 1 }],
+  healthChecks: [{ name: 'errors', metric: 'm', threshold: { above: 1 } }],
+});
+const UNITS = [{ id: 'x', labels: {}, size: 3, version: 'kv:1', mixed: false, available: true }];
+
+const fresh = newDeploy(NOW);
+const planned = withPlan(fresh, planDeploy(SPEC, UNITS, [], 'kv:2'), UNITS, 'kvstore');
+const controlled = (record: DeployRecord, control: Control): DeployRecord => ({ ...record, control });
+const commanded = (record: DeployRecord, verb: DeployVerb): DeployRecord =>
+  controlled(record, take(record.control, verb, ALICE, NOW));
+/** In the phase of that index. */
+const inPhase = (index: number, stage: DeployState): DeployRecord =>
+  withPhase({ ...planned, stage, cursor: index }, index, { state: 'running' });
+const baking = inPhase(0, 'baking');
+const paused = (by: Exclude<Pause['by'], 'operator'>): DeployRecord => pausedBy(baking, NOW, by, 'r');
+const reverts: DeployRecord = {
+  ...withPhase(baking, 0, { state: 'failed' }),
+  stage: 'reverting',
+  control: reverting(NO_COMMANDS, { ...ALICE, at: '', notBad: false, paused: null }),
+};
+const overtaken = (why: 'superseded' | 'preempted'): DeployRecord =>
+  controlled(baking, { ...NO_COMMANDS, overtaken: { by: 13, why } });
+
+/** A deploy in each state of the table. */
+const STATES: Readonly<Record<string, DeployRecord>> = {
+  planning: fresh,
+  'waiting for the lock': { ...planned, stage: 'waiting-lock' },
+  'waiting for the window, before a phase': { ...planned, stage: 'waiting-window' },
+  'waiting for the window, in a phase': inPhase(0, 'waiting-window'),
+  preprocessing: inPhase(0, 'preprocessing'),
+  updating: inPhase(0, 'updating'),
+  baking,
+  postprocessing: withPhase(inPhase(0, 'postprocessing'), 0, { bakedAt: '2026-11-23T16:30:00.000Z' }),
+  'between two phases': withPhase(baking, 0, { state: 'succeeded' }),
+  'in the completion phase': inPhase(1, 'baking'),
+  'waiting for canaries, before the completion': withPhase({ ...baking, stage: 'waiting-lock' }, 0, {
+    state: 'succeeded',
+  }),
+  'paused by a person': commanded(baking, 'pause'),
+  'paused by its health': paused('health'),
+  'paused by the update timeout': paused('timeout'),
+  'paused by a dependency': paused('dependency'),
+  'paused by a unit that is away': paused('unit'),
+  'paused by a step before or after a phase': paused('action'),
+  'paused by a freeze': pausedBy(withPhase(baking, 0, { state: 'succeeded' }), NOW, 'freeze', 'r'),
+  'about to resume': commanded(commanded(baking, 'pause'), 'resume'),
+  'about to cancel': commanded(baking, 'cancel'),
+  'about to be superseded': overtaken('superseded'),
+  'about to be preempted': overtaken('preempted'),
+  reverting: reverts,
+  'reverting by itself': controlled(reverts, NO_COMMANDS),
+  'reverting, paused': commanded(reverts, 'pause'),
+  'reverting, about to resume': commanded(commanded(reverts, 'pause'), 'resume'),
+  'reverting, stuck': pausedBy({ ...reverts, revertStuck: true }, NOW, 'timeout', 'the old version does not come up'),
+  ended: { ...baking, stage: 'ended' },
+};
+
+/** `a. text` → text by its mark. */
+const marks = new Map(
+  [...DOCS.matchAll(/^- \*\*(\d+|[a-z])\*\* (.*)$/gm)].map(([, mark = '', text = '']) => [
+    mark,
+    text.replace(/`/g, ''),
+  ]),
+);
+const cellsOf = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+const [header = [], , ...rows] = DOCS.slice(DOCS.indexOf('| While it is')).split('\n\n')[0]!.split('\n').map(cellsOf);
+
+test('the table of docs/commands.md has a column for each verb and a row for each state, in this order', () => {
+  expect(header.slice(1)).toEqual(DEPLOY_VERBS.map((verb) => `\`${verb}\``));
+  expect(rows.map(([state]) => state)).toEqual(Object.keys(STATES));
+});
+
+const CELLS = rows.flatMap(([state = '', ...cells]) =>
+  cells.map((cell, index) => [state, DEPLOY_VERBS[index] ?? 'pause', cell] as const),
+);
+const READABLE = /^(✓|✗) (\w+)$/;
+
+test.each(CELLS)('while %s, %s is answered as the table says: %s', (state, verb, cell) => {
+  const [, taken = '', mark = ''] = READABLE.exec(cell) ?? [];
+  const situation = situationOf(STATES[state] ?? fresh, SPEC);
+  const why = whyNot(situation, verb, {});
+  expect([taken, marks.get(mark)]).toEqual(why === undefined ? ['✓', effectOf(verb, situation)] : ['✗', why]);
+});
+
+test('each mark under the table is used in it', () => {
+  const used = new Set(CELLS.map(([, , cell]) => READABLE.exec(cell)?.[2]));
+  expect([...marks.keys()].filter((mark) => !used.has(mark))).toEqual([]);
+});
