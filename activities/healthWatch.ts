@@ -1,5 +1,13 @@
 import { Context } from '@temporalio/activity';
-import { foldEvaluation, NO_HISTORY, type FoldResult, type HealthFold, type HealthSkips } from '../domain/health/fold';
+import { foldGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
+import {
+  foldEvaluation,
+  NO_HISTORY,
+  type FoldInput,
+  type FoldResult,
+  type HealthFold,
+  type HealthSkips,
+} from '../domain/health/fold';
 import type { Verdict } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
 import type { HealthRow } from '../domain/views';
@@ -25,6 +33,8 @@ export interface HealthWatch {
   readonly heartbeatTimeoutMs: number;
   /** What earlier watches of this phase had seen, for checks with `for`. */
   readonly fold: HealthFold | null;
+  /** Parallel mode: groups are judged by themselves; with `stopAtChange` it ends once others are to be paused than are. */
+  readonly groups?: GroupRules & { readonly stopAtChange: boolean };
 }
 
 /** What a watch came to. */
@@ -32,6 +42,8 @@ export interface HealthReport extends Watched {
   readonly rows: readonly HealthRow[];
   readonly fold: HealthFold;
   readonly at: number;
+  /** Parallel mode: the groups that are to be paused. */
+  readonly paused?: GroupVerdicts['paused'];
 }
 
 /** What a watch heartbeats: `status` shows the rows, a successor goes on from the fold. */
@@ -39,6 +51,8 @@ export interface HealthSeen {
   readonly fold: HealthFold;
   readonly rows: readonly HealthRow[];
   readonly verdict: Verdict;
+  /** Parallel mode: the names of the groups that are to be paused. */
+  readonly paused?: readonly string[];
 }
 
 type Evaluate = (
@@ -47,27 +61,40 @@ type Evaluate = (
 
 /** Ends at the first verdict of `stopAt` that counts, or at `until`. */
 export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch): Promise<HealthReport> {
-  const before = Context.current().info.heartbeatDetails as { fold?: HealthFold } | undefined;
+  const before = Context.current().info.heartbeatDetails as Partial<HealthSeen> | undefined;
   let fold = before?.fold ?? watch.fold ?? NO_HISTORY;
+  let paused = before?.paused ?? watch.groups?.paused ?? [];
   return poll<HealthReport, HealthSeen>(
     { clock, intervalMs: watch.intervalMs, heartbeatTimeoutMs: watch.heartbeatTimeoutMs },
     async (now) => {
       const response = await evaluate(requestOf(watch, now));
       const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
-      const folded = foldEvaluation(fold, { checks, skips, onUnhealthy, lastUpdateAt, response, now });
+      const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
+      const folded = foldIn(fold, input, watch.groups && { ...watch.groups, paused });
       fold = folded.fold;
+      paused = folded.paused?.map(({ name }) => name) ?? [];
       if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
       const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
-      return { seen: { fold, rows: folded.rows, verdict: folded.verdict }, waitMs };
+      const seen = { fold, rows: folded.rows, verdict: folded.verdict };
+      return { seen: watch.groups ? { ...seen, paused } : seen, waitMs };
     },
   );
 }
 
-function isOver(watch: HealthWatch, folded: FoldResult, now: number): boolean {
+type Folded = FoldResult & Partial<Pick<GroupVerdicts, 'paused'>>;
+
+const foldIn = (fold: HealthFold, input: FoldInput, groups: GroupRules | undefined): Folded =>
+  groups ? foldGroups(fold, input, groups) : foldEvaluation(fold, input);
+
+function isOver(watch: HealthWatch, folded: Folded, now: number): boolean {
+  if (watch.groups?.stopAtChange && isChanged(watch.groups.paused, folded.paused ?? [])) return true;
   const undecided = folded.verdict === 'inconclusive' && folded.young;
   if (watch.stopAt.includes(folded.verdict) && !undecided) return true;
   return watch.until !== null && now >= watch.until;
 }
+
+const isChanged = (before: readonly string[], now: readonly { readonly name: string }[]): boolean =>
+  before.length !== now.length || now.some(({ name }) => !before.includes(name));
 
 const requestOf = ({ targets, checks, baseline }: HealthWatch, now: number) => ({
   targets: { units: [...targets.units], updatedBy: [...targets.updatedBy] },

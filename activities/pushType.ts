@@ -88,10 +88,11 @@ export function createPushTypeActivities(ports: Ports) {
         return judgeProgress(units, following.success).kind === 'going' ? { seen: { units } } : { done: units };
       }),
 
-    pauseUpdates: (call: DeployCall, updateId: string, nth: number) =>
-      invoke(call, 'pauseUpdates', { updateId }, `${updateId}/pause/${nth}`),
-    resumeUpdates: (call: DeployCall, updateId: string, nth: number) =>
-      invoke(call, 'resumeUpdates', { updateId }, `${updateId}/resume/${nth}`),
+    /** All of an update, or some of its units; `nth` counts either by itself. */
+    pauseUpdates: (call: DeployCall, updateId: string, nth: number, units?: readonly string[]) =>
+      invoke(call, 'pauseUpdates', referTo(updateId, units), `${updateId}/pause${units ? '/units' : ''}/${nth}`),
+    resumeUpdates: (call: DeployCall, updateId: string, nth: number, units?: readonly string[]) =>
+      invoke(call, 'resumeUpdates', referTo(updateId, units), `${updateId}/resume${units ? '/units' : ''}/${nth}`),
     cancelUpdates: (call: DeployCall, updateId: string) =>
       invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`),
 
@@ -156,3 +157,6 @@ const toWire = (target: PlannedTarget, exclude: string[]) => ({
   updatedBy: target.updatedBy === undefined ? undefined : [...target.updatedBy],
   ...(exclude.length > 0 ? { exclude } : {}),
 });
+const referTo = (updateId: string, units: readonly string[] | undefined) =>
+  units ? { updateId, units: [...units] } : { updateId };
+

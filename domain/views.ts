@@ -143,6 +143,15 @@ export interface PhaseView {
   readonly skipped: string | null;
 }
 
+/** Parallel mode: units that health paused by themselves while the others go on. */
+export interface PausedGroup {
+  /** `region:x`, or the id of the one unit. */
+  readonly group: string;
+  readonly units: readonly string[];
+  readonly at: string;
+  readonly reason: string;
+}
+
 export interface HealthRow {
   readonly unit: string;
   readonly check: string;
@@ -206,6 +215,7 @@ export interface DeployStatus extends DeploySummary {
   readonly phases: readonly PhaseView[];
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
+  readonly pausedGroups?: readonly PausedGroup[];
   readonly timeline: readonly TimelineEntry[];
   readonly spans: Spans;
   readonly revert: RevertView | null;

@@ -123,13 +123,16 @@ function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: 
       '',
       bar(unit, colors),
       `${unit.live}/${unit.targeted} live`,
-      unitNote(unit),
+      isPaused(deploy, unit) ? 'paused by health' : unitNote(unit),
     ];
   });
   if (hidden.length === 0) return rows;
   const done = hidden.every((unit) => unit.live >= unit.targeted) ? ', all done' : '';
   return [...rows, [`${indent}└─ ${colors.dim(`${plural(hidden.length, 'more unit')}${done}`)}`]];
 }
+
+const isPaused = ({ pausedGroups = [] }: DeployStatus, { id }: UnitCounts): boolean =>
+  pausedGroups.some(({ units }) => units.includes(id));
 
 const unitNote = (unit: UnitCounts): string =>
   unit.updated > unit.live ? `${unit.updated - unit.live} updated, not live yet` : '';

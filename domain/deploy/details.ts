@@ -8,6 +8,10 @@ export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
     `## ${status.id} → ${status.version}`,
     `**${headline(status)}**`,
     aligned(status.phases.map(phaseRow)),
+    list(
+      'Paused by health, while the others go on',
+      (status.pausedGroups ?? []).slice(0, MAX_ROWS).map(({ group, reason }) => `**${group}** ${reason}`),
+    ),
     list('Health', status.health.slice(0, MAX_ROWS).map(healthLine)),
     list(
       'Last steps (UTC)',

@@ -58,6 +58,7 @@ export function planDeploy(
   const written = spec.phases ?? DEFAULT_AMOUNTS.map(defaultPhase);
   const partial = written
     .flatMap((phase) => expand(phase, units, spec.allowEmpty))
+  refuseNoGroups(spec, units);
     .map((phase, index): PhasePlan => toPlan(phase, index));
   for (const phase of partial) refuseEmpty(phase, units, spec.allowEmpty);
   const completion = completionPhase(partial.length, written.at(-1), spec.completion);
@@ -158,6 +159,12 @@ const toPlan = (phase: Scoped, index: number): PhasePlan => ({
   name: phase.name ?? `phase-${index + 1}`,
   scope: phase.scope,
   amount: phase.amount,
+function refuseNoGroups({ mode, pauseBy, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
+  if (mode !== 'parallel' || pauseBy === 'unit' || allowEmpty) return;
+  if (!units.some(({ labels }) => labels[pauseBy] !== undefined))
+    throw new PlanError(`no unit has the label ${pauseBy} that pauseBy names`);
+}
+
   bakeMs: phase.bake,
   success: phase.success,
   updateTimeoutMs: phase.updateTimeout,

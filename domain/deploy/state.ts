@@ -14,6 +14,7 @@ import type {
   DeployState,
   HealthRow,
   Pause,
+  PausedGroup,
   PhaseView,
   RevertView,
   Spans,
@@ -104,6 +105,8 @@ export interface DeployRecord {
   /** Before its completion: the canaries that it waits for. */
   readonly waitsForGuests: readonly string[];
   readonly verdict: Verdict | null;
+  /** Parallel mode: what health keeps paused by itself. */
+  readonly pausedGroups: readonly PausedGroup[];
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
@@ -144,6 +147,7 @@ export function newDeploy(nowMs: number): DeployRecord {
     result: null,
     endedAtMs: null,
   };
+    pausedGroups: [],
 }
 
 /** A record from an earlier history, which may have been written before some of its fields were thought of. */

@@ -27,6 +27,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     summary: summarise(record, input.version),
     phases: record.phases,
     health: record.health,
+    pausedGroups: pausedNow(record),
     commands: record.commands,
     timeline: record.timeline,
     spans: accrue(record, nowMs),
@@ -45,10 +46,18 @@ export function summarise(record: DeployRecord, version: string): string {
   return `${withReason(`${who} while ${doing}`, paused.reason)}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
 }
 
-/** What will keep it from its next phase. */
-function expectation({ stage, control: { frozen, overtaken } }: DeployRecord): string {
+/** A revert moves everything. */
+const pausedNow = ({ stage, pausedGroups }: DeployRecord): DeployRecord['pausedGroups'] =>
+  stage === 'reverting' || stage === 'ended' ? [] : pausedGroups;
+
+/** What will keep it, or a part of it, from its next phase. */
+function expectation(record: DeployRecord): string {
+  const { stage, control } = record;
+  const { frozen, overtaken } = control;
   if (stage === 'reverting') return '';
   if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so that it stops after this phase`;
+  const paused = pausedNow(record);
+  if (paused.length > 0) return `; paused until healthy: ${paused.map(({ group }) => group).join(', ')}`;
   return frozen ? `; frozen by ${frozen.actor}, so that it pauses before its next phase` : '';
 }
 

@@ -9,8 +9,9 @@ import type { DeployRun } from './run';
 import { stopRest } from './updates';
 
 /**
- * Bakes a phase: it passes on a healthy verdict at its end that covers data from after the last update. Returns also
- * when a person skipped the bake or the phase, or when the deploy is to stop; the caller looks at the record.
+ * Bakes a phase: it passes on a healthy verdict at its end that covers data from after the last update, in parallel mode
+ * not while a group is paused. Returns also when a person skipped the bake or the phase, or when the deploy is to stop;
+ * the caller looks at the record.
  */
 export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
   run.enter('baking');
@@ -18,14 +19,20 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
   let extended = false;
   let fold: HealthFold | undefined;
   while (!isLeft(run)) {
-    if (isHalted(run)) await stopRest(run);
-    showUntil(run, until);
-    const seen = await watchUntil(run, phase, until, fold);
+    const { pausedGroups } = run.record;
+    const isHeld = pausedGroups.length > 0;
+    if (isHalted(run) || isHeld) await stopRest(run);
+    showUntil(run, isHeld ? null : until);
+    const seen = await watchUntil(run, phase, isHeld ? null : until, fold);
     if (seen === 'woken') {
       resumeAtOnce(run);
       continue;
     }
     fold = seen.fold;
+    if (run.record.pausedGroups !== pausedGroups && seen.verdict !== 'unhealthy') {
+      until = Math.max(until, Date.now() + lookbackMs(run));
+      continue;
+    }
     const step = afterWatch(seen, extended);
     if (step.kind === 'pass') break;
     if (step.kind === 'extend') {
@@ -58,7 +65,7 @@ type Seen = Watched & { readonly fold: HealthFold | undefined };
 async function watchUntil(
   run: DeployRun,
   phase: PhasePlan,
-  until: number,
+  until: number | null,
   fold: HealthFold | undefined,
 ): Promise<Seen | 'woken'> {
   const { skippedChecks } = run.record.control;
@@ -67,14 +74,15 @@ async function watchUntil(
     run.record.control.skippedChecks !== skippedChecks ||
     run.record.control.resuming !== null ||
     (isHalted(run) && run.rest !== null);
-  const summary = `bake ${phase.name} until ${formatTime(until)}`;
-  const leftMs = Math.max(0, until - Date.now());
+  const summary = `bake ${phase.name} until ${until === null ? 'no group is paused' : formatTime(until)}`;
+  const leftMs = until === null ? 0 : Math.max(0, until - Date.now());
   if (!watchable(run)) {
     const woken = leftMs > 0 ? await run.until(wake, { afterMs: leftMs, summary }) : wake();
     return woken ? 'woken' : UNCHECKED;
   }
-  const giveUpMs = leftMs + run.input.settings.dependencyGraceMs + lookbackMs(run);
-  const waited = await watch(run, { summary, until, stopAt: ['unhealthy'], fold, giveUpMs }, wake);
+  const graceMs = run.input.settings.dependencyGraceMs + lookbackMs(run);
+  const giveUpMs = until === null ? undefined : leftMs + graceMs;
+  const waited = await watch(run, { summary, until, stopAt: ['unhealthy'], stopAtChange: true, fold, giveUpMs }, wake);
   if (waited.kind === 'woken') return 'woken';
   return { ...reportOf(waited), fold: waited.kind === 'done' ? waited.value.fold : fold };
 }
@@ -94,8 +102,9 @@ function resumeAtOnce(run: DeployRun): void {
   if (asked) run.unpause(`resumed by ${asked.actor}`);
 }
 
-function showUntil(run: DeployRun, until: number): void {
-  run.set((record) => withPhase(record, record.cursor, { bakeUntil: formatTime(until) }));
+function showUntil(run: DeployRun, until: number | null): void {
+  const bakeUntil = until === null ? null : formatTime(until);
+  run.set((record) => withPhase(record, record.cursor, { bakeUntil }));
 }
 
 function baked(run: DeployRun, phase: PhasePlan): void {

@@ -1,5 +1,6 @@
 import type { HealthReport } from '../../activities/healthWatch';
 import { skipsOf } from '../../domain/deploy/control';
+import { withPausedGroups, type GroupRules } from '../../domain/deploy/groups';
 import { withHealth } from '../../domain/deploy/state';
 import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
@@ -9,6 +10,7 @@ import { patientPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
 import { isRefusal, messageOf } from './dependable';
 import type { DeployRun } from './run';
+import { groupRules } from './groups';
 
 /** What a watch is for; it always judges all tasks that this deploy updated so far, and no other. */
 interface Watch {
@@ -17,6 +19,10 @@ interface Watch {
   readonly until: number | null;
   readonly stopAt: readonly Verdict[];
   readonly fold?: HealthFold | undefined;
+  /** Parallel mode: also as soon as other groups are to be paused. */
+  readonly stopAtChange?: boolean;
+  /** Updates are still going on: verdicts count as soon as there are any. */
+  readonly updating?: boolean;
   /** A backstop, shown as a timer: no verdict after this long counts as an error. */
   readonly giveUpMs?: number | undefined;
 }
@@ -61,9 +67,10 @@ async function evaluate(
   run: DeployRun,
   checks: readonly HealthCheck[],
   updatedBy: readonly string[],
-  { summary, until, stopAt, fold, giveUpMs }: Watch,
+  { summary, until, stopAt, stopAtChange = false, updating, fold, giveUpMs }: Watch,
   wake: () => boolean,
 ): Promise<Waited<HealthReport>> {
+  groups?: GroupRules,
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
   const start = run.record.firstUpdateMs ?? Date.now();
@@ -78,22 +85,28 @@ async function evaluate(
           skips: skipsOf(run.record.control),
           onUnhealthy: spec.onUnhealthy,
           baseline: { start: start - lookback, end: start },
-          lastUpdateAt: updatedBy.length > 0 ? (run.record.lastUpdateMs ?? 0) : 0,
+          lastUpdateAt: updatedBy.length > 0 && !updating ? (run.record.lastUpdateMs ?? 0) : 0,
           until,
           stopAt,
           intervalMs: spec.healthInterval,
           heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
           fold: fold ?? null,
         },
+          ...(groups ? { groups: { ...groups, stopAtChange } } : {}),
       ]),
     wake,
     giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary },
   );
-  if (waited.kind === 'done') run.set((record) => withHealth(record, waited.value.verdict, waited.value.rows));
+  if (waited.kind === 'done') take(run, waited.value, groups);
   return waited;
 }
 
 /** A watch that could not be made at all counts as errored, never as healthy. */
+function take(run: DeployRun, { verdict, rows, paused = [] }: HealthReport, groups: GroupRules | undefined): void {
+  run.set((record) => withHealth(record, paused.length > 0 ? 'unhealthy' : verdict, rows));
+  if (groups) run.set((record, now) => withPausedGroups(record, now, paused, groups.groups));
+}
+
 export function reportOf(
   waited: Extract<Waited<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
 ): Pick<HealthReport, 'verdict' | 'action' | 'young' | 'reason'> {

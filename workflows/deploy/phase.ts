@@ -11,9 +11,10 @@ import { bake } from './bake';
 import { dependable, resumed } from './dependable';
 import { joinAsGuest } from './guests';
 import { passGates, whileHalted } from './gates';
+import { bakeMsOf, runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
-import { giveUp, runUpdates, stopRest, type UpdateEnd } from './updates';
+import { giveUp, stopRest, type UpdateEnd } from './updates';
 
 /**
  * One phase: skipped when already current, else updated until its criterion is met, then baked. Returns when the next
@@ -33,8 +34,10 @@ export async function runPhase(
   if (run.stop() || outdated === undefined) return close(run, phase);
   if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return alreadyCurrent(run, phase);
   await update(run, phase, targets);
-  const bakes = !leftEarly(run) && outdated > 0 && phase.bakeMs > 0;
-  if (bakes) await bake(run, phase);
+  const bakeMs = bakeMsOf(run, phase);
+  const bakes = !leftEarly(run) && outdated > 0 && bakeMs > 0;
+  if (bakes) await bake(run, { ...phase, bakeMs });
+  await untilNoGroupPaused(run, () => leftEarly(run));
   await stopRest(run);
   if (bakes) await whilePaused(run);
   close(run, phase);
@@ -69,12 +72,13 @@ async function update(run: DeployRun, phase: PhasePlan, targets: readonly Planne
   };
   for (let attempt = 1; !leftEarly(run); attempt += 1) {
     await control.hold();
+    await untilNoGroupPaused(run, () => leftEarly(run), control.hold);
     if (leftEarly(run)) return;
     const id = updateId(run.workflowId, phase.key, attempt);
     sending(run, id);
     await joinAsGuest(run, id);
     const request = { updateId: id, targets, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
-    const end = await runUpdates(run, phase, request, control);
+    const end = await runGuarded(run, phase, request, control);
     if (end.kind === 'met') return updated(run, phase, id, end.units);
     if (end.kind !== 'left') await giveUp(run, id);
     await act(run, phase, end, attempt);

@@ -26,6 +26,22 @@ export interface UpdateControl {
   /** Waits while paused or closed. */
   readonly hold: () => Promise<void>;
   readonly show: (units: readonly UnitProgress[]) => void;
+  /** Parallel mode. */
+  readonly groups?: GroupControl;
+}
+
+/** Groups of units that health pauses by themselves. */
+export interface GroupControl {
+  /** Others are to stand still than do. */
+  readonly differs: () => boolean;
+  /** Makes the fleet do what `differs` asks for. */
+  settle(): Promise<void>;
+  /** Whether any stands still, while which the time limit does not run. */
+  readonly isHolding: () => boolean;
+  /** Looks at health once more after all stood still. */
+  refresh(): Promise<void>;
+  /** Resumes all but the groups that are to stand still. */
+  resumeOthers(nth: number): Promise<void>;
 }
 
 /**

@@ -1,0 +1,117 @@
+import type { Unit } from '../fleet/unit';
+import { foldEvaluation, type FoldInput, type FoldResult, type HealthFold } from '../health/fold';
+import { worst } from '../health/verdict';
+import { formatTime, plural } from '../text';
+import type { PausedGroup } from '../views';
+import { note, type DeployRecord } from './state';
+
+/** Units of a deploy in parallel mode that pause and resume together: one of them, or all with the same value of a label. */
+export interface Group {
+  /** The id of the unit, or `region:x`. */
+  readonly name: string;
+  readonly units: readonly string[];
+}
+
+/** How the health of groups is judged. */
+export interface GroupRules {
+  readonly groups: readonly Group[];
+  /** So many may be paused; with one more the whole deploy is unhealthy. */
+  readonly limit: number;
+  /** The names of those that are paused. */
+  readonly paused: readonly string[];
+}
+
+/** What one evaluation says of the groups. */
+export interface GroupVerdicts extends FoldResult {
+  /** Those that are to be paused from now on, with the sentence of the check that was unhealthy. */
+  readonly paused: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** The groups by name. A unit without the label is a group by itself. */
+export function groupsOf(units: readonly Unit[], pauseBy: string): Group[] {
+  const groups = new Map<string, string[]>();
+  for (const { id, labels } of units) {
+    const value = pauseBy === 'unit' ? undefined : labels[pauseBy];
+    const name = value === undefined ? id : `${pauseBy}:${value}`;
+    groups.set(name, [...(groups.get(name) ?? []), id]);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, ids]) => ({ name, units: ids }));
+}
+
+/** How many groups may be paused. Where the owner does not say: half of them, since what is bad in more is the version. */
+export const limitOf = (maxPaused: number | undefined, groups: number): number => maxPaused ?? Math.floor(groups / 2);
+
+/**
+ * Takes one evaluation in. A group is paused by an unhealthy verdict and goes on with a healthy one, not before. As long as
+ * no more than may be are paused, the verdict is that of the others; else it is unhealthy.
+ */
+export function foldGroups(fold: HealthFold, input: FoldInput, { groups, limit, paused }: GroupRules): GroupVerdicts {
+  const whole = foldEvaluation(fold, input);
+  const judged = judgeGroups(fold, input, groups);
+  const stopped = judged.filter(
+    ({ name, verdict }) => verdict === 'unhealthy' || (verdict !== 'healthy' && paused.includes(name)),
+  );
+  const named = stopped.map(({ name, reason }) => ({ name, reason }));
+  const unhealthy = stopped.filter(({ verdict }) => verdict === 'unhealthy');
+  if (stopped.length > limit && unhealthy.length > 0) {
+    const action = unhealthy.some((group) => group.action === 'revert') ? 'revert' : 'pause';
+    return { ...whole, verdict: 'unhealthy', action, reason: tooMany(named, unhealthy, limit), paused: named };
+  }
+  const others = judged.filter((group) => group.hasEvidence && !stopped.includes(group));
+  return { ...whole, ...together(whole, others, stopped.length > 0), action: 'none', paused: named };
+}
+
+/** The record once these groups and no others are paused; the same one when nothing changed. */
+export function withPausedGroups(
+  record: DeployRecord,
+  nowMs: number,
+  paused: GroupVerdicts['paused'],
+  groups: readonly Group[],
+): DeployRecord {
+  const before = record.pausedGroups;
+  const unitsOf = (name: string) => groups.find((group) => group.name === name)?.units ?? [];
+  const fresh = paused.filter(({ name }) => !before.some(({ group }) => group === name));
+  const gone = before.filter(({ group }) => !paused.some(({ name }) => name === group));
+  if (fresh.length === 0 && gone.length === 0) return record;
+  const at = formatTime(nowMs);
+  const added = fresh.map(({ name, reason }): PausedGroup => ({ group: name, units: unitsOf(name), at, reason }));
+  const noted = fresh.reduce(
+    (noting, { name, reason }) => note(noting, nowMs, 'group-paused', `${name} is paused by itself: ${reason}`),
+    record,
+  );
+  return gone.reduce<DeployRecord>(
+    (noting, { group }) => note(noting, nowMs, 'group-resumed', `${group} goes on: its health is fine again`),
+    { ...noted, pausedGroups: [...before.filter((one) => !gone.includes(one)), ...added] },
+  );
+}
+
+type Judged = FoldResult & { readonly name: string; readonly hasEvidence: boolean };
+
+/** A check of the whole deploy concerns every group. */
+function judgeGroups(fold: HealthFold, input: FoldInput, groups: readonly Group[]): Judged[] {
+  const { units, deploy } = input.response;
+  const answers = new Map(units.map((unit) => [unit.id, unit]));
+  return groups.map(({ name, units: ids }) => {
+    const own = ids.flatMap((id) => answers.get(id) ?? []);
+    const hasEvidence = deploy.checks.length > 0 || own.some(({ checks }) => checks.length > 0);
+    return { name, hasEvidence, ...foldEvaluation(fold, { ...input, response: { units: own, deploy } }) };
+  });
+}
+
+/** Where all that was updated so far is in groups that are paused, nothing speaks against the others. */
+function together(
+  whole: FoldResult,
+  others: readonly Judged[],
+  anyPaused: boolean,
+): Pick<FoldResult, 'verdict' | 'young' | 'reason'> {
+  if (others.length === 0) return anyPaused ? { verdict: 'healthy', young: false, reason: '' } : whole;
+  const verdict = worst(others.map((group) => group.verdict));
+  const reason = others.find((group) => group.verdict === verdict)?.reason ?? '';
+  return { verdict, young: others.some(({ young }) => young), reason };
+}
+
+function tooMany(paused: GroupVerdicts['paused'], unhealthy: readonly Judged[], limit: number): string {
+  const names = paused.map(({ name }) => name).join(', ');
+  const allowed = limit === 0 ? 'none may be' : `${limit} may be`;
+  return `${plural(paused.length, 'group')} to pause (${names}), ${allowed}: ${unhealthy[0]?.reason ?? ''}`;
+}

@@ -1,0 +1,173 @@
+import type { HealthReport, UpdateRequest } from '../../activities/pushType';
+import type { PhasePlan } from '../../domain/deploy/plan';
+import type { HealthFold } from '../../domain/health/fold';
+import type { Waited } from '../waiting';
+import { insist } from './dependable';
+import { groupRules, isParallel } from './groups';
+import { lookbackMs, reportOf, watch, watchable } from './health';
+import { whilePaused } from './pause';
+import type { DeployRun } from './run';
+import { inFleet, runUpdates, type GroupControl, type UpdateControl, type UpdateEnd } from './updates';
+
+/**
+ * Runs the updates of a phase; in parallel mode health is checked meanwhile, and a group that is unhealthy is paused by
+ * itself until it is healthy again (Conveyor §5.2).
+ */
+export async function runGuarded(
+  run: DeployRun,
+  phase: PhasePlan,
+  request: UpdateRequest,
+  control: UpdateControl,
+): Promise<UpdateEnd> {
+  if (!isParallel(run)) return runUpdates(run, phase, request, control);
+  const guard = new Guard(run, phase, request, control);
+  const watching = guard.watch();
+  try {
+    return await runUpdates(run, phase, request, { ...control, groups: guard });
+  } finally {
+    guard.end();
+    await watching;
+  }
+}
+
+/** No update is sent, and no phase ends, while a group is paused: what is sent begins everywhere at once. */
+export async function untilNoGroupPaused(
+  run: DeployRun,
+  leave: () => boolean,
+  hold: () => Promise<void> = () => whilePaused(run),
+): Promise<void> {
+  while (run.record.pausedGroups.length > 0 && !leave()) {
+    const { skippedChecks } = run.record.control;
+    const wake = () => leave() || run.paused !== null || run.record.control.skippedChecks !== skippedChecks;
+    const waited = await watch(run, { summary: 'until no group is paused', ...TO_ITS_END }, wake);
+    if (waited.kind !== 'woken') judge(run, waited);
+    await hold();
+  }
+}
+
+/** In parallel mode one check window passes after the last update, however short the bake; an emergency need not wait for it. */
+export function bakeMsOf(run: DeployRun, { bakeMs }: PhasePlan): number {
+  const { spec, emergency } = run.input;
+  const isChecked = isParallel(run) && spec.healthChecks.length > 0 && !emergency?.skipBake;
+  return isChecked ? Math.max(bakeMs, lookbackMs(run)) : bakeMs;
+}
+
+const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as const;
+
+/** Too many groups are unhealthy, or they cannot be checked at all: then nothing goes on. */
+function judge(run: DeployRun, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
+  const report = reportOf(waited);
+  if (waited.kind !== 'done') return run.pause('dependency', report.reason);
+  if (report.verdict !== 'unhealthy') return;
+  const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
+  if (kept !== undefined) run.pause('health', kept);
+}
+
+/** Watches the groups beside the updates, and makes the fleet do what their verdicts ask for when the updates let it. */
+class Guard implements GroupControl {
+  /** The groups that stand still in the fleet by themselves. */
+  private paused: readonly string[] = [];
+  private calls = 0;
+  private isOver = false;
+  private fold: HealthFold | undefined;
+
+  constructor(
+    private readonly run: DeployRun,
+    private readonly phase: PhasePlan,
+    private readonly request: UpdateRequest,
+    private readonly control: UpdateControl,
+  ) {}
+
+  /** Until `end`; it rests while the updates stand still, when others watch. */
+  async watch(): Promise<void> {
+    const { run } = this;
+    const mayWatch = () => watchable(run) && run.paused === null && run.stop() === null && !this.control.closed();
+    while (!this.isOver) {
+      if (!mayWatch()) {
+        await run.until(() => this.isOver || mayWatch());
+        continue;
+      }
+      const { skippedChecks } = run.record.control;
+      const wake = () => this.isOver || !mayWatch() || run.record.control.skippedChecks !== skippedChecks;
+      const options = { summary: `${this.phase.name}: health of each group`, ...TO_ITS_END };
+      this.take(await watch(run, { ...options, updating: true, fold: this.fold }, wake));
+    }
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  readonly differs = (): boolean => {
+    const wanted = this.wanted();
+    return wanted.length !== this.paused.length || wanted.some((name) => !this.paused.includes(name));
+  };
+
+  readonly isHolding = (): boolean => this.paused.length > 0;
+
+  async settle(): Promise<void> {
+    const [before, wanted] = [this.paused, this.wanted()];
+    this.paused = wanted;
+    const fresh = wanted.filter((name) => !before.includes(name));
+    const gone = before.filter((name) => !wanted.includes(name));
+    const refused = await this.command('pauseUpdates', this.unitsOf(fresh));
+    if (refused) this.run.pause('health', `${fresh.join(', ')} cannot be paused alone: ${refused}`);
+    await this.command('resumeUpdates', this.unitsOf(gone));
+  }
+
+  /** A group may have become unhealthy while nobody acted on it; without an evaluation nothing goes on. */
+  async refresh(): Promise<void> {
+    const { run, control } = this;
+    while (watchable(run) && !control.leave()) {
+      const options = { summary: 'health before updates go on', until: Date.now(), stopAt: [], updating: true };
+      this.take(await watch(run, { ...options, fold: this.fold }, () => control.leave() || run.paused !== null));
+      if (run.paused === null) return;
+      await control.hold();
+    }
+  }
+
+  async resumeOthers(nth: number): Promise<void> {
+    this.paused = this.wanted();
+    if (this.paused.length === 0) return inFleet(this.run, 'resumeUpdates', this.request.updateId, nth, this.control);
+    const still = this.unitsOf(this.paused);
+    const units = this.request.targets.map(({ unit }) => unit).filter((unit) => !still.includes(unit));
+    await this.command('resumeUpdates', units);
+  }
+
+  private take(waited: Waited<HealthReport>): void {
+    if (waited.kind === 'woken') return;
+    if (waited.kind === 'done') this.fold = waited.value.fold;
+    judge(this.run, waited);
+  }
+
+  private wanted(): string[] {
+    return this.run.record.pausedGroups.map(({ group }) => group);
+  }
+
+  /** Of this update; a group may have been updated by an earlier one only. */
+  private unitsOf(names: readonly string[]): string[] {
+    const groups = groupRules(this.run)?.groups ?? [];
+    const named = new Set(groups.filter(({ name }) => names.includes(name)).flatMap(({ units }) => units));
+    return this.request.targets.map(({ unit }) => unit).filter((unit) => named.has(unit));
+  }
+
+  /** @returns why the push type refused, if it did. */
+  private async command(
+    method: 'pauseUpdates' | 'resumeUpdates',
+    units: readonly string[],
+  ): Promise<string | undefined> {
+    if (units.length === 0) return undefined;
+    const { run, request, control } = this;
+    this.calls += 1;
+    const nth = this.calls;
+    const answer = await insist(
+      run,
+      method,
+      (push) => push[method](run.call, request.updateId, nth, units),
+      control.leave,
+    );
+    if (!answer || !('refused' in answer)) return undefined;
+    run.note('trouble', `${method} was refused: ${answer.refused}`);
+    return answer.refused;
+  }
+}
