@@ -11,6 +11,7 @@ import type { Waited } from '../waiting';
 import { isRefusal, messageOf } from './dependable';
 import type { DeployRun } from './run';
 import { groupRules } from './groups';
+import type { DeployRun } from './run';
 
 /** What a watch is for; it always judges all tasks that this deploy updated so far, and no other. */
 interface Watch {
@@ -37,7 +38,7 @@ export const watchable = (run: DeployRun): boolean =>
 
 /** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
 export function watch(run: DeployRun, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
-  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake);
+  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake, groupRules(run));
 }
 
 /**

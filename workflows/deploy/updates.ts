@@ -63,12 +63,19 @@ export async function runUpdates(
     const end = refused ?? (await follow(run, phase, request, budget, control));
     if (control.leave()) return giveUp(run, updateId);
     if (end !== 'paused') return end;
+    if (control.groups?.differs() && !isHalted(run, control)) {
+      await control.groups.settle();
+      continue;
+    }
     await inFleet(run, 'pauseUpdates', updateId, pauses, control);
     await control.hold();
+    await control.groups?.refresh();
     if (control.leave()) return giveUp(run, updateId);
-    await inFleet(run, 'resumeUpdates', updateId, pauses, control);
+    await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', updateId, pauses, control));
   }
 }
+
+const isHalted = (run: DeployRun, control: UpdateControl): boolean => run.paused !== null || control.closed();
 
 /**
  * @returns undefined once all units have taken their update. `paused` when a command came before the answer: what was on
@@ -128,16 +135,17 @@ async function follow(
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
   const summary = `${phase.name}: follow updates`;
   const startedMs = Date.now();
+  const isTimed = !control.groups?.isHolding();
   const waited = await run.waitFor(
     () =>
       pushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
         run.call,
         { updateId, success: phase.success, intervalMs, heartbeatTimeoutMs },
       ]),
-    () => control.leave() || control.closed() || run.paused !== null,
-    { afterMs: budget.leftMs, summary: `${phase.name}: update timeout` },
+    () => control.leave() || isHalted(run, control) || control.groups?.differs() === true,
+    isTimed ? { afterMs: budget.leftMs, summary: `${phase.name}: update timeout` } : undefined,
   );
-  budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
+  if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
   if (waited.kind === 'woken') return 'paused';
   if (waited.kind === 'done') return judged(run, request, waited.value, phase, control);
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
@@ -172,7 +180,7 @@ const look = (run: DeployRun, updateId: string, control: UpdateControl) =>
   insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, updateId), control.leave);
 
 /** A push type that refuses does not keep a person from resuming, cancelling or reverting; it is said, and no more. */
-async function inFleet(
+export async function inFleet(
   run: DeployRun,
   method: 'pauseUpdates' | 'resumeUpdates',
   updateId: string,
