@@ -148,6 +148,9 @@ async function reserved({ guests }: Ports, { pushType, service, deployId }: Depl
   return present.filter(({ requester }) => requester !== deployId).flatMap(({ updates }) => updates);
 }
 
+const referTo = (updateId: string, units: readonly string[] | undefined) =>
+  units ? { updateId, units: [...units] } : { updateId };
+
 const digest = (ids: readonly string[]): string => createHash('sha256').update(ids.join()).digest('hex').slice(0, 16);
 
 /** Targets travel through workflows read-only; the wire wants arrays of its own. */
@@ -157,6 +160,3 @@ const toWire = (target: PlannedTarget, exclude: string[]) => ({
   updatedBy: target.updatedBy === undefined ? undefined : [...target.updatedBy],
   ...(exclude.length > 0 ? { exclude } : {}),
 });
-const referTo = (updateId: string, units: readonly string[] | undefined) =>
-  units ? { updateId, units: [...units] } : { updateId };
-

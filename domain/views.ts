@@ -213,9 +213,9 @@ export interface DeployStatus extends DeploySummary {
   /** One sentence: what it is doing, or why and until when it waits. */
   readonly summary: string;
   readonly phases: readonly PhaseView[];
+  readonly pausedGroups?: readonly PausedGroup[];
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
-  readonly pausedGroups?: readonly PausedGroup[];
   readonly timeline: readonly TimelineEntry[];
   readonly spans: Spans;
   readonly revert: RevertView | null;

@@ -55,10 +55,10 @@ export function planDeploy(
   version: string,
 ): DeployPlan {
   refuseNoUnits(spec, units);
+  refuseNoGroups(spec, units);
   const written = spec.phases ?? DEFAULT_AMOUNTS.map(defaultPhase);
   const partial = written
     .flatMap((phase) => expand(phase, units, spec.allowEmpty))
-  refuseNoGroups(spec, units);
     .map((phase, index): PhasePlan => toPlan(phase, index));
   for (const phase of partial) refuseEmpty(phase, units, spec.allowEmpty);
   const completion = completionPhase(partial.length, written.at(-1), spec.completion);
@@ -141,6 +141,12 @@ function refuseNoUnits({ pushType, allowEmpty }: DeploySpec, units: readonly Uni
     throw new PlanError(`${pushType} found no units to deploy to (allowEmpty: true permits that)`);
 }
 
+function refuseNoGroups({ mode, pauseBy, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
+  if (mode !== 'parallel' || pauseBy === 'unit' || allowEmpty) return;
+  if (!units.some(({ labels }) => labels[pauseBy] !== undefined))
+    throw new PlanError(`no unit has the label ${pauseBy} that pauseBy names`);
+}
+
 function expand(phase: PhaseSpec, units: readonly Unit[], allowEmpty: boolean): Scoped[] {
   if (!('forEach' in phase)) return [phase];
   const values = [...new Set(units.map((unit) => unit.labels[phase.forEach]))].filter((value) => value !== undefined);
@@ -159,12 +165,6 @@ const toPlan = (phase: Scoped, index: number): PhasePlan => ({
   name: phase.name ?? `phase-${index + 1}`,
   scope: phase.scope,
   amount: phase.amount,
-function refuseNoGroups({ mode, pauseBy, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
-  if (mode !== 'parallel' || pauseBy === 'unit' || allowEmpty) return;
-  if (!units.some(({ labels }) => labels[pauseBy] !== undefined))
-    throw new PlanError(`no unit has the label ${pauseBy} that pauseBy names`);
-}
-
   bakeMs: phase.bake,
   success: phase.success,
   updateTimeoutMs: phase.updateTimeout,

@@ -98,6 +98,8 @@ export interface DeployRecord {
   /** When the first update went out; the time before it is the baseline. */
   readonly firstUpdateMs: number | null;
   readonly lastUpdateMs: number | null;
+  /** Parallel mode: what health keeps paused by itself. */
+  readonly pausedGroups: readonly PausedGroup[];
   /** While it waits for its window: when that opens. */
   readonly windowUntil: string | null;
   /** A canary that has baked, and that its release still wants. */
@@ -105,8 +107,6 @@ export interface DeployRecord {
   /** Before its completion: the canaries that it waits for. */
   readonly waitsForGuests: readonly string[];
   readonly verdict: Verdict | null;
-  /** Parallel mode: what health keeps paused by itself. */
-  readonly pausedGroups: readonly PausedGroup[];
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
@@ -135,6 +135,7 @@ export function newDeploy(nowMs: number): DeployRecord {
     updates: [],
     firstUpdateMs: null,
     lastUpdateMs: null,
+    pausedGroups: [],
     windowUntil: null,
     kept: false,
     waitsForGuests: [],
@@ -147,7 +148,6 @@ export function newDeploy(nowMs: number): DeployRecord {
     result: null,
     endedAtMs: null,
   };
-    pausedGroups: [],
 }
 
 /** A record from an earlier history, which may have been written before some of its fields were thought of. */

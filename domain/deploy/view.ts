@@ -26,8 +26,8 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
     summary: summarise(record, input.version),
     phases: record.phases,
-    health: record.health,
     pausedGroups: pausedNow(record),
+    health: record.health,
     commands: record.commands,
     timeline: record.timeline,
     spans: accrue(record, nowMs),
@@ -55,9 +55,9 @@ function expectation(record: DeployRecord): string {
   const { stage, control } = record;
   const { frozen, overtaken } = control;
   if (stage === 'reverting') return '';
-  if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so that it stops after this phase`;
   const paused = pausedNow(record);
   if (paused.length > 0) return `; paused until healthy: ${paused.map(({ group }) => group).join(', ')}`;
+  if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so that it stops after this phase`;
   return frozen ? `; frozen by ${frozen.actor}, so that it pauses before its next phase` : '';
 }
 

@@ -9,7 +9,6 @@ import type { HealthCheck } from '../../domain/spec/health';
 import { patientPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
 import { isRefusal, messageOf } from './dependable';
-import type { DeployRun } from './run';
 import { groupRules } from './groups';
 import type { DeployRun } from './run';
 
@@ -19,11 +18,11 @@ interface Watch {
   readonly summary: string;
   readonly until: number | null;
   readonly stopAt: readonly Verdict[];
-  readonly fold?: HealthFold | undefined;
   /** Parallel mode: also as soon as other groups are to be paused. */
   readonly stopAtChange?: boolean;
   /** Updates are still going on: verdicts count as soon as there are any. */
   readonly updating?: boolean;
+  readonly fold?: HealthFold | undefined;
   /** A backstop, shown as a timer: no verdict after this long counts as an error. */
   readonly giveUpMs?: number | undefined;
 }
@@ -38,7 +37,7 @@ export const watchable = (run: DeployRun): boolean =>
 
 /** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
 export function watch(run: DeployRun, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
-  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake, groupRules(run));
+  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake);
 }
 
 /**
@@ -70,8 +69,8 @@ async function evaluate(
   updatedBy: readonly string[],
   { summary, until, stopAt, stopAtChange = false, updating, fold, giveUpMs }: Watch,
   wake: () => boolean,
-): Promise<Waited<HealthReport>> {
   groups?: GroupRules,
+): Promise<Waited<HealthReport>> {
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
   const start = run.record.firstUpdateMs ?? Date.now();
@@ -92,8 +91,8 @@ async function evaluate(
           intervalMs: spec.healthInterval,
           heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
           fold: fold ?? null,
-        },
           ...(groups ? { groups: { ...groups, stopAtChange } } : {}),
+        },
       ]),
     wake,
     giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary },
@@ -102,12 +101,12 @@ async function evaluate(
   return waited;
 }
 
-/** A watch that could not be made at all counts as errored, never as healthy. */
 function take(run: DeployRun, { verdict, rows, paused = [] }: HealthReport, groups: GroupRules | undefined): void {
   run.set((record) => withHealth(record, paused.length > 0 ? 'unhealthy' : verdict, rows));
   if (groups) run.set((record, now) => withPausedGroups(record, now, paused, groups.groups));
 }
 
+/** A watch that could not be made at all counts as errored, never as healthy. */
 export function reportOf(
   waited: Extract<Waited<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
 ): Pick<HealthReport, 'verdict' | 'action' | 'young' | 'reason'> {
