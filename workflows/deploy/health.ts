@@ -37,7 +37,7 @@ export const watchable = (run: DeployRun): boolean =>
 
 /** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
 export function watch(run: DeployRun, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
-  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake);
+  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake, groupRules(run));
 }
 
 /**
