@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Hono, type Context } from 'hono';
+import { viaApp, type Fetch } from '../sdk/client';
 import { serveDataSource } from '../sdk/server';
 import { actionServices } from './actions/services';
 import { controlApi } from './control';
+import { callControllers, type Network } from './controllers/calls';
+import { controllerServices } from './controllers/services';
 import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
@@ -14,6 +17,8 @@ export interface SimulatorOptions extends SimulationOptions {
   readonly now: () => number | Promise<number>;
   /** For delayed answers (HTTP faults); the wall clock by default. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Reaches task controllers elsewhere; the network by default. */
+  readonly fetch?: Fetch;
 }
 
 export interface Simulator {
@@ -26,14 +31,15 @@ export interface Simulator {
 
 /**
  * The simulated world behind its HTTP faces: `/control/*`, `/push-types/twine/<method>`,
- * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/livez`, `/readyz`. HTTP
- * faults apply to the services, never to the control API.
+ * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/task-controllers/<kind>/process`,
+ * `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation(options);
-  const advance = async (): Promise<void> => simulation.world.advanceTo(await options.now());
   const sleep = options.sleep ?? ((ms: number) => wait(ms));
   const services = serviceApp(simulation);
+  const network = { inside: viaApp(services), outside: options.fetch ?? fetch };
+  const advance = advancing(simulation, options.now, network);
   const app = new Hono();
   app.onError((error, c) => {
     if (error instanceof LostReplyError) throw error;
@@ -48,7 +54,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     await next();
   });
   app.route('/control', controlApi(simulation));
-  for (const path of ['/push-types/*', '/actions/*', '/artifact-finders/*', '/data-source/*'])
+  for (const path of ['/push-types/*', '/actions/*', '/artifact-finders/*', '/data-source/*', '/task-controllers/*'])
     app.all(path, (c) =>
       throughFaults(simulation, services, c, async (ms) => {
         await sleep(ms);
@@ -56,6 +62,28 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       }),
     );
   return { app, simulation, advance };
+}
+
+/**
+ * Brings the world to a moment, one caller at a time. Task controllers are called on the way, when they are asked; the world
+ * stands still meanwhile, and who calls it then (a controller that wants to know more) finds it as it stands.
+ */
+function advancing(simulation: Simulation, now: SimulatorOptions['now'], network: Network): () => Promise<void> {
+  let isAsking = false;
+  let last = Promise.resolve();
+  const advance = async (): Promise<void> => {
+    const until = await now();
+    while (!simulation.world.advanceTo(until, () => simulation.fleet.asking.size > 0)) {
+      isAsking = true;
+      await callControllers(simulation, network).finally(() => (isAsking = false));
+    }
+  };
+  return () => {
+    if (isAsking) return Promise.resolve();
+    const turn = last.then(advance);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
 }
 
 const nothingThere = (c: Context): Response =>
@@ -67,6 +95,7 @@ function serviceApp(simulation: Simulation): Hono {
   app.route('/push-types/twine', twinePushType(simulation));
   for (const [name, service] of Object.entries(actionServices(simulation))) app.route(`/actions/${name}`, service);
   for (const [name, finder] of finderServices(simulation)) app.route(`/artifact-finders/${name}`, finder);
+  for (const [kind, service] of controllerServices(simulation)) app.route(`/task-controllers/${kind}`, service);
   const dataSource = serveDataSource('simulator', {
     query: (query) => ({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) }),
   });

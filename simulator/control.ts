@@ -6,6 +6,7 @@ import { parseAmount, type Amount } from '../domain/fleet/amount';
 import { body, check } from './controlInput';
 import { addTargetRoutes } from './actions/targets';
 import { addArtifactRoutes } from './finders/control';
+import { controllerSchema } from './controllers/spec';
 import { httpFaultSchema } from './httpFaults';
 import { behaviourSchema } from './metrics/behaviour';
 import { STEP_MS } from './metrics/series';
@@ -15,7 +16,8 @@ import type { Simulation } from './simulation';
 import { addFault, liftFault } from './twine/faults';
 import type { Job } from './twine/job';
 import { addJob, resizeJob, viewJob } from './twine/jobs';
-import { parsePlace } from './twine/topology';
+import { announce } from './twine/maintenance';
+import { parsePlace, type FaultPlace } from './twine/topology';
 
 const MAX_TASKS = 2_000_000;
 /** A world of 500,000 tasks is some tens of MB as text. */
@@ -60,7 +62,16 @@ const jobSchema = z.strictObject({
   timings: z
     .strictObject({ fetchMs: ms.default(3000), stopMs: ms.default(1000), startMs: ms.default(6000) })
     .default({ fetchMs: 3000, stopMs: 1000, startMs: 6000 }),
+  controller: controllerSchema.optional(),
 });
+
+/** What a controller is told about its job's tasks must fit into one body. */
+const MAX_CONTROLLED_TASKS = 20_000;
+
+function checkSize(tasks: number, control: object | null | undefined): void {
+  if (control && tasks > MAX_CONTROLLED_TASKS)
+    throw new ExtensionError('invalid-request', `tasks: a job with a controller has at most ${MAX_CONTROLLED_TASKS}`);
+}
 
 function addJobRoutes(app: Hono, simulation: Simulation): void {
   const find = (name: string): Job => {
@@ -69,17 +80,25 @@ function addJobRoutes(app: Hono, simulation: Simulation): void {
     throw new ExtensionError('unknown-job', `no job ${name}`, { status: 404 });
   };
   app.post('/jobs', async (c) => {
-    const { tasks, service, ...spec } = check(jobSchema, await body(c.req.raw));
+    const { tasks, service, controller, ...spec } = check(jobSchema, await body(c.req.raw));
+    checkSize(tasks, controller);
     if (simulation.fleet.jobs.has(spec.name))
       throw new ExtensionError('job-exists', `name: there is a job ${spec.name} already`, { status: 409 });
-    const job = addJob(simulation, { ...spec, size: tasks, service: service ?? spec.name });
+    const job = addJob(simulation, {
+      ...spec,
+      size: tasks,
+      service: service ?? spec.name,
+      control: controller ?? null,
+    });
     return c.json(viewJob(simulation, job), 201);
   });
   app.get('/jobs', (c) => c.json([...simulation.fleet.jobs.values()].map((job) => viewJob(simulation, job))));
   app.get('/jobs/:name', (c) => c.json(viewJob(simulation, find(c.req.param('name')))));
   app.patch('/jobs/:name', async (c) => {
     const job = find(c.req.param('name'));
-    resizeJob(simulation, job, check(z.strictObject({ tasks: size }), await body(c.req.raw)).tasks);
+    const { tasks } = check(z.strictObject({ tasks: size }), await body(c.req.raw));
+    checkSize(tasks, job.control);
+    resizeJob(simulation, job, tasks);
     return c.json(viewJob(simulation, job));
   });
 }
@@ -89,7 +108,15 @@ const placeFault = z.strictObject({
   id: z.string().min(1),
   downMs: ms.optional(),
 });
-const faultSchema = z.discriminatedUnion('kind', [placeFault, httpFaultSchema]);
+const schedulerFault = z.strictObject({ kind: z.literal('scheduler'), id: z.string().min(1), downMs: ms.optional() });
+const maintenance = z.strictObject({
+  kind: z.literal('maintenance'),
+  machines: z.array(z.string()).min(1),
+  startMs: ms,
+  durationMs: ms,
+  deadlineMs: ms,
+});
+const faultSchema = z.discriminatedUnion('kind', [placeFault, schedulerFault, maintenance, httpFaultSchema]);
 
 function addTroubleRoutes(app: Hono, simulation: Simulation): void {
   app.post('/versions', async (c) => {
@@ -110,10 +137,12 @@ function addTroubleRoutes(app: Hono, simulation: Simulation): void {
       simulation.state.httpFaults.set(id, { ...rest, left: count ?? null });
       return c.json({ id }, 201);
     }
-    const place = parsePlace(fault.kind, fault.id);
-    if (place === undefined)
-      throw new ExtensionError('invalid-request', `id: ${fault.id} does not name a ${fault.kind}`);
-    addFault(simulation, { ...place, id }, fault.downMs);
+    if (fault.kind === 'maintenance') {
+      const machines = fault.machines.map((name, index) => placeOf('machine', name, `machines.${index}`));
+      announce(simulation, { ...fault, id, machines });
+    } else if (fault.kind === 'scheduler')
+      addFault(simulation, { kind: 'scheduler', region: fault.id, id }, fault.downMs);
+    else addFault(simulation, { ...placeOf(fault.kind, fault.id, 'id'), id }, fault.downMs);
     return c.json({ id }, 201);
   });
   app.delete('/faults/:id', (c) => {
@@ -122,6 +151,12 @@ function addTroubleRoutes(app: Hono, simulation: Simulation): void {
       throw new ExtensionError('unknown-fault', `no fault ${id}, or it is over`, { status: 404 });
     return c.json({});
   });
+}
+
+function placeOf(kind: FaultPlace['kind'], name: string, field: string): FaultPlace {
+  const place = parsePlace(kind, name);
+  if (place) return place;
+  throw new ExtensionError('invalid-request', `${field}: ${name} does not name a ${kind}`);
 }
 
 function addBookRoutes(app: Hono, simulation: Simulation): void {
@@ -160,9 +195,11 @@ function addWorldRoutes(app: Hono, simulation: Simulation): void {
     const schema = z.strictObject({
       seed: z.number().int().default(kernel.seed),
       speed: z.number().positive().default(kernel.speed),
+      pace: z.strictObject({ perMinute: z.number().positive(), burst: z.number().int().positive() }).optional(),
     });
-    const options = check(schema, await body(c.req.raw));
+    const { pace, ...options } = check(schema, await body(c.req.raw));
     simulation.reset(options);
-    return c.json(options);
+    if (pace) simulation.fleet.paceLimit = pace;
+    return c.json({ ...options, ...(pace && { pace }) });
   });
 }

@@ -7,7 +7,8 @@ export interface TaskEvent {
   readonly slot: number;
   readonly from: TaskStateName;
   readonly to: TaskStateName;
-  readonly why: 'update' | 'started' | 'crashed' | 'fault' | 'move' | 'resize';
+  /** `stop`: for maintenance, with leave; `maintenance`: because it can wait no longer. */
+  readonly why: 'update' | 'started' | 'crashed' | 'fault' | 'move' | 'stop' | 'maintenance' | 'resize';
   /** With `why: update`: who updates it now, and who did last before. */
   readonly update: string | null;
   readonly previous: string | null;
@@ -34,6 +35,13 @@ export type FleetEvent =
     }
   | { readonly kind: 'update-commanded'; readonly job: string; readonly update: string; readonly verb: UpdateVerb }
   | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEnd }
+  | {
+      /** The job's controller approved an operation on a task. */
+      readonly kind: 'op-approved';
+      readonly job: string;
+      readonly slot: number;
+      readonly op: 'update' | 'restart' | 'move' | 'stop';
+    }
   | { readonly kind: 'effect'; readonly service: string; readonly method: string; readonly key: string };
 
 export type UpdateVerb = 'pause' | 'resume' | 'cancel';
@@ -44,4 +52,15 @@ export type DueEvent =
   | { readonly kind: 'task-started'; readonly job: string; readonly slot: number; readonly epoch: number }
   | { readonly kind: 'fault-over'; readonly fault: string }
   | { readonly kind: 'move-away'; readonly fault: string }
+  | { readonly kind: 'maintenance-due'; readonly fault: string }
+  | { readonly kind: 'pace'; readonly region: string }
+  | { readonly kind: 'control-due'; readonly job: string; readonly at: number }
+  | {
+      readonly kind: 'control-answered';
+      readonly job: string;
+      readonly sequence: number;
+      /** Null for no answer. */
+      readonly ack: readonly string[] | null;
+      readonly trouble: string;
+    }
   | { readonly kind: 'run-ended'; readonly run: string };

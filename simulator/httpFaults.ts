@@ -59,7 +59,8 @@ export async function throughFaults(
   }
 }
 
-function pickFault(simulation: Simulation, service: string, method: string): HttpFault | undefined {
+/** The fault that hits a call, if one does. */
+export function pickFault(simulation: Simulation, service: string, method: string): HttpFault | undefined {
   const { httpFaults } = simulation.state;
   for (const [id, fault] of httpFaults) {
     if (fault.service !== service || (fault.method !== undefined && fault.method !== method)) continue;

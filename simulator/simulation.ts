@@ -6,9 +6,13 @@ import { freshKernel, World, type KernelState } from './kernel/world';
 import { once, type Outcome } from './ledger';
 import { behaviourAt } from './metrics/behaviour';
 import { freshState, type SimulationState } from './state';
+import { resumePace } from './twine/allowance';
+import { onAnswer, prepareCall } from './twine/asking';
 import { liftFault, moveAway } from './twine/faults';
 import type { Fleet, Twine } from './twine/fleet';
-import { onTaskStarted } from './twine/scheduler';
+import type { Job } from './twine/job';
+import { onMaintenanceDue } from './twine/maintenance';
+import { onTaskStarted, schedule } from './twine/scheduler';
 import type { MutatingCall } from '../sdk/server';
 
 export interface SimulationOptions {
@@ -76,16 +80,24 @@ export class Simulation implements Twine {
     if (!whole || saved.kernel === undefined || saved.state === undefined) throw new Error('not a snapshot');
     this.world.kernel = saved.kernel;
     // A snapshot from before the world had all that it has now lacks the rest.
-    this.state = { ...freshState(), ...saved.state };
+    const fresh = freshState();
+    this.state = { ...fresh, ...saved.state, fleet: { ...fresh.fleet, ...saved.state.fleet } };
   }
 
   private handle(event: DueEvent): void {
     switch (event.kind) {
-      case 'task-started': {
-        const job = this.fleet.jobs.get(event.job);
-        if (job) onTaskStarted(this, job, event.slot, event.epoch);
+      case 'task-started':
+        return this.withJob(event.job, (job) => onTaskStarted(this, job, event.slot, event.epoch));
+      case 'control-due':
+        return this.withJob(event.job, (job) => prepareCall(this, job, event.at));
+      case 'control-answered':
+        return this.withJob(event.job, (job) => onAnswer(this, job, event.sequence, event.ack, event.trouble));
+      case 'maintenance-due':
+        return onMaintenanceDue(this, event.fault);
+      case 'pace':
+        resumePace(this, event.region);
+        for (const job of this.fleet.jobs.values()) if (job.region === event.region) schedule(this, job);
         return;
-      }
       case 'fault-over':
         liftFault(this, event.fault);
         return;
@@ -95,6 +107,11 @@ export class Simulation implements Twine {
       case 'run-ended':
         this.endRun(event.run);
     }
+  }
+
+  private withJob(name: string, act: (job: Job) => void): void {
+    const job = this.fleet.jobs.get(name);
+    if (job) act(job);
   }
 
   private endRun(id: string): void {

@@ -7,7 +7,7 @@ interface Counted {
   budget: Extract<FleetEvent, { kind: 'job-sized' }>['budget'];
 }
 
-/** 1: no update stops a running task when as many are unavailable already as may be. */
+/** 1: no update, move or stop takes a running task when as many are unavailable already as may be. */
 export const budgetChecker = checker<Map<string, Counted>>({
   name: 'budget',
   invariant: 1,
@@ -22,8 +22,9 @@ export const budgetChecker = checker<Map<string, Counted>>({
     if (event.kind !== 'task' || job === undefined) return null;
     job.unavailable += counts(event.to) - counts(event.from);
     const allowed = allowedOf(job);
-    if (event.why !== 'update' || event.from !== 'running' || job.unavailable <= allowed) return null;
-    return `${event.update} stopped ${event.job}/${event.slot}: ${job.unavailable} tasks unavailable, ${allowed} allowed`;
+    const onPurpose = event.why === 'update' || event.why === 'move' || event.why === 'stop';
+    if (!onPurpose || event.from !== 'running' || event.to === 'running' || job.unavailable <= allowed) return null;
+    return `${event.update ?? `a ${event.why}`} stopped ${event.job}/${event.slot}: ${job.unavailable} tasks unavailable, ${allowed} allowed`;
   },
 });
 

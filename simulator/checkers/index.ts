@@ -6,6 +6,7 @@ import { onceEachChecker } from './onceEach';
 import { oneDeployChecker } from './oneDeploy';
 import { reservedChecker } from './reserved';
 import { revertScopeChecker } from './revertScope';
+import { taskControlChecker } from './taskControl';
 
 /** The invariants of DESIGN §6 that a fleet can see. */
 export const CHECKERS: readonly AnyChecker[] = [
@@ -16,4 +17,5 @@ export const CHECKERS: readonly AnyChecker[] = [
   reservedChecker,
   onceEachChecker,
   endStateChecker,
+  taskControlChecker,
 ];

@@ -35,15 +35,21 @@ export class World<E> {
     return this.kernel.now;
   }
 
-  /** Runs what is due until `now`, in order; a time in the past changes nothing. */
-  advanceTo(now: number): void {
+  /**
+   * Runs what is due until `now`, in order; a time in the past changes nothing. Stops early, at the time of the event after
+   * which `mustStop`; true when it came through.
+   */
+  advanceTo(now: number, mustStop: () => boolean = () => false): boolean {
     const { kernel } = this;
     for (let next = kernel.due[0]; next !== undefined && next.at <= now; next = kernel.due[0]) {
+      if (mustStop()) return false;
       popDue(kernel.due);
       kernel.now = Math.max(kernel.now, next.at);
       this.handle(next.event);
     }
+    if (mustStop()) return false;
     kernel.now = Math.max(kernel.now, now);
+    return true;
   }
 
   /** Something that happens `delayMs` of simulated time from now. */

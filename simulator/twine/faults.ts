@@ -1,15 +1,21 @@
-import { schedule } from './scheduler';
+import { wakeControl } from './control';
 import type { Twine } from './fleet';
-import { DOWN, MOVING, type Job } from './job';
+import { DOWN, type Job } from './job';
+import { schedule } from './scheduler';
 import { leave, reachable, startAfter } from './tasks';
-import { covers, type FleetFault } from './topology';
+import { covers, type FaultPlace, type FleetFault, type SchedulerFault } from './topology';
 
 /** Simulated ms after which the tasks of a machine that stays down are moved to another. */
 const MOVE_AFTER_MS = 60_000;
 
-/** Takes a part of a region down; `downMs` of simulated time later it returns, or when the fault is lifted. */
-export function addFault(twine: Twine, fault: FleetFault, downMs: number | undefined): void {
+/** Takes a part of a region down, or its scheduler; `downMs` of simulated time later it returns, or when the fault is lifted. */
+export function addFault(
+  twine: Twine,
+  place: (FaultPlace & { readonly id: string }) | SchedulerFault,
+  downMs: number | undefined,
+): void {
   const { world, fleet } = twine;
+  const fault: FleetFault = place.kind === 'scheduler' ? place : { ...place, moves: null };
   fleet.faults.set(fault.id, fault);
   for (const job of fleet.jobs.values()) {
     for (const slot of coveredSlots(job, fault)) {
@@ -22,7 +28,7 @@ export function addFault(twine: Twine, fault: FleetFault, downMs: number | undef
   if (fault.kind === 'machine') world.after(MOVE_AFTER_MS, { kind: 'move-away', fault: fault.id });
 }
 
-/** What was down starts again, on the version of its slot. */
+/** What was down starts again, on the version of its slot; a scheduler that returns goes on where it was. */
 export function liftFault(twine: Twine, id: string): boolean {
   const fault = twine.fleet.faults.get(id);
   if (fault === undefined) return false;
@@ -32,42 +38,29 @@ export function liftFault(twine: Twine, id: string): boolean {
       if (job.tasks.state[slot] === DOWN && reachable(twine, job, slot))
         startAfter(twine, job, slot, job.timings.startMs);
     schedule(twine, job);
+    wakeControl(twine, job);
   }
   return true;
 }
 
-/** The cluster manager gives up on a machine: its tasks start elsewhere in the region. */
+/** The cluster manager gives up on a machine: its tasks start elsewhere in the region, with leave of their controllers. */
 export function moveAway(twine: Twine, id: string): void {
   const fault = twine.fleet.faults.get(id);
-  if (fault === undefined) return;
+  if (fault?.kind !== 'machine') return;
+  fault.moves = new Map();
   for (const job of twine.fleet.jobs.values()) {
-    for (const slot of coveredSlots(job, fault)) {
-      job.tasks.machine[slot] = spareMachine(twine, job.region);
-      const up = reachable(twine, job, slot);
-      leave(twine, job, slot, up ? MOVING : DOWN, 'move');
-      if (up) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
-    }
+    const slots = coveredSlots(job, fault);
+    if (slots.length === 0) continue;
+    fault.moves.set(job.name, slots);
+    wakeControl(twine, job);
     schedule(twine, job);
   }
 }
 
 function coveredSlots(job: Job, fault: FleetFault): number[] {
   const slots: number[] = [];
-  if (job.region !== fault.region) return slots;
+  if (fault.kind === 'scheduler' || ('region' in fault && job.region !== fault.region)) return slots;
   for (let slot = 0; slot < job.size; slot += 1)
     if (covers(fault, job.region, job.tasks.machine[slot] ?? 0)) slots.push(slot);
   return slots;
-}
-
-/** A machine that is up and runs nothing yet. */
-function spareMachine(twine: Twine, region: string): number {
-  const { fleet } = twine;
-  const jobs = [...fleet.jobs.values()].filter((job) => job.region === region);
-  let next = Math.max(fleet.spareMachine.get(region) ?? 0, ...jobs.map((job) => job.size));
-  const taken = (machine: number): boolean =>
-    [...fleet.faults.values()].some((fault) => covers(fault, region, machine));
-  // A region that is down as a whole has no such machine; its tasks wait on whichever comes next.
-  for (let tries = 0; tries < 24 && taken(next); tries += 1) next += 1;
-  fleet.spareMachine.set(region, next + 1);
-  return next;
 }

@@ -1,6 +1,7 @@
 import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
 import type { World } from '../kernel/world';
 import type { Job } from './job';
+import { DEFAULT_PACE, type Pace, type PaceLimit } from './allowance';
 import type { FleetFault } from './topology';
 
 /** What one update does to one job. */
@@ -13,6 +14,10 @@ export interface UnitUpdate {
   readonly slots: Int32Array;
   /** How many of `slots` it has taken. */
   cursor: number;
+  /** Where the job has a controller: those of `slots` that it has not taken, since it takes them as they are approved. */
+  readonly waiting: Set<number> | null;
+  /** How many more tasks the present batch may take, when only the region's rate limit held it up. */
+  left: number;
   /** Tasks stopped and not yet live. */
   inFlight: number;
   state: 'active' | 'paused' | UpdateEnd;
@@ -42,6 +47,11 @@ export interface Fleet {
   readonly indices: Map<string, number>;
   /** The next machine to move to, in each region. */
   readonly spareMachine: Map<string, number>;
+  /** Of each region's scheduler. */
+  readonly paces: Map<string, Pace>;
+  paceLimit: PaceLimit;
+  /** Jobs whose controllers are to be called now. */
+  readonly asking: Set<string>;
 }
 
 /** What the parts of Twine work with. */
@@ -61,6 +71,9 @@ export const freshFleet = (): Fleet => ({
   names: [''],
   indices: new Map([['', 0]]),
   spareMachine: new Map(),
+  paces: new Map(),
+  paceLimit: DEFAULT_PACE,
+  asking: new Set(),
 });
 
 /** The index of a name, which is added when it is new. */

@@ -1,5 +1,6 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { TaskStateName } from '../events';
+import { freshControl, type Control, type ControlSpec } from './control';
 import { countLog, type CountLog } from './countLog';
 
 /** States of a task, as they are stored. */
@@ -58,6 +59,10 @@ export interface Job {
   readonly nSmall: Amount;
   readonly budget: Amount;
   readonly timings: Timings;
+  /** Null for a job without a task controller. */
+  readonly control: Control | null;
+  /** Slot of the task that leads, where there is a controller that may want to know; -1 while none runs. */
+  leader: number;
   size: number;
   /** Tasks that are not running, for whatever reason. */
   unavailable: number;
@@ -77,7 +82,7 @@ export interface Job {
 export type JobSpec = Pick<
   Job,
   'name' | 'service' | 'region' | 'labels' | 'nSmall' | 'budget' | 'timings' | 'size' | 'version'
->;
+> & { readonly control?: ControlSpec | null };
 
 /**
  * A job whose tasks all run, and have done so since `sinceMs`: a world that is looked at for the first time has a past,
@@ -95,6 +100,8 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
   const past: Past = { slot: [], start: [], version: [], update: [], from: [], to: [], crashed: [], previous: [] };
   return {
     ...spec,
+    control: spec.control ? freshControl(spec.control) : null,
+    leader: spec.control && spec.size > 0 ? Math.min(spec.control.leader, spec.size - 1) : -1,
     unavailable: 0,
     update: 0,
     active: [],

@@ -1,29 +1,94 @@
 import { plural } from '../../domain/text';
 import type { UpdateEnd } from '../events';
+import { budgetRefusal, paceRefusal, spendPace } from './allowance';
+import { beginOp, completeOp, wakeControl } from './control';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { budgetOf, nSmallOf, RUNNING, UPDATING, type Job } from './job';
-import { crashed, finishStart, leave, reachable, regionDown, startAfter } from './tasks';
+import { nSmallOf, RUNNING, UPDATING, type Job } from './job';
+import { relieve } from './moves';
+import { crashed, finishStart, leave, reachable, regionDown, schedulerDown, startAfter } from './tasks';
 
 /**
- * One step of a region's scheduler for one job: when the batch before is over, takes the next tasks of the active update,
- * at most N_small and never more than the unavailability budget leaves. What is down already costs no budget. Called
- * whenever something changed; does nothing when nothing can be done.
+ * One step of a region's scheduler for one job: moves away what must leave its machine and, when the batch before is over,
+ * takes the next tasks of the active update, at most N_small and never more than the unavailability budget leaves. What is
+ * down already costs no budget. Called whenever something changed; does nothing when nothing can be done.
  */
 export function schedule(twine: Twine, job: Job): void {
-  for (const [id, unit] of activeUnits(twine, job)) advance(twine, job, id, unit);
+  const isDown = schedulerDown(twine, job.region);
+  if (!isDown) relieve(twine, job);
+  for (const [id, unit] of activeUnits(twine, job)) {
+    if (unit.state !== 'active') continue;
+    if (isDown) unit.reason = downReason(twine, job.region);
+    else if (unit.waiting) advanceControlled(twine, job, id, unit);
+    else advance(twine, job, id, unit);
+  }
 }
 
 function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
-  if (unit.state !== 'active' || unit.inFlight > 0) return;
-  if (regionDown(twine, job.region)) {
-    unit.reason = `region ${job.region} is down`;
-    return;
-  }
+  if (unit.inFlight === 0) unit.left = nSmallOf(job);
+  else if (unit.left === 0) return;
   unit.reason = null;
-  const batch = nSmallOf(job);
-  while (unit.inFlight < batch && unit.cursor < unit.slots.length && take(twine, job, id, unit)) unit.cursor += 1;
+  while (unit.left > 0 && unit.cursor < unit.slots.length) {
+    const refusal = take(twine, job, id, unit, unit.slots[unit.cursor] ?? 0);
+    if (refusal !== null) {
+      unit.reason = refusal.reason;
+      // A batch that the budget cuts short is a smaller batch; one that is merely slowed down goes on.
+      if (refusal.by === 'budget') unit.left = 0;
+      break;
+    }
+    unit.cursor += 1;
+  }
   if (unit.inFlight === 0 && unit.cursor >= unit.slots.length) endUnit(twine, job, id, unit, 'done', null);
 }
+
+/** Tasks go as they are approved, in whatever order, at most N_small at a time. */
+function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
+  const { control } = job;
+  const waiting = unit.waiting ?? new Set();
+  unit.reason = null;
+  const limit = nSmallOf(job);
+  for (const approval of control?.approved.values() ?? []) {
+    if (approval.owner !== id || !waiting.has(approval.slot)) continue;
+    if (unit.inFlight >= limit) break;
+    const refusal = take(twine, job, id, unit, approval.slot);
+    unit.reason = refusal?.reason ?? null;
+    if (refusal !== null) break;
+    beginOp(job, approval);
+    // What has changed its mind since it was asked for is over at once.
+    if (job.tasks.state[approval.slot] === RUNNING) completeOp(job, approval.slot);
+    leaveQueue(unit, approval.slot);
+  }
+  if (waiting.size > 0) {
+    wakeControl(twine, job);
+    unit.reason ??= controlReason(job, waiting.size);
+  } else if (unit.inFlight === 0) endUnit(twine, job, id, unit, 'done', null);
+}
+
+/** Takes what nobody has to approve: tasks that are down already, and those that want nothing any more. */
+export function takeFree(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
+  if (unit.state !== 'active' || !unit.waiting) return;
+  const isUrgent = twine.fleet.updates.get(id)?.urgency === 'revert';
+  for (const slot of [...unit.waiting]) {
+    const state = job.tasks.state[slot];
+    if ((state === RUNNING || (state === UPDATING && !isUrgent)) && wants(job, unit, slot)) continue;
+    if (unit.inFlight >= nSmallOf(job)) break;
+    take(twine, job, id, unit, slot);
+    leaveQueue(unit, slot);
+  }
+  if (unit.waiting.size === 0 && unit.inFlight === 0) endUnit(twine, job, id, unit, 'done', null);
+}
+
+function leaveQueue(unit: UnitUpdate, slot: number): void {
+  unit.waiting?.delete(slot);
+  unit.cursor = unit.slots.length - (unit.waiting?.size ?? 0);
+}
+
+const downReason = (twine: Twine, region: string): string =>
+  regionDown(twine, region) ? `region ${region} is down` : `the scheduler of region ${region} is down`;
+
+const controlReason = (job: Job, waiting: number): string =>
+  job.control?.trouble
+    ? `no answer from the task controller: ${job.control.trouble}`
+    : `waiting for the task controller to approve: ${plural(waiting, 'task')}`;
 
 /** A task comes up, or fails its liveness check, which stops the job's next batches. */
 export function onTaskStarted(twine: Twine, job: Job, slot: number, epoch: number): void {
@@ -68,25 +133,34 @@ export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>
   return tasks.version[slot] !== unit.version || crashed(job, slot);
 }
 
-/** Takes the next task; false when it must wait for the budget. */
-function take(twine: Twine, job: Job, id: string, unit: UnitUpdate): boolean {
-  const slot = unit.slots[unit.cursor] ?? 0;
-  if (!wants(job, unit, slot)) return true;
+/** Takes a task; when it must wait, answers for what. */
+function take(
+  twine: Twine,
+  job: Job,
+  id: string,
+  unit: UnitUpdate,
+  slot: number,
+): { readonly by: 'budget' | 'pace'; readonly reason: string } | null {
+  if (!wants(job, unit, slot)) return null;
   const { tasks } = job;
   const update = twine.fleet.indices.get(id) ?? 0;
   const up = reachable(twine, job, slot);
-  if (tasks.state[slot] === RUNNING && job.unavailable >= budgetOf(job)) {
-    unit.reason = `waiting for the unavailability budget: ${plural(job.unavailable, 'task')} down, ${budgetOf(job)} allowed`;
-    return false;
+  if (tasks.state[slot] === RUNNING) {
+    const budget = budgetRefusal(job);
+    if (budget !== null) return { by: 'budget', reason: budget };
+    const pace = paceRefusal(twine, job.region);
+    if (pace !== null) return { by: 'pace', reason: pace };
+    spendPace(twine, job.region);
   }
   // What cannot be reached is only told its version: it starts on it when its machine returns.
   leave(twine, job, slot, up ? UPDATING : (tasks.state[slot] ?? 0), 'update', update);
   tasks.version[slot] = unit.version;
   tasks.update[slot] = update;
   tasks.crashes[slot] = 0;
-  if (!up) return true;
+  if (!up) return null;
   unit.inFlight += 1;
+  unit.left -= 1;
   const { fetchMs, stopMs, startMs } = job.timings;
   startAfter(twine, job, slot, fetchMs + stopMs + startMs);
-  return true;
+  return null;
 }

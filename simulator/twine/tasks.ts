@@ -1,7 +1,9 @@
 import type { TaskEvent } from '../events';
+import { completeOp, wakeControl } from './control';
 import { countLog, currentCount, setCount } from './countLog';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
 import { DOWN, RUNNING, STATE_NAMES, UPDATING, type Job } from './job';
+import { spareMachine } from './machines';
 import { covers } from './topology';
 
 /** What can happen to one task. Everything that changes a task goes through here, so that counts stay true. */
@@ -11,10 +13,13 @@ const LONGEST_RETRY_MS = 300_000;
 /** Durations vary by this share of their mean, evenly. */
 const SPREAD = 0.2;
 
-/** Whether the machine of a slot is up. */
+/** Whether the machine of a slot is up; one on which work is announced is up for what runs there, and starts nothing. */
 export function reachable(twine: Pick<Twine, 'fleet'>, job: Job, slot: number): boolean {
   const machine = job.tasks.machine[slot] ?? 0;
-  for (const fault of twine.fleet.faults.values()) if (covers(fault, job.region, machine)) return false;
+  for (const fault of twine.fleet.faults.values()) {
+    if (!covers(fault, job.region, machine)) continue;
+    if (fault.kind !== 'maintenance' || fault.phase === 'working' || job.tasks.state[slot] === DOWN) return false;
+  }
   return true;
 }
 
@@ -25,6 +30,12 @@ export const crashed = (job: Job, slot: number): boolean =>
 export const regionDown = (twine: Twine, region: string): boolean =>
   [...twine.fleet.faults.values()].some((fault) => fault.kind === 'region' && fault.region === region);
 
+/** Whether nobody decides anything in a region; tasks go on without. */
+export const schedulerDown = (twine: Twine, region: string): boolean =>
+  [...twine.fleet.faults.values()].some(
+    ({ kind, ...fault }) => (kind === 'region' || kind === 'scheduler') && 'region' in fault && fault.region === region,
+  );
+
 /** Ends what runs or is under way in a slot and puts it into another state. */
 export function leave(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
   const { tasks } = job;
@@ -32,6 +43,7 @@ export function leave(twine: Twine, job: Job, slot: number, to: number, why: Tas
   const previous = nameOf(twine.fleet, tasks.update[slot] ?? 0);
   if (from === RUNNING) closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
   if (from === UPDATING) release(twine, job, slot);
+  completeOp(job, slot);
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   setState(twine, job, slot, to);
   const update_ = nameOf(twine.fleet, update);
@@ -45,6 +57,7 @@ export function leave(twine: Twine, job: Job, slot: number, to: number, why: Tas
     update: update_,
     previous,
   });
+  wakeControl(twine, job);
 }
 
 /** Something that will start the slot's task after about `meanMs`, unless the slot is disturbed before. */
@@ -69,6 +82,7 @@ export function finishStart(
   const from = tasks.state[slot] ?? DOWN;
   const unit = from === UPDATING ? release(twine, job, slot) : undefined;
   tasks.starts[slot] = (tasks.starts[slot] ?? 0) + 1;
+  completeOp(job, slot);
   tasks.epoch[slot] = epoch + 1;
   const live = !twine.crashesOnStart(nameOf(twine.fleet, tasks.version[slot] ?? 0) ?? '', job.region);
   if (live) tasks.startedAt[slot] = twine.world.now;
@@ -77,6 +91,7 @@ export function finishStart(
   setState(twine, job, slot, live ? RUNNING : DOWN);
   const [to, why] = live ? (['running', 'started'] as const) : (['down', 'crashed'] as const);
   twine.notify({ kind: 'task', job: job.name, slot, from: nameOfState(from), to, why, update: null, previous: null });
+  wakeControl(twine, job);
   if (!live) startAfter(twine, job, slot, retryDelay(tasks.crashes[slot] ?? 1));
   return { unit, live };
 }
@@ -91,6 +106,7 @@ export function addSlot(twine: Twine, job: Job): void {
   tasks.version[slot] = job.version;
   tasks.update[slot] = job.update;
   tasks.machine[slot] = slot;
+  if (!reachable(twine, job, slot)) tasks.machine[slot] = spareMachine(twine, job.region);
   tasks.crashes[slot] = 0;
   tasks.bornAt[slot] = twine.world.now;
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
@@ -127,6 +143,7 @@ function setState(twine: Twine, job: Job, slot: number, to: number): void {
   const from = tasks.state[slot];
   tasks.state[slot] = to;
   if (from === to || (from !== RUNNING && to !== RUNNING)) return;
+  if (job.control) lead(job, slot);
   const step = to === RUNNING ? 1 : -1;
   job.unavailable -= step;
   setCount(job.running, twine.world.now, currentCount(job.running) + step);
@@ -134,6 +151,16 @@ function setState(twine: Twine, job: Job, slot: number, to: number): void {
   let log = job.runningOf.get(version);
   if (log === undefined) job.runningOf.set(version, (log = countLog(twine.world.now, 0)));
   setCount(log, twine.world.now, currentCount(log) + step);
+}
+
+/** When the leader stops, the next task that runs leads. */
+function lead(job: Job, changed: number): void {
+  const { tasks, size } = job;
+  if (job.leader === -1 && tasks.state[changed] === RUNNING) job.leader = changed;
+  if (job.leader !== changed || tasks.state[changed] === RUNNING) return;
+  job.leader = -1;
+  for (let step = 1; step < size && job.leader === -1; step += 1)
+    if (tasks.state[(changed + step) % size] === RUNNING) job.leader = (changed + step) % size;
 }
 
 function closeTask(twine: Twine, job: Job, slot: number, from: number, failed: boolean): void {

@@ -1,7 +1,36 @@
 /** A part of a region that is down. */
-export interface FleetFault extends FaultPlace {
+export interface PlaceFault extends FaultPlace {
   readonly id: string;
+  /** Once the scheduler gives up on a machine: the tasks that were there, by job. */
+  moves: Map<string, number[]> | null;
 }
+
+/** The scheduler of a region is down: what runs goes on, and nothing new begins. */
+export interface SchedulerFault {
+  readonly id: string;
+  readonly kind: 'scheduler';
+  readonly region: string;
+}
+
+/**
+ * Planned work on machines. `noticed`: their tasks run, but nothing starts on them any more. `working`: they are down.
+ * Times are ms since the epoch.
+ */
+export interface Maintenance {
+  readonly id: string;
+  readonly kind: 'maintenance';
+  /** By region. */
+  readonly machines: Map<string, Set<number>>;
+  /** The tasks that were there when it was announced, by job. */
+  readonly slots: Map<string, number[]>;
+  readonly start: number;
+  readonly deadline: number;
+  /** ms of the world's clock. */
+  readonly duration: number;
+  phase: 'noticed' | 'working';
+}
+
+export type FleetFault = PlaceFault | SchedulerFault | Maintenance;
 
 /** `x-m17`, `x-msb5`, `x-dc1` or a whole region; `index` is 17, 5, 1 or 0. */
 export interface FaultPlace {
@@ -21,20 +50,26 @@ export function parsePlace(kind: FaultPlace['kind'], name: string): FaultPlace |
   return region === undefined ? undefined : { kind, region, index: Number(index) };
 }
 
+/** `x-m17`. */
+export const machineName = (region: string, machine: number): string => `${region}-${INFIX.machine}${machine}`;
+
 /**
- * Whether a place holds a machine of a region. Neighbouring machines hang on different main switch boards, so the tasks
+ * Whether a fault is about a machine of a region. Neighbouring machines hang on different main switch boards, so the tasks
  * of a job spread by themselves.
  */
-export function covers(place: FaultPlace, region: string, machine: number): boolean {
-  if (place.region !== region) return false;
-  switch (place.kind) {
+export function covers(fault: FleetFault, region: string, machine: number): boolean {
+  if (fault.kind === 'maintenance') return fault.machines.get(region)?.has(machine) ?? false;
+  if (fault.region !== region) return false;
+  switch (fault.kind) {
     case 'machine':
-      return place.index === machine;
+      return fault.index === machine;
     case 'msb':
-      return place.index === machine % MSBS;
+      return fault.index === machine % MSBS;
     case 'datacentre':
-      return place.index === Math.floor((machine % MSBS) / MSBS_PER_DATACENTRE);
+      return fault.index === Math.floor((machine % MSBS) / MSBS_PER_DATACENTRE);
     case 'region':
       return true;
+    case 'scheduler':
+      return false;
   }
 }

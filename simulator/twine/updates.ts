@@ -81,7 +81,8 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
   const version = indexOf(fleet, target.version);
   const wish = { ...target, version, urgency: update.urgency };
   const slots = chooseSlots(fleet, job, wish, world.now);
-  const progress = { cursor: 0, inFlight: 0, state: 'active', reason: null } as const;
+  const waiting = job.control ? new Set(slots) : null;
+  const progress = { cursor: 0, waiting, left: 0, inFlight: 0, state: 'active', reason: null } as const;
   update.units.set(job.name, { job: job.name, version, acceptedAt: world.now, slots, ...progress });
   if (update.wholeUnit || revertsWholeUnit(twine, job, updatedBy)) {
     job.version = version;

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import type { Fetch } from '../../sdk/client';
 import type { UnitProgress } from '../../domain/fleet/unit';
 import { createSimulator } from '../../simulator/app';
 import type { BehaviourSpec } from '../../simulator/metrics/behaviour';
@@ -33,9 +34,9 @@ export interface TestFleet {
 /** A Monday in the past, so that no test depends on the day it runs. */
 export const START = Date.UTC(2026, 0, 5, 12);
 
-export function givenFleet(options: { seed?: number; speed?: number } = {}): TestFleet {
+export function givenFleet(options: { seed?: number; speed?: number; fetch?: Fetch } = {}): TestFleet {
   let now = START;
-  const { app } = createSimulator({ seed: options.seed ?? 1, speed: options.speed ?? 1, now: () => now });
+  const { app } = createSimulator({ seed: 1, speed: 1, ...options, now: () => now });
   const answer = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     const response = await app.request(path, init);

@@ -1,0 +1,61 @@
+import { plural } from '../../domain/text';
+import type { Twine } from './fleet';
+import { budgetOf, type Job } from './job';
+
+/** When a running task may be stopped on purpose: for an update, a move or an approved stop. */
+
+/** Tokens of a region: each destructive operation takes one. */
+export interface Pace {
+  left: number;
+  at: number;
+  isWaiting: boolean;
+}
+
+/** How many destructive operations a region's scheduler does. */
+export interface PaceLimit {
+  /** In a simulated minute. */
+  readonly perMinute: number;
+  /** At once, after a quiet time. */
+  readonly burst: number;
+}
+
+export const DEFAULT_PACE: PaceLimit = { perMinute: 60_000, burst: 10_000 };
+
+/** Simulated ms after which a region that has used up its operations looks again. */
+const PACE_MS = 1000;
+
+/** Why no running task of the job may become unavailable now; null when one may. */
+export function budgetRefusal(job: Job): string | null {
+  const allowed = budgetOf(job);
+  if (job.unavailable < allowed) return null;
+  return `waiting for the unavailability budget: ${plural(job.unavailable, 'task')} down, ${allowed} allowed`;
+}
+
+/** Why the region does no destructive operation now; null when it does. Who is refused is looked at again by itself. */
+export function paceRefusal(twine: Twine, region: string): string | null {
+  const pace = paceOf(twine, region);
+  if (pace.left >= 1) return null;
+  if (!pace.isWaiting) twine.world.after(PACE_MS, { kind: 'pace', region });
+  pace.isWaiting = true;
+  return `waiting for the rate limit of region ${region}: ${twine.fleet.paceLimit.perMinute} destructive operations a minute`;
+}
+
+/** A destructive operation was done. */
+export function spendPace(twine: Twine, region: string): void {
+  paceOf(twine, region).left -= 1;
+}
+
+/** A region that was refused is looked at again. */
+export function resumePace(twine: Twine, region: string): void {
+  paceOf(twine, region).isWaiting = false;
+}
+
+function paceOf({ fleet, world }: Twine, region: string): Pace {
+  const { perMinute, burst } = fleet.paceLimit;
+  let pace = fleet.paces.get(region);
+  if (pace === undefined) fleet.paces.set(region, (pace = { left: burst, at: world.now, isWaiting: false }));
+  const minutes = ((world.now - pace.at) * world.kernel.speed) / 60_000;
+  pace.left = Math.min(burst, pace.left + minutes * perMinute);
+  pace.at = world.now;
+  return pace;
+}
