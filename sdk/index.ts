@@ -19,4 +19,15 @@ export * from './protocol/artifactFinder';
 export * from './protocol/dataSource';
 export * from './protocol/pushType';
 export * from './protocol/taskController';
+export {
+  answer,
+  conversation,
+  type ControllerMemory,
+  type Decide,
+  type OnMaintenance,
+  type Situation,
+} from './controllers/conversation';
+export { leaderLast, type Ensemble } from './controllers/leaderLast';
+export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive';
+export { shardAware, type Placement } from './controllers/shardAware';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';

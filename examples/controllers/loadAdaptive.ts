@@ -1,0 +1,43 @@
+import type { Hono } from 'hono';
+import { callExtension, conversation, dataSourceProtocol, loadAdaptive, loadOf, serveTaskController } from '../../sdk';
+import type { Fetch, ServiceEndpoint } from '../../sdk';
+
+export interface LoadOptions {
+  /** Who knows the CPU of the tasks. */
+  readonly metrics: ServiceEndpoint;
+  /** Tasks of a job, whether or not they run. */
+  readonly tasksOf: (job: string) => number | Promise<number>;
+  /** How busy the others may get while some are away: 0 to 1. */
+  readonly limit: number;
+  /** ms between two points of a series. */
+  readonly stepMs: number;
+  readonly now: () => number;
+  readonly fetch?: Fetch;
+}
+
+/** The controller of a stateless service such as FrontFaaS: many tasks at once at night, few at the peak. */
+export function loadController(options: LoadOptions): Hono {
+  const answer = conversation(); // a task without state is moved off a machine before its maintenance
+  return serveTaskController('load-adaptive', {
+    process: async (request) => {
+      const { jobHandle } = request;
+      const [tasks, load] = await Promise.all([options.tasksOf(jobHandle), loadNow(options, jobHandle)]);
+      return answer(request, loadAdaptive({ tasks, load, limit: options.limit }));
+    },
+  });
+}
+
+async function loadNow({ metrics, stepMs, now, fetch }: LoadOptions, job: string): Promise<number> {
+  const end = now();
+  const { series } = await callExtension({
+    service: metrics,
+    protocol: dataSourceProtocol,
+    method: 'query',
+    request: { metric: 'system.cpu', selector: { unit: job }, start: end - stepMs, end, step: stepMs },
+    context: { pipeline: job, release: 0, deployId: '', actor: 'service:load-adaptive', config: {} },
+    ...(fetch === undefined ? {} : { fetch }),
+  });
+  // Nobody reports: then nobody knows whether there is room. The cluster manager asks again.
+  if (series.length === 0) throw new Error(`no CPU of ${job} in the last ${stepMs} ms`);
+  return loadOf(series);
+}

@@ -1,0 +1,78 @@
+import type { TaskOp } from '../protocol/taskController';
+import type { Decide } from './conversation';
+
+/** Which shards have a replica on a task, by the task's name; empty for a task that hosts none. */
+export type Placement = ReadonlyMap<string, readonly string[]>;
+
+/** While operations are in flight, more begin only when there are then this many of what could begin without them. */
+const WORTH_STARTING = 0.9;
+
+/**
+ * No shard loses a second replica (Conveyor §2.3, Twine §5.1): of the tasks that host a replica of a shard, at most one is
+ * operated on, and that only while the others run. A task that is down already has nothing to lose: it may be operated
+ * on, one at a time of a shard, so that a version that crashes everywhere can be taken back. Tasks that the placement does
+ * not know wait. The batch is as large as a greedy search finds it.
+ */
+export function shardAware(placement: Placement): Decide {
+  return ({ pending, inFlight, unhealthy }) => {
+    const lost = shardsOn(
+      placement,
+      [...unhealthy].filter((task) => !inFlight.has(task)),
+    );
+    const moving = shardsOn(placement, inFlight);
+    const possible = pending.filter(
+      ({ task }) => placement.has(task) && (unhealthy.has(task) || !touches(placement, task, lost)),
+    );
+    const batch = largestBatch(
+      placement,
+      possible.filter(({ task }) => !touches(placement, task, moving)),
+    );
+    if (inFlight.size === 0 || batch.length === 0) return batch;
+    // A few that are free by chance would be in the way of many when those in flight are back.
+    const ideal = largestBatch(placement, possible).length;
+    return inFlight.size + batch.length >= WORTH_STARTING * ideal ? batch : [];
+  };
+}
+
+const touches = (placement: Placement, task: string, shards: ReadonlySet<string>): boolean =>
+  (placement.get(task) ?? []).some((shard) => shards.has(shard));
+
+const shardsOn = (placement: Placement, tasks: Iterable<string>): Set<string> =>
+  new Set([...tasks].flatMap((task) => placement.get(task) ?? []));
+
+/**
+ * Operations of tasks no two of which share a shard: an independent set in the graph of tasks that do. Takes again and
+ * again the task that excludes the fewest others. Where replicas are spread over fault domains this finds a whole
+ * domain, since the tasks of the first domain that it takes from exclude fewer and fewer.
+ */
+function largestBatch(placement: Placement, ops: readonly TaskOp[]): TaskOp[] {
+  const neighbours = conflicts(placement, ops);
+  const degree = neighbours.map((others) => others.size);
+  const open = new Set(ops.keys());
+  const taken = new Set<number>();
+  while (open.size > 0) {
+    let least = -1;
+    for (const index of open) if (least < 0 || (degree[index] ?? 0) < (degree[least] ?? 0)) least = index;
+    taken.add(least);
+    open.delete(least);
+    for (const other of neighbours[least] ?? [])
+      if (open.delete(other)) for (const next of neighbours[other] ?? []) degree[next] = (degree[next] ?? 0) - 1;
+  }
+  return ops.filter((_, index) => taken.has(index));
+}
+
+/** For each operation the others whose task shares a shard with its own. */
+function conflicts(placement: Placement, ops: readonly TaskOp[]): ReadonlySet<number>[] {
+  const hosts = new Map<string, number[]>();
+  const found = ops.map(() => new Set<number>());
+  for (const [index, { task }] of ops.entries())
+    for (const shard of placement.get(task) ?? []) {
+      const sharing = hosts.get(shard) ?? [];
+      for (const other of sharing) {
+        found[index]?.add(other);
+        found[other]?.add(index);
+      }
+      hosts.set(shard, [...sharing, index]);
+    }
+  return found;
+}
