@@ -6,6 +6,7 @@ import { childrenRules } from './rules/children';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { notAvailableRules } from './rules/notAvailable';
+import { parallelRules } from './rules/parallel';
 import { phaseRules } from './rules/phases';
 import { referenceRules } from './rules/references';
 import { scheduleRules } from './rules/schedule';
@@ -21,6 +22,7 @@ const RULES: readonly Rule[] = [
   ...scheduleRules,
   ...attemptRules,
   ...phaseRules,
+  ...parallelRules,
   ...healthRules,
   ...childrenRules,
 ];

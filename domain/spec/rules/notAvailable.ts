@@ -14,10 +14,7 @@ const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
 ];
 
 const OF_DEPLOY: readonly Missing<DeploySpec>[] = [
-  ['mode: parallel', ['mode'], ({ mode }) => mode === 'parallel'],
   ['lockstep', ['lockstep'], ({ lockstep }) => lockstep],
-  ['pauseBy', ['pauseBy'], ({ pauseBy }) => pauseBy !== 'unit'],
-  ['maxPaused', ['maxPaused'], ({ maxPaused }) => maxPaused !== undefined],
   ['onUnitUnavailable: skip', ['onUnitUnavailable'], ({ onUnitUnavailable }) => onUnitUnavailable === 'skip'],
   ['completion.pre', ['completion', 'pre'], ({ completion }) => (completion?.pre ?? []).length > 0],
   ['completion.post', ['completion', 'post'], ({ completion }) => (completion?.post ?? []).length > 0],
