@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { ConveyorError } from '../domain/errors';
 
 /** Turns our errors into failures that Temporal retries, or not, as the table of errors says (DESIGN §8). */
@@ -15,3 +16,12 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
     });
   }
 }
+
+/** What was asked for is not there yet: to be asked again then. The waiting is a timer of the server, however long it lasts. */
+export const stillWaiting = (message: string, nextRetryDelay: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message,
+    type: 'still-waiting',
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });

@@ -13,7 +13,7 @@ import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../sdk/registry';
 import type { Clock } from './clock';
-import { asFailure } from './failure';
+import { asFailure, stillWaiting } from './failure';
 import { watchHealth, type HealthReport, type HealthWatch } from './healthWatch';
 import { poll } from './polling';
 
@@ -63,6 +63,19 @@ export function createPushTypeActivities(ports: Ports) {
 
     fetchDeployUnits: (call: DeployCall): Promise<{ service: string; units: Unit[] }> =>
       invoke(call, 'fetchDeployUnits', {}),
+
+    /**
+     * Which of the units are available again; none when there are no such units any more. Asks once: until then it fails and
+     * says when to be tried again, so that weeks take no worker's time.
+     */
+    waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
+      const { units } = await invoke(call, 'fetchDeployUnits', {});
+      const left = units.filter(({ id }) => wanted.includes(id));
+      const available = left.filter((unit) => unit.available).map(({ id }) => id);
+      if (left.length > 0 && available.length === 0)
+        throw stillWaiting(`${left.map(({ id }) => id).join(', ')} unavailable`, intervalMs);
+      return { available };
+    },
 
     /** How many tasks of each unit are not on the version. */
     countOutdated: async (call: DeployCall, targets: readonly PlannedTarget[]) => {

@@ -1,9 +1,9 @@
-import { ApplicationFailureCategory } from '@temporalio/common';
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
 import { judgeWait, type KnownReleases, type Wait } from '../domain/release/waitFor';
 import type { ActionEnd, ActionSeen } from './actionService';
+import { stillWaiting } from './failure';
 
 export interface WaitRun extends Pick<Wait, 'pipeline' | 'artifact'> {
   /** The name of the action, for `status`. */
@@ -32,12 +32,7 @@ export function createWaitForActivities({ client }: { client: Client }) {
       const { kind, reason, release } = judgeWait(known, { pipeline, artifact, release: before?.release ?? null });
       if (kind !== 'waiting') return { succeeded: kind === 'reached', message: reason, outputs: [] };
       context.heartbeat({ action, progress: null, message: reason, release } satisfies WaitSeen);
-      throw ApplicationFailure.create({
-        message: reason,
-        type: 'still-waiting',
-        nextRetryDelay: intervalMs,
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      throw stillWaiting(reason, intervalMs);
     },
   };
 }

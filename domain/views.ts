@@ -9,10 +9,10 @@ export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-f
 export type ActionState = 'waiting' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped';
 
 export interface Trigger {
-  readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api' | 'emergency' | 'parent';
+  readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api' | 'emergency' | 'parent' | 'follow-on';
   readonly actor: string;
   readonly key: string | null;
-  /** rollback: the release that is undone. */
+  /** rollback: the release that is undone; follow-on: the one whose deploy left units out. */
   readonly of?: number;
   /** emergency: why. */
   readonly reason?: string;
@@ -212,6 +212,8 @@ export interface DeploySummary {
 export interface DeployStatus extends DeploySummary {
   /** One sentence: what it is doing, or why and until when it waits. */
   readonly summary: string;
+  /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
+  readonly skipped?: readonly string[];
   readonly phases: readonly PhaseView[];
   readonly pausedGroups?: readonly PausedGroup[];
   readonly health: readonly HealthRow[];
@@ -315,6 +317,8 @@ export interface HistoryRow extends ReleaseSummary {
     readonly outcome: DeployOutcome;
     readonly classification: Classification;
     readonly version: string;
+    /** Units that it left out since they were unavailable. */
+    readonly skipped?: readonly string[];
     readonly progress?: number;
   }[];
 }

@@ -1,5 +1,5 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
-import { cancelled, resultOf, type Ending } from '../domain/deploy/outcome';
+import { cancelled, resultOf, succeeded, type Ending } from '../domain/deploy/outcome';
 import { failurePoint } from '../domain/deploy/failurePoint';
 import { inheritance } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
@@ -46,7 +46,7 @@ async function perform(run: DeployRun, held: Held): Promise<Ending> {
   await pushAll(run);
   const stop = run.stop();
   if (stop?.kind === 'revert') return revert(run, stop);
-  return stop ? cancelled(run.record.control, run.record.updates.length > 0) : { kind: 'succeeded' };
+  return stop ? cancelled(run.record.control, run.record.updates.length > 0) : succeeded(run.input, run.record);
 }
 
 /** One release at a time per service. What was read before waiting is read again, since another deploy went on meanwhile. */
@@ -62,7 +62,8 @@ async function acquire(run: DeployRun, held: Held): Promise<Ending | undefined> 
 
 async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const result = withInheritance(run, withProgress(run, resultOf(ending, run.input.version, run.record.spans)));
+  const { spans, skipped } = run.record;
+  const result = withInheritance(run, withProgress(run, resultOf(ending, run.input.version, spans, skipped)));
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );

@@ -175,7 +175,7 @@ export function triggerWords({ trigger }: Pick<ReleaseSummary, 'trigger'>): stri
   const { kind, actor, of, reason, parent } = trigger;
   return [
     `${kind} by ${actor}`,
-    of === undefined ? '' : `, undoes release ${of}`,
+    of === undefined ? '' : kind === 'follow-on' ? `, for units that release ${of} left out` : `, undoes release ${of}`,
     parent === undefined ? '' : `, child of ${parent}`,
     reason === undefined ? '' : `: ${reason}`,
   ].join('');

@@ -1,6 +1,6 @@
 import type { Artifact } from '../artifact';
 import type { ReleaseInput, ReleaseRecord } from '../release/state';
-import { isUrgent } from '../release/urgent';
+import { skipsTheQueue } from '../release/urgent';
 
 /**
  * What a release hands on to its children: of each artifact that they take the last value that it has, which is what the
@@ -16,10 +16,10 @@ export function handedOn(
 }
 
 /**
- * Whether a release has children at all. Going back and emergency pushes are about one pipeline: its children decide for
- * themselves.
+ * Whether a release has children at all. Going back, emergency pushes and follow-ons are about one pipeline: its children decide
+ * for themselves.
  */
 export const hasChildren = ({ spec, trigger }: Pick<ReleaseInput, 'spec' | 'trigger'>): boolean =>
-  spec.children !== undefined && !isUrgent(trigger);
+  spec.children !== undefined && !skipsTheQueue(trigger);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,7 +1,8 @@
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause, Spans } from '../views';
 import type { Control, Overtaken } from './control';
-import type { DeployResult } from './state';
+import type { DeployInput, DeployRecord, DeployResult } from './state';
+import { withoutThem } from './unavailable';
 
 /** Why a deploy ends; the outcome and whose fault it was follow from it (DESIGN §5 "Ends"). */
 export type Ending =
@@ -39,7 +40,16 @@ export const cancelled = (
   overtaken: cancel ? null : overtaken,
 });
 
-export function resultOf(ending: Ending, version: string, spans: Spans): DeployResult {
+/** It is through; units that it left out wait for a follow-on. */
+export const succeeded = (
+  { version }: Pick<DeployInput, 'version'>,
+  { skipped }: Pick<DeployRecord, 'skipped'>,
+): Ending =>
+  skipped.length === 0
+    ? { kind: 'succeeded' }
+    : { kind: 'succeeded', reason: `every available unit runs ${version}, ${withoutThem(skipped)}` };
+
+export function resultOf(ending: Ending, version: string, spans: Spans, skipped: readonly string[] = []): DeployResult {
   return {
     outcome: ending.kind satisfies DeployOutcome,
     classification: classify(ending),
@@ -47,6 +57,7 @@ export function resultOf(ending: Ending, version: string, spans: Spans): DeployR
     reason: wording(ending, version),
     reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
     spans,
+    ...(skipped.length > 0 ? { skipped } : {}),
     ...(ending.kind === 'cancelled' && ending.overtaken ? { cause: ending.overtaken.why } : {}),
   };
 }

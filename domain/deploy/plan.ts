@@ -82,6 +82,21 @@ export function planRollback(
 }
 
 /**
+ * What a release that went on without some units still has to do once they are back: one phase over them, which bakes as a
+ * completion does.
+ * @throws PlanError as `planDeploy`.
+ */
+export function planFollowOn(
+  spec: DeploySpec,
+  units: readonly Unit[],
+  artifacts: readonly Artifact[],
+  version: string,
+): DeployPlan {
+  refuseNoUnits(spec, units);
+  return { version, artifacts, phases: [completionPhase(0, spec.phases?.at(-1), spec.completion)] };
+}
+
+/**
  * One phase over all units, without a completion: nothing of a canary stays.
  * @throws PlanError as `planDeploy`.
  */

@@ -41,6 +41,8 @@ export interface DeployInput {
   readonly window?: ActionSpec['window'];
   /** An emergency push: what was unhealthy before does not count, and it need not bake. */
   readonly emergency?: { readonly skipBake: boolean };
+  /** A follow-on: only these units, in one phase. What is unavailable again is left for the next. */
+  readonly followOn?: { readonly units: readonly string[] };
   /** What units ran before a deploy that was overtaken or cancelled left them mixed: a revert goes back to that. */
   readonly revertTo?: Readonly<Record<string, string>>;
   /** A canary: a few tasks of each unit for a while, always undone at its end (pipeline-spec.md `canary`). */
@@ -74,6 +76,8 @@ export interface DeployResult {
   readonly cause?: Overtaken['why'];
   /** How far it had got when it failed, from 0 to 1; left out where it succeeded or had one phase. */
   readonly progress?: number;
+  /** Units that it left out since they were unavailable. */
+  readonly skipped?: readonly string[];
   /** What the units that it leaves updated ran before it, by unit id, for the next deploy to inherit. */
   readonly revertTo?: Readonly<Record<string, string>>;
 }
@@ -90,6 +94,8 @@ export interface DeployRecord {
   /** What each unit ran before this deploy. */
   readonly snapshot: readonly Unit[];
   readonly plan: DeployPlan | null;
+  /** Units that are left out because they are unavailable (`onUnitUnavailable: skip`). */
+  readonly skipped: readonly string[];
   /** Index of the phase under way; -1 before the first. */
   readonly cursor: number;
   readonly phases: readonly PhaseView[];
@@ -130,6 +136,7 @@ export function newDeploy(nowMs: number): DeployRecord {
     service: null,
     snapshot: [],
     plan: null,
+    skipped: [],
     cursor: -1,
     phases: [],
     updates: [],

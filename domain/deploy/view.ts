@@ -25,6 +25,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     startedAt: formatTime(record.startedAtMs),
     endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
     summary: summarise(record, input.version),
+    ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
     phases: record.phases,
     pausedGroups: pausedNow(record),
     health: record.health,

@@ -1,8 +1,9 @@
 import { identityOf } from '../artifact';
 import { isUrgent } from '../release/urgent';
 import { FREE, release as letGo, request, type Mutex } from '../mutex';
+import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
 import { obstacleTo, type Obstacle } from './obstacles';
-import { isKnownBad, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
+import { isKnownBad, withInherited, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
 
 /** What the pipeline tells a release about an action that it is ready to run. */
 export type Admission =
@@ -35,7 +36,7 @@ export type Asked = Pick<ReadyAction, 'release' | 'action'>;
  * Decides on every action that is ready (pipeline-spec.md "Concurrency"): a known-bad artifact is refused; a release is
  * superseded by a newer one that is ready for the same deploy or has begun it; one release deploys at a time, rollbacks
  * first, then emergencies, then in order; exclusion groups are granted all at once, and nobody overtakes an older release
- * that waits for one of them. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
+ * that waits for one of them. A follow-on supersedes nobody, and is told when nobody needs it any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
 export function admit(state: PipelineState, nowMs: number): Admitted {
   let current = state;
@@ -60,6 +61,10 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
     told.push({ release, action, admission: decided });
     current = settledFor(current, ready, decided);
   }
+  for (const { release, why } of droppable(current)) {
+    told.push({ release: release.number, action: release.followOn?.action ?? '', admission: why });
+    current = withDropped(current, release.number);
+  }
   return { state: current, told, overtaken, waiting };
 }
 
@@ -80,14 +85,14 @@ export function withdrawn(
     mutexes: Object.fromEntries(
       Object.entries(state.mutexes).map(([name, mutex]) => [name, letGo(mutex, requester).mutex]),
     ),
-    inherited: revertTo === undefined ? state.inherited : inheriting(state, asked.action, revertTo),
+    inherited: revertTo === undefined ? state.inherited : inheriting(state, asked, revertTo),
   };
 }
 
-/** Nothing to inherit is none: the next one goes back to what it finds. */
-function inheriting({ inherited }: PipelineState, action: string, revertTo: Readonly<Record<string, string>>) {
-  const { [action]: _before, ...others } = inherited;
-  return Object.keys(revertTo).length === 0 ? others : { ...others, [action]: revertTo };
+function inheriting(state: PipelineState, { release, action }: Asked, revertTo: Readonly<Record<string, string>>) {
+  const { inherited } = state;
+  const followOn = Object.keys(revertTo).length === 0 ? followOnOf(state, release) : undefined;
+  return withInherited(inherited, action, followOn ? settledBy(inherited[action], followOn) : revertTo);
 }
 
 /** An action is ready; asking again replaces what was asked before. */
@@ -137,17 +142,22 @@ function decide(
       kind: 'bad-package',
       reason: `${identityOf(bad)} is known to be bad: ${isKnownBad(state, bad)?.reason ?? ''}`,
     };
-  const newer = supersededBy(state, ready);
+  const followOn = followOnOf(state, ready.release);
+  const dropped = followOn && whyDropped(state, followOn);
+  if (dropped) return dropped;
+  const newer = followOn ? undefined : supersededBy(state, ready);
   if (newer !== undefined) return { kind: 'superseded', by: newer };
   return obstacleTo(state, ready, nowMs, reserved) ?? granted(state, ready);
 }
 
-function granted({ good, inherited }: PipelineState, ready: ReadyAction): Admission {
+function granted(state: PipelineState, ready: ReadyAction): Admission {
   if (!isDeploy(ready)) return { kind: 'granted' };
-  const revertTo = inherited[ready.action];
+  const revertTo = state.inherited[ready.action];
+  const good = state.good[ready.action] ?? [];
+  const last = followOnOf(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
   return {
     kind: 'granted',
-    lastGood: good[ready.action]?.at(-1)?.version ?? null,
+    lastGood: last?.version ?? null,
     ...(revertTo === undefined ? {} : { revertTo }),
   };
 }
@@ -162,19 +172,24 @@ function supersededBy(state: PipelineState, ready: ReadyAction): number | undefi
   if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
   const isNewer = (other: ReadyAction): boolean =>
     isDeploy(other) && other.action === action && other.release > release && !other.rollback && !other.emergency;
-  return state.ready.find((other) => isNewer(other) && !hasKnownBad(state, other))?.release;
+  const counts = (other: ReadyAction): boolean => !followOnOf(state, other.release) && !hasKnownBad(state, other);
+  return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
 
 const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean =>
   artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);
 
-/** The deploying release that a ready one makes go away: an emergency any other, with `supersede: running` a newer one. */
+/**
+ * The deploying release that a ready one makes go away: a rollback a follow-on, an emergency any other, with
+ * `supersede: running` a newer one.
+ */
 function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
-  if (by !== 'deploy' || ready.rollback) return [];
+  if (by !== 'deploy' || followOnOf(state, ready.release)) return [];
   const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
-  const why = ready.emergency ? ('preempted' as const) : ('superseded' as const);
-  if (holder === undefined || !canBeOvertaken(state, holder, why)) return [];
-  const may = ready.emergency || (state.spec.releases.supersede === 'running' && ready.release > holder.number);
+  const now = ready.emergency === true || ready.rollback;
+  const why = now ? ('preempted' as const) : ('superseded' as const);
+  if (holder === undefined || (ready.rollback && !holder.followOn) || !canBeOvertaken(state, holder, why)) return [];
+  const may = now || (state.spec.releases.supersede === 'running' && ready.release > holder.number);
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 
@@ -185,9 +200,14 @@ function canBeOvertaken(
   why: Overtaking['why'],
 ): boolean {
   if (isUrgent(trigger)) return false;
-  const wasPreempted = active.some((other) => other.number === told && other.trigger.kind === 'emergency');
+  const wasPreempted = active.some((other) => other.number === told && isUrgent(other.trigger));
   return told === undefined || (why === 'preempted' && !wasPreempted);
 }
+
+const withDropped = (state: PipelineState, number: number): PipelineState => ({
+  ...state,
+  active: state.active.map((release) => (release.number === number ? { ...release, dropped: true as const } : release)),
+});
 
 const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): PipelineState => ({
   ...state,
@@ -229,7 +249,7 @@ function begun(state: PipelineState, ready: ReadyAction): PipelineState {
     ...state,
     mutexes,
     deploys: take(state.deploys),
-    newestBegun: newest(state, ready),
+    newestBegun: followOnOf(state, ready.release) ? state.newestBegun : newest(state, ready),
     active: state.active.map((release) =>
       release.number === ready.release ? { ...release, deploying: true as const } : release,
     ),

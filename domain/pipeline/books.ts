@@ -2,7 +2,8 @@ import { identityOf, versionOf, type Artifact } from '../artifact';
 import { release as letGo, type Mutex } from '../mutex';
 import type { DeploySettled, ReleaseResult } from '../release/state';
 import type { HistoryRow } from '../views';
-import { condemned, heldBy, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+import { followed, goodBefore, settledBy } from './followOn';
+import { condemned, heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 const KEPT_RELEASES = 100;
 const KEPT_GOOD = 10;
@@ -52,14 +53,16 @@ export function deploySettled(
 /** What of a release is good now, known-bad, and what follows a revert. */
 function bookedDeploys(
   state: PipelineState,
-  { number, reverted }: ActiveRelease,
+  release: ActiveRelease,
   deploys: readonly DeploySettled[],
   nowMs: number,
 ): PipelineState {
-  const result = { number, deploys };
+  const { number } = release;
+  const result = { release, deploys };
   const base = { ...state, good: goodAfter(state, result), inherited: inheritedAfter(state, result) };
-  const after = afterReverts(base, result, reverted === true, nowMs);
-  return after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
+  const after = afterReverts(base, result, nowMs);
+  const counted = after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
+  return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
 }
 
 /** Deploys that are not in the books yet; of each action they come in order. */
@@ -75,47 +78,48 @@ const withRelease = (state: PipelineState, number: number, patch: Partial<Active
   active: state.active.map((release) => (release.number === number ? { ...release, ...patch } : release)),
 });
 
-/** The part of a release's result that is about its deploys. */
-type Deploys = Pick<ReleaseResult, 'number' | 'deploys'>;
+/** How the deploys of a release ended. */
+type Deploys = Pick<ReleaseResult, 'deploys'> & { readonly release: ActiveRelease };
 
 function letGoBy(mutex: Mutex, release: number): Mutex {
   if (mutex.holder?.owner !== String(release)) return mutex;
   return mutex.holder.requesters.reduce((held, requester) => letGo(held, requester).mutex, mutex);
 }
 
+/** A follow-on completes what another release brought. */
 function goodAfter({ good }: PipelineState, result: Deploys): PipelineState['good'] {
+  if (result.release.followOn) return good;
   const succeeded = result.deploys.filter(({ result: { outcome } }) => outcome === 'succeeded');
   const added = succeeded.map(({ action, artifacts }) => {
-    const entry: GoodDeploy = { release: result.number, version: versionOf(artifacts), artifacts };
+    const entry: GoodDeploy = { release: result.release.number, version: versionOf(artifacts), artifacts };
     return [action, [...(good[action] ?? []), entry].slice(-KEPT_GOOD)] as const;
   });
   return { ...good, ...Object.fromEntries(added) };
 }
 
 /** Once a deploy has come through, or everything is as before, there is nothing to inherit any more. */
-function inheritedAfter({ inherited }: PipelineState, { deploys }: Deploys): PipelineState['inherited'] {
+function inheritedAfter({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {
   const over = deploys.filter(({ result: { outcome } }) => outcome === 'succeeded' || outcome === 'reverted');
-  return Object.fromEntries(
-    Object.entries(inherited).filter(([action]) => !over.some((each) => each.action === action)),
-  );
+  return over.reduce((left, { action }) => withInherited(left, action, settledBy(left[action], release)), inherited);
 }
 
-/** @param counted the release has been counted among the reverts in a row already. */
-function afterReverts(state: PipelineState, result: Deploys, counted: boolean, nowMs: number): PipelineState {
+function afterReverts(state: PipelineState, result: Deploys, nowMs: number): PipelineState {
+  const { number, followOn, reverted: counted } = result.release;
   const reverted = result.deploys.filter(
     ({ action, result: { reverted: by } }, index) => by !== null && !cameThrough(result, action, index),
   );
   if (reverted.length === 0) {
     const deployed = result.deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
-    return deployed ? { ...state, revertsInARow: 0 } : state;
+    return deployed && !followOn ? { ...state, revertsInARow: 0 } : state;
   }
   const bad = reverted.filter(({ result: { reverted: by } }) => by?.bad === true);
+  const goodOf = (action: string): readonly GoodDeploy[] => state.good[action] ?? [];
   const marked = bad.reduce(
     (next, { action, artifacts, result: { reason } }) =>
       condemned(
         next,
-        blamed(artifacts, state.good[action]?.at(-1)?.artifacts ?? []),
-        `release ${result.number} was ${reason}`,
+        blamed(artifacts, (followOn ? goodBefore(goodOf(action), artifacts) : goodOf(action).at(-1))?.artifacts ?? []),
+        `release ${number} was ${reason}`,
         nowMs,
       ),
     { ...state, revertsInARow: state.revertsInARow + (counted ? 0 : 1) },
@@ -153,12 +157,13 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     endedAt: result.endedAt,
     artifacts: result.artifacts,
     durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
-    deploys: result.deploys.map(({ action, result: { outcome, classification, version, progress } }) => ({
+    deploys: result.deploys.map(({ action, result: { outcome, classification, version, progress, skipped } }) => ({
       action,
       outcome,
       classification,
       version,
       ...(progress === undefined ? {} : { progress }),
+      ...(skipped === undefined ? {} : { skipped }),
     })),
   };
 }

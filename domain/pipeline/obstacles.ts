@@ -38,7 +38,8 @@ function waitsForCalendar(
 ): boolean {
   const { mode, gates } = spec.schedule;
   if (mode !== 'calendar' || gates !== 'deploys' || rollback || emergency) return false;
-  return (kind ?? 'deploy') === 'deploy' && active.find(({ number }) => number === release)?.deploying !== true;
+  const asking = active.find(({ number }) => number === release);
+  return (kind ?? 'deploy') === 'deploy' && asking?.deploying !== true && asking?.followOn === undefined;
 }
 
 function calendar(state: PipelineState, ready: ReadyAction, nowMs: number): Obstacle | undefined {
@@ -55,8 +56,11 @@ function calendar(state: PipelineState, ready: ReadyAction, nowMs: number): Obst
 function order(state: PipelineState, { release, action, rollback, emergency }: ReadyAction): Obstacle | undefined {
   if (rollback || emergency || state.spec.releases.supersede !== 'never') return undefined;
   const begunBy = state.newestBegun[action] ?? 0;
+  const isFollowOn = ({ followOn }: PipelineState['active'][number]): boolean => followOn !== undefined;
+  if (state.active.some((asking) => asking.number === release && isFollowOn(asking))) return undefined;
   const first = state.active.find(
-    ({ number, trigger }) => number > begunBy && number < release && trigger.kind !== 'emergency',
+    (other) =>
+      other.number > begunBy && other.number < release && other.trigger.kind !== 'emergency' && !isFollowOn(other),
   );
   return first && { by: 'order', why: `release ${first.number} comes first` };
 }

@@ -1,7 +1,8 @@
 import type { ReleaseResult } from '../release/state';
-import { isUrgent } from '../release/urgent';
+import { skipsTheQueue } from '../release/urgent';
 import { formatTime } from '../text';
 import { settled } from './books';
+import { whyDropped } from './followOn';
 import type { ActiveRelease, PipelineState } from './state';
 
 /** How many releases may wait to start; more would outgrow what a workflow can carry. */
@@ -9,15 +10,15 @@ export const MAX_QUEUED = 200;
 
 const isQueued = ({ state }: ActiveRelease): boolean => state === 'queued';
 
-/** Releases that may start now, oldest first, urgent ones before all; while frozen only rollbacks. */
+/** Releases that may start now, oldest first, before all those that need no room; while frozen only rollbacks. */
 export function startable(state: PipelineState, nowMs: number): ActiveRelease[] {
   const { active, spec, frozen } = state;
   const queued = active.filter(isQueued);
   if (frozen) return queued.filter(({ trigger }) => trigger.kind === 'rollback');
-  const running = active.filter((release) => release.state === 'running' && !isUrgent(release.trigger)).length;
+  const running = active.filter((release) => release.state === 'running' && !skipsTheQueue(release.trigger)).length;
   const room = Math.max(0, spec.releases.maxActive - running);
-  const regular = queued.filter((release) => !isUrgent(release.trigger) && hasOpened(state, release, nowMs));
-  return [...queued.filter(({ trigger }) => isUrgent(trigger)), ...regular.slice(0, room)];
+  const regular = queued.filter((release) => !skipsTheQueue(release.trigger) && hasOpened(state, release, nowMs));
+  return [...queued.filter(({ trigger }) => skipsTheQueue(trigger)), ...regular.slice(0, room)];
 }
 
 /** With `gates: releases` the calendar says when releases start. */
@@ -31,7 +32,7 @@ const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: nu
 export const unscheduled = (state: PipelineState): ActiveRelease[] =>
   gatesReleases(state)
     ? state.active.filter(
-        (release) => isQueued(release) && !isUrgent(release.trigger) && release.opensAtMs === undefined,
+        (release) => isQueued(release) && !skipsTheQueue(release.trigger) && release.opensAtMs === undefined,
       )
     : [];
 
@@ -52,9 +53,10 @@ export function whyQueued(
  * Releases that never start, since a newer one says the same later: of those that wait for the same opening of the calendar all but the
  * newest, and the oldest of a line that has grown too long. With `supersede: never` each has its turn.
  */
-export function thinned(state: PipelineState, nowMs: number): PipelineState {
+export function thinned(before: PipelineState, nowMs: number): PipelineState {
+  const state = withoutDropped(before, nowMs);
   if (state.spec.releases.supersede === 'never') return state;
-  const waiting = state.active.filter((release) => isQueued(release) && !isUrgent(release.trigger));
+  const waiting = state.active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger));
   const newest = waiting.at(-1);
   if (newest === undefined) return state;
   const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];
@@ -69,6 +71,15 @@ export function thinned(state: PipelineState, nowMs: number): PipelineState {
     state,
   );
 }
+
+/** Follow-ons that nobody needs any more, before they started. */
+const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
+  state.active.filter(isQueued).reduce((next, release) => {
+    const why = whyDropped(next, release);
+    if (why === undefined) return next;
+    if (why.kind === 'bad-package') return settled(next, neverStarted(release, 'bad-package', nowMs), nowMs);
+    return settled(next, { ...neverStarted(release, 'superseded', nowMs), causedBy: why.by }, nowMs);
+  }, state);
 
 /** The newer release starts when the older one would have. */
 function inheriting(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
@@ -98,7 +109,7 @@ export function cancelQueued(state: PipelineState, number: number, nowMs: number
 
 const neverStarted = (
   { number, artifacts }: ActiveRelease,
-  cause: 'superseded' | 'operator',
+  cause: 'superseded' | 'operator' | 'bad-package',
   nowMs: number,
 ): ReleaseResult => ({
   number,

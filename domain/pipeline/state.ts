@@ -47,6 +47,9 @@ export interface ActiveRelease {
   readonly createdAt: string;
   readonly reportTo?: string;
   readonly emergency?: Emergency;
+  readonly followOn?: FollowOn;
+  /** A follow-on that was told that it is not needed any more. */
+  readonly dropped?: true;
   /** It has begun to deploy: the calendar has let it through. */
   readonly deploying?: true;
   /** How many of its deploys are in the books already, by action. */
@@ -63,6 +66,12 @@ export interface ActiveRelease {
 export interface Emergency {
   readonly action: string;
   readonly skipBake: boolean;
+}
+
+/** Brings units that a deploy left out, since they were unavailable, to its version when they return; `Trigger.of` says whose. */
+export interface FollowOn {
+  readonly action: string;
+  readonly units: readonly string[];
 }
 
 /** An action of a release that is ready but for what its pipeline has to grant. */
@@ -140,7 +149,7 @@ export function created(
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
-  more: Pick<ActiveRelease, 'reportTo' | 'emergency'> = {},
+  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn'> = {},
 ): PipelineState {
   const number = state.nextNumber;
   const release: ActiveRelease = { number, state: 'queued', artifacts, trigger, createdAt: formatTime(nowMs), ...more };
@@ -179,3 +188,13 @@ export const heldBy = (state: PipelineState, actor: string, reason: string, nowM
   ...state,
   held: { actor, reason, at: formatTime(nowMs) },
 });
+
+/** What the next deploy of an action inherits. Nothing is none: it goes back to what it finds. */
+export function withInherited(
+  inherited: PipelineState['inherited'],
+  action: string,
+  revertTo: Readonly<Record<string, string>>,
+): PipelineState['inherited'] {
+  const { [action]: _before, ...others } = inherited;
+  return Object.keys(revertTo).length === 0 ? others : { ...others, [action]: revertTo };
+}

@@ -2,7 +2,7 @@ import type { Artifact } from '../artifact';
 import type { DeployResult } from '../deploy/state';
 import { hasChildren } from '../children/handOn';
 import { deployId, releaseId } from '../ids';
-import type { Emergency, Held } from '../pipeline/state';
+import type { Emergency, FollowOn, Held } from '../pipeline/state';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
@@ -35,6 +35,7 @@ export interface ReleaseInput {
   /** A workflow that is told of its end. */
   readonly reportTo?: string;
   readonly emergency?: Emergency;
+  readonly followOn?: FollowOn;
   readonly frozen?: Held | null;
 }
 
@@ -106,6 +107,12 @@ export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[
 export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
   return { ...spec, actions: action?.type === 'deploy' ? { [name]: { ...atOnce(action), window: undefined } } : {} };
+}
+
+/** The spec of a follow-on: that deploy, within its window. */
+export function followOnSpec(spec: PipelineSpec, name: string): PipelineSpec {
+  const action = spec.actions[name];
+  return { ...spec, actions: action?.type === 'deploy' ? { [name]: atOnce(action) } : {} };
 }
 
 const atOnce = (action: DeployAction): DeployAction => ({

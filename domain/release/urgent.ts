@@ -5,3 +5,10 @@ import type { Trigger } from '../views';
  * pipeline alone.
  */
 export const isUrgent = ({ kind }: Pick<Trigger, 'kind'>): boolean => kind === 'rollback' || kind === 'emergency';
+
+/**
+ * What is urgent, and a follow-on, which belongs to the rollout of another release: these are one deploy, and wait for no room, no
+ * calendar and no pick.
+ */
+export const skipsTheQueue = (trigger: Pick<Trigger, 'kind'>): boolean =>
+  isUrgent(trigger) || trigger.kind === 'follow-on';

@@ -1,6 +1,6 @@
 import type { Artifact } from '../artifact';
 import { releaseId } from '../ids';
-import type { ReleaseCause, ReleaseState } from '../views';
+import type { ReleaseCause, ReleaseState, Trigger } from '../views';
 
 /** What a `wait-for` action waits for: the newest release of another pipeline, or one with a certain artifact. */
 export interface Wait {
@@ -13,15 +13,19 @@ export interface Wait {
 
 /** What the other pipeline knows of its releases, both oldest first; PipelineState has this shape. */
 export interface KnownReleases {
-  readonly active: readonly { readonly number: number; readonly artifacts: Artifacts }[];
+  readonly active: readonly ActiveRelease[];
   readonly history: readonly EndedRelease[];
 }
 
-interface EndedRelease {
+interface ActiveRelease {
   readonly number: number;
+  readonly artifacts: Artifacts;
+  readonly trigger?: Pick<Trigger, 'kind'>;
+}
+
+interface EndedRelease extends ActiveRelease {
   readonly state: ReleaseState;
   readonly cause: ReleaseCause | null;
-  readonly artifacts: Artifacts;
 }
 
 type Artifacts = readonly Pick<Artifact, 'name' | 'version'>[];
@@ -39,8 +43,12 @@ export interface WaitAnswer {
  */
 export function judgeWait(known: KnownReleases | null, wait: Wait): WaitAnswer {
   if (known === null) return waiting(null, `there is no pipeline ${wait.pipeline} yet`);
-  return wait.artifact === null ? judgeNewest(known, wait) : judgeArtifact(known, wait.pipeline, wait.artifact);
+  const releases = { active: known.active.filter(isWhole), history: known.history.filter(isWhole) };
+  return wait.artifact === null ? judgeNewest(releases, wait) : judgeArtifact(releases, wait.pipeline, wait.artifact);
 }
+
+/** A follow-on is part of another release, and may wait for weeks. */
+const isWhole = ({ trigger }: ActiveRelease): boolean => trigger?.kind !== 'follow-on';
 
 function judgeNewest(known: KnownReleases, { pipeline, release }: Wait): WaitAnswer {
   const newest = Math.max(0, ...[...known.active, ...known.history].map(({ number }) => number));

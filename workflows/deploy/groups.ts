@@ -1,5 +1,6 @@
 import { groupsOf, limitOf, type GroupRules } from '../../domain/deploy/groups';
 import { touchedUnits } from '../../domain/deploy/planRevert';
+import { present } from '../../domain/deploy/unavailable';
 import type { DeployRun } from './run';
 
 /** Whether groups of units are judged, and paused, by themselves. A rollback checks nothing and waits for nothing. */
@@ -7,9 +8,10 @@ export const isParallel = ({ input }: DeployRun): boolean => input.spec.mode ===
 
 /** How the groups that were updated so far are judged; undefined unless in parallel mode. */
 export function groupRules(run: DeployRun): GroupRules | undefined {
-  const { plan, snapshot, updates, pausedGroups } = run.record;
+  const { plan, snapshot, skipped, updates, pausedGroups } = run.record;
   if (!isParallel(run) || plan === null) return undefined;
   const { pauseBy, maxPaused } = run.input.spec;
-  const groups = groupsOf(touchedUnits(plan, snapshot, updates), pauseBy);
+  const touched = present({ snapshot: touchedUnits(plan, snapshot, updates), skipped });
+  const groups = groupsOf(touched, pauseBy);
   return { groups, limit: limitOf(maxPaused, groups.length), paused: pausedGroups.map(({ group }) => group) };
 }

@@ -2,6 +2,7 @@ import type { HealthReport } from '../../activities/healthWatch';
 import { skipsOf } from '../../domain/deploy/control';
 import { withPausedGroups, type GroupRules } from '../../domain/deploy/groups';
 import { withHealth } from '../../domain/deploy/state';
+import { present } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
 import type { Verdict } from '../../domain/health/verdict';
@@ -80,7 +81,7 @@ async function evaluate(
       activities.watchHealth.executeWithOptions({ summary }, [
         run.call,
         {
-          targets: { units: run.record.snapshot.map((unit) => unit.id), updatedBy },
+          targets: { units: present(run.record).map((unit) => unit.id), updatedBy },
           checks: withLookback(checks, spec.healthInterval),
           skips: skipsOf(run.record.control),
           onUnhealthy: spec.onUnhealthy,

@@ -3,6 +3,7 @@ import { targetsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from '
 import { toCounts } from '../../domain/deploy/counts';
 import { phaseOver } from '../../domain/deploy/control';
 import { change, withPhase } from '../../domain/deploy/state';
+import { stillTargeted } from '../../domain/deploy/unavailable';
 import type { Unit } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
@@ -14,6 +15,7 @@ import { passGates, whileHalted } from './gates';
 import { bakeMsOf, runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
+import { leaveOutLost } from './unavailable';
 import { giveUp, stopRest, type UpdateEnd } from './updates';
 
 /**
@@ -29,10 +31,10 @@ export async function runPhase(
   await passGates(run, phase);
   if (run.stop()) return;
   begin(run, phase);
-  const targets = targetsOf(phase, units, plan);
+  const targets = stillTargeted(targetsOf(phase, units, plan), run.record);
   const outdated = await countOutdated(run, targets);
   if (run.stop() || outdated === undefined) return close(run, phase);
-  if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return alreadyCurrent(run, phase);
+  if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return passOver(run, phase, targets);
   await update(run, phase, targets);
   const bakeMs = bakeMsOf(run, phase);
   const bakes = !leftEarly(run) && outdated > 0 && bakeMs > 0;
@@ -73,11 +75,12 @@ async function update(run: DeployRun, phase: PhasePlan, targets: readonly Planne
   for (let attempt = 1; !leftEarly(run); attempt += 1) {
     await control.hold();
     await untilNoGroupPaused(run, () => leftEarly(run), control.hold);
-    if (leftEarly(run)) return;
+    const left = stillTargeted(targets, run.record);
+    if (leftEarly(run) || left.length === 0) return;
     const id = updateId(run.workflowId, phase.key, attempt);
     sending(run, id);
     await joinAsGuest(run, id);
-    const request = { updateId: id, targets, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
+    const request = { updateId: id, targets: left, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
     const end = await runGuarded(run, phase, request, control);
     if (end.kind === 'met') return updated(run, phase, id, end.units);
     if (end.kind !== 'left') await giveUp(run, id);
@@ -105,7 +108,7 @@ async function act(
   end: Exclude<UpdateEnd, { kind: 'met' }>,
   attempt: number,
 ): Promise<void> {
-  if (end.kind === 'left') return;
+  if (end.kind === 'left' || (end.kind === 'stuck' && (await leaveOutLost(run)))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     run.pause('dependency', reason);
@@ -141,9 +144,12 @@ async function updated(run: DeployRun, phase: PhasePlan, id: string, units: read
 const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>
   state !== 'done' && state !== 'failed' && targeted - gone > live;
 
-function alreadyCurrent(run: DeployRun, phase: PhasePlan): void {
-  run.set((record) => withPhase(record, Number(phase.key), { skipped: 'already current' }));
-  run.note('phase-current', `${phase.name} is current already`);
+/** Nothing is left to do in it. */
+function passOver(run: DeployRun, phase: PhasePlan, targets: readonly PlannedTarget[]): void {
+  const isEmpty = targets.length === 0 && run.record.skipped.length > 0;
+  const skipped = isEmpty ? 'its units are unavailable' : 'already current';
+  run.set((record) => withPhase(record, Number(phase.key), { skipped }));
+  run.note('phase-current', isEmpty ? `${phase.name}: ${skipped}` : `${phase.name} is current already`);
   close(run, phase);
 }
 

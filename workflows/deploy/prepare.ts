@@ -1,11 +1,20 @@
-import { planCanary, planDeploy, planRollback, PlanError, withoutBakes } from '../../domain/deploy/plan';
+import {
+  planCanary,
+  planDeploy,
+  planFollowOn,
+  planRollback,
+  PlanError,
+  withoutBakes,
+  type DeployPlan,
+} from '../../domain/deploy/plan';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { asBefore } from '../../domain/deploy/planRevert';
 import { change, withPlan } from '../../domain/deploy/state';
+import { concerned, skipsUnavailable, withoutThem } from '../../domain/deploy/unavailable';
 import type { Unit } from '../../domain/fleet/unit';
 import { dependable, insist } from './dependable';
-import { whilePaused } from './pause';
 import type { DeployRun } from './run';
+import { heedUnavailable } from './unavailable';
 
 /**
  * Validates the configuration with the push type, reads the units, snapshots what each runs, and plans. Nothing was
@@ -29,7 +38,7 @@ export async function prepare(run: DeployRun, again?: 'again'): Promise<Ending |
   const fetched = await insist(run, 'fetchDeployUnits', (push) => push.fetchDeployUnits(run.call), stopped);
   if (fetched === undefined) return left(run);
   if ('refused' in fetched) return { kind: 'failed', reason: fetched.refused, fault: 'conveyor' };
-  return plan(run, fetched.value.service, fetched.value.units);
+  return plan(run, fetched.value.service, concerned(fetched.value.units, run.input));
 }
 
 /** The units as they are now. New ones are added to the snapshot, so that a revert knows what they ran. */
@@ -42,21 +51,18 @@ export async function fetchUnits(run: DeployRun): Promise<readonly Unit[]> {
   );
   if (fetched === undefined) return run.record.snapshot;
   const { units } = fetched.value;
-  const before = asBefore(units, run.input.revertTo);
+  const before = asBefore(toUpdate(run, units), run.input.revertTo);
   const known = new Set(run.record.snapshot.map(({ id }) => id));
   run.patch({ snapshot: [...run.record.snapshot, ...before.filter(({ id }) => !known.has(id))] });
-  await waitForUnavailable(run, units);
-  return units;
+  const again = await heedUnavailable(run, units);
+  return again && run.stop() === null ? fetchUnits(run) : toUpdate(run, units);
 }
 
 async function plan(run: DeployRun, service: string, units: readonly Unit[]): Promise<Ending | undefined> {
-  const { spec, artifacts, version, rollback, emergency, canary } = run.input;
   try {
-    const planned = canary
-      ? planCanary(spec, units, artifacts, version, canary)
-      : (rollback ? planRollback : planDeploy)(spec, units, artifacts, version);
-    const made = emergency?.skipBake ? withoutBakes(planned) : planned;
-    run.set((record, now) => change(withPlan(record, made, asBefore(units, run.input.revertTo), service), now, {}));
+    const made = planOf(run, units);
+    const before = asBefore(toUpdate(run, units), run.input.revertTo);
+    run.set((record, now) => change(withPlan(record, made, before, service), now, {}));
     run.note(
       'planned',
       `${made.phases.length} phases over ${units.length} units: ${made.phases.map(({ name }) => name).join(', ')}`,
@@ -65,20 +71,26 @@ async function plan(run: DeployRun, service: string, units: readonly Unit[]): Pr
     if (error instanceof PlanError) return { kind: 'failed', reason: error.message, fault: 'change' };
     throw error;
   }
-  await waitForUnavailable(run, units);
-  return run.stop() ? left(run) : undefined;
+  const again = await heedUnavailable(run, units);
+  if (run.stop()) return left(run);
+  if (again) return prepare(run, 'again');
+  const { skipped } = run.record;
+  return run.input.followOn && skipped.length === units.length
+    ? { kind: 'succeeded', reason: `nothing was updated, ${withoutThem(skipped)}` }
+    : undefined;
 }
 
-/** A unit whose region is down pauses the deploy until a person resumes it (`onUnitUnavailable: pause`). */
-async function waitForUnavailable(run: DeployRun, units: readonly Unit[]): Promise<void> {
-  const down = units.filter((unit) => !unit.available).map(({ id }) => id);
-  if (down.length === 0) return;
-  run.pause(
-    'unit',
-    `${down.join(', ')} ${down.length === 1 ? 'is' : 'are'} unavailable; resume when ${down.length === 1 ? 'it is' : 'they are'} back`,
-  );
-  await whilePaused(run);
+function planOf({ input }: DeployRun, units: readonly Unit[]): DeployPlan {
+  const { spec, artifacts, version, rollback, emergency, canary, followOn } = input;
+  if (canary) return planCanary(spec, units, artifacts, version, canary);
+  const make = followOn ? planFollowOn : rollback ? planRollback : planDeploy;
+  const planned = make(spec, units, artifacts, version);
+  return emergency?.skipBake ? withoutBakes(planned) : planned;
 }
+
+/** All of them, or those that are there. */
+const toUpdate = (run: DeployRun, units: readonly Unit[]): readonly Unit[] =>
+  skipsUnavailable(run.input) ? units.filter(({ available }) => available) : units;
 
 /** It was ended before anything was touched. */
 function left(run: DeployRun): Ending {

@@ -4,7 +4,7 @@ import { identityOf } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
 import { policyOf } from '../../domain/pipeline/requests';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
-import { emergencySpec, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import { emergencySpec, followOnSpec, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
 import { isUrgent } from '../../domain/release/urgent';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { release } from '../release';
@@ -43,7 +43,7 @@ const inProduction = ({ good }: PipelineState): string[] =>
   Object.entries(good).flatMap(([action, deploys]) => (deploys.length > 0 ? [action] : []));
 
 function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
-  const { number, artifacts, trigger, reportTo, emergency } = release;
+  const { number, artifacts, trigger, reportTo, emergency, followOn } = release;
   const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
     const last = good.at(-1);
     return last ? [[action, last.version] as const] : [];
@@ -52,7 +52,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     number,
     spec: specOf(state, release),
     artifacts,
-    previous: state.history.at(-1)?.artifacts ?? [],
+    previous: state.history.findLast((before) => before.trigger.kind !== 'follow-on')?.artifacts ?? [],
     trigger,
     lastGood: Object.fromEntries(lastGood),
     policy: policyOf(state),
@@ -60,6 +60,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     ...(state.frozen ? { frozen: state.frozen } : {}),
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),
+    ...(followOn === undefined ? {} : { followOn }),
   };
 }
 
@@ -71,7 +72,8 @@ function priorityOf({ spec }: PipelineState, { trigger }: ActiveRelease) {
 
 const PRIORITIES = { critical: 2, high: 3, normal: 4, low: 5 } as const;
 
-function specOf(state: PipelineState, { trigger, emergency }: ActiveRelease): PipelineSpec {
+function specOf(state: PipelineState, { trigger, emergency, followOn }: ActiveRelease): PipelineSpec {
+  if (followOn) return followOnSpec(state.spec, followOn.action);
   if (emergency) return emergencySpec(state.spec, emergency.action);
   return trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state)) : state.spec;
 }

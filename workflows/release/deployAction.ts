@@ -1,12 +1,13 @@
 import { startChild } from '@temporalio/workflow';
 import { versionOf, type Artifact } from '../../domain/artifact';
 import { leftBehind } from '../../domain/deploy/outcome';
+import { unitNames } from '../../domain/deploy/unavailable';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import { inputsOf, missingInputs } from '../../domain/release/graph';
-import { isUrgent } from '../../domain/release/urgent';
+import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
@@ -17,6 +18,7 @@ import { globalGroups, ownGroups, unhindered } from './guards';
 import { tell } from './notices';
 import { personPicks } from './pickAction';
 import type { ReleaseRun } from './run';
+import { untilUnitsReturn } from './unitReturn';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
@@ -30,6 +32,9 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
     const decision = await personPicks(run, name, { principals: [], timeoutMs: undefined });
     if (!decision.approved) return decision.close();
   }
+  const { followOn } = run.input;
+  if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
+    return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
   run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
   const admission = await admitted(run, name, { kind: 'deploy', artifacts, mutex: ownGroups(run, action) });
   const granted = admission?.kind === 'granted' ? admission : undefined;
@@ -54,13 +59,16 @@ function settledSince(run: ReleaseRun, name: string, before: number): Pick<Actio
   return settled === undefined ? {} : { settled };
 }
 
-/** With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for nobody. */
+/**
+ * With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for
+ * nobody, nor does what belongs to the rollout of another release.
+ */
 function isPickedByHand({ input, record }: ReleaseRun): boolean {
   const { mode, gates } = input.spec.schedule;
   const isDeploying = (name: string): boolean =>
     input.spec.actions[name]?.type === 'deploy' && record.actions[name]?.deploying === true;
   const hasBegun = record.deploys.length > 0 || Object.keys(record.actions).some(isDeploying);
-  return mode === 'manual' && gates === 'deploys' && !isUrgent(input.trigger) && !hasBegun;
+  return mode === 'manual' && gates === 'deploys' && !skipsTheQueue(input.trigger) && !hasBegun;
 }
 
 function refused(
@@ -160,7 +168,7 @@ function described(
   artifacts: readonly Artifact[],
   { lastGood = run.input.lastGood[name] ?? null, revertTo }: Granted,
 ) {
-  const { spec, trigger, emergency } = run.input;
+  const { spec, trigger, emergency, followOn } = run.input;
   return deployChild(run, name, {
     spec: action.with,
     artifacts,
@@ -168,6 +176,7 @@ function described(
     ...(action.window && trigger.kind !== 'rollback' ? { window: action.window } : {}),
     ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
     ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
+    ...(followOn ? { followOn: { units: followOn.units } } : {}),
     ...(revertTo === undefined ? {} : { revertTo }),
   });
 }

@@ -15,7 +15,6 @@ const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
 
 const OF_DEPLOY: readonly Missing<DeploySpec>[] = [
   ['lockstep', ['lockstep'], ({ lockstep }) => lockstep],
-  ['onUnitUnavailable: skip', ['onUnitUnavailable'], ({ onUnitUnavailable }) => onUnitUnavailable === 'skip'],
   ['completion.pre', ['completion', 'pre'], ({ completion }) => (completion?.pre ?? []).length > 0],
   ['completion.post', ['completion', 'post'], ({ completion }) => (completion?.post ?? []).length > 0],
 ];

@@ -1,0 +1,66 @@
+import { versionOf } from '../artifact';
+import type { DeploySettled } from '../release/state';
+import type { Admission } from './admission';
+import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+
+/**
+ * With a release for the units that a deploy left out because they were unavailable (DESIGN §5 "Phases"); it waits itself until
+ * they return. One that had to make way is made again, as long as nothing newer came through.
+ */
+export function followed(
+  state: PipelineState,
+  { number, trigger, followOn }: ActiveRelease,
+  { action, artifacts, result }: DeploySettled,
+  nowMs: number,
+): PipelineState {
+  const { outcome, skipped = [], cause } = result;
+  const of = followOn ? (trigger.of ?? number) : number;
+  const units = followOn && outcome === 'cancelled' && cause !== undefined ? followOn.units : skipped;
+  const isOver = outcome !== 'succeeded' && units === skipped;
+  if (isOver || units.length === 0 || state.good[action]?.at(-1)?.release !== of) return state;
+  const by = { kind: 'follow-on', actor: 'service:conveyor', key: null, of } as const;
+  return created(state, artifacts, by, nowMs, { followOn: { action, units } });
+}
+
+/** Why a follow-on is not needed any more: a newer version came through, or its own is known to be bad or was undone. */
+export function whyDropped(
+  state: PipelineState,
+  { number, artifacts, trigger, followOn }: ActiveRelease,
+): Exclude<Admission, { kind: 'granted' }> | undefined {
+  if (followOn === undefined) return undefined;
+  const bad = artifacts.flatMap((artifact) => isKnownBad(state, artifact) ?? [])[0];
+  if (bad) return { kind: 'bad-package', reason: `${bad.artifact} is known to be bad: ${bad.reason}` };
+  const now = state.good[followOn.action]?.at(-1)?.release ?? number;
+  if (now === trigger.of) return undefined;
+  const undoing = state.active.findLast(
+    (other) => other.trigger.kind === 'rollback' && other.trigger.of === trigger.of,
+  );
+  return { kind: 'superseded', by: undoing?.number ?? now };
+}
+
+/** The follow-on that a release is; undefined when it is none. */
+export const followOnOf = ({ active }: PipelineState, release: number): ActiveRelease | undefined =>
+  active.find(({ number, followOn }) => number === release && followOn !== undefined);
+
+/** Follow-ons that run, have not begun to deploy, and are to hear that they are not needed. */
+export const droppable = (state: PipelineState): readonly { release: ActiveRelease; why: Admission }[] =>
+  state.active.flatMap((release) => {
+    if (release.state !== 'running' || release.deploying || release.dropped) return [];
+    const why = whyDropped(state, release);
+    return why ? [{ release, why }] : [];
+  });
+
+/** What was good before the version of a follow-on: its units that run several go back to that. */
+export const goodBefore = (
+  good: readonly GoodDeploy[],
+  artifacts: ActiveRelease['artifacts'],
+): GoodDeploy | undefined => good.findLast(({ version }) => version !== versionOf(artifacts));
+
+/** A follow-on settles its own units; of the others what is to be inherited stays. */
+export function settledBy(
+  revertTo: Readonly<Record<string, string>> | undefined,
+  { followOn }: Pick<ActiveRelease, 'followOn'>,
+): Readonly<Record<string, string>> {
+  if (followOn === undefined || revertTo === undefined) return {};
+  return Object.fromEntries(Object.entries(revertTo).filter(([unit]) => !followOn.units.includes(unit)));
+}

@@ -1,0 +1,37 @@
+import { unitNames } from '../../domain/deploy/unavailable';
+import type { FollowOn } from '../../domain/pipeline/state';
+import type { DeployAction } from '../../domain/spec/pipeline';
+import { patientPush } from '../proxies';
+import { Leftovers, waitFor } from '../waiting';
+import type { ReleaseRun } from './run';
+
+/**
+ * A follow-on waits, for weeks if need be, until one of its units is available again, before it asks for its turn. Ends early
+ * when the release ends, or its pipeline says that nobody needs it any more: the answer to the question for its turn says why.
+ * @returns `gone` when its units are no more.
+ */
+export async function untilUnitsReturn(
+  run: ReleaseRun,
+  name: string,
+  { with: { pushType, config } }: DeployAction,
+  { units }: FollowOn,
+): Promise<'gone' | undefined> {
+  const { spec, number, trigger, settings } = run.input;
+  const isOne = units.length === 1;
+  run.patch(name, {
+    state: 'blocked',
+    blockedBy: `waiting until ${unitNames(units)} ${isOne ? 'is' : 'are'} available again`,
+  });
+  const deployId = run.deploys.workflowId(name);
+  const call = { pushType, pipeline: spec.pipeline, release: number, deployId, actor: trigger.actor, config };
+  const leftovers = new Leftovers();
+  const summary = `until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`;
+  const waited = await waitFor(
+    leftovers,
+    () => patientPush.waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
+    () => run.control.ending !== null || run.overtaken !== null || run.admissions.has(name),
+  );
+  await leftovers.drained();
+  if (waited.kind === 'failed') throw waited.error;
+  return waited.kind === 'done' && waited.value.available.length === 0 ? 'gone' : undefined;
+}
