@@ -30,6 +30,8 @@ export interface CommandInput {
   readonly check?: string;
   /** skip-health-check: for the present phase (default) or the whole deploy. */
   readonly for?: 'phase' | 'deploy';
+  /** skip-phase, skip-bake: the phase that is meant, so that whoever comes too late does not skip the next. */
+  readonly phase?: string;
   /** allow-artifact: `name@version`. */
   readonly artifact?: string;
   /** pick, retry: which action of the release. */

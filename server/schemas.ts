@@ -26,6 +26,7 @@ export const releaseRequest = z.strictObject({
 export const commandRequest = z.strictObject({
   reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
   noRevert: z.boolean().optional().describe('pause: an unhealthy verdict does not revert meanwhile'),
+  phase: z.string().optional().describe('skip-phase, skip-bake: the phase that is meant; refused when it is another'),
   notBad: z.boolean().optional().describe('revert: do not mark the artifact known-bad'),
   check: z.string().min(1).optional().describe('skip-health-check: one check by name; without it all of them'),
   for: z.enum(['phase', 'deploy']).optional().describe('skip-health-check: phase is the default'),

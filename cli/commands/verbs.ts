@@ -11,6 +11,7 @@ interface Options extends ReasonOption {
   readonly notBad?: boolean;
   readonly check?: string;
   readonly for?: string;
+  readonly phase?: string;
 }
 
 interface Described {
@@ -20,6 +21,9 @@ interface Described {
   readonly example: string;
   readonly options?: (command: Command) => Command;
 }
+
+const withPhase = (command: Command): Command =>
+  command.option('--phase <name>', 'only if this phase is under way: somebody else may have skipped it already');
 
 const VERBS: readonly Described[] = [
   {
@@ -52,13 +56,15 @@ const VERBS: readonly Described[] = [
     verb: 'skip-phase',
     operand: '<deploy>',
     description: 'leave the present phase unfinished; the next amount covers its rest',
-    example: 'conveyor skip-phase kvstore/12/deploy --reason "region x is drained"',
+    example: 'conveyor skip-phase kvstore/12/deploy --phase region-x --reason "region x is drained"',
+    options: withPhase,
   },
   {
     verb: 'skip-bake',
     operand: '<deploy>',
     description: 'end the bake of the present phase now',
     example: 'conveyor skip-bake kvstore/12/deploy --reason "hotfix, metrics looked at by hand"',
+    options: withPhase,
   },
   {
     verb: 'skip-health-check',
@@ -131,5 +137,6 @@ function extras(options: Options): Partial<CommandInput> {
     ...(options.notBad ? { notBad: true } : {}),
     ...(options.check === undefined ? {} : { check: options.check }),
     ...(options.for === undefined ? {} : { for: options.for }),
+    ...(options.phase === undefined ? {} : { phase: options.phase }),
   };
 }

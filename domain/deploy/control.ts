@@ -96,6 +96,10 @@ type Rule = (situation: Situation, input: CommandInput) => string | undefined;
 
 const inPhase: Rule = ({ phase }) => (phase ? undefined : 'no phase is under way');
 
+/** A person who names the phase that they see does not skip the next one when somebody else was quicker. */
+const otherPhase: Rule = ({ phase }, { phase: meant }) =>
+  phase && meant !== undefined && meant !== phase.name ? `phase ${phase.name} is under way, not ${meant}` : undefined;
+
 const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
   // A resume that still waits for its verdict is taken back by a new pause.
   pause: ({ control: { paused, resuming } }) =>
@@ -107,12 +111,16 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
   },
   cancel: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
   'skip-phase': (situation, input) => {
+    const other = otherPhase(situation, input);
+    if (other !== undefined) return other;
     if (situation.phase?.kind === 'completion')
       return 'the completion phase cannot be skipped; cancel or revert instead';
     if (situation.control.skipPhase) return 'the phase is being skipped already';
     return inPhase(situation, input);
   },
   'skip-bake': (situation, input) => {
+    const other = otherPhase(situation, input);
+    if (other !== undefined) return other;
     if (situation.control.skipBake) return 'the bake of this phase is skipped already';
     return situation.phase?.baked ? 'the bake of this phase is over' : inPhase(situation, input);
   },

@@ -107,6 +107,11 @@ describe('the verbs that a deploy takes', () => {
     check('running', 'skip-health-check', 'it has no check called cp (errors, cpu)', { check: 'cp' });
   });
 
+  test.each(['skip-phase', 'skip-bake'] as const)('%s of a phase that is named is refused in another', (verb) => {
+    expect(whyNot(SITUATIONS.running, verb, { phase: 'first' })).toBeUndefined();
+    check('running', verb, 'phase first is under way, not canary', { phase: 'canary' });
+  });
+
   test.each<[string, CommandInput, CommandInput, string | undefined]>([
     ['the same check twice', { check: 'cpu' }, { check: 'cpu' }, 'it is skipped already'],
     ['all checks after one', { check: 'cpu' }, {}, undefined],
