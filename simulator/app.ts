@@ -9,7 +9,8 @@ import { controllerServices } from './controllers/services';
 import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
-import { metricWorld, twinePushType } from './pushTypes/twine';
+import { metricWorld } from './metrics/series';
+import { twinePushType } from './pushTypes/twine';
 import { Simulation, type SimulationOptions } from './simulation';
 
 export interface SimulatorOptions extends SimulationOptions {

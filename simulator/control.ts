@@ -9,9 +9,9 @@ import { addArtifactRoutes } from './finders/control';
 import { controllerSchema } from './controllers/spec';
 import { httpFaultSchema } from './httpFaults';
 import { behaviourSchema } from './metrics/behaviour';
-import { STEP_MS } from './metrics/series';
+import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';
-import { metricWorld } from './pushTypes/twine';
+
 import type { Simulation } from './simulation';
 import { addFault, liftFault } from './twine/faults';
 import type { Job } from './twine/job';
@@ -63,6 +63,21 @@ const jobSchema = z.strictObject({
     .strictObject({ fetchMs: ms.default(3000), stopMs: ms.default(1000), startMs: ms.default(6000) })
     .default({ fetchMs: 3000, stopMs: 1000, startMs: 6000 }),
   controller: controllerSchema.optional(),
+  hotswap: z
+    .union([
+      z.boolean().transform((on) => (on ? { taskMb: 1000, containerMb: 2000 } : null)),
+      z.strictObject({ taskMb: z.number().positive().default(1000), containerMb: z.number().positive() }),
+    ])
+    .default(null),
+  autoscale: z
+    .strictObject({
+      min: size.min(1),
+      max: size,
+      targetCpu: z.number().gt(0).max(1).default(0.4),
+      everyMs: z.number().positive().default(60_000),
+    })
+    .refine(({ min, max }) => min <= max, { error: 'min is more than max' })
+    .optional(),
 });
 
 /** What a controller is told about its job's tasks must fit into one body. */
@@ -80,15 +95,13 @@ function addJobRoutes(app: Hono, simulation: Simulation): void {
     throw new ExtensionError('unknown-job', `no job ${name}`, { status: 404 });
   };
   app.post('/jobs', async (c) => {
-    const { tasks, service, controller, ...spec } = check(jobSchema, await body(c.req.raw));
-    checkSize(tasks, controller);
+    const { tasks, service, controller, autoscale, ...spec } = check(jobSchema, await body(c.req.raw));
+    checkSize(Math.max(tasks, autoscale?.max ?? 0), controller);
     if (simulation.fleet.jobs.has(spec.name))
       throw new ExtensionError('job-exists', `name: there is a job ${spec.name} already`, { status: 409 });
     const job = addJob(simulation, {
-      ...spec,
-      size: tasks,
-      service: service ?? spec.name,
-      control: controller ?? null,
+      ...{ ...spec, size: tasks, service: service ?? spec.name, control: controller ?? null },
+      autoscale: autoscale ? { ...autoscale, nominal: tasks } : null,
     });
     return c.json(viewJob(simulation, job), 201);
   });

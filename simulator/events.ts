@@ -53,6 +53,7 @@ export type DueEvent =
   | { readonly kind: 'fault-over'; readonly fault: string }
   | { readonly kind: 'move-away'; readonly fault: string }
   | { readonly kind: 'maintenance-due'; readonly fault: string }
+  | { readonly kind: 'autoscale'; readonly job: string }
   | { readonly kind: 'pace'; readonly region: string }
   | { readonly kind: 'control-due'; readonly job: string; readonly at: number }
   | {

@@ -4,12 +4,14 @@ import { decode, encode } from './kernel/codec';
 import { publishBuild, publishTag } from './finders/shelf';
 import { freshKernel, World, type KernelState } from './kernel/world';
 import { once, type Outcome } from './ledger';
+import { autoscale } from './metrics/autoscale';
 import { behaviourAt } from './metrics/behaviour';
+import { metricWorld } from './metrics/series';
 import { freshState, type SimulationState } from './state';
 import { resumePace } from './twine/allowance';
 import { onAnswer, prepareCall } from './twine/asking';
 import { liftFault, moveAway } from './twine/faults';
-import type { Fleet, Twine } from './twine/fleet';
+import { wholeFleet, type Fleet, type Twine } from './twine/fleet';
 import type { Job } from './twine/job';
 import { onMaintenanceDue } from './twine/maintenance';
 import { onTaskStarted, schedule } from './twine/scheduler';
@@ -80,8 +82,7 @@ export class Simulation implements Twine {
     if (!whole || saved.kernel === undefined || saved.state === undefined) throw new Error('not a snapshot');
     this.world.kernel = saved.kernel;
     // A snapshot from before the world had all that it has now lacks the rest.
-    const fresh = freshState();
-    this.state = { ...fresh, ...saved.state, fleet: { ...fresh.fleet, ...saved.state.fleet } };
+    this.state = { ...freshState(), ...saved.state, fleet: wholeFleet(saved.state.fleet) };
   }
 
   private handle(event: DueEvent): void {
@@ -92,6 +93,8 @@ export class Simulation implements Twine {
         return this.withJob(event.job, (job) => prepareCall(this, job, event.at));
       case 'control-answered':
         return this.withJob(event.job, (job) => onAnswer(this, job, event.sequence, event.ack, event.trouble));
+      case 'autoscale':
+        return this.withJob(event.job, (job) => autoscale(this, metricWorld(this), job));
       case 'maintenance-due':
         return onMaintenanceDue(this, event.fault);
       case 'pace':

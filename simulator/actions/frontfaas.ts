@@ -1,9 +1,8 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { hashText, noise } from '../kernel/random';
-import { STEP_MS } from '../metrics/series';
+import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
-import { metricWorld } from '../pushTypes/twine';
 import type { Simulation } from '../simulation';
 import { budgetOf, identifierOf, type Job } from '../twine/job';
 import { jobsOf } from './jobs';

@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
-import { metricWorld } from '../pushTypes/twine';
+import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
 import { jobsOf } from './jobs';
 import { optionsOf, outputNames, type Sight, type StartRun, watchService } from './runs';

@@ -1,11 +1,11 @@
 import type { Hono } from 'hono';
 import { ExtensionError, serveTaskController } from '../../sdk/server';
-import { valueAt } from '../metrics/series';
-import { metricWorld } from '../pushTypes/twine';
+import { cpuOf } from '../metrics/cpu';
+import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
 import { taskIdOf, type Control } from '../twine/control';
 import { currentCount } from '../twine/countLog';
-import { RUNNING, type Job } from '../twine/job';
+import type { Job } from '../twine/job';
 import { STANDARD_CONTROLLERS } from './index';
 import type { ControllerHandler, ControllerView } from './controller';
 
@@ -40,29 +40,6 @@ function viewOf(simulation: Simulation, name: string): ControllerView {
     tasks: () => Array.from({ length: find().size }, (_, slot) => taskIdOf(find(), slot)),
     running: () => currentCount(find().running),
     leader: () => (find().leader < 0 ? null : taskIdOf(find(), find().leader)),
-    cpu: () => cpuOf(simulation, find()),
+    cpu: () => cpuOf(metricWorld(simulation), find(), simulation.world.now),
   };
-}
-
-/** The mean of so many tasks is near enough to that of all. */
-const SAMPLE = 100;
-
-/** CPU of the running tasks of a job, 0 to 1, on average. */
-export function cpuOf(simulation: Simulation, job: Job): number {
-  const { tasks, size } = job;
-  const world = metricWorld(simulation);
-  const values: number[] = [];
-  for (let slot = 0; slot < size; slot += Math.max(1, Math.floor(size / SAMPLE))) {
-    if (tasks.state[slot] !== RUNNING) continue;
-    const task = {
-      slot,
-      start: tasks.starts[slot] ?? 0,
-      version: tasks.version[slot] ?? 0,
-      from: tasks.startedAt[slot] ?? 0,
-      to: Infinity,
-      crashed: false,
-    };
-    values.push(valueAt(world, job, 'system.cpu', task, simulation.world.now));
-  }
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

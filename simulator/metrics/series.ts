@@ -40,6 +40,17 @@ export interface MetricWorld {
   readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
 }
 
+export const metricWorld = (world: {
+  readonly world: { readonly kernel: { readonly seed: number; readonly speed: number } };
+  readonly fleet: Fleet;
+  readonly state: Pick<MetricWorld, 'behaviours'>;
+}): MetricWorld => ({
+  seed: world.world.kernel.seed,
+  speed: world.world.kernel.speed,
+  fleet: world.fleet,
+  behaviours: world.state.behaviours,
+});
+
 /**
  * The value of a metric of a task at a time, worked out from the seed and the history of the fleet alone, so that
  * nothing is stored. Units: cpu and error ratio 0–1, memory MB, rate requests a second, latency ms, log errors a minute,
@@ -109,7 +120,8 @@ function behaviourOf(world: MetricWorld, job: Job, task: Task, at: number): Beha
 function loadAt(world: MetricWorld, job: Job, at: number): number {
   const day = 1 + 0.25 * Math.sin((2 * Math.PI * ((at * world.speed) % DAY_MS)) / DAY_MS);
   const running = countAt(job.running, at);
-  return running === 0 ? day : (day * countAt(job.sizes, at)) / running;
+  // What comes in does not depend on how many tasks an autoscaler has put there.
+  return running === 0 ? day : (day * (job.autoscale?.nominal ?? countAt(job.sizes, at))) / running;
 }
 
 const minutesSince = (world: MetricWorld, from: number, at: number): number =>

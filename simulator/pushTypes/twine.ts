@@ -4,13 +4,14 @@ import type { RequestOf } from '../../sdk/protocol/common';
 import type { PushTypeProtocol, Target } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type MutatingCall } from '../../sdk/server';
 import type { UpdateVerb } from '../events';
-import { STEP_MS } from '../metrics/series';
+import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import { resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
-import type { Update } from '../twine/fleet';
+import { indexOf, type Update } from '../twine/fleet';
 import type { Job } from '../twine/job';
 import { countVersions } from '../twine/jobs';
+import { prefetch, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
 import { acceptUpdate, busyWith, commandUpdate, outdatedOf, progressOf, type UpdateTarget } from '../twine/updates';
 import { configuredJobs, configProblems } from './twineConfig';
@@ -38,6 +39,16 @@ export function twinePushType(simulation: Simulation): Hono {
     resumeUpdates: (request, call) => command(simulation, 'resume', request, call),
     cancelUpdates: (request, call) => command(simulation, 'cancel', request, call),
     runHealthChecks: (request) => runHealthChecks(simulation, request),
+    prefetch: (request, call) =>
+      simulation.once(TWINE, 'prefetch', request, call, () => {
+        const targets = request.targets.map((target, index) =>
+          toTarget(simulation, target, call, `targets.${index}`, true),
+        );
+        const news = targets.filter(({ job, version }) =>
+          prefetch(simulation, job, indexOf(simulation.fleet, version)),
+        );
+        return { answer: {}, effect: news.length > 0 };
+      }),
   });
 }
 
@@ -76,6 +87,8 @@ function executeUpdates(simulation: Simulation, request: Request<'executeUpdates
     if (new Set(answer.accepted).size < targets.length)
       throw new ExtensionError('invalid-request', 'targets: a unit is named twice');
     for (const target of targets) {
+      const noRoom = roomRefusal(target.job);
+      if (noRoom !== null) throw new ExtensionError('container-too-small', noRoom, { status: 409 });
       const other = busyWith(simulation.fleet, id, target);
       if (other !== null)
         throw new ExtensionError('unit-busy', `${target.job.name} is being updated by ${other}`, { status: 409 });
@@ -122,13 +135,6 @@ async function runHealthChecks(simulation: Simulation, request: Request<'runHeal
     },
   });
 }
-
-export const metricWorld = (simulation: Simulation) => ({
-  seed: simulation.world.kernel.seed,
-  speed: simulation.speed,
-  fleet: simulation.fleet,
-  behaviours: simulation.state.behaviours,
-});
 
 function findJob(simulation: Simulation, name: string, field: string): Job {
   const job = simulation.fleet.jobs.get(name);

@@ -1,4 +1,5 @@
 import type { Fleet } from '../twine/fleet';
+import { roomRefusal } from '../twine/swaps';
 
 /** The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service. */
 
@@ -28,6 +29,8 @@ function jobProblems(fleet: Fleet, jobs: readonly unknown[], name: unknown, inde
   if (job === undefined) return [{ path, message: `no job ${name}` }];
   if (jobs.indexOf(name) < index) return [{ path, message: `${name} is named twice` }];
   const first = fleet.jobs.get(String(jobs[0]));
+  const noRoom = roomRefusal(job);
+  if (noRoom !== null) return [{ path, message: noRoom }];
   if (first === undefined || first.service === job.service) return [];
   return [{ path, message: `${name} belongs to the service ${job.service}, ${first.name} to ${first.service}` }];
 }

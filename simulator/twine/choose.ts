@@ -1,6 +1,6 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { Fleet } from './fleet';
-import { DOWN, RUNNING, UPDATING, type Job } from './job';
+import { DOWN, RUNNING, UPDATING, updateOf, type Job } from './job';
 import { activeUnits, wants } from './scheduler';
 import { crashed, reachable } from './tasks';
 
@@ -44,7 +44,7 @@ type Outdated = (slot: number) => boolean;
 function touched(job: Job, updates: ReadonlySet<number>, outdated: Outdated): number[] {
   const slots: number[] = [];
   for (let slot = 0; slot < job.size; slot += 1)
-    if (updates.has(job.tasks.update[slot] ?? 0) && outdated(slot)) slots.push(slot);
+    if (updates.has(updateOf(job, slot)) && outdated(slot)) slots.push(slot);
   return slots;
 }
 
@@ -73,7 +73,7 @@ function reservedSlots(fleet: Fleet, job: Job, exclude: readonly string[]): (slo
   const updates = indicesOf(fleet, ids);
   const chosen = activeUnits({ fleet }, job).flatMap(([id, unit]) => (ids.includes(id) ? [...unit.slots] : []));
   const coming = new Set(chosen);
-  return (slot) => updates.has(job.tasks.update[slot] ?? 0) || coming.has(slot);
+  return (slot) => updates.has(updateOf(job, slot)) || coming.has(slot);
 }
 
 /** Down first, then running; those in flight for another update last, unless a revert cannot wait for them. */

@@ -1,6 +1,6 @@
 import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
 import type { World } from '../kernel/world';
-import type { Job } from './job';
+import { freshExtras, type Job } from './job';
 import { DEFAULT_PACE, type Pace, type PaceLimit } from './allowance';
 import type { FleetFault } from './topology';
 
@@ -18,6 +18,8 @@ export interface UnitUpdate {
   readonly waiting: Set<number> | null;
   /** How many more tasks the present batch may take, when only the region's rate limit held it up. */
   left: number;
+  /** Slots in which a new task did not live, so that the old one runs on. */
+  readonly rejected: Set<number>;
   /** Tasks stopped and not yet live. */
   inFlight: number;
   state: 'active' | 'paused' | UpdateEnd;
@@ -75,6 +77,20 @@ export const freshFleet = (): Fleet => ({
   paceLimit: DEFAULT_PACE,
   asking: new Set(),
 });
+
+/** A fleet that was written out, perhaps before it had all that it has now. */
+export function wholeFleet(saved: Fleet): Fleet {
+  const jobs = [...saved.jobs].map(([name, job]) => [name, { ...freshExtras(), ...job }] as const);
+  for (const { units } of saved.updates.values())
+    for (const [name, unit] of units) units.set(name, { ...freshProgress(), ...unit });
+  return { ...freshFleet(), ...saved, jobs: new Map(jobs) };
+}
+
+/** An update of a job that has begun nothing. */
+export const freshProgress = (): Pick<
+  UnitUpdate,
+  'cursor' | 'waiting' | 'left' | 'rejected' | 'inFlight' | 'state' | 'reason'
+> => ({ cursor: 0, waiting: null, left: 0, rejected: new Set(), inFlight: 0, state: 'active', reason: null });
 
 /** The index of a name, which is added when it is new. */
 export function indexOf(fleet: Fleet, name: string): number {

@@ -17,6 +17,31 @@ export interface Timings {
   readonly startMs: number;
 }
 
+/** A job whose new tasks start beside the old ones and take over their connections. */
+export interface Hotswap {
+  /** MB of memory: of one task, and of the container that must hold two of them. */
+  readonly taskMb: number;
+  readonly containerMb: number;
+}
+
+/** A task that starts beside the one that runs in its slot. */
+export interface Swap {
+  readonly version: number;
+  readonly update: number;
+}
+
+/** A job whose size follows its load. */
+export interface Autoscale {
+  readonly min: number;
+  readonly max: number;
+  /** CPU that running tasks are to have, 0 to 1. */
+  readonly targetCpu: number;
+  /** Simulated ms between two looks. */
+  readonly everyMs: number;
+  /** How many tasks would bear the average load at their usual CPU. */
+  readonly nominal: number;
+}
+
 /** One entry a slot. Versions and update ids are indices into the fleet's names; 0 is none. */
 export interface Columns {
   readonly state: Uint8Array;
@@ -61,6 +86,12 @@ export interface Job {
   readonly timings: Timings;
   /** Null for a job without a task controller. */
   readonly control: Control | null;
+  readonly hotswap: Hotswap | null;
+  readonly autoscale: Autoscale | null;
+  /** By slot. */
+  readonly swaps: Map<number, Swap>;
+  /** When each version will have been fetched on all machines, ms since the epoch. */
+  readonly prefetched: Map<number, number>;
   /** Slot of the task that leads, where there is a controller that may want to know; -1 while none runs. */
   leader: number;
   size: number;
@@ -82,7 +113,11 @@ export interface Job {
 export type JobSpec = Pick<
   Job,
   'name' | 'service' | 'region' | 'labels' | 'nSmall' | 'budget' | 'timings' | 'size' | 'version'
-> & { readonly control?: ControlSpec | null };
+> & {
+  readonly control?: ControlSpec | null;
+  readonly hotswap?: Hotswap | null;
+  readonly autoscale?: Autoscale | null;
+};
 
 /**
  * A job whose tasks all run, and have done so since `sinceMs`: a world that is looked at for the first time has a past,
@@ -99,7 +134,10 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
   const runningOf = new Map([[spec.version, countLog(sinceMs, spec.size)]]);
   const past: Past = { slot: [], start: [], version: [], update: [], from: [], to: [], crashed: [], previous: [] };
   return {
+    ...freshExtras(),
     ...spec,
+    hotswap: spec.hotswap ?? null,
+    autoscale: spec.autoscale ?? null,
     control: spec.control ? freshControl(spec.control) : null,
     leader: spec.control && spec.size > 0 ? Math.min(spec.control.leader, spec.size - 1) : -1,
     unavailable: 0,
@@ -113,6 +151,13 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
   };
 }
 
+/** What a job is without further ado: no controller, no hotswap, no autoscaling. */
+export const freshExtras = (): Pick<Job, 'control' | 'hotswap' | 'autoscale' | 'swaps' | 'prefetched' | 'leader'> => ({
+  ...{ control: null, hotswap: null, autoscale: null, leader: -1 },
+  swaps: new Map(),
+  prefetched: new Map(),
+});
+
 /** Makes room for `size` slots. */
 export function ensureCapacity(job: Job, size: number): void {
   if (size <= job.tasks.state.length) return;
@@ -120,6 +165,17 @@ export function ensureCapacity(job: Job, size: number): void {
   for (const key of Object.keys(larger) as (keyof Columns)[]) larger[key].set(job.tasks[key]);
   job.tasks = larger;
 }
+
+/** The version that a slot runs, or will as soon as the task beside it has taken over. */
+export const versionOf = (job: Job, slot: number): number =>
+  job.swaps.get(slot)?.version ?? job.tasks.version[slot] ?? 0;
+
+/** The update that touched a slot last. */
+export const updateOf = (job: Job, slot: number): number => job.swaps.get(slot)?.update ?? job.tasks.update[slot] ?? 0;
+
+/** Simulated ms until a new task of a version can start: nothing when it was fetched ahead. */
+export const fetchMsOf = (job: Job, version: number, now: number): number =>
+  (job.prefetched.get(version) ?? Infinity) <= now ? 0 : job.timings.fetchMs;
 
 /** How many tasks may be unavailable: percent rounds down, at least one. */
 export const budgetOf = (job: Pick<Job, 'budget' | 'size'>): number =>

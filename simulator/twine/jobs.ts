@@ -20,6 +20,8 @@ export interface JobView {
   readonly updating: number;
   readonly down: number;
   readonly moving: number;
+  /** With hotswap: running tasks beside which the next one starts. */
+  readonly swapping?: number;
 }
 
 /** Puts a job into the fleet, running `version`. */
@@ -28,6 +30,7 @@ export function addJob(twine: Twine, spec: Omit<JobSpec, 'version'> & { readonly
   const job = createJob({ ...spec, version: indexOf(fleet, spec.version) }, world.now - world.scaled(PAST_MS));
   fleet.jobs.set(job.name, job);
   twine.notify({ kind: 'job-sized', job: job.name, size: job.size, budget: job.budget });
+  if (job.autoscale) world.after(job.autoscale.everyMs, { kind: 'autoscale', job: job.name });
   return job;
 }
 
@@ -57,6 +60,7 @@ export function viewJob(twine: Twine, job: Job): JobView {
     updating: count(UPDATING),
     down: count(DOWN),
     moving: count(MOVING),
+    ...(job.hotswap && { swapping: job.swaps.size }),
   };
 }
 

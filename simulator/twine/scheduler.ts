@@ -3,8 +3,9 @@ import type { UpdateEnd } from '../events';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
 import { beginOp, completeOp, wakeControl } from './control';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { nSmallOf, RUNNING, UPDATING, type Job } from './job';
+import { fetchMsOf, nSmallOf, RUNNING, UPDATING, versionOf, type Job } from './job';
 import { relieve } from './moves';
+import { beginSwap } from './swaps';
 import { crashed, finishStart, leave, reachable, regionDown, schedulerDown, startAfter } from './tasks';
 
 /**
@@ -54,7 +55,7 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
     if (refusal !== null) break;
     beginOp(job, approval);
     // What has changed its mind since it was asked for is over at once.
-    if (job.tasks.state[approval.slot] === RUNNING) completeOp(job, approval.slot);
+    if (job.tasks.state[approval.slot] === RUNNING && !job.swaps.has(approval.slot)) completeOp(job, approval.slot);
     leaveQueue(unit, approval.slot);
   }
   if (waiting.size > 0) {
@@ -95,6 +96,7 @@ export function onTaskStarted(twine: Twine, job: Job, slot: number, epoch: numbe
   const start = finishStart(twine, job, slot, epoch);
   if (start === undefined) return;
   const { unit } = start;
+  if (!start.live && job.tasks.state[slot] === RUNNING) unit?.rejected.add(slot);
   const [id] = activeUnits(twine, job).find(([, active]) => active === unit) ?? [];
   if (!start.live && unit !== undefined && id !== undefined) {
     const version = nameOf(twine.fleet, unit.version) ?? '';
@@ -130,7 +132,7 @@ export function endUnit(
 export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>, slot: number): boolean {
   const { tasks } = job;
   if (slot >= job.size || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
-  return tasks.version[slot] !== unit.version || crashed(job, slot);
+  return versionOf(job, slot) !== unit.version || crashed(job, slot);
 }
 
 /** Takes a task; when it must wait, answers for what. */
@@ -146,11 +148,17 @@ function take(
   const update = twine.fleet.indices.get(id) ?? 0;
   const up = reachable(twine, job, slot);
   if (tasks.state[slot] === RUNNING) {
-    const budget = budgetRefusal(job);
+    const budget = job.hotswap ? null : budgetRefusal(job);
     if (budget !== null) return { by: 'budget', reason: budget };
     const pace = paceRefusal(twine, job.region);
     if (pace !== null) return { by: 'pace', reason: pace };
     spendPace(twine, job.region);
+  }
+  if (job.hotswap && tasks.state[slot] === RUNNING) {
+    if (!beginSwap(twine, job, slot, { version: unit.version, update })) return null;
+    unit.inFlight += 1;
+    unit.left -= 1;
+    return null;
   }
   // What cannot be reached is only told its version: it starts on it when its machine returns.
   leave(twine, job, slot, up ? UPDATING : (tasks.state[slot] ?? 0), 'update', update);
@@ -160,7 +168,7 @@ function take(
   if (!up) return null;
   unit.inFlight += 1;
   unit.left -= 1;
-  const { fetchMs, stopMs, startMs } = job.timings;
-  startAfter(twine, job, slot, fetchMs + stopMs + startMs);
+  const { stopMs, startMs } = job.timings;
+  startAfter(twine, job, slot, fetchMsOf(job, unit.version, twine.world.now) + stopMs + startMs);
   return null;
 }

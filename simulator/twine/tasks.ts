@@ -2,7 +2,7 @@ import type { TaskEvent } from '../events';
 import { completeOp, wakeControl } from './control';
 import { countLog, currentCount, setCount } from './countLog';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { DOWN, RUNNING, STATE_NAMES, UPDATING, type Job } from './job';
+import { DOWN, RUNNING, STATE_NAMES, UPDATING, updateOf, type Job } from './job';
 import { spareMachine } from './machines';
 import { covers } from './topology';
 
@@ -40,12 +40,13 @@ export const schedulerDown = (twine: Twine, region: string): boolean =>
 export function leave(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
   const { tasks } = job;
   const from = tasks.state[slot] ?? RUNNING;
-  const previous = nameOf(twine.fleet, tasks.update[slot] ?? 0);
+  const previous = nameOf(twine.fleet, updateOf(job, slot));
   if (from === RUNNING) closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
-  if (from === UPDATING) release(twine, job, slot);
+  if (from === UPDATING) release(twine, job, tasks.update[slot] ?? 0);
   completeOp(job, slot);
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   setState(twine, job, slot, to);
+  adoptSwap(twine, job, slot);
   const update_ = nameOf(twine.fleet, update);
   twine.notify({
     kind: 'task',
@@ -79,8 +80,9 @@ export function finishStart(
 ): { readonly unit: UnitUpdate | undefined; readonly live: boolean } | undefined {
   const { tasks } = job;
   if (slot >= job.size || tasks.epoch[slot] !== epoch) return undefined;
+  if (job.swaps.has(slot)) return finishSwap(twine, job, slot);
   const from = tasks.state[slot] ?? DOWN;
-  const unit = from === UPDATING ? release(twine, job, slot) : undefined;
+  const unit = from === UPDATING ? release(twine, job, tasks.update[slot] ?? 0) : undefined;
   tasks.starts[slot] = (tasks.starts[slot] ?? 0) + 1;
   completeOp(job, slot);
   tasks.epoch[slot] = epoch + 1;
@@ -130,9 +132,44 @@ const nameOfState = (state: number): TaskEvent['from'] => STATE_NAMES[state] ?? 
 const retryDelay = (crashes: number): number =>
   Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(crashes - 1, 10));
 
-/** The update in whose flight a slot was; it is no more. */
-function release(twine: Twine, job: Job, slot: number): UnitUpdate | undefined {
-  const owner = twine.fleet.updates.get(nameOf(twine.fleet, job.tasks.update[slot] ?? 0) ?? '');
+/** The task beside the old one has come up: it takes over or, when it does not live, the old one runs on. */
+function finishSwap(twine: Twine, job: Job, slot: number): ReturnType<typeof finishStart> {
+  const { tasks } = job;
+  const { version, update } = job.swaps.get(slot) ?? { version: 0, update: 0 };
+  job.swaps.delete(slot);
+  const unit = release(twine, job, update);
+  completeOp(job, slot);
+  tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
+  const live = !twine.crashesOnStart(nameOf(twine.fleet, version) ?? '', job.region);
+  if (live) {
+    closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
+    countRunning(twine, job, tasks.version[slot] ?? 0, -1);
+    countRunning(twine, job, version, 1);
+    tasks.starts[slot] = (tasks.starts[slot] ?? 0) + 1;
+    tasks.startedAt[slot] = twine.world.now;
+    tasks.version[slot] = version;
+    tasks.update[slot] = update;
+  }
+  const why = live ? 'started' : 'crashed';
+  const change = { from: 'running', to: 'running', why, update: null, previous: null } as const;
+  twine.notify({ kind: 'task', job: job.name, slot, ...change });
+  wakeControl(twine, job);
+  return { unit, live };
+}
+
+/** A slot is disturbed while a task started beside the old one: whatever starts there next is the new one. */
+function adoptSwap(twine: Twine, job: Job, slot: number): void {
+  const swap = job.swaps.get(slot);
+  if (swap === undefined) return;
+  job.swaps.delete(slot);
+  release(twine, job, swap.update);
+  job.tasks.version[slot] = swap.version;
+  job.tasks.update[slot] = swap.update;
+}
+
+/** The update in whose flight a task was; it is no more. */
+export function release(twine: Twine, job: Job, update: number): UnitUpdate | undefined {
+  const owner = twine.fleet.updates.get(nameOf(twine.fleet, update) ?? '');
   const unit = owner?.units.get(job.name);
   if (unit) unit.inFlight -= 1;
   return unit;
@@ -147,10 +184,13 @@ function setState(twine: Twine, job: Job, slot: number, to: number): void {
   const step = to === RUNNING ? 1 : -1;
   job.unavailable -= step;
   setCount(job.running, twine.world.now, currentCount(job.running) + step);
-  const version = tasks.version[slot] ?? 0;
+  countRunning(twine, job, tasks.version[slot] ?? 0, step);
+}
+
+function countRunning({ world }: Twine, job: Job, version: number, step: number): void {
   let log = job.runningOf.get(version);
-  if (log === undefined) job.runningOf.set(version, (log = countLog(twine.world.now, 0)));
-  setCount(log, twine.world.now, currentCount(log) + step);
+  if (log === undefined) job.runningOf.set(version, (log = countLog(world.now, 0)));
+  setCount(log, world.now, currentCount(log) + step);
 }
 
 /** When the leader stops, the next task that runs leads. */

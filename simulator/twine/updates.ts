@@ -1,7 +1,7 @@
 import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
 import { chooseSlots, indicesOf, withReverts, type Wish } from './choose';
-import { deployOf, indexOf, type Fleet, type Twine, type UnitUpdate, type Update } from './fleet';
+import { deployOf, freshProgress, indexOf, type Fleet, type Twine, type UnitUpdate, type Update } from './fleet';
 import { DOWN, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
 import { crashed, reachable } from './tasks';
@@ -82,8 +82,7 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
   const wish = { ...target, version, urgency: update.urgency };
   const slots = chooseSlots(fleet, job, wish, world.now);
   const waiting = job.control ? new Set(slots) : null;
-  const progress = { cursor: 0, waiting, left: 0, inFlight: 0, state: 'active', reason: null } as const;
-  update.units.set(job.name, { job: job.name, version, acceptedAt: world.now, slots, ...progress });
+  update.units.set(job.name, { ...freshProgress(), job: job.name, version, acceptedAt: world.now, slots, waiting });
   if (update.wholeUnit || revertsWholeUnit(twine, job, updatedBy)) {
     job.version = version;
     job.update = indexOf(fleet, update.id);
@@ -130,7 +129,10 @@ function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: C
   const { tasks } = job;
   if (slot >= job.size || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
   else if (tasks.state[slot] === DOWN && !reachable(twine, job, slot)) counts.unreachable += 1;
-  else if (tasks.version[slot] !== unit.version || (tasks.state[slot] !== RUNNING && tasks.state[slot] !== DOWN))
+  else if (unit.rejected.has(slot) && tasks.version[slot] !== unit.version) {
+    counts.updated += 1;
+    counts.failed += 1;
+  } else if (tasks.version[slot] !== unit.version || (tasks.state[slot] !== RUNNING && tasks.state[slot] !== DOWN))
     return;
   else {
     counts.updated += 1;

@@ -1,0 +1,23 @@
+import { currentCount } from '../twine/countLog';
+import type { Twine } from '../twine/fleet';
+import type { Job } from '../twine/job';
+import { resizeJob } from '../twine/jobs';
+import { schedulerDown } from '../twine/tasks';
+import { cpuOf } from './cpu';
+import type { MetricWorld } from './series';
+
+/** A job is not resized for less than this share of it, unless to a bound. */
+const SLACK = 0.05;
+
+/** Sizes a job so that its running tasks come to the CPU that they are to have, and looks again later. */
+export function autoscale(twine: Twine, world: MetricWorld, job: Job): void {
+  const spec = job.autoscale;
+  if (spec === null) return;
+  twine.world.after(spec.everyMs, { kind: 'autoscale', job: job.name });
+  const running = currentCount(job.running);
+  if (running === 0 || schedulerDown(twine, job.region)) return;
+  const wanted = Math.ceil((running * cpuOf(world, job, twine.world.now)) / spec.targetCpu);
+  const size = Math.min(spec.max, Math.max(spec.min, wanted));
+  const atBound = size === spec.min || size === spec.max;
+  if (size !== job.size && (atBound || Math.abs(size - job.size) > SLACK * job.size)) resizeJob(twine, job, size);
+}

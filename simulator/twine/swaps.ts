@@ -1,0 +1,37 @@
+import { nameOf, type Twine } from './fleet';
+import { fetchMsOf, type Job, type Swap } from './job';
+import { release, startAfter } from './tasks';
+
+/**
+ * A new task starts beside the one that runs in a slot; nothing becomes unavailable meanwhile. False when nothing has to
+ * start, because the slot runs that version and only what was starting beside it is given up.
+ */
+export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boolean {
+  const { tasks } = job;
+  const begun = job.swaps.get(slot);
+  const previous = nameOf(twine.fleet, begun?.update ?? tasks.update[slot] ?? 0);
+  if (begun) release(twine, job, begun.update);
+  job.swaps.delete(slot);
+  tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
+  const starts = tasks.version[slot] !== swap.version;
+  if (starts) {
+    job.swaps.set(slot, swap);
+    startAfter(twine, job, slot, fetchMsOf(job, swap.version, twine.world.now) + job.timings.startMs);
+  } else tasks.update[slot] = swap.update;
+  const change = { from: 'running', to: 'running', why: 'update', previous } as const;
+  twine.notify({ kind: 'task', job: job.name, slot, ...change, update: nameOf(twine.fleet, swap.update) });
+  return starts;
+}
+
+/** Why a job's tasks cannot be updated at all; null when they can. */
+export function roomRefusal({ name, hotswap }: Job): string | null {
+  if (hotswap === null || hotswap.containerMb >= 2 * hotswap.taskMb) return null;
+  return `hotswap needs room for two tasks of ${hotswap.taskMb} MB, but a container of ${name} has ${hotswap.containerMb} MB`;
+}
+
+/** Has a version fetched on all machines of a job, so that its tasks start sooner. True when that was news. */
+export function prefetch(twine: Twine, job: Job, version: number): boolean {
+  if (job.prefetched.has(version)) return false;
+  job.prefetched.set(version, twine.world.now + twine.world.scaled(job.timings.fetchMs));
+  return true;
+}
