@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { windowAt } from '../../domain/calendar/window';
 import { PlanError } from '../../domain/deploy/plan';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
@@ -8,11 +8,13 @@ import type { PlanView } from '../../domain/views';
 import { callExtension } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { loadRegistry } from '../../sdk/registry';
+import { fleetBeside, readUnits } from '../fleetFile';
 import { actorOf, type Io } from '../io';
-import { emit } from '../output';
-import { readText, requirePipelineFile } from '../pipelineFile';
+import { emit, note } from '../output';
+import { pastUpdateMs } from '../pastDeploys';
+import { requirePipelineFile } from '../pipelineFile';
 import { renderPlan } from '../render/plan';
-import { durationOption, examples, type Register } from './command';
+import { durationOption, examples, type Call, type Register } from './command';
 
 interface Options {
   readonly action?: string;
@@ -21,7 +23,8 @@ interface Options {
   readonly updateTime?: string;
 }
 
-const DEFAULT_UPDATE_TIME_MS = 300_000;
+/** Where nothing is known: said with the plan. */
+const ASSUMED_UPDATE_TIME_MS = 300_000;
 
 export const plan: Register = (program, cli) => {
   program
@@ -30,31 +33,47 @@ export const plan: Register = (program, cli) => {
     .option('--action <name>', 'which deploy action, when there are several')
     .option('--now <time>', 'plan as if it began then (ISO-8601)')
     .option('--units <file>', 'the fleet, as fetchDeployUnits answers it; else the push type is asked')
-    .option('--update-time <duration>', 'how long updating one phase takes (default 5m)')
+    .option('--update-time <duration>', 'how long the updates of one phase take (default: as in past deploys, else 5m)')
     .addHelpText(
       'after',
       examples(
         'conveyor plan pipeline.yaml',
         'conveyor plan pipeline.yaml --units fleet.json --now 2026-11-23T09:00:00Z',
+        'conveyor plan examples/storage/pipeline.yaml --now 2026-11-23T09:00-08:00 --update-time 25m',
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async ({ io, output, options }, file) => {
+      cli.handle<Options, [string]>(async (call, file) => {
+        const { io, output, options } = call;
         const { spec } = await requirePipelineFile(file);
         const [name, action] = deployActionOf(spec, options.action);
         const nowMs = timeOption(options.now) ?? io.now();
-        const updateTimeMs = durationOption('--update-time', options.updateTime) ?? DEFAULT_UPDATE_TIME_MS;
+        const givenMs = durationOption('--update-time', options.updateTime);
         const units =
-          options.units === undefined ? await askPushType(io, spec, name, action) : readUnits(options.units);
-        const planned = planOf(spec, name, units, { now: nowMs, updateTimeMs });
+          options.units === undefined
+            ? await fleetOf(io, file, spec, name, action)
+            : readUnits(options.units, action.with.config);
+        const times = { now: nowMs, windowAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
+        const planned = planOf(spec, name, units, times);
         emit(io, output, planned, {
-          text: (view) => renderPlan(planned, { ...view, now: nowMs }),
+          text: (view) => renderPlan(planned, { ...view, now: nowMs }, action.window),
           name: planned.phases.map((phase) => phase.name),
         });
         return 0;
       }),
     );
 };
+
+/** As given, else as in the past, else assumed. */
+async function updateTime(
+  { io, connect }: Call<Options>,
+  givenMs: number | undefined,
+  pipeline: string,
+  action: string,
+): Promise<Pick<PlanTimes, 'updateTimeMs' | 'assumed'>> {
+  const knownMs = givenMs ?? (await pastUpdateMs(io, connect, pipeline, action));
+  return knownMs === null ? { updateTimeMs: ASSUMED_UPDATE_TIME_MS, assumed: true } : { updateTimeMs: knownMs };
+}
 
 /** @throws plan-impossible when the phases do not fit the fleet. */
 function planOf(spec: PipelineSpec, name: string, units: readonly Unit[], times: PlanTimes): PlanView {
@@ -90,25 +109,27 @@ function timeOption(text: string | undefined): number | undefined {
   throw conveyorError('usage', { text: `--now ${text} is no time`, hint: 'write it as 2026-11-23T09:00:00Z' });
 }
 
-/** A file as `fetchDeployUnits` answers it, in JSON or YAML. */
-function readUnits(file: string): readonly Unit[] {
-  const parsed = pushTypeProtocol.fetchDeployUnits.response.safeParse(parseValue(readText(file), file));
-  if (parsed.success) return parsed.data.units;
-  const [issue] = parsed.error.issues;
-  const detail = `${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;
-  throw conveyorError('file-unreadable', { file, detail: `not what fetchDeployUnits answers: ${detail}` });
-}
-
-function parseValue(text: string, file: string): unknown {
+/** What the push type says; where it does not answer, the jobs that lie beside the pipeline file, and that is said. */
+async function fleetOf(
+  io: Io,
+  file: string,
+  spec: PipelineSpec,
+  name: string,
+  action: DeployAction,
+): Promise<readonly Unit[]> {
+  const { config, pushType } = action.with;
   try {
-    return parse(text);
+    return await askPushType(io, spec, name, action);
   } catch (error) {
-    throw conveyorError('file-unreadable', {
-      file,
-      detail: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
-    });
+    const beside = isUnavailable(error) ? fleetBeside(file, config) : undefined;
+    if (beside === undefined) throw error;
+    note(io, `${pushType} does not answer: planned for the fleet of ${beside}`);
+    return readUnits(beside, config);
   }
 }
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof ConveyorError && error.code === 'extension-unavailable';
 
 async function askPushType(io: Io, spec: PipelineSpec, name: string, action: DeployAction): Promise<readonly Unit[]> {
   const service = loadRegistry(undefined, io.env).find('push-type', action.with.pushType);

@@ -1,36 +1,38 @@
+import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
 import { alignRows, paint, type View } from './paint';
-import { clock } from './words';
 
 const UNITS_SHOWN = 4;
 
-/** What each phase of a deploy would reach, and when. */
-export function renderPlan(plan: PlanView, view: View): string {
+/** What each phase of a deploy would reach, and when: in the zone of its window, where it has one. */
+export function renderPlan(plan: PlanView, reader: View, window?: ActionSpec['window']): string {
+  const view = window ? { ...reader, timeZone: window.timezone } : reader;
   const colors = paint(view.color);
   const heading = ['PHASE', 'SCOPE', 'AMOUNT', 'REACHES', 'TASKS', 'STARTS', 'UPDATED', 'BAKED', 'UNITS'].map(
     colors.bold,
   );
-  const rows = plan.phases.map((phase) => [
+  const rows = plan.phases.map(({ startsAt, updatedAt, bakedAt, ...phase }) => [
     `${phase.index + 1} ${phase.name}`,
     phase.scope,
     phase.amount,
     `${Number(phase.effectivePercent.toPrecision(3))}%`,
     String(phase.units.reduce((total, unit) => total + unit.tasks, 0)),
-    timeWord(phase.startsAt, view),
-    timeWord(phase.updatedAt, view),
-    timeWord(phase.bakedAt, view),
+    startsAt === null ? '–' : moment(startsAt, view),
+    laterWord(updatedAt, startsAt, view),
+    laterWord(bakedAt, updatedAt, view),
     unitWords(phase.units),
   ]);
   const finish =
     plan.finishesAt === null
       ? 'when it finishes is not known'
-      : `finishes ${clock(plan.finishesAt, view)}, ${formatDuration(Math.max(0, Date.parse(plan.finishesAt) - view.now))} from now`;
+      : `finishes ${moment(plan.finishesAt, view)}, ${formatDuration(Math.max(0, Date.parse(plan.finishesAt) - view.now))} from now`;
   return joinSections(
     [
       [
         `${colors.bold(`${plan.pipeline} ${plan.action}`)}  ${plan.pattern}, ${plural(plan.phases.length, 'phase')}, ${finish}`,
+        ...windowWords(window),
       ],
       alignRows([heading, ...rows]),
       plan.warnings.map((warning) => `${colors.yellow('⚠')} ${warning.code}: ${warning.message}`),
@@ -39,7 +41,31 @@ export function renderPlan(plan: PlanView, view: View): string {
   );
 }
 
-const timeWord = (iso: string | null, view: View): string => (iso === null ? '–' : clock(iso, view));
+function windowWords(window: ActionSpec['window']): string[] {
+  if (window === undefined) return [];
+  const { days, from, to, timezone, onClose } = window;
+  const closing = onClose === 'pause' ? 'updates pause at closing' : 'the phase under way is finished at closing';
+  return [`window ${days.join(', ')} ${from}–${to}, ${closing}; times in ${timezone}`];
+}
+
+/** `Mon 23 Nov 09:00`, with seconds where there are any. */
+function moment(iso: string, view: View): string {
+  const format = (options: Intl.DateTimeFormatOptions): string =>
+    new Intl.DateTimeFormat('en-GB', { ...options, ...(view.timeZone ? { timeZone: view.timeZone } : {}) }).format(
+      Date.parse(iso),
+    );
+  const day = format({ weekday: 'short', day: '2-digit', month: 'short' }).replace(',', '');
+  const time = format({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  return `${day} ${time.replace(/(:\d\d):00$/, '$1')}`;
+}
+
+/** The day only where it is another one. */
+function laterWord(iso: string | null, before: string | null, view: View): string {
+  if (iso === null) return '–';
+  const [whole, earlier] = [moment(iso, view), before === null ? '' : moment(before, view)];
+  const day = whole.slice(0, whole.lastIndexOf(' '));
+  return earlier.startsWith(day) ? whole.slice(day.length + 1) : whole;
+}
 
 function unitWords(units: PlanView['phases'][number]['units']): string {
   const shown = units.slice(0, UNITS_SHOWN).map((unit) => `${unit.id}: ${unit.tasks}`);

@@ -1,38 +1,83 @@
 import type { Unit } from '../fleet/unit';
-import { plannedTasks, unitsOf, type DeployPlan } from './plan';
+import { plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
 
 /** The deployment patterns of Conveyor §6.5.2, in the order in which they take precedence. */
 export type Pattern = 'single parallel' | 'single' | 'region-by-region' | 'linear' | 'super-linear' | 'misc';
 
 /**
- * Which of the usual ways of deploying a plan is: everything at once, a whole region at a time, or shares of the fleet
- * that grow by the same amount or faster. The completion phase counts only where it still updates something.
+ * Which of the usual ways of deploying a plan is: everything at once (in parallel, where that is several units), a whole
+ * region at a time, or shares of the fleet that grow by the same amount or faster. A phase that reaches nothing new, as the
+ * completion often does, is no step.
  */
-export function patternOf(plan: DeployPlan, units: readonly Unit[], mode: 'sequential' | 'parallel'): Pattern {
-  const shares = cumulativeShares(plan, units);
-  const steps = shares.map((share, index) => share - (shares[index - 1] ?? 0)).filter((step) => step > 1e-9);
-  if (steps.length <= 1) return mode === 'parallel' ? 'single parallel' : 'single';
-  if (isByRegion(plan)) return 'region-by-region';
-  const growth = steps.slice(1).map((step, index) => step - (steps[index] ?? 0));
-  if (growth.every((more) => Math.abs(more) < TOLERANCE)) return 'linear';
-  return growth.every((more) => more > 0) ? 'super-linear' : 'misc';
+export function patternOf(plan: DeployPlan, units: readonly Unit[]): Pattern {
+  const steps = stepsOf(plan, units).filter(({ reached }) => reached.length > 0);
+  const [only] = steps;
+  if (only === undefined || steps.length === 1) return (only?.reached.length ?? 0) > 1 ? 'single parallel' : 'single';
+  if (isByRegion(steps, units)) return 'region-by-region';
+  const shares = steps.map(({ share }) => share);
+  if (Math.max(...shares) - Math.min(...shares) <= (TOLERANCE * sum(shares)) / shares.length) return 'linear';
+  const grows = shares.every((share, index) => index === 0 || share > (shares[index - 1] ?? 0));
+  return grows ? 'super-linear' : 'misc';
 }
 
 /** How much of the fleet's tasks is on the version after each phase, from 0 to 1. */
 export function cumulativeShares(plan: DeployPlan, units: readonly Unit[]): number[] {
-  const total = units.reduce((sum, unit) => sum + unit.size, 0);
+  const total = sum(units.map(({ size }) => size));
   const reached = new Map<string, number>();
   return plan.phases.map((phase) => {
     for (const unit of unitsOf(phase, units))
       reached.set(unit.id, Math.max(reached.get(unit.id) ?? 0, plannedTasks(phase, unit)));
-    return total === 0 ? 1 : [...reached.values()].reduce((sum, tasks) => sum + tasks, 0) / total;
+    return total === 0 ? 1 : sum([...reached.values()]) / total;
   });
 }
 
-/** Steps that differ by rounding to whole tasks still count as equal. */
-const TOLERANCE = 0.02;
+/** What each phase brings to the version that none before it did: nothing, where its tasks are current already. */
+export function reachedBy(plan: DeployPlan, units: readonly Unit[]): (readonly Unit[])[] {
+  return stepsOf(plan, units).map(({ reached }) => reached);
+}
 
-const isByRegion = (plan: DeployPlan): boolean => {
-  const written = plan.phases.filter(({ kind }) => kind === 'partial');
-  return written.length > 0 && written.every(({ scope, amount }) => scope.startsWith('region:') && 'all' in amount);
-};
+/** Shares are of the fleet, as written: rounding to whole tasks of small units would hide what was meant. */
+interface Step {
+  readonly reached: readonly Unit[];
+  readonly share: number;
+  /** Units that it began and finished. */
+  readonly whole: number;
+}
+
+function stepsOf(plan: DeployPlan, units: readonly Unit[]): Step[] {
+  const total = sum(units.map(({ size }) => size));
+  const tasks = new Map<string, number>();
+  const written = new Map<string, number>();
+  return plan.phases.map((phase) => {
+    const reached = unitsOf(phase, units).filter((unit) => plannedTasks(phase, unit) > (tasks.get(unit.id) ?? 0));
+    const whole = reached.filter((unit) => !tasks.has(unit.id) && plannedTasks(phase, unit) === unit.size).length;
+    const grown = reached.map((unit) => {
+      const [before, after] = [written.get(unit.id) ?? 0, writtenTasks(phase, unit)];
+      tasks.set(unit.id, plannedTasks(phase, unit));
+      written.set(unit.id, Math.max(before, after));
+      return Math.max(0, after - before);
+    });
+    return { reached, whole, share: sum(grown) / total };
+  });
+}
+
+const writtenTasks = (phase: PhasePlan, unit: Unit): number =>
+  'percent' in phase.amount ? (phase.amount.percent * unit.size) / 100 : plannedTasks(phase, unit);
+
+/** Steps that differ by this share of their mean count as equal: thirds are 33 %, 33 % and 34 %. */
+const TOLERANCE = 0.2;
+
+/** Each step is all of one region, and nothing else. */
+const isByRegion = (steps: readonly Step[], units: readonly Unit[]): boolean =>
+  steps.every(({ reached, whole }) => {
+    const region = reached[0]?.labels['region'];
+    const there = units.filter(({ labels, size }) => labels['region'] === region && size > 0);
+    return (
+      region !== undefined &&
+      whole === reached.length &&
+      reached.length === there.length &&
+      reached.every(({ labels }) => labels['region'] === region)
+    );
+  });
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

@@ -1,9 +1,12 @@
+import type { Window, WindowState } from '../calendar/window';
 import { formatAmount, tasksOf, type PhaseAmount } from '../fleet/amount';
+import { inScope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
-import type { PipelineSpec } from '../spec/pipeline';
-import { formatTime } from '../text';
+import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
+import { formatDuration, formatTime } from '../text';
 import type { PlanView } from '../views';
-import { cumulativeShares, patternOf } from './pattern';
+import { estimate } from './estimate';
+import { cumulativeShares, patternOf, reachedBy } from './pattern';
 import { planDeploy, plannedTasks, unitsOf, PlanError, type DeployPlan, type PhasePlan } from './plan';
 
 /** What an estimate rests on. In ms. */
@@ -11,6 +14,10 @@ export interface PlanTimes {
   readonly now: number;
   /** How long the updates of one phase take. */
   readonly updateTimeMs: number;
+  /** Nobody said so, and no deploy of the past did. */
+  readonly assumed?: boolean;
+  /** How a window stands at a moment. */
+  readonly windowAt: (window: Window, atMs: number) => WindowState;
 }
 
 /**
@@ -22,11 +29,11 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
   if (deploy?.type !== 'deploy') throw new PlanError(`${action} is no deploy action of ${spec.pipeline}`);
   const plan = planDeploy(deploy.with, units, [], '');
   const shares = cumulativeShares(plan, units);
-  const schedule = scheduleOf(plan, times);
+  const estimated = timesOf(plan, units, deploy.window, times);
   return {
     pipeline: spec.pipeline,
     action,
-    pattern: patternOf(plan, units, deploy.with.mode),
+    pattern: patternOf(plan, units),
     phases: plan.phases.map((phase, index) => ({
       index,
       name: phase.name,
@@ -34,36 +41,55 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
       amount: formatAmount(phase.amount),
       effectivePercent: Math.round((shares[index] ?? 0) * 1000) / 10,
       units: unitsOf(phase, units).map((unit) => ({ id: unit.id, tasks: plannedTasks(phase, unit) })),
-      startsAt: schedule[index]?.startsAt ?? null,
-      updatedAt: schedule[index]?.updatedAt ?? null,
-      bakedAt: schedule[index]?.bakedAt ?? null,
+      ...{ startsAt: null, updatedAt: null, bakedAt: null, ...estimated[index] },
     })),
-    finishesAt: schedule.at(-1)?.bakedAt ?? null,
-    warnings: plan.phases.flatMap((phase) => warningOf(phase, unitsOf(phase, units))),
+    finishesAt: estimated.at(-1)?.bakedAt ?? null,
+    warnings: [...plan.phases.flatMap((phase) => warningOf(phase, units)), ...assumption(times)],
   };
 }
 
-function scheduleOf(plan: DeployPlan, { now, updateTimeMs }: PlanTimes) {
-  let at = now;
-  return plan.phases.map(({ bakeMs }) => {
-    const startsAt = formatTime(at);
-    const updated = at + updateTimeMs;
-    at = updated + bakeMs;
-    return { startsAt, updatedAt: formatTime(updated), bakedAt: formatTime(at) };
-  });
+type Shown = Pick<PlanView['phases'][number], 'startsAt' | 'updatedAt' | 'bakedAt'>;
+
+function timesOf(
+  plan: DeployPlan,
+  units: readonly Unit[],
+  window: ActionSpec['window'],
+  { now, updateTimeMs, windowAt }: PlanTimes,
+): Shown[] {
+  const reached = reachedBy(plan, units);
+  const lengths = plan.phases.map(({ bakeMs }, index) =>
+    reached[index]?.length === 0 ? { updateMs: 0, bakeMs: 0 } : { updateMs: updateTimeMs, bakeMs },
+  );
+  const open = window && { onClose: window.onClose, stateAt: (atMs: number) => windowAt(window, atMs) };
+  return estimate(lengths, now, open).map(({ startsAtMs, updatedAtMs, bakedAtMs }) => ({
+    startsAt: formatTime(startsAtMs),
+    updatedAt: formatTime(updatedAtMs),
+    bakedAt: formatTime(bakedAtMs),
+  }));
+}
+
+function assumption({ assumed, updateTimeMs }: PlanTimes): PlanView['warnings'] {
+  if (!assumed) return [];
+  const message = `no past deploy tells how long updates take: ${formatDuration(updateTimeMs)} a phase is assumed; --update-time says otherwise`;
+  return [{ code: 'assumed-update-time', message }];
 }
 
 function warningOf(phase: PhasePlan, units: readonly Unit[]): PlanView['warnings'] {
-  const misleading = misleadingPercent(
-    phase.amount,
-    units.map(({ size }) => size),
-  );
+  const inside = units.filter((unit) => inScope(phase.scope, unit));
+  const ofUnits = 'units' in phase.amount;
+  const misleading = ofUnits
+    ? misleadingPercent(phase.amount.units, [inside.length])
+    : misleadingPercent(
+        phase.amount,
+        inside.map(({ size }) => size),
+      );
   if (misleading === undefined) return [];
   const effective = Math.round(misleading.effective * 10) / 10;
+  const why = ofUnits ? 'since it takes at least one of them' : 'since each gives at least one task';
   return [
     {
       code: 'misleading-percent',
-      message: `${misleading.written}% in phase ${phase.name} means ${effective}% of these units, since each gives at least one task`,
+      message: `${misleading.written}% in phase ${phase.name} means ${effective}% of these units, ${why}`,
     },
   ];
 }

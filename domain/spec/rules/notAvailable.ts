@@ -20,7 +20,6 @@ const OF_DEPLOY: readonly Missing<DeploySpec>[] = [
 ];
 
 const OF_PHASE: readonly Missing<NonNullable<DeploySpec['phases']>[number]>[] = [
-  ['amount: { units }', ['amount'], ({ amount }) => 'units' in amount],
   ['pre', ['pre'], ({ pre }) => pre.length > 0],
   ['post', ['post'], ({ post }) => post.length > 0],
 ];

@@ -1,0 +1,63 @@
+import type { WindowState } from '../calendar/window';
+
+/** When updates of a deploy may start, and what becomes of those under way at closing. */
+export interface UpdateWindow {
+  readonly onClose: 'pause' | 'finish-phase';
+  /** How it stands at a moment, in ms since 1970: calendars are somebody else's business. */
+  readonly stateAt: (atMs: number) => WindowState;
+}
+
+/** What a phase takes if nothing goes wrong. In ms; a phase that finds nothing to update takes no time at all. */
+export interface PhaseLength {
+  readonly updateMs: number;
+  readonly bakeMs: number;
+}
+
+/** When a phase begins, when its updates are live, and when its bake is over. In ms since 1970. */
+export interface PhaseTimes {
+  readonly startsAtMs: number;
+  readonly updatedAtMs: number;
+  readonly bakedAtMs: number;
+}
+
+/**
+ * The times of phases that follow each other, by the rules of DESIGN §5: a phase begins, and its updates start, only while
+ * the window is open. At closing they stand still until it opens again (`onClose: pause`), or finish (`finish-phase`).
+ * Bakes know no window. An update that takes exactly until closing is in time.
+ */
+export function estimate(
+  phases: readonly PhaseLength[],
+  startMs: number,
+  window: UpdateWindow | undefined,
+): PhaseTimes[] {
+  const times: PhaseTimes[] = [];
+  let atMs = startMs;
+  for (const { updateMs, bakeMs } of phases) {
+    const startsAtMs = opensFrom(window, atMs);
+    const updatedAtMs = updatedFrom(window, startsAtMs, updateMs);
+    atMs = updatedAtMs + bakeMs;
+    times.push({ startsAtMs, updatedAtMs, bakedAtMs: atMs });
+  }
+  return times;
+}
+
+function opensFrom(window: UpdateWindow | undefined, atMs: number): number {
+  if (window === undefined) return atMs;
+  const state = window.stateAt(atMs);
+  return state.open ? atMs : state.opensAtMs;
+}
+
+/** From a moment at which the window is open. */
+function updatedFrom(window: UpdateWindow | undefined, startsAtMs: number, updateMs: number): number {
+  if (window?.onClose !== 'pause') return startsAtMs + updateMs;
+  let [atMs, leftMs] = [startsAtMs, updateMs];
+  for (;;) {
+    const state = window.stateAt(atMs);
+    if (!state.open) atMs = state.opensAtMs;
+    else if (atMs + leftMs <= state.closesAtMs) return atMs + leftMs;
+    else {
+      leftMs -= state.closesAtMs - atMs;
+      atMs = state.closesAtMs;
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { DeployStatus, PhaseView } from '../views';
+
+/**
+ * How long the updates of a phase took in the mean, in ms, in these deploys: the time of pauses and of closed windows is none
+ * of it. Null when none of them updated anything.
+ */
+export function meanUpdateMs(deploys: readonly Pick<DeployStatus, 'phases' | 'spans'>[]): number | null {
+  const phases = sum(deploys.map((deploy) => deploy.phases.filter(hasUpdated).length));
+  return phases === 0 ? null : Math.round(sum(deploys.map(({ spans }) => spans.updateMs)) / phases);
+}
+
+const hasUpdated = ({ updatedAt, units }: PhaseView): boolean =>
+  updatedAt !== null && units.some(({ targeted }) => targeted > 0);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

@@ -1,0 +1,136 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DeployStatus, HistoryRow, PlanView } from '../../domain/views';
+import { examplePath } from '../setup/examples';
+import { run } from './cliWorld';
+
+const folder = mkdtempSync(join(tmpdir(), 'conveyor-plan-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Nobody listens there. */
+const ALONE = { CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9' };
+const STORAGE = examplePath('storage/pipeline.yaml');
+const MONDAY = ['--now', '2026-11-23T09:00-08:00'];
+
+describe('the plan of examples/storage', () => {
+  const planned = (...more: string[]) =>
+    run(['plan', STORAGE, ...MONDAY, '--update-time', '25m', ...more], { env: ALONE });
+
+  test('is printed in the zone of its window, with its finish, and needs no server', async () => {
+    const { code, out, err, connections } = await planned();
+    expect([code, connections]).toEqual([0, []]);
+    expect(err).toBe(`twine does not answer: planned for the fleet of ${examplePath('storage/fleet.yaml')}\n`);
+    const lines = out.split('\n');
+    expect(lines[0]).toBe('storage deploy  misc, 20 phases, finishes Tue 24 Nov 16:35, 1d 7h from now');
+    expect(lines[1]).toBe(
+      'window mon, tue, wed, thu, fri 09:00–18:00, updates pause at closing; times in America/Los_Angeles',
+    );
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /^1 first-job +region:a +1 of units +1.3% +10 +Mon 23 Nov 09:00 +09:25 +10:25 +storage-a-1: 10$/,
+        ),
+        expect.stringMatching(/^7 region-e +region:e +100% +32.5% +40 +Mon 23 Nov 17:30 +17:55 +18:05 +storage-e: 40$/),
+        expect.stringMatching(/^8 region-f +region:f +100% +37.7% +40 +Tue 24 Nov 09:00 +09:25 +09:35 +storage-f: 40$/),
+        expect.stringMatching(/^20 completion +\* +100% +100% +770 +Tue 24 Nov 16:00 +16:25 +16:35 +storage-a-1: 10, /),
+      ]),
+    );
+  });
+
+  test('is for programs in UTC, in the shape that is promised', async () => {
+    const view = JSON.parse((await planned('-o', 'json')).out) as PlanView;
+    expect(view).toMatchObject({ pipeline: 'storage', action: 'deploy', pattern: 'misc', warnings: [] });
+    expect(view.finishesAt).toBe('2026-11-25T00:35:00.000Z');
+    expect(view.phases).toHaveLength(20);
+    expect(view.phases[1]).toEqual({
+      ...{ index: 1, name: 'two-jobs', scope: 'region:a', amount: '2 of units', effectivePercent: 3.9 },
+      units: [
+        { id: 'storage-a-1', tasks: 10 },
+        { id: 'storage-a-2', tasks: 20 },
+      ],
+      ...{ startsAt: '2026-11-23T18:25:00.000Z', updatedAt: '2026-11-23T18:50:00.000Z' },
+      bakedAt: '2026-11-23T19:50:00.000Z',
+    });
+  });
+
+  test('says the day of what ends on another than it began', async () => {
+    const { out } = await run(['plan', STORAGE, '--now', '2026-11-23T09:15-08:00', '--update-time', '25m'], {
+      env: ALONE,
+    });
+    expect(out).toMatch(/7 region-e .* Mon 23 Nov 17:45 +Tue 24 Nov 09:10 +09:20 /);
+    expect(out).toContain('finishes Tue 24 Nov 16:55');
+  });
+
+  test('takes a fleet file as its units, too', async () => {
+    const fleet = examplePath('storage/fleet.yaml');
+    const { out, err } = await planned('--units', fleet);
+    expect([err, out]).toEqual(['', expect.stringContaining('finishes Tue 24 Nov 16:35')]);
+  });
+});
+
+describe('how long updates take', () => {
+  const row = (number: number, kind: string, outcome: string) =>
+    ({
+      ...{ id: `storage/${number}`, number, trigger: { kind } },
+      deploys: [{ action: 'deploy', outcome }],
+    }) as unknown as HistoryRow;
+  const status = (updateMs: number, phases: number) =>
+    ({
+      spans: { updateMs },
+      phases: Array.from({ length: phases }, () => ({ updatedAt: '2026-11-20T17:00:00Z', units: [{ targeted: 3 }] })),
+    }) as unknown as DeployStatus;
+  const DEPLOYS: Record<string, DeployStatus> = {
+    'storage/4/deploy': status(4_000_000, 2),
+    'storage/1/deploy': status(500_000, 1),
+  };
+  const client = {
+    history: () =>
+      Promise.resolve([
+        row(5, 'manual', 'reverted'),
+        row(4, 'webhook', 'succeeded'),
+        row(2, 'rollback', 'succeeded'),
+        row(1, 'manual', 'succeeded'),
+      ]),
+    status: (id: string) => (DEPLOYS[id] ? Promise.resolve(DEPLOYS[id]) : Promise.reject(new Error(id))),
+  };
+  const first = async (...rest: Parameters<typeof run>) => {
+    const { phases, warnings } = JSON.parse((await run(...rest)).out) as PlanView;
+    const [{ startsAt, updatedAt }] = phases as [PlanView['phases'][number]];
+    return [(Date.parse(updatedAt ?? '') - Date.parse(startsAt ?? '')) / 60_000, warnings.map(({ code }) => code)];
+  };
+
+  test('is what it took in the deploys that succeeded', async () => {
+    expect(await first(['plan', STORAGE, ...MONDAY, '-o', 'json'], { env: ALONE, client })).toEqual([25, []]);
+  });
+
+  test('is what a person says, whatever it took', async () => {
+    const argv = ['plan', STORAGE, ...MONDAY, '--update-time', '40m', '-o', 'json'];
+    expect(await first(argv, { env: ALONE, client })).toEqual([40, []]);
+  });
+
+  test.each<[string, object]>([
+    ['there are none', { history: () => Promise.resolve([]) }],
+    ['nobody answers', { history: () => Promise.reject(new Error('no worker')) }],
+  ])('is assumed, and said to be, when %s', async (_, none) => {
+    const argv = ['plan', STORAGE, ...MONDAY, '-o', 'json'];
+    expect(await first(argv, { env: ALONE, client: none })).toEqual([5, ['assumed-update-time']]);
+  });
+});
+
+test('a percentage of whole units that means much more than it says is warned of', async () => {
+  const file = join(folder, 'pipeline.yaml');
+  const text = readFileSync(STORAGE, 'utf8').replace('amount: { units: 1 }', 'amount: { units: 5% }');
+  writeFileSync(file, text);
+  const { out } = await run(['plan', file, '--units', examplePath('storage/fleet.yaml'), '--update-time', '1m']);
+  expect(out).toContain(
+    'misleading-percent: 5% in phase first-job means 33.3% of these units, since it takes at least one of them',
+  );
+});
+
+test('another file that is called fleet.yaml is not taken for a fleet', async () => {
+  writeFileSync(join(folder, 'pipeline.yaml'), readFileSync(STORAGE, 'utf8'));
+  writeFileSync(join(folder, 'fleet.yaml'), 'apiVersion: v1\n');
+  const ran = await run(['plan', join(folder, 'pipeline.yaml')], { env: ALONE });
+  expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('extension-unavailable')]);
+});
