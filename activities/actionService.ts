@@ -69,6 +69,16 @@ export function createActionActivities(ports: Ports) {
         throw error;
       }
     },
+
+    /** For whoever waits until a service answers again, whatever it says of the run. */
+    askAction: async (run: ActionRun): Promise<void> => {
+      await invoker(ports, run)('getRunProgress', { runId: run.runId });
+    },
+
+    /** For a run that was begun and that nobody follows any more. */
+    cancelAction: async (run: ActionRun): Promise<void> => {
+      await invoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Watched } from '../domain/deploy/bake';
-import type { PlannedTarget } from '../domain/deploy/plan';
+import type { PhasePlan, PlannedTarget } from '../domain/deploy/plan';
 import { judgeProgress } from '../domain/deploy/progress';
 import type { Amount } from '../domain/fleet/amount';
 import type { Unit, UnitProgress } from '../domain/fleet/unit';
@@ -34,6 +34,12 @@ export interface UpdateRequest {
   readonly targets: readonly PlannedTarget[];
   readonly wholeUnit: boolean;
   readonly urgency: 'normal' | 'revert';
+}
+
+/** `phase` names it in the idempotency key. */
+export interface Prefetch {
+  readonly phase: PhasePlan['key'];
+  readonly targets: readonly PlannedTarget[];
 }
 
 /** How long to follow an update: until its criterion is met or cannot be met any more. */
@@ -109,6 +115,14 @@ export function createPushTypeActivities(ports: Ports) {
     cancelUpdates: (call: DeployCall, updateId: string) =>
       invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`),
 
+    /** Asks the fleet to fetch what a phase brings before it begins. @returns false where the push type has no such method. */
+    prefetch: async (call: DeployCall, { phase, targets }: Prefetch): Promise<boolean> => {
+      const exclude = await reserved(ports, call);
+      const key = [`${call.deployId}/${phase}/prefetch`, ...(exclude.length > 0 ? [digest(exclude)] : [])].join('/');
+      const request = { targets: targets.map((target) => toWire(target, exclude)) };
+      return offered(() => invoke(call, 'prefetch', request, key));
+    },
+
     /** Evaluates the checks again and again; see `HealthWatch` for when it ends. */
     watchHealth: (call: DeployCall, watch: HealthWatch): Promise<HealthReport> =>
       watchHealth(
@@ -121,6 +135,17 @@ export function createPushTypeActivities(ports: Ports) {
         watch,
       ),
   };
+}
+
+/** Calls a method that a push type need not have. */
+async function offered(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === 'extension-lacks-method') return false;
+    throw error;
+  }
 }
 
 type Methods = PushTypeProtocol;

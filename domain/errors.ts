@@ -93,6 +93,12 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'extension-lacks-method': entry<{ service: string; method: string }>({
+    message: ({ service, method }) => `${service} has no ${method}, which is optional`,
+    hint: ({ service, method }) => `add ${method} to ${service}, or do without what needs it`,
+    retryable: false,
+    exit: 1,
+  }),
   'extension-rejected': entry<{ service: string; method: string; status: number; detail: string }>({
     message: ({ service, method, status, detail }) => `${service} rejected ${method} (${status}): ${detail}`,
     hint: ({ service }) => `the request was understood and refused; mend the pipeline's configuration for ${service}`,

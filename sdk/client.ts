@@ -33,10 +33,10 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
 }
 
 /**
- * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-rejected` (4xx
- * but 408 and 429, or a 5xx that says it is not retryable), `extension-protocol` (an answer that its schema does not
- * allow) and `extension-unavailable` (network, deadline, 408, 429, 5xx: the only one worth trying again). When
- * `signal` aborts, throws its reason.
+ * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-lacks-method` (it has
+ * no such method, which is optional), `extension-rejected` (4xx but 408 and 429, or a 5xx that says it is not retryable),
+ * `extension-protocol` (an answer that its schema does not allow) and `extension-unavailable` (network, deadline, 408,
+ * 429, 5xx: the only one worth trying again). When `signal` aborts, throws its reason.
  */
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
@@ -74,7 +74,9 @@ export function viaApp(app: Pick<Hono, 'fetch'>): Fetch {
 
 type AnyCall = ExtensionCall<Protocol, string>;
 
-function definitionOf<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): P[M] {
+function definitionOf<P extends Protocol, M extends keyof P & string>(
+  call: Pick<ExtensionCall<P, M>, 'protocol' | 'method'>,
+): P[M] {
   return call.protocol[call.method];
 }
 
@@ -117,11 +119,15 @@ function toRequest<P extends Protocol, M extends keyof P & string>(
   });
 }
 
-function refusal(call: Pick<AnyCall, 'service' | 'method'>, status: number, text: string): ConveyorError {
+function refusal(call: Pick<AnyCall, 'service' | 'method' | 'protocol'>, status: number, text: string): ConveyorError {
   const { service, method } = call;
   const body = errorBodySchema.safeParse(parseJson(text));
   const detail = body.success ? `${body.data.error.code}: ${body.data.error.message}` : excerpt(text);
   if (status < 400) return violation(call, 'status', `${status} instead of an answer`);
+  const isMissing =
+    status === 404 ? !body.success || body.data.error.code === 'unknown-method' : [405, 501].includes(status);
+  if (isMissing && definitionOf(call).optional)
+    return conveyorError('extension-lacks-method', { service: service.name, method });
   const final = status < 500 ? status !== 408 && status !== 429 : body.success && !body.data.error.retryable;
   if (final) return conveyorError('extension-rejected', { service: service.name, method, status, detail });
   return unavailable(call, `${status} ${detail}`.trim());

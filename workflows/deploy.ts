@@ -3,6 +3,7 @@ import { cancelled, resultOf, succeeded, type Ending } from '../domain/deploy/ou
 import { failurePoint } from '../domain/deploy/failurePoint';
 import { inheritance } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
+import { withRemains } from '../domain/deploy/steps';
 import { releaseId } from '../domain/ids';
 import { checkBaseline } from './deploy/baseline';
 import { performCanary } from './deploy/canary';
@@ -11,6 +12,7 @@ import { pushAll } from './deploy/phases';
 import { prepare } from './deploy/prepare';
 import { revert } from './deploy/revert';
 import { DeployRun } from './deploy/run';
+import { undoReverted, undoStopped } from './deploy/undo';
 import { onSignal } from './inbox';
 import { lockGrantedSignal, releaseLockSignal, type LockGrant } from './lock';
 import { holders } from './proxies';
@@ -44,8 +46,9 @@ async function perform(run: DeployRun, held: Held): Promise<Ending> {
   if (run.window) await passGates(run);
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
+  await undoStopped(run);
   const stop = run.stop();
-  if (stop?.kind === 'revert') return revert(run, stop);
+  if (stop?.kind === 'revert') return undoReverted(run, await revert(run, stop));
   return stop ? cancelled(run.record.control, run.record.updates.length > 0) : succeeded(run.input, run.record);
 }
 
@@ -75,7 +78,8 @@ async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
 
 function withProgress(run: DeployRun, result: DeployResult): DeployResult {
   const progress = result.outcome === 'succeeded' || run.input.canary ? null : failurePoint(run.record);
-  return progress === null ? result : { ...result, progress };
+  const told = withRemains(result, run.record);
+  return progress === null ? told : { ...told, progress };
 }
 
 /** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */

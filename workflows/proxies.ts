@@ -58,6 +58,21 @@ export const patientPushWatchers = (settings: Settings) =>
 export const actionWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: FOREVER });
 
+/** As `pushWatchers`, for what is run before and after a phase … */
+export const stepWatchers = (settings: Settings) =>
+  proxyActivities<ActionActivities>({ ...watching(settings), retry: { ...FOREVER, maximumAttempts: 5 } });
+
+/** … whose service is asked until it answers, … */
+export const patientActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+
+/** … but not for ever where that would keep a deploy from ending. */
+export const promptActions = ({ dependencyGraceMs }: Settings) =>
+  proxyActivities<ActionActivities>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: dependencyGraceMs,
+    retry: FOREVER,
+  });
+
 export const children = proxyActivities<ChildActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
 /** Starting one waits for its pipeline; when the worker was killed meanwhile, another takes over at once. */

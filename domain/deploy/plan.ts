@@ -2,7 +2,7 @@ import type { Artifact } from '../artifact';
 import { tasksOf, type Amount, type PhaseAmount } from '../fleet/amount';
 import { inScope, type Scope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
-import type { CompletionSpec, DeploySpec, PhaseSpec } from '../spec/deploy';
+import type { CompletionSpec, DeploySpec, PhaseSpec, StepSpec } from '../spec/deploy';
 
 /**
  * One step of a deploy (DESIGN §5). The runner treats all three kinds alike; a revert is a plan of one phase.
@@ -19,6 +19,9 @@ export interface PhasePlan {
   /** Of the phase's targeted tasks, how many must be updated and live. */
   readonly success: Amount;
   readonly updateTimeoutMs: number;
+  /** What is run before its updates and after its bake; left out where there is nothing. */
+  readonly pre?: readonly StepSpec[];
+  readonly post?: readonly StepSpec[];
 }
 
 export interface DeployPlan {
@@ -66,7 +69,7 @@ export function planDeploy(
 }
 
 /**
- * Back to a good version after a release had ended: one phase over everything, without a bake (DESIGN §5 "Verbs"). The
+ * Back to a good version after a release had ended: one phase over everything, without a bake or steps (DESIGN §5 "Verbs"). The
  * phases as written do not run, so that one whose units are gone is no reason not to go back.
  * @throws PlanError when there are no units, unless `allowEmpty`.
  */
@@ -77,7 +80,7 @@ export function planRollback(
   version: string,
 ): DeployPlan {
   refuseNoUnits(spec, units);
-  const completion = completionPhase(0, spec.phases?.at(-1), { ...spec.completion, bake: 0 });
+  const completion = completionPhase(0, spec.phases?.at(-1), { ...spec.completion, bake: 0, pre: [], post: [] });
   return { version, artifacts, phases: [completion] };
 }
 
@@ -183,6 +186,12 @@ const toPlan = (phase: Scoped, index: number): PhasePlan => ({
   bakeMs: phase.bake,
   success: phase.success,
   updateTimeoutMs: phase.updateTimeout,
+  ...steps(phase.pre, phase.post),
+});
+
+const steps = (pre: readonly StepSpec[], post: readonly StepSpec[]): Pick<PhasePlan, 'pre' | 'post'> => ({
+  ...(pre.length > 0 ? { pre } : {}),
+  ...(post.length > 0 ? { post } : {}),
 });
 
 function refuseEmpty(phase: PhasePlan, units: readonly Unit[], allowEmpty: boolean): void {
@@ -204,5 +213,6 @@ function completionPhase(key: number, last = defaultPhase({ all: true }), overri
     bakeMs: override.bake ?? last.bake,
     success: override.success ?? last.success,
     updateTimeoutMs: override.updateTimeout ?? last.updateTimeout,
+    ...steps(override.pre ?? last.pre, override.post ?? last.post),
   };
 }

@@ -23,6 +23,7 @@ import type {
 import { NO_COMMANDS, type Control, type Overtaken, type Situation } from './control';
 import type { DeployPlan } from './plan';
 import { accrue, NO_TIME } from './spans';
+import type { StandingStep } from './steps';
 
 /** What a deploy is started with. */
 export interface DeployInput {
@@ -112,6 +113,10 @@ export interface DeployRecord {
   readonly kept: boolean;
   /** Before its completion: the canaries that it waits for. */
   readonly waitsForGuests: readonly string[];
+  /** What is run before or after a phase right now, for people. */
+  readonly step: string | null;
+  /** In the order in which they began. */
+  readonly standing: readonly StandingStep[];
   readonly verdict: Verdict | null;
   readonly health: readonly HealthRow[];
   readonly commands: readonly CommandRecord[];
@@ -146,6 +151,8 @@ export function newDeploy(nowMs: number): DeployRecord {
     windowUntil: null,
     kept: false,
     waitsForGuests: [],
+    step: null,
+    standing: [],
     verdict: null,
     health: [],
     commands: [],

@@ -71,17 +71,19 @@ const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
       ? `waiting until no canary is left on its units: ${record.waitsForGuests.join(', ')}`
       : `waiting until nobody else deploys ${record.service ?? 'the service'}`,
   'waiting-window': ({ windowUntil }) => `waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`,
-  preprocessing: (record) => `preparing ${phaseOf(record)}`,
+  preprocessing: (record) => `preparing ${phaseOf(record)}${stepOf(record)}`,
   updating: (record, version) => `updating ${progressOf(record)} to ${version} in ${phaseOf(record)}`,
   baking: (record, version) => {
     if (record.kept) return `keeping the canary of ${version} until its release lets it go`;
     const until = record.phases[record.cursor]?.bakeUntil;
     return `baking ${phaseOf(record)}${until ? ` until ${until}` : ''}`;
   },
-  postprocessing: (record) => `finishing ${phaseOf(record)}`,
-  reverting: (record) => withReason('reverting', record.revert?.reason ?? ''),
+  postprocessing: (record) => `finishing ${phaseOf(record)}${stepOf(record)}`,
+  reverting: (record) => `${withReason('reverting', record.revert?.reason ?? '')}${stepOf(record)}`,
   ended: (record) => record.result?.reason ?? 'ended',
 };
+
+const stepOf = ({ step }: DeployRecord): string => (step === null ? '' : `, ${step}`);
 
 const phaseOf = (record: DeployRecord): string => {
   const phase = record.phases[record.cursor];

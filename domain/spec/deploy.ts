@@ -63,5 +63,8 @@ export const deployWith = z.strictObject({
 });
 
 export type DeploySpec = z.output<typeof deployWith>;
+/** What is run before or after a phase; `timeout` in ms, also that of its `undo`. */
+export type StepSpec = z.output<typeof step>;
+export type StepCall = z.output<typeof call>;
 export type PhaseSpec = z.output<typeof phase>;
 export type CompletionSpec = z.output<typeof completion>;

@@ -33,6 +33,7 @@ const SAMPLES: Params = {
     status: 409,
     detail: 'unit-busy: kvstore-x is being updated by deploy/kvstore/11/deploy/1/0/1',
   },
+  'extension-lacks-method': { service: 'hosts', method: 'prefetch' },
   'extension-protocol': {
     service: 'twine',
     method: 'trackUpdates',

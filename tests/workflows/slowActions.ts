@@ -2,16 +2,19 @@ import { Hono } from 'hono';
 import type { Artifact } from '../../domain/artifact';
 import type { ActionServiceProtocol } from '../../sdk/protocol/actionService';
 import type { RequestOf } from '../../sdk/protocol/common';
-import { serveActionService } from '../../sdk/server';
+import { ExtensionError, serveActionService } from '../../sdk/server';
 
 /** A run of an action, from when it was started until it has ended; ms since the epoch. */
 export interface SlowRun {
+  readonly runId: string;
   readonly pipeline: string;
   readonly release: number;
   readonly action: string;
   readonly fromMs: number;
   readonly toMs: number;
   readonly fails: boolean;
+  readonly cancelled?: true;
+  readonly with: Readonly<Record<string, unknown>>;
 }
 
 interface Running extends SlowRun {
@@ -21,10 +24,11 @@ interface Running extends SlowRun {
 /**
  * An action service whose runs take as long as their inputs say, in ms of virtual time: an artifact with the metadata
  * `{ build: '600000' }` lets the action `build` take ten minutes; one with `{ fails: 'build,test' }` lets those fail. `with.takesMs`
- * is for what has no inputs. It makes the outputs that the action declares, in the version of its first input.
+ * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer. It makes the outputs that the action declares, in the version of its first input.
  */
 export class SlowActions {
   private readonly known = new Map<string, Running>();
+  down = false;
 
   constructor(private readonly now: () => Promise<number>) {}
 
@@ -35,10 +39,12 @@ export class SlowActions {
   get app(): Hono {
     const service = serveActionService('slow', {
       startRun: async (request) => {
+        this.answer();
         if (!this.known.has(request.runId)) this.known.set(request.runId, begin(request, await this.now()));
         return { runId: request.runId };
       },
       getRunProgress: async ({ runId }) => {
+        this.answer();
         const run = this.known.get(runId);
         if (run === undefined || (await this.now()) < run.toMs) return { state: 'running', message: 'working' };
         return run.fails
@@ -46,23 +52,29 @@ export class SlowActions {
           : { state: 'succeeded', outputs: run.outputs };
       },
       cancelRun: async ({ runId }) => {
+        this.answer();
         const run = this.known.get(runId);
         const toMs = await this.now();
-        if (run && toMs < run.toMs) this.known.set(runId, { ...run, toMs, fails: true });
+        if (run && toMs < run.toMs) this.known.set(runId, { ...run, toMs, fails: true, cancelled: true });
         return {};
       },
     });
     return new Hono().route('/slow', service);
   }
+
+  private answer(): void {
+    if (this.down) throw new ExtensionError('down', 'it is down', { retryable: true });
+  }
 }
 
 function begin(request: RequestOf<ActionServiceProtocol['startRun']>, fromMs: number): Running {
-  const { pipeline, release, action, inputs, with: wanted } = request;
+  const { runId, pipeline, release, action, attempt, inputs, with: wanted } = request;
   const told = inputs.map(({ metadata }) => metadata[action]).find((ms) => ms !== undefined);
   const toMs = fromMs + Number(told ?? wanted['takesMs'] ?? 0);
-  const fails = inputs.some(({ metadata }) => (metadata['fails'] ?? '').split(',').includes(action));
+  const isToFail = inputs.some(({ metadata }) => (metadata['fails'] ?? '').split(',').includes(action));
+  const fails = isToFail || attempt <= Number(wanted['fails'] ?? 0);
   const names = Array.isArray(wanted['outputs']) ? wanted['outputs'].map(String) : [];
   const { version = '0', metadata = {} } = inputs[0] ?? {};
   const outputs = names.map((name) => ({ name, kind: name, version, metadata }));
-  return { pipeline, release, action, fromMs, toMs, fails, outputs };
+  return { runId, pipeline, release, action, fromMs, toMs, fails, with: wanted, outputs };
 }

@@ -3,21 +3,23 @@ import { lookbackMs, reportOf, watch, watchable } from './health';
 import type { DeployRun } from './run';
 
 /**
- * Waits while the deploy is paused. Checks go on meanwhile and may still revert it, unless the pause said `--no-revert`
- * (DESIGN §5 "Verbs"). Resuming wants one fresh healthy verdict first.
+ * Waits while the deploy is paused, at most until `over`. Checks go on meanwhile and may still revert it, unless the pause said
+ * `--no-revert` (DESIGN §5 "Verbs"). Resuming wants one fresh healthy verdict first.
  */
-export async function whilePaused(run: DeployRun): Promise<void> {
+export async function whilePaused(run: DeployRun, over: () => boolean = never): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };
   let quiet = false;
-  while (run.paused !== null && run.stop() === null) {
+  while (run.paused !== null && run.stop() === null && !over()) {
     if (run.record.control.resuming !== null) await tryToResume(run);
     else if (quiet || !watchable(run)) {
       const { skippedChecks } = run.record.control;
-      await run.until(wakes(run));
+      await run.until(wakes(run, over));
       quiet &&= run.record.control.skippedChecks === skippedChecks;
-    } else quiet = await watchPaused(run, patience);
+    } else quiet = await watchPaused(run, patience, over);
   }
 }
+
+const never = () => false;
 
 /** How long until checks that were refused are made again: never longer than they have been already. */
 interface Patience {
@@ -25,9 +27,10 @@ interface Patience {
 }
 
 /** What ends a wait while paused: among others a skip, since a check that no longer counts must not revert. */
-function wakes(run: DeployRun): () => boolean {
+function wakes(run: DeployRun, over: () => boolean): () => boolean {
   const { skippedChecks } = run.record.control;
   return () =>
+    over() ||
     run.stop() !== null ||
     run.record.control.resuming !== null ||
     run.paused === null ||
@@ -68,10 +71,10 @@ export async function waitWatching(
 }
 
 /** @returns whether watching on would say nothing new. */
-async function watchPaused(run: DeployRun, patience: Patience): Promise<boolean> {
+async function watchPaused(run: DeployRun, patience: Patience, over: () => boolean): Promise<boolean> {
   const waitsForHealth = run.paused?.by === 'dependency';
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
-  const wake = wakes(run);
+  const wake = wakes(run, over);
   const waited = await watch(
     run,
     { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'] },

@@ -14,13 +14,17 @@ import { joinAsGuest } from './guests';
 import { passGates, whileHalted } from './gates';
 import { bakeMsOf, runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
+import { besidePrefetch } from './prefetch';
 import type { DeployRun } from './run';
+import { runSteps } from './steps';
+import { undoSkipped } from './undo';
 import { leaveOutLost } from './unavailable';
 import { giveUp, stopRest, type UpdateEnd } from './updates';
 
 /**
- * One phase: skipped when already current, else updated until its criterion is met, then baked. Returns when the next
- * may begin or the deploy is to stop; which of the two is on the run. No phase begins before its gates are open.
+ * One phase: skipped when already current, else updated until its criterion is met, then baked, with its steps before and after.
+ * Returns when the next may begin or the deploy is to stop; which of the two is on the run. No phase begins before its gates are
+ * open.
  */
 export async function runPhase(
   run: DeployRun,
@@ -35,13 +39,16 @@ export async function runPhase(
   const outdated = await countOutdated(run, targets);
   if (run.stop() || outdated === undefined) return close(run, phase);
   if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return passOver(run, phase, targets);
+  if (outdated > 0) await runSteps(run, phase, units, 'pre');
   await update(run, phase, targets);
   const bakeMs = bakeMsOf(run, phase);
   const bakes = !leftEarly(run) && outdated > 0 && bakeMs > 0;
-  if (bakes) await bake(run, { ...phase, bakeMs });
+  if (bakes) await besidePrefetch(run, plan, phase, () => bake(run, { ...phase, bakeMs }));
   await untilNoGroupPaused(run, () => leftEarly(run));
   await stopRest(run);
   if (bakes) await whilePaused(run);
+  if (outdated > 0) await runSteps(run, phase, units, 'post');
+  await undoSkipped(run, phase);
   close(run, phase);
 }
 

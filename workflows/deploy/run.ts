@@ -73,6 +73,10 @@ export class DeployRun {
   keepOver = false;
   /** How many canaries have left the service since this deploy holds it. */
   guestsLeft = 0;
+  /** The step before or after a phase that was begun last, until it has ended; also one that was given up. */
+  lastStep: Promise<unknown> = Promise.resolve();
+  /** Whether the push type takes prefetches, as far as is known. */
+  prefetches = true;
   /** The update whose criterion is met while some of its tasks are still to be updated. */
   rest: string | null = null;
   policy: Policy;

@@ -13,16 +13,9 @@ const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
   ['emergency.approvals', ['emergency', 'approvals'], ({ emergency }) => (emergency?.approvals ?? 0) > 0],
 ];
 
-const OF_DEPLOY: readonly Missing<DeploySpec>[] = [
-  ['lockstep', ['lockstep'], ({ lockstep }) => lockstep],
-  ['completion.pre', ['completion', 'pre'], ({ completion }) => (completion?.pre ?? []).length > 0],
-  ['completion.post', ['completion', 'post'], ({ completion }) => (completion?.post ?? []).length > 0],
-];
+const OF_DEPLOY: readonly Missing<DeploySpec>[] = [['lockstep', ['lockstep'], ({ lockstep }) => lockstep]];
 
-const OF_PHASE: readonly Missing<NonNullable<DeploySpec['phases']>[number]>[] = [
-  ['pre', ['pre'], ({ pre }) => pre.length > 0],
-  ['post', ['post'], ({ post }) => post.length > 0],
-];
+const OF_PHASE: readonly Missing<NonNullable<DeploySpec['phases']>[number]>[] = [];
 
 function refuse<T>(missing: readonly Missing<T>[], base: Path, value: T): Finding[] {
   return missing

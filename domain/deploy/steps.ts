@@ -1,0 +1,158 @@
+import type { Unit } from '../fleet/unit';
+import { deployId, releaseId } from '../ids';
+import type { StepCall, StepSpec } from '../spec/deploy';
+import { unitsOf, type DeployPlan, type PhasePlan } from './plan';
+import type { DeployInput, DeployRecord, DeployResult } from './state';
+
+/** Steps run before the updates of a phase (`pre`) and after its bake (`post`): pipeline-spec.md. */
+export type StepTime = 'pre' | 'post';
+
+/** A `pre` step that has begun and not been undone; what it did is there until the deploy has ended. */
+export interface StandingStep {
+  /** Indices of its phase and of itself. */
+  readonly phase: number;
+  readonly step: number;
+  /** How often it was tried to undo it. */
+  readonly tries: number;
+  /** It could not be undone, and is not tried again. */
+  readonly failed: boolean;
+}
+
+/** A step of a phase, or its undoing, as it is to be run. */
+export interface StepRun {
+  /** The same for every repetition of an attempt, and for no other. */
+  readonly runId: string;
+  /** `half: before the updates: shift-traffic` */
+  readonly title: string;
+  readonly phase: PhasePlan;
+  readonly call: StepCall;
+  readonly attempt: number;
+  /** ms; null: as long as it takes. */
+  readonly timeoutMs: number | null;
+}
+
+/** A step in its phase. */
+export interface StepPlace {
+  readonly phase: PhasePlan;
+  readonly time: StepTime;
+  readonly index: number;
+  readonly step: StepSpec;
+}
+
+/** The name of its service or program. */
+export const stepName = (call: StepCall): string => ('service' in call ? call.service : (call.command[0] ?? ''));
+
+export const stepsOf = (phase: PhasePlan, time: StepTime): StepPlace[] =>
+  (phase[time] ?? []).map((step, index) => ({ phase, time, index, step }));
+
+/** @param deploy the workflow id of the deploy. */
+export const stepRun = (deploy: string, { phase, time, index, step }: StepPlace, attempt: number): StepRun => ({
+  runId: `${deploy}/${phase.key}/${time}/${index}/${attempt}`,
+  title: `${phase.name}: ${WHEN[time]}: ${stepName(step)}`,
+  phase,
+  call: step,
+  attempt,
+  timeoutMs: step.timeout ?? null,
+});
+
+const WHEN: Readonly<Record<StepTime, string>> = { pre: 'before the updates', post: 'after the bake' };
+
+/** With a step that begins; one that begins again stands once. */
+export function withStanding(
+  standing: readonly StandingStep[],
+  { phase, time, index, step }: StepPlace,
+): readonly StandingStep[] {
+  const at = { phase: Number(phase.key), step: index };
+  if (time !== 'pre' || step.undo === undefined || standing.some(isAt(at))) return standing;
+  return [...standing, { ...at, tries: 0, failed: false }];
+}
+
+const isAt =
+  ({ phase, step }: Pick<StandingStep, 'phase' | 'step'>) =>
+  (other: StandingStep): boolean =>
+    other.phase === phase && other.step === step;
+
+export const withTry = (standing: readonly StandingStep[], of: StandingStep): readonly StandingStep[] =>
+  standing.map((each) => (isAt(of)(each) ? { ...each, tries: each.tries + 1 } : each));
+
+export const withFailed = (standing: readonly StandingStep[], of: StandingStep): readonly StandingStep[] =>
+  standing.map((each) => (isAt(of)(each) ? { ...each, failed: true } : each));
+
+export const withoutStanding = (standing: readonly StandingStep[], of: StandingStep): readonly StandingStep[] =>
+  standing.filter((each) => !isAt(of)(each));
+
+/** What is to be undone, the last that began first: of one phase, or of all. */
+export const dueUndos = (standing: readonly StandingStep[], phase?: number): StandingStep[] =>
+  standing.filter((each) => !each.failed && (phase === undefined || each.phase === phase)).reverse();
+
+/**
+ * One try to undo a step. It never takes longer than the step itself may, or where that has no limit than the updates of
+ * its phase: what keeps a deploy from ending must end.
+ */
+export function undoRun(deploy: string, plan: DeployPlan, of: StandingStep): StepRun | undefined {
+  const phase = plan.phases[of.phase];
+  const step = phase?.pre?.[of.step];
+  if (phase === undefined || step?.undo === undefined) return undefined;
+  const attempt = of.tries + 1;
+  return {
+    runId: `${deploy}/${phase.key}/undo/${of.step}/${attempt}`,
+    title: `${phase.name}: undo of ${stepName(step)}`,
+    phase,
+    call: step.undo,
+    attempt,
+    timeoutMs: step.timeout ?? phase.updateTimeoutMs,
+  };
+}
+
+/** The result of a deploy, saying also what of it is still there although it should not be. */
+export function withRemains(
+  result: DeployResult,
+  { plan, standing }: Pick<DeployRecord, 'plan' | 'standing'>,
+): DeployResult {
+  const remains = standing
+    .filter(({ failed }) => failed)
+    .flatMap(({ phase, step }) => {
+      const of = plan?.phases[phase];
+      const call = of?.pre?.[step];
+      return of && call ? [`${stepName(call)} of ${of.name}`] : [];
+    });
+  return remains.length === 0 ? result : { ...result, reason: `${result.reason}; not undone: ${remains.join(', ')}` };
+}
+
+/** What a step is told about its phase; a script gets it as `CONVEYOR_*`, a service beside what is written under `with`. */
+export interface StepFacts {
+  readonly pipeline: string;
+  readonly release: string;
+  readonly deploy: string;
+  readonly phase: string;
+  readonly version: string;
+  /** Left out where the units ran several versions, or none, and no good one is known. */
+  readonly previousVersion?: string;
+  /** Ids of the units that the phase touches. */
+  readonly units: readonly string[];
+}
+
+export function stepFacts(
+  {
+    pipeline,
+    release,
+    action,
+    version,
+    lastGood,
+  }: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'version' | 'lastGood'>,
+  phase: PhasePlan,
+  snapshot: readonly Unit[],
+): StepFacts {
+  const inside = unitsOf(phase, snapshot);
+  const before = [...new Set(inside.map((unit) => (unit.mixed ? null : unit.version)))];
+  const previousVersion = (before.length === 1 ? before[0] : null) ?? lastGood;
+  return {
+    pipeline,
+    release: releaseId(pipeline, release),
+    deploy: deployId(pipeline, release, action),
+    phase: phase.name,
+    version,
+    ...(previousVersion === null ? {} : { previousVersion }),
+    units: inside.map(({ id }) => id),
+  };
+}

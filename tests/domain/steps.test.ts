@@ -1,0 +1,123 @@
+import { planDeploy, planRollback, withoutBakes, type DeployPlan } from '../../domain/deploy/plan';
+import {
+  dueUndos,
+  stepFacts,
+  stepRun,
+  stepsOf,
+  undoRun,
+  withFailed,
+  withoutStanding,
+  withStanding,
+  withTry,
+  type StandingStep,
+} from '../../domain/deploy/steps';
+import type { Unit } from '../../domain/fleet/unit';
+import { deployWith } from '../../domain/spec/deploy';
+
+const DEPLOY = 'deploy/kvstore/12/deploy/1';
+const unit = (id: string, region: string, version: string | null = 'kv:1', mixed = false): Unit => ({
+  ...{ id, labels: { region }, size: 6, version, mixed, available: true },
+});
+const FLEET = [unit('kvstore-x', 'x'), unit('kvstore-y', 'y')];
+const AWAY = { service: 'shift', with: { away: true }, undo: { service: 'shift', with: { away: false } } };
+const E2E = { command: ['./e2e.sh', '--all'], timeout: '10m' };
+const UNSCOPED = { amount: 3, updateTimeout: '1h', pre: [AWAY, E2E], post: [E2E] };
+const FIRST = { ...UNSCOPED, name: 'first', scope: 'region:x' };
+
+const spec = (fields: object = {}) => deployWith.parse({ pushType: 'twine', phases: [FIRST], ...fields });
+const plan = (fields: object = {}) => planDeploy(spec(fields), FLEET, [], 'kv:2');
+const names = ({ phases }: DeployPlan) =>
+  phases.map((phase) => ({
+    pre: stepsOf(phase, 'pre').map((place) => stepRun(DEPLOY, place, 1).title),
+    post: stepsOf(phase, 'post').map((place) => stepRun(DEPLOY, place, 1).title),
+  }));
+const NOTHING = { pre: [], post: [] };
+
+describe('the steps of a plan', () => {
+  const of = (phase: string) => ({
+    pre: [`${phase}: before the updates: shift`, `${phase}: before the updates: ./e2e.sh`],
+    post: [`${phase}: after the bake: ./e2e.sh`],
+  });
+  test.each<[string, DeployPlan, object[]]>([
+    ['are those of its phases, and the completion has those of the last', plan(), [of('first'), of('completion')]],
+    [
+      'are what completion says, where it does',
+      plan({ completion: { pre: [], post: [AWAY] } }),
+      [of('first'), { pre: [], post: ['completion: after the bake: shift'] }],
+    ],
+    [
+      'are those of every phase that forEach makes',
+      plan({ phases: [{ ...UNSCOPED, name: 'in', forEach: 'region' }] }),
+      [of('in-x'), of('in-y'), of('completion')],
+    ],
+    ['are none by default', plan({ phases: undefined }), [NOTHING, NOTHING, NOTHING]],
+    ['are none in a rollback, which is a revert', planRollback(spec(), FLEET, [], 'kv:1'), [NOTHING]],
+    ['go on in an emergency that skips its bakes', withoutBakes(plan()), [of('first'), of('completion')]],
+  ])('%s', (_, made, expected) => expect(names(made)).toEqual(expected));
+
+  test('have ids of their own, one for each attempt', () => {
+    const places = plan().phases.flatMap((phase) => [...stepsOf(phase, 'pre'), ...stepsOf(phase, 'post')]);
+    const ids = [1, 2].flatMap((attempt) => places.map((place) => stepRun(DEPLOY, place, attempt).runId));
+    expect(ids[0]).toBe(`${DEPLOY}/0/pre/0/1`);
+    expect(new Set(ids).size).toBe(12);
+  });
+});
+
+describe('what is to be undone', () => {
+  const made = plan();
+  const begun = () =>
+    made.phases
+      .flatMap((phase) => [...stepsOf(phase, 'pre'), ...stepsOf(phase, 'post')])
+      .reduce<readonly StandingStep[]>(withStanding, []);
+  const at = (steps: readonly StandingStep[]) => steps.map(({ phase, step }) => [phase, step]);
+
+  test('is each step before a phase that can be undone and has begun, the last first', () =>
+    expect(at(dueUndos(begun()))).toEqual([
+      [1, 0],
+      [0, 0],
+    ]));
+
+  test('is not more where a step begins a second time', () =>
+    expect(stepsOf(made.phases[0]!, 'pre').reduce(withStanding, begun())).toEqual(begun()));
+
+  test('of one phase is that of no other', () => expect(at(dueUndos(begun(), 0))).toEqual([[0, 0]]));
+
+  test('is no longer what was undone, or could not be', () => {
+    const [last, first] = dueUndos(begun());
+    expect(at(dueUndos(withoutStanding(begun(), last!)))).toEqual([[0, 0]]);
+    expect(at(dueUndos(withFailed(begun(), first!)))).toEqual([[1, 0]]);
+  });
+
+  test('is undone under an id for each try, for as long as the step may take or else the updates', () => {
+    const [, first] = dueUndos(begun());
+    const [again] = dueUndos(withTry(begun(), first!), 0);
+    const undo = undoRun(DEPLOY, made, again!);
+    expect(undo).toMatchObject({ runId: `${DEPLOY}/0/undo/0/2`, call: AWAY.undo, timeoutMs: 3_600_000 });
+    const timed = plan({ phases: [{ ...FIRST, pre: [{ ...AWAY, timeout: '5m' }] }] });
+    expect(undoRun(DEPLOY, timed, first!)?.timeoutMs).toBe(300_000);
+  });
+});
+
+describe('a step is told', () => {
+  const input = { pipeline: 'kvstore', release: 12, action: 'deploy', version: 'kv:2', lastGood: null };
+  const facts = (units: readonly Unit[], lastGood: string | null = null) =>
+    stepFacts({ ...input, lastGood }, plan().phases[1]!, units);
+
+  test('its pipeline, release, deploy, phase, version and units', () =>
+    expect(stepFacts(input, plan().phases[0]!, FLEET)).toEqual({
+      pipeline: 'kvstore',
+      release: 'kvstore/12',
+      deploy: 'kvstore/12/deploy',
+      phase: 'first',
+      version: 'kv:2',
+      previousVersion: 'kv:1',
+      units: ['kvstore-x'],
+    }));
+
+  test.each<[string, readonly Unit[], string | null, string | undefined]>([
+    ['the version that all its units ran', FLEET, 'kv:0', 'kv:1'],
+    ['the last good one where they ran several', [unit('a', 'x'), unit('b', 'x', 'kv:9')], 'kv:0', 'kv:0'],
+    ['the last good one where a unit ran several', [unit('a', 'x', 'kv:1', true)], 'kv:0', 'kv:0'],
+    ['no previous version where none is known', [unit('a', 'x', null)], null, undefined],
+  ])('%s', (_, units, lastGood, expected) => expect(facts(units, lastGood).previousVersion).toBe(expected));
+});

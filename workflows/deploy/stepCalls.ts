@@ -1,0 +1,68 @@
+import type { ActionEnd, ActionRun } from '../../activities/actionService';
+import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
+import { formatDuration } from '../../domain/text';
+import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
+import { isRefusal, messageOf } from './dependable';
+import type { DeployRun } from './run';
+
+/**
+ * How an attempt of a step ended; `left` when `wake` became true first. `refused` and `unavailable` are about whoever should
+ * have run it, and no verdict on anything: the latter may be better later.
+ */
+export type StepEnd =
+  | { readonly kind: 'passed' | 'failed' | 'refused' | 'unavailable'; readonly message: string }
+  | { readonly kind: 'left' };
+
+/** One attempt of a step around a phase. What is left is stopped; `run.lastStep` ends once it has. */
+export async function performStep(
+  run: DeployRun,
+  of: StepRun,
+  facts: StepFacts,
+  wake: () => boolean,
+): Promise<StepEnd> {
+  const { timeoutMs, title } = of;
+  const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: `${title}: timeout` };
+  const perform = (): Promise<ActionEnd> => {
+    const end = start(run, of, facts);
+    run.lastStep = end.catch(() => undefined);
+    return end;
+  };
+  const waited = await run.waitFor(perform, wake, timeout);
+  if (waited.kind === 'woken') return { kind: 'left' };
+  if (waited.kind === 'done')
+    return { kind: waited.value.succeeded ? 'passed' : 'failed', message: waited.value.message };
+  if (waited.kind === 'failed')
+    return { kind: isRefusal(waited.error) ? 'refused' : 'unavailable', message: messageOf(waited.error) };
+  await run.lastStep;
+  return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs ?? 0)}` };
+}
+
+function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd> {
+  const { call, runId, title: summary, timeoutMs } = of;
+  const { action, settings } = run.input;
+  if ('service' in call)
+    return stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);
+  const { heartbeatTimeoutMs } = settings;
+  return scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
+    { runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
+  ]);
+}
+
+/** A run of the action service that is the step: beside what is written under `with` it is told which phase and units. */
+export function actionRun(run: DeployRun, { call, runId, attempt }: StepRun, { phase, units }: StepFacts): ActionRun {
+  const { pipeline, release, action, actor, artifacts, settings } = run.input;
+  return {
+    service: stepName(call),
+    ...{ runId, pipeline, release, action, attempt, actor },
+    inputs: artifacts,
+    with: { phase, units, ...('service' in call ? call.with : {}) },
+    intervalMs: settings.progressIntervalMs,
+    heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+  };
+}
+
+/** Stops a run that was begun and that nobody follows any more, since its service did not answer. */
+export function abandonStep(run: DeployRun, of: StepRun, facts: StepFacts): void {
+  const cancel = () => promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
+  run.lastStep = run.waitFor(cancel, () => false);
+}
