@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { shardController } from '../../examples/controllers/shardAware';
 import { callExtension } from '../../sdk/client';
 import { taskControllerProtocol, type TaskControlRequest } from '../../sdk/protocol/taskController';
-import { op, placeShards, requestOf } from '../domain/controllersWorld';
+import { placeShards } from '../../simulator/controllers/placement';
+import { op, requestOf } from '../domain/controllersWorld';
 
 /**
  * The exchange of Conveyor §2.3, over HTTP: 500 shards, three replicas each, on twelve tasks in two regions. X1 and X3
@@ -14,7 +15,7 @@ const GROUPS = [
   ['x/2', 'x/5', 'y/2', 'y/5'],
   ['x/4', 'x/6', 'y/3', 'y/6'],
 ];
-const placement = placeShards(GROUPS, 500);
+const placement = placeShards(GROUPS, 500, 1);
 
 let server: ReturnType<typeof serve>;
 let url: string;

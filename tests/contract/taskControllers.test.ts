@@ -2,7 +2,7 @@ import { serveDataSource, viaApp } from '../../sdk';
 import { ensembleController } from '../../examples/controllers/leaderLast';
 import { loadController } from '../../examples/controllers/loadAdaptive';
 import { shardController } from '../../examples/controllers/shardAware';
-import { placeShards } from '../domain/controllersWorld';
+import { placeShards } from '../../simulator/controllers/placement';
 import { describeTaskController } from './taskControllers';
 
 const subject = (app: Parameters<typeof viaApp>[0], count: number) => {
@@ -14,7 +14,7 @@ describeTaskController('shard-aware', async () => {
   const { tasks } = subject({ fetch: () => new Response() }, 12);
   const domains = [0, 1, 2].map((domain) => tasks.filter((_, slot) => slot % 3 === domain));
   return subject(
-    shardController(() => placeShards(domains, 100)),
+    shardController(() => placeShards(domains, 100, 1)),
     12,
   );
 });

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { conversation } from '../../sdk/controllers/conversation';
+import { leaderLast } from '../../sdk/controllers/leaderLast';
+import { standardController } from './controller';
+
+const options = z.strictObject({ onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('stop') });
+
+/** An ensemble of all tasks of the job. */
+export const leaderLastController = standardController(options, ({ onMaintenance }, view) => {
+  const ask = conversation(onMaintenance);
+  return (request) => ask(request, leaderLast({ members: view.tasks().length, leader: view.leader() }));
+});
