@@ -14,6 +14,8 @@ export interface Settings {
   readonly waitIntervalMs: number;
   /** How long a revert whose tasks do not come up waits before it tries again by itself. */
   readonly revertRetryMs: number;
+  /** How long a task that failed to start has to come up before its failure counts. */
+  readonly transientMs?: number;
   /** How often each artifact finder is asked what is new. */
   readonly sweepIntervalMs: number;
   /** How much later than its time a sweep may begin, so that not all finders are asked at once. */
@@ -28,6 +30,7 @@ export const DEFAULT_SETTINGS: Settings = {
   reconcileIntervalMs: 600_000,
   waitIntervalMs: 30_000,
   revertRetryMs: 300_000,
+  transientMs: 30_000,
   sweepIntervalMs: 60_000,
   sweepJitterMs: 15_000,
 };

@@ -79,6 +79,21 @@ describe('a bad version', () => {
     await expectFleet('kv:1');
   });
 
+  test('whose first tasks fail once and then come up goes on by itself', async () => {
+    await world.describeVersion('kv:2', { crashOnStart: true });
+    await world.apply(kvstore());
+    await world.release('kvstore', 'kv:2');
+    const isFailing = async () =>
+      (await world.deployStatus('kvstore', 1)).timeline.some(({ kind }) => kind === 'failing');
+    await world.until('a task failed to start', isFailing, { stepMs: 1_000 });
+    await world.describeVersion('kv:2', {});
+    await world.ended('kvstore', 1);
+    const { outcome, timeline } = await world.deployStatus('kvstore', 1);
+    expect(outcome).toBe('succeeded');
+    expect(timeline.filter(({ kind }) => kind === 'retrying')).toHaveLength(1);
+    await expectFleet('kv:2');
+  });
+
   test('only pauses where the owner wants that', async () => {
     await world.describeVersion('kv:2', { errorRatio: 0.2 });
     await world.apply(kvstore({ onUnhealthy: 'pause' }));

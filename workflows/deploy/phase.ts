@@ -18,6 +18,7 @@ import { besidePrefetch } from './prefetch';
 import type { DeployRun } from './run';
 import { runSteps } from './steps';
 import { undoSkipped } from './undo';
+import { cameUp } from './transient';
 import { leaveOutLost } from './unavailable';
 import { giveUp, stopRest, type UpdateEnd } from './updates';
 
@@ -116,10 +117,13 @@ async function act(
   attempt: number,
 ): Promise<void> {
   if (end.kind === 'left' || (end.kind === 'stuck' && (await leaveOutLost(run)))) return;
+  const id = updateId(run.workflowId, phase.key, attempt);
+  const leave = () => leftEarly(run);
+  if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, attempt, leave))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     run.pause('dependency', reason);
-    return run.input.canary ? retried(run, attempt) : resumed(run, () => leftEarly(run));
+    return run.input.canary ? retried(run, attempt) : resumed(run, leave);
   }
   const reverts = end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert';
   const kept = reverts ? run.condemn(reason) : reason;

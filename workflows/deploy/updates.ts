@@ -15,7 +15,7 @@ export type UpdateEnd =
   | { readonly kind: 'met'; readonly units: readonly UnitProgress[] }
   | { readonly kind: 'left' }
   | { readonly kind: 'refused'; readonly reason: string }
-  | Exclude<Progress, { kind: 'going' | 'met' }>;
+  | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
 
 /** What the runner of updates needs from its caller, which differs between a phase and a revert. */
 export interface UpdateControl {
@@ -157,7 +157,7 @@ async function follow(
   const progress = judgeProgress(seen.value, phase.success);
   if (progress.kind === 'met') return judged(run, request, seen.value, phase, control);
   const late = judgeTimeout(seen.value);
-  return { ...late, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
+  return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
 function judged(
