@@ -136,14 +136,13 @@ export function serveTaskController(
   { process }: { readonly process: (request: TaskControlRequest) => Promise<TaskControlAnswer> | TaskControlAnswer },
   options?: ServeOptions,
 ): Hono {
-  const last = new Map<string, { readonly body: string; readonly answer: Promise<TaskControlAnswer> }>();
+  const last = new Map<string, { readonly request: TaskControlRequest; readonly answer: Promise<TaskControlAnswer> }>();
   const implementation: Implementation<TaskControllerProtocol> = {
     process: (request) => {
-      const body = JSON.stringify(request);
       const known = last.get(request.jobHandle);
-      if (known?.body === body) return known.answer;
+      if (known && isSameCall(known.request, request)) return known.answer;
       const answer = Promise.resolve(request).then(process);
-      last.set(request.jobHandle, { body, answer });
+      last.set(request.jobHandle, { request, answer });
       // What failed was no answer.
       answer.catch(() => last.get(request.jobHandle)?.answer === answer && last.delete(request.jobHandle));
       return answer;
@@ -155,6 +154,10 @@ export function serveTaskController(
 /** `targets.0.unit`, or `body` for the whole of it: how problems name a field, here and in the client. */
 export const fieldOf = (path: readonly PropertyKey[]): string =>
   path.length > 0 ? path.map(String).join('.') : 'body';
+
+/** A number alone is not enough: a cluster manager that begins anew counts from 1 again. */
+const isSameCall = (one: TaskControlRequest, other: TaskControlRequest): boolean =>
+  one.sequenceNumber === other.sequenceNumber && JSON.stringify(one) === JSON.stringify(other);
 
 function authorize(c: Context, token: string | undefined): void {
   if (token === undefined || c.req.header('authorization') === `Bearer ${token}`) return;
