@@ -8,10 +8,18 @@ export interface RevertPlan {
   readonly targets: readonly PlannedTarget[];
 }
 
+/** What a unit ran before this deploy. */
+export interface SnapshotUnit extends Unit {
+  /** It was not there when the deploy was planned: only its completion goes there. */
+  readonly joined?: true;
+}
+
 /** The units that the updates of some phases went to; the others have nothing to go back from. */
-export function touchedUnits(plan: DeployPlan, snapshot: readonly Unit[], updates: readonly string[]): Unit[] {
+export function touchedUnits(plan: DeployPlan, snapshot: readonly SnapshotUnit[], updates: readonly string[]): Unit[] {
   const sent = plan.phases.filter(({ key }) => updates.some((id) => phaseOfUpdate(id) === String(key)));
-  const touched = new Set(sent.flatMap((phase) => unitsOf(phase, snapshot).map(({ id }) => id)));
+  const planned = snapshot.filter(({ joined }) => !joined);
+  const there = (phase: PhasePlan) => unitsOf(phase, phase.kind === 'completion' ? snapshot : planned);
+  const touched = new Set(sent.flatMap((phase) => there(phase).map(({ id }) => id)));
   return snapshot.filter(({ id }) => touched.has(id));
 }
 

@@ -22,6 +22,7 @@ import type {
 } from '../views';
 import { NO_COMMANDS, type Control, type Overtaken, type Situation } from './control';
 import type { DeployPlan } from './plan';
+import type { SnapshotUnit } from './planRevert';
 import { accrue, NO_TIME } from './spans';
 import type { StandingStep } from './steps';
 
@@ -93,7 +94,7 @@ export interface DeployRecord {
   readonly control: Control;
   readonly service: string | null;
   /** What each unit ran before this deploy. */
-  readonly snapshot: readonly Unit[];
+  readonly snapshot: readonly SnapshotUnit[];
   readonly plan: DeployPlan | null;
   /** Units that are left out because they are unavailable (`onUnitUnavailable: skip`). */
   readonly skipped: readonly string[];

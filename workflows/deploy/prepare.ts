@@ -53,7 +53,8 @@ export async function fetchUnits(run: DeployRun): Promise<readonly Unit[]> {
   const { units } = fetched.value;
   const before = asBefore(toUpdate(run, units), run.input.revertTo);
   const known = new Set(run.record.snapshot.map(({ id }) => id));
-  run.patch({ snapshot: [...run.record.snapshot, ...before.filter(({ id }) => !known.has(id))] });
+  const joined = before.filter(({ id }) => !known.has(id)).map((unit) => ({ ...unit, joined: true as const }));
+  run.patch({ snapshot: [...run.record.snapshot, ...joined] });
   const again = await heedUnavailable(run, units);
   return again && run.stop() === null ? fetchUnits(run) : toUpdate(run, units);
 }
