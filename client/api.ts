@@ -36,13 +36,13 @@ export interface ConveyorClient {
     artifacts: readonly Artifact[],
     trigger: Trigger,
   ): Promise<{ id: string | null; number: number | null; duplicate: boolean }>;
-  /** An emergency push: that deploy only, now, ahead of the queue (DESIGN §5). */
+  /** An emergency push: that deploy only, now, ahead of the queue (DESIGN §5); or after `approvals` by other owners. */
   push(
     pipeline: string,
     action: string,
     artifacts: readonly Artifact[],
     push: EmergencyPush,
-  ): Promise<{ id: string; number: number; duplicate: boolean }>;
+  ): Promise<{ id: string; number: number; duplicate: boolean; approvals?: number }>;
   status(id: string): Promise<PipelineStatus | ReleaseStatus | DeployStatus>;
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;

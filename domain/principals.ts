@@ -14,6 +14,11 @@ export function mayCommand(policy: Policy, actor: Principal): boolean {
   return policy.owners.some((owner) => owner === actor || membersOf(policy, owner).includes(actor));
 }
 
+/** Everybody who is an owner, or a member of a group that is one. */
+export const principalsOf = (policy: Policy): readonly Principal[] => [
+  ...new Set(policy.owners.flatMap((owner) => (owner.startsWith('group:') ? membersOf(policy, owner) : [owner]))),
+];
+
 /** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */
 function membersOf({ groups }: Policy, owner: Principal): readonly Principal[] {
   const [kind, name = ''] = owner.split(':');

@@ -37,10 +37,19 @@ export interface ActionView {
   readonly message: string | null;
   /** Who may pick, while it waits for a person; null otherwise. */
   readonly pickBy: readonly string[] | null;
+  /** An emergency that waits for owners to approve it. */
+  readonly approval?: ApprovalView | null;
   /** How many attempts it may have by itself, the first included. */
   readonly attempts?: number;
   /** Where its service shows more, such as a log. */
   readonly url?: string | null;
+}
+
+/** How many owners must approve, who has, and who cannot since the emergency is theirs. */
+export interface ApprovalView {
+  readonly needed: number;
+  readonly by: readonly string[];
+  readonly notBy: string;
 }
 
 export interface ReleaseSummary {

@@ -72,6 +72,8 @@ export interface Started {
   readonly number: number;
   /** The same submission came before; nothing new was started. */
   readonly duplicate: boolean;
+  /** An emergency that waits for so many approvals; left out where it waits for none. */
+  readonly approvals?: number;
 }
 
 /** A release tells its pipeline. Signals, since a workflow can send no update. */

@@ -11,7 +11,9 @@ interface Options extends StartOptions, ReasonOption {
 
 export const push: Register = (program, cli) => {
   addReason(startOptions(program.command('push <pipeline> <action>')))
-    .description('in an emergency: deploy these versions now, with nothing before it and ahead of the queue')
+    .description(
+      'in an emergency: deploy these versions now, with nothing before it and ahead of the queue; where the pipeline demands approvals, once other owners gave them',
+    )
     .option('--emergency', 'say that it is one; needed')
     .option('--skip-bake', 'do not bake either; an unhealthy verdict still stops it')
     .addHelpText(
@@ -31,7 +33,7 @@ export const push: Register = (program, cli) => {
           ...(options.skipBake ? { skipBake: true } : {}),
           ...(options.idempotencyKey === undefined ? {} : { key: options.idempotencyKey }),
         };
-        return start(call, (client) => client.push(pipeline, action, artifacts, how));
+        return start(call, (client) => client.push(pipeline, action, artifacts, how), action);
       }),
     );
 };

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ConveyorClient } from '../../client/api';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
+import { plural } from '../../domain/text';
 import { withClient, type Io } from '../io';
 import { emit, note, type Output } from '../output';
 import { paint } from '../render/paint';
@@ -28,21 +29,25 @@ export const startOptions = (command: Command): Command =>
     .option('--timeout <duration>', 'with --wait: stop watching after this long (exit 5); it goes on')
     .option('--idempotency-key <key>', 'the same key gives the same release, however often it is sent');
 
-/** Starts a release and announces it, or with `--wait` watches it to its end. */
+/**
+ * Starts a release and announces it, or with `--wait` watches it to its end.
+ * @param action what an emergency deploys, for those who have to approve it.
+ */
 export function start(
   { io, output, connect, options }: Call<StartOptions>,
   begin: (client: ConveyorClient) => Promise<Started>,
+  action?: string,
 ): Promise<number> {
   const timeoutMs = durationOption('--timeout', options.timeout);
   return withClient(io, connect, async (client) => {
     const started = await begin(client);
-    if (!options.wait) return announce(io, output, client, started);
+    if (!options.wait) return announce(io, output, client, started, action);
     note(io, startedWords(started));
     return watch(io, client, started.id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   });
 }
 
-type Started = Awaited<ReturnType<ConveyorClient['release']>>;
+type Started = Awaited<ReturnType<ConveyorClient['push']>>;
 
 /**
  * `executable=kv:12,digest=sha256:…,branch=main`. Kind is the name unless `kind=` says otherwise. A version may hold
@@ -72,10 +77,22 @@ export function parseArtifact(text: string): Artifact {
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-const startedWords = ({ id, duplicate }: Started): string =>
-  duplicate ? `${id} was started before with the same key or artifacts` : `started ${id}`;
+function startedWords({ id, duplicate, approvals = 0 }: Started): string {
+  if (duplicate) return `${id} was started before with the same key or artifacts`;
+  return approvals > 0 ? `${id} waits for ${plural(approvals, 'approval')} by other owners` : `started ${id}`;
+}
 
-async function announce(io: Io, output: Output, client: ConveyorClient, started: Started): Promise<number> {
+/** What to type next; where others have to approve, what they type. */
+const nextOf = ({ id, approvals }: Started, action: string | undefined): string =>
+  approvals ? `conveyor pick ${id}/${action ?? ''} --approve --reason "…"` : `conveyor watch ${id}`;
+
+async function announce(
+  io: Io,
+  output: Output,
+  client: ConveyorClient,
+  started: Started,
+  action: string | undefined,
+): Promise<number> {
   const webUi = await webUiOf(client, started.id);
   emit(
     io,
@@ -88,7 +105,7 @@ async function announce(io: Io, output: Output, client: ConveyorClient, started:
         return [
           `${colors.green('✔')} ${startedWords(started)}`,
           ...link,
-          `${colors.bold('Next')}    ${colors.cyan(`conveyor watch ${started.id}`)}`,
+          `${colors.bold('Next')}    ${colors.cyan(nextOf(started, action))}`,
         ].join('\n');
       },
       name: [started.id],

@@ -1,3 +1,4 @@
+import { approvalWords } from '../../domain/release/approval';
 import type { ActionView, DeployStatus } from '../../domain/views';
 import { tint, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
@@ -41,7 +42,7 @@ function attemptWords({ attempt, attempts = 1 }: ActionView): string {
 
 function noteOf(action: ActionView, view: View): string {
   const wait = action.until === null ? '' : ` (${untilWords(action.until, view)})`;
-  if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy)}${wait}`;
+  if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy, action)}${wait}`;
   if (action.state === 'blocked' || action.state === 'waiting') return `${action.blockedBy ?? needsOf(action)}${wait}`;
   const time = action.startedAt === null ? '' : took(action.startedAt, action.endedAt, view);
   const done = action.progress === null ? '' : `${Math.round(action.progress * 100)}% `;
@@ -50,7 +51,7 @@ function noteOf(action: ActionView, view: View): string {
     .join(' · ');
 }
 
-const pickWords = (pickBy: readonly string[]): string =>
-  pickBy.length === 0 ? 'an owner may pick' : `${pickBy.join(', ')} may pick`;
+const pickWords = (pickBy: readonly string[], { approval }: ActionView): string =>
+  approval ? approvalWords(approval) : pickBy.length === 0 ? 'an owner may pick' : `${pickBy.join(', ')} may pick`;
 
 const needsOf = (action: ActionView): string => (action.needs.length === 0 ? '' : `after ${action.needs.join(', ')}`);

@@ -1,4 +1,5 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
+import { approvalWords } from '../../domain/release/approval';
 import { causeWords, VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
@@ -58,9 +59,9 @@ function pickLines(before: ReleaseStatus | null, after: ReleaseStatus, at: strin
   const told = new Set(before?.actions.filter(isOpen).map(({ name, attempt }) => `${name} ${attempt}`));
   return after.actions
     .filter((action) => isOpen(action) && !told.has(`${action.name} ${action.attempt}`))
-    .map(({ name, pickBy }) => ({
+    .map(({ name, pickBy, approval }) => ({
       at,
-      text: `${after.id}  ◷ ${name} waits for ${pickBy?.join(', ') || 'an owner'}: conveyor pick ${after.id}/${name} --approve --reason "…"`,
+      text: `${after.id}  ◷ ${name} ${approval ? approvalWords(approval) : `waits for ${pickBy?.join(', ') || 'an owner'}`}: conveyor pick ${after.id}/${name} --approve --reason "…"`,
     }));
 }
 

@@ -102,9 +102,12 @@ function header(
 }
 
 /** A wait whose end is known has a line of its own: in the tree it is the first that a narrow screen cuts. */
-function blockedLine({ name, state, blockedBy, until, pickBy }: ActionView, view: View): (readonly [string, string])[] {
+function blockedLine(
+  { name, state, blockedBy, until, pickBy, approval }: ActionView,
+  view: View,
+): (readonly [string, string])[] {
   if (state !== 'blocked' || until === null) return [];
-  const why = pickBy === null ? blockedBy : 'for a person';
+  const why = pickBy === null || approval ? blockedBy : 'for a person';
   return [['Waits', `${name}, ${untilWords(until, view)}: ${why ?? ''}`]];
 }
 

@@ -168,13 +168,18 @@ function supersededBy(state: PipelineState, ready: ReadyAction): number | undefi
   if (kind === 'exclusive') return undefined;
   const begunBy = state.newestBegun[action] ?? 0;
   const inOrder = state.spec.releases.supersede === 'never';
-  if (begunBy > release && !(kind === 'pick' && inOrder)) return begunBy;
+  const isMeant = ready.approved === true && !isUrgentOne(state, begunBy);
+  if (begunBy > release && !(kind === 'pick' && inOrder) && !isMeant) return begunBy;
   if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
   const isNewer = (other: ReadyAction): boolean =>
     isDeploy(other) && other.action === action && other.release > release && !other.rollback && !other.emergency;
   const counts = (other: ReadyAction): boolean => !followOnOf(state, other.release) && !hasKnownBad(state, other);
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
+
+/** People who approve an emergency see what has begun meanwhile; another emergency, or a rollback, was newer news than theirs. */
+const isUrgentOne = ({ active, history }: PipelineState, release: number): boolean =>
+  [...active, ...history].some(({ number, trigger }) => number === release && isUrgent(trigger));
 
 const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean =>
   artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);

@@ -2,6 +2,7 @@ import { identityOf, type Artifact } from '../artifact';
 import { mayCommand, type Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { Trigger } from '../views';
+import { whyNeverApproved } from '../release/approval';
 import { rollbackOf } from './rollback';
 import { isFull, MAX_QUEUED, whyNotQueued } from './queue';
 import { isKnownBad, type Emergency, type PipelineState } from './state';
@@ -94,6 +95,8 @@ export function refuseEmergency(
   const names = action.inputs.filter((input) => !artifacts.some((artifact) => artifact.name === input));
   if (names.length > 0)
     return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
+  const never = whyNeverApproved(state.spec, policyOf(state), trigger);
+  if (never !== undefined) return { code: 'invalid-state', message: never };
   return refuseBad(state, artifacts);
 }
 

@@ -84,6 +84,8 @@ export interface ReadyAction {
   /** What it asks for: to deploy (as releases did that did not say), to hold exclusion groups, or to let a person pick. */
   readonly kind?: 'deploy' | 'exclusive' | 'pick';
   readonly emergency?: boolean;
+  /** An emergency that people approved after it was pushed. */
+  readonly approved?: boolean;
   /** Exclusion groups of the pipeline. */
   readonly mutex?: readonly string[];
   readonly readyAtMs?: number;

@@ -1,5 +1,6 @@
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import type { Held } from '../pipeline/state';
+import { whyNotApprove } from './approval';
 import { isOver } from './nextActions';
 import { statesOf, type ReleaseRecord } from './state';
 
@@ -9,6 +10,8 @@ export interface ReleaseControl {
   readonly frozen: Held | null;
   /** What people decided at picks, by action. */
   readonly picks: Readonly<Record<string, Picked>>;
+  /** Who approved, by action: of an emergency there may have to be several. */
+  readonly approvals: Readonly<Record<string, readonly Picked[]>>;
   readonly paused: boolean;
   /** Cancel, or revert with nothing deployed yet: nothing else starts. */
   readonly ending: {
@@ -19,7 +22,7 @@ export interface ReleaseControl {
   } | null;
 }
 
-export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, paused: false, ending: null };
+export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, approvals: {}, paused: false, ending: null };
 
 /** Who let an action go on, or did not, and why. */
 export interface Picked {
@@ -56,12 +59,20 @@ export function whyNotRelease(
   }
 }
 
-function whyNotPick({ picks }: ReleaseControl, record: ReleaseRecord, input: CommandInput): string | undefined {
+function whyNotPick(
+  { picks, approvals }: ReleaseControl,
+  record: ReleaseRecord,
+  input: CommandInput,
+): string | undefined {
   const { action } = input;
   if (action === undefined || input.approve === undefined) return 'a pick needs an action and approve: true or false';
   const known = record.actions[action];
   if (known === undefined) return `it has no action ${action}`;
   const picked = picks[action];
+  if (known.approval && picked?.approve !== false) {
+    const by = (approvals[action] ?? []).map(({ actor }) => actor);
+    return whyNotApprove({ ...known.approval, by }, input);
+  }
   if (picked) return `${picked.actor} has ${picked.approve ? 'approved' : 'rejected'} ${action} already`;
   return known.pickBy === null ? `${action} does not wait for a person (it is ${known.state})` : undefined;
 }
@@ -86,15 +97,19 @@ export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: C
         ? control
         : { ...control, ending: { actor, reason, revert: verb === 'revert', notBad: input.notBad === true } };
     case 'pick':
-      return {
-        ...control,
-        picks: { ...control.picks, [input.action ?? '']: { actor, reason, approve: input.approve === true } },
-      };
+      return withPick(control, input.action ?? '', { actor, reason, approve: input.approve === true });
     case 'retry': {
       const { [input.action ?? '']: _picked, ...picks } = control.picks;
-      return { ...control, picks };
+      const { [input.action ?? '']: _approved, ...approvals } = control.approvals;
+      return { ...control, picks, approvals };
     }
   }
+}
+
+function withPick(control: ReleaseControl, action: string, picked: Picked): ReleaseControl {
+  const before = control.approvals[action] ?? [];
+  const approvals = picked.approve ? { ...control.approvals, [action]: [...before, picked] } : control.approvals;
+  return { ...control, picks: { ...control.picks, [action]: picked }, approvals };
 }
 
 export const RELEASE_EFFECTS: Readonly<Record<ReleaseVerb, string>> = {

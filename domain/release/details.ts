@@ -34,5 +34,10 @@ const reasonOf = ({ name, blockedBy, message }: ActionView): string[] => {
 
 function nextOf({ id, pipeline, actions, endedAt }: Omit<ReleaseStatus, 'webUi'>): string[] {
   const deploys = actions.flatMap(({ deploy }) => (deploy === null ? [] : [`conveyor status ${deploy}`]));
-  return endedAt === null ? [`conveyor watch ${id}`, ...deploys] : [...deploys, `conveyor history ${pipeline}`];
+  const picks = actions.flatMap(({ name, pickBy }) =>
+    pickBy === null ? [] : [`conveyor pick ${id}/${name} --approve`],
+  );
+  return endedAt === null
+    ? [`conveyor watch ${id}`, ...picks, ...deploys]
+    : [...deploys, `conveyor history ${pipeline}`];
 }

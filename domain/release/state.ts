@@ -60,7 +60,7 @@ export interface ReleaseResult {
 /** Where one action of a release stands. */
 export interface ActionRecord extends Pick<
   ActionView,
-  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message' | 'pickBy'
+  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message' | 'pickBy' | 'approval'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
@@ -200,7 +200,7 @@ export function releaseStatus(
 }
 
 function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
-  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, deploying } = record;
+  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying } = record;
   return {
     name,
     type: input.spec.actions[name]?.type ?? '',
@@ -215,6 +215,7 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     progress: null,
     message,
     pickBy,
+    ...(approval ? { approval } : {}),
     attempts: input.spec.actions[name]?.retry.attempts ?? 1,
   };
 }

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { deployWith } from './deploy';
 import { amount, duration, name, principal } from './scalars';
 
+/** How long an emergency waits for approvals. */
+const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
+
 /** The pipeline file (pipeline-spec.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
 
 const common = {
@@ -123,7 +126,12 @@ export const pipelineSchema = z.strictObject({
         .optional(),
     })
     .optional(),
-  emergency: z.strictObject({ approvals: z.number().int().nonnegative().default(0) }).optional(),
+  emergency: z
+    .strictObject({
+      approvals: z.number().int().nonnegative().default(0),
+      timeout: duration.default(DEFAULT_APPROVAL_TIMEOUT_MS),
+    })
+    .optional(),
   notify: z
     .array(
       z.strictObject({

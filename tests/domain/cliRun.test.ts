@@ -297,6 +297,13 @@ describe('an emergency push', () => {
     ]);
   });
 
+  test('that others have to approve says what they type', async () => {
+    const push = () => Promise.resolve({ id: 'kvstore/14', number: 14, duplicate: false, approvals: 1 });
+    const { out } = await run([...line, '--emergency'], { client: { ...world([]).client, push } });
+    expect(out).toMatch(/^✔ kvstore\/14 waits for 1 approval by other owners\n/);
+    expect(out).toContain('conveyor pick kvstore/14/deploy --approve --reason "…"');
+  });
+
   test('that is none is refused with what to type instead', async () => {
     const given: unknown[] = [];
     const ran = await run(line, world(given));

@@ -14,6 +14,7 @@ import {
 import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline } from '../../domain/pipeline/state';
 import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
+import { approvalsNeeded } from '../../domain/release/approval';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
 import { commandRecord } from '../inbox';
@@ -95,7 +96,8 @@ function startRelease(run: PipelineRun, { artifacts, trigger, reportTo, emergenc
         )
       : created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more),
   );
-  return { number: known.nextNumber, duplicate: false };
+  const approvals = approvalsNeeded(known.spec, trigger);
+  return { number: known.nextNumber, duplicate: false, ...(approvals > 0 ? { approvals } : {}) };
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {

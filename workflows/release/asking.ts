@@ -25,6 +25,7 @@ export function ready(run: ReleaseRun, name: string, asking: Asking): void {
     action: name,
     rollback: trigger.kind === 'rollback',
     ...(trigger.kind === 'emergency' ? { emergency: true } : {}),
+    ...(run.control.approvals[name] && trigger.kind === 'emergency' ? { approved: true } : {}),
     ...asking,
   };
   const signal = asking.kind === 'deploy' ? deployReadySignal : actionReadySignal;

@@ -12,6 +12,7 @@ import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/dependable';
 import type { ActionOver } from '../messages';
+import { othersApprove } from './approval';
 import { admitted, over } from './asking';
 import { deployChild } from './deployChild';
 import { globalGroups, ownGroups, unhindered } from './guards';
@@ -32,6 +33,7 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
     const decision = await personPicks(run, name, { principals: [], timeoutMs: undefined });
     if (!decision.approved) return decision.close();
   }
+  if (!(await othersApprove(run, name))) return;
   const { followOn } = run.input;
   if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);

@@ -1,6 +1,5 @@
 import type { DeploySpec } from '../deploy';
 import type { Rule } from '../lint';
-import type { PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 
 /**
@@ -8,10 +7,6 @@ import { errorAt, type Finding, type Path } from '../problem';
  * check before a phase must not get a deploy without. A feature that lands deletes its line here.
  */
 type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
-
-const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
-  ['emergency.approvals', ['emergency', 'approvals'], ({ emergency }) => (emergency?.approvals ?? 0) > 0],
-];
 
 const OF_DEPLOY: readonly Missing<DeploySpec>[] = [['lockstep', ['lockstep'], ({ lockstep }) => lockstep]];
 
@@ -31,7 +26,6 @@ function refuse<T>(missing: readonly Missing<T>[], base: Path, value: T): Findin
 }
 
 const notAvailable: Rule = (spec) => [
-  ...refuse(OF_PIPELINE, [], spec),
   ...Object.entries(spec.actions).flatMap(([name, action]) =>
     action.type === 'deploy' ? refuseInDeploy(['actions', name, 'with'], action.with) : [],
   ),
