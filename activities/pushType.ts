@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Watched } from '../domain/deploy/bake';
 import type { PhasePlan, PlannedTarget } from '../domain/deploy/plan';
+import { judgeEach } from '../domain/deploy/lockstep';
 import { judgeProgress } from '../domain/deploy/progress';
 import type { Amount } from '../domain/fleet/amount';
 import type { Unit, UnitProgress } from '../domain/fleet/unit';
@@ -42,10 +43,20 @@ export interface Prefetch {
   readonly targets: readonly PlannedTarget[];
 }
 
+/** How much of the requests of some units goes to a version; `step` names the phase, or `revert`, in the idempotency key. */
+export interface Traffic {
+  readonly step: string;
+  readonly units: readonly string[];
+  readonly percent: number;
+  readonly toVersion: string;
+}
+
 /** How long to follow an update: until its criterion is met or cannot be met any more. */
 export interface Following {
   readonly updateId: string;
   readonly success: Amount;
+  /** Lockstep: each unit has to meet it. */
+  readonly each?: boolean;
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
 }
@@ -104,7 +115,8 @@ export function createPushTypeActivities(ports: Ports) {
     followUpdates: (call: DeployCall, following: Following): Promise<UnitProgress[]> =>
       poll<UnitProgress[], { units: UnitProgress[] }>({ clock: ports.clock, ...following }, async () => {
         const { units } = await invoke(call, 'trackUpdates', { updateId: following.updateId });
-        return judgeProgress(units, following.success).kind === 'going' ? { seen: { units } } : { done: units };
+        const progress = (following.each ? judgeEach : judgeProgress)(units, following.success);
+        return progress.kind === 'going' ? { seen: { units } } : { done: units };
       }),
 
     /** All of an update, or some of its units; `nth` counts either by itself. */
@@ -114,6 +126,12 @@ export function createPushTypeActivities(ports: Ports) {
       invoke(call, 'resumeUpdates', referTo(updateId, units), `${updateId}/resume${units ? '/units' : ''}/${nth}`),
     cancelUpdates: (call: DeployCall, updateId: string) =>
       invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`),
+
+    /** Sends a share of the requests to a version. @returns false where the push type has no such method. */
+    shiftTraffic: async (call: DeployCall, { step, units, percent, toVersion }: Traffic): Promise<boolean> => {
+      const request = { units: [...units], percent, toVersion };
+      return offered(() => invoke(call, 'shiftTraffic', request, `${call.deployId}/${step}/traffic`));
+    },
 
     /** Asks the fleet to fetch what a phase brings before it begins. @returns false where the push type has no such method. */
     prefetch: async (call: DeployCall, { phase, targets }: Prefetch): Promise<boolean> => {
@@ -135,17 +153,6 @@ export function createPushTypeActivities(ports: Ports) {
         watch,
       ),
   };
-}
-
-/** Calls a method that a push type need not have. */
-async function offered(call: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await call();
-    return true;
-  } catch (error) {
-    if (error instanceof ApplicationFailure && error.type === 'extension-lacks-method') return false;
-    throw error;
-  }
 }
 
 type Methods = PushTypeProtocol;
@@ -188,6 +195,17 @@ async function reserved({ guests }: Ports, { pushType, service, deployId }: Depl
 
 const referTo = (updateId: string, units: readonly string[] | undefined) =>
   units ? { updateId, units: [...units] } : { updateId };
+
+/** Calls a method that a push type need not have. */
+async function offered(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === 'extension-lacks-method') return false;
+    throw error;
+  }
+}
 
 const digest = (ids: readonly string[]): string => createHash('sha256').update(ids.join()).digest('hex').slice(0, 16);
 

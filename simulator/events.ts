@@ -42,6 +42,7 @@ export type FleetEvent =
       readonly slot: number;
       readonly op: 'update' | 'restart' | 'move' | 'stop';
     }
+  | { readonly kind: 'traffic-shifted'; readonly job: string; readonly version: string; readonly percent: number }
   | { readonly kind: 'effect'; readonly service: string; readonly method: string; readonly key: string };
 
 export type UpdateVerb = 'pause' | 'resume' | 'cancel';

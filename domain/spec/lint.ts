@@ -5,6 +5,7 @@ import { attemptRules } from './rules/attempts';
 import { childrenRules } from './rules/children';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
+import { lockstepRules } from './rules/lockstep';
 import { notAvailableRules } from './rules/notAvailable';
 import { parallelRules } from './rules/parallel';
 import { phaseRules } from './rules/phases';
@@ -23,6 +24,7 @@ const RULES: readonly Rule[] = [
   ...attemptRules,
   ...phaseRules,
   ...parallelRules,
+  ...lockstepRules,
   ...healthRules,
   ...childrenRules,
 ];

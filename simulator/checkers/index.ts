@@ -6,6 +6,7 @@ import { onceEachChecker } from './onceEach';
 import { oneDeployChecker } from './oneDeploy';
 import { reservedChecker } from './reserved';
 import { revertScopeChecker } from './revertScope';
+import { trafficChecker } from './traffic';
 import { taskControlChecker } from './taskControl';
 
 /** The invariants of DESIGN §6 that a fleet can see. */
@@ -18,4 +19,5 @@ export const CHECKERS: readonly AnyChecker[] = [
   onceEachChecker,
   endStateChecker,
   taskControlChecker,
+  trafficChecker,
 ];

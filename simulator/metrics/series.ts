@@ -1,6 +1,7 @@
 import { hashText, noise } from '../kernel/random';
 import { countAt } from '../twine/countLog';
 import { nameOf, type Fleet } from '../twine/fleet';
+import { trafficFactor } from '../twine/traffic';
 import { pastOf, type Job } from '../twine/job';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
 
@@ -61,7 +62,7 @@ export function valueAt(world: MetricWorld, job: Job, metric: MetricName, task: 
   const jitter = (share: number): number =>
     1 + share * (2 * noise(world.seed ^ saltOf(job.name, metric), task.slot, task.start, step) - 1);
   const acts = behaviourOf(world, job, task, at);
-  const load = loadAt(world, job, at);
+  const load = loadAt(world, job, at) * trafficFactor(world.fleet, job, task.version, at);
   const errors = Math.min(1, 0.001 * jitter(0.5) + (acts.errorRatio ?? 0) * jitter(0.05));
   switch (metric) {
     case 'system.cpu':

@@ -13,6 +13,7 @@ import type { Job } from '../twine/job';
 import { countVersions } from '../twine/jobs';
 import { prefetch, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
+import { shiftTraffic } from '../twine/traffic';
 import { acceptUpdate, busyWith, commandUpdate, outdatedOf, progressOf, type UpdateTarget } from '../twine/updates';
 import { configuredJobs, configProblems } from './twineConfig';
 
@@ -39,6 +40,11 @@ export function twinePushType(simulation: Simulation): Hono {
     resumeUpdates: (request, call) => command(simulation, 'resume', request, call),
     cancelUpdates: (request, call) => command(simulation, 'cancel', request, call),
     runHealthChecks: (request) => runHealthChecks(simulation, request),
+    shiftTraffic: ({ units, percent, toVersion }, call) =>
+      simulation.once(TWINE, 'shiftTraffic', { units, percent, toVersion }, call, () => {
+        const jobs = units.map((unit, index) => findJob(simulation, unit, `units.${index}`));
+        return { answer: {}, effect: shiftTraffic(simulation, jobs, toVersion, percent) };
+      }),
     prefetch: (request, call) =>
       simulation.once(TWINE, 'prefetch', request, call, () => {
         const targets = request.targets.map((target, index) =>

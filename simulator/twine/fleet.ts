@@ -3,6 +3,7 @@ import type { World } from '../kernel/world';
 import { freshExtras, type Job } from './job';
 import { DEFAULT_PACE, type Pace, type PaceLimit } from './allowance';
 import type { FleetFault } from './topology';
+import type { Shift } from './traffic';
 
 /** What one update does to one job. */
 export interface UnitUpdate {
@@ -52,6 +53,8 @@ export interface Fleet {
   /** Of each region's scheduler. */
   readonly paces: Map<string, Pace>;
   paceLimit: PaceLimit;
+  /** Where the requests of a job go, oldest first; of a world from before there was such a thing, nothing. */
+  readonly traffic?: Map<string, readonly Shift[]>;
   /** Jobs whose controllers are to be called now. */
   readonly asking: Set<string>;
 }
@@ -73,6 +76,7 @@ export const freshFleet = (): Fleet => ({
   names: [''],
   indices: new Map([['', 0]]),
   spareMachine: new Map(),
+  traffic: new Map(),
   paces: new Map(),
   paceLimit: DEFAULT_PACE,
   asking: new Set(),

@@ -12,6 +12,7 @@ import { bake } from './bake';
 import { dependable, resumed } from './dependable';
 import { joinAsGuest } from './guests';
 import { passGates, whileHalted } from './gates';
+import { shiftForward } from './lockstep';
 import { bakeMsOf, runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { besidePrefetch } from './prefetch';
@@ -150,6 +151,7 @@ async function updated(run: DeployRun, phase: PhasePlan, id: string, units: read
   run.note('updates-done', `${phase.name}: updated and live`);
   run.rest = units.some(isUnfinished) ? id : null;
   if (phase.kind !== 'completion') await stopRest(run);
+  await shiftForward(run, phase, () => leftEarly(run));
 }
 
 const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>

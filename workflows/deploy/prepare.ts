@@ -13,6 +13,7 @@ import { change, withPlan } from '../../domain/deploy/state';
 import { concerned, skipsUnavailable, withoutThem } from '../../domain/deploy/unavailable';
 import type { Unit } from '../../domain/fleet/unit';
 import { dependable, insist } from './dependable';
+import { cannotShift } from './lockstep';
 import type { DeployRun } from './run';
 import { heedUnavailable } from './unavailable';
 
@@ -38,6 +39,8 @@ export async function prepare(run: DeployRun, again?: 'again'): Promise<Ending |
   const fetched = await insist(run, 'fetchDeployUnits', (push) => push.fetchDeployUnits(run.call), stopped);
   if (fetched === undefined) return left(run);
   if ('refused' in fetched) return { kind: 'failed', reason: fetched.refused, fault: 'conveyor' };
+  const hopeless = await cannotShift(run);
+  if (hopeless) return hopeless;
   return plan(run, fetched.value.service, concerned(fetched.value.units, run.input));
 }
 

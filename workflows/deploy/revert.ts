@@ -6,6 +6,7 @@ import type { UnitProgress } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
 import { joinAsGuest } from './guests';
+import { shiftBack } from './lockstep';
 import type { DeployRun, Stop } from './run';
 import { runUpdates, type UpdateEnd } from './updates';
 
@@ -59,6 +60,7 @@ async function tryOnce(run: DeployRun, plan: RevertPlan, attempt: number): Promi
     if (asked) run.unpause(`resumed by ${asked.actor}`);
   };
   await hold();
+  if (attempt === 1) await shiftBack(run, ended);
   await joinAsGuest(run, id);
   return runUpdates(run, plan.phase, request, {
     leave: ended,

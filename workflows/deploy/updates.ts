@@ -1,5 +1,6 @@
 import type { UpdateRequest } from '../../activities/pushType';
 import type { PhasePlan } from '../../domain/deploy/plan';
+import { judgeEach } from '../../domain/deploy/lockstep';
 import { judgeProgress, judgeTimeout, type Progress } from '../../domain/deploy/progress';
 import type { UnitProgress } from '../../domain/fleet/unit';
 import { formatDuration } from '../../domain/text';
@@ -140,7 +141,7 @@ async function follow(
     () =>
       pushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
         run.call,
-        { updateId, success: phase.success, intervalMs, heartbeatTimeoutMs },
+        { updateId, success: phase.success, ...each(run), intervalMs, heartbeatTimeoutMs },
       ]),
     () => control.leave() || isHalted(run, control) || control.groups?.differs() === true,
     isTimed ? { afterMs: budget.leftMs, summary: `${phase.name}: update timeout` } : undefined,
@@ -154,7 +155,7 @@ async function follow(
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
   if (waited.kind === 'failed') return follow(run, phase, request, budget, control);
-  const progress = judgeProgress(seen.value, phase.success);
+  const progress = judge(run, seen.value, phase);
   if (progress.kind === 'met') return judged(run, request, seen.value, phase, control);
   const late = judgeTimeout(seen.value);
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
@@ -171,9 +172,14 @@ function judged(
   const ids = units.map(({ id }) => id);
   const left = unheard(run, request, ids, `says nothing of what ${request.updateId} did to`);
   if (left) return left;
-  const progress = judgeProgress(units, phase.success);
+  const progress = judge(run, units, phase);
   return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', units } : progress;
 }
+
+const each = ({ input }: DeployRun): { readonly each?: true } => (input.spec.lockstep ? { each: true } : {});
+
+const judge = (run: DeployRun, units: readonly UnitProgress[], { success }: PhasePlan): Progress =>
+  (run.input.spec.lockstep ? judgeEach : judgeProgress)(units, success);
 
 /** The counts as they are now, however long the push type takes to tell them. */
 const look = (run: DeployRun, updateId: string, control: UpdateControl) =>

@@ -1,5 +1,5 @@
-import type { DeploySpec } from '../deploy';
 import type { Rule } from '../lint';
+import type { PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 
 /**
@@ -8,9 +8,9 @@ import { errorAt, type Finding, type Path } from '../problem';
  */
 type Missing<T> = readonly [feature: string, at: Path, isAsked: (value: T) => boolean];
 
-const OF_DEPLOY: readonly Missing<DeploySpec>[] = [['lockstep', ['lockstep'], ({ lockstep }) => lockstep]];
-
-const OF_PHASE: readonly Missing<NonNullable<DeploySpec['phases']>[number]>[] = [];
+const OF_PIPELINE: readonly Missing<PipelineSpec>[] = [
+  ['emergency.approvals', ['emergency', 'approvals'], ({ emergency }) => (emergency?.approvals ?? 0) > 0],
+];
 
 function refuse<T>(missing: readonly Missing<T>[], base: Path, value: T): Finding[] {
   return missing
@@ -25,15 +25,6 @@ function refuse<T>(missing: readonly Missing<T>[], base: Path, value: T): Findin
     );
 }
 
-const notAvailable: Rule = (spec) => [
-  ...Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.type === 'deploy' ? refuseInDeploy(['actions', name, 'with'], action.with) : [],
-  ),
-];
-
-const refuseInDeploy = (base: Path, deploy: DeploySpec): Finding[] => [
-  ...refuse(OF_DEPLOY, base, deploy),
-  ...(deploy.phases ?? []).flatMap((phase, index) => refuse(OF_PHASE, [...base, 'phases', index], phase)),
-];
+const notAvailable: Rule = (spec) => refuse(OF_PIPELINE, [], spec);
 
 export const notAvailableRules: readonly Rule[] = [notAvailable];

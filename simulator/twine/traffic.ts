@@ -1,0 +1,45 @@
+import { countAt } from './countLog';
+import { nameOf, type Fleet, type Twine } from './fleet';
+import type { Job } from './job';
+
+/** From `at` on (ms), this share of a job's requests goes to one version and the rest to the others. */
+export interface Shift {
+  readonly at: number;
+  readonly version: string;
+  /** 0 to 100. */
+  readonly percent: number;
+}
+
+/** Sends a share of the requests of some jobs to a version. True when that changed anything. */
+export function shiftTraffic(twine: Twine, jobs: readonly Job[], version: string, percent: number): boolean {
+  const traffic = twine.fleet.traffic ?? new Map<string, readonly Shift[]>();
+  const changed = jobs.filter(({ name }) => {
+    const last = traffic.get(name)?.at(-1);
+    return last?.version !== version || last.percent !== percent;
+  });
+  for (const { name } of changed) {
+    traffic.set(name, [...(traffic.get(name) ?? []), { at: twine.world.now, version, percent }]);
+    twine.notify({ kind: 'traffic-shifted', job: name, version, percent });
+  }
+  return changed.length > 0;
+}
+
+/**
+ * How many times its fair share of the requests a task on a version gets at a time; 1 where nobody ever shifted traffic, or no
+ * task runs the version that it was shifted to.
+ */
+export function trafficFactor(fleet: Fleet, job: Job, version: number, at: number): number {
+  const shift = fleet.traffic?.get(job.name)?.findLast((one) => one.at <= at);
+  if (shift === undefined) return 1;
+  const named = countOf(fleet, job, shift.version, at);
+  const running = countAt(job.running, at);
+  if (named === 0 || running === 0) return 1;
+  const share = shift.percent / 100;
+  if (nameOf(fleet, version) === shift.version) return share / (named / running);
+  return (1 - share) / (1 - named / running);
+}
+
+function countOf(fleet: Fleet, job: Job, version: string, at: number): number {
+  const log = job.runningOf.get(fleet.indices.get(version) ?? -1);
+  return log === undefined ? 0 : countAt(log, at);
+}
