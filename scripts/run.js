@@ -1,4 +1,4 @@
-// `npm run demo | dev | build` and `npm test`: everything that a fresh clone lacks, then the thing itself.
+// `npm run demo | dev | build | chaos` and `npm test`: everything that a fresh clone lacks, then the thing itself.
 // Plain Node without dependencies, because it runs before there are any.
 'use strict';
 
@@ -8,12 +8,14 @@ const { ensureBuild } = require('./build');
 const { ensureTemporal } = require('./servers');
 const { runConveyor } = require('./conveyor');
 const { runTests } = require('./test');
+const { runChaos } = require('./chaos');
 
 const VERBS = {
   build: async () => ensureBuild(),
   demo: async (args) => runStack('demo', args),
   dev: async (args) => runStack('dev', args),
   test: async (args) => runTests(args),
+  chaos: async (args) => runChaos(args),
 };
 
 async function main([verb, ...args]) {

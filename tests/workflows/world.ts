@@ -66,7 +66,7 @@ export class VirtualWorld {
       registry: parseRegistry(EXTENSIONS, {}),
       clock,
       // Asked anew each time, so that a test may put itself in between.
-      fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw))),
+      fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw)).onError(thrown)),
       options: {
         maxHeartbeatThrottleInterval: '1ms',
         shutdownForceTime: '2s',
@@ -257,6 +257,11 @@ export interface JobView {
   readonly jobVersion: string;
 }
 
+/** As a connection that breaks does: the caller hears of it, and nobody else. */
+const thrown = (error: unknown): never => {
+  throw error;
+};
+
 /** Real time that a condition is given at least. */
 const PATIENCE_MS = 60_000;
 
@@ -280,6 +285,7 @@ const EXTENSIONS = {
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
+    { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
   ],
 };

@@ -1,0 +1,29 @@
+// `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the same story.
+'use strict';
+
+const { parseArgs } = require('node:util');
+const { Failed, handOver } = require('./steps');
+const { ensureBuild } = require('./build');
+const { ensureTestServer } = require('./servers');
+
+async function runChaos(args) {
+  const { seeds, from } = parse(args);
+  await ensureTestServer();
+  await ensureBuild();
+  const jest = ['node_modules/jest/bin/jest.js', 'tests/workflows/chaos.test.ts', '-t', 'seed'];
+  return handOver(process.execPath, jest, { CONVEYOR_CHAOS: `${from}:${seeds}` });
+}
+
+function parse(args) {
+  const options = { seeds: { type: 'string', default: '200' }, from: { type: 'string', default: '1' } };
+  try {
+    const { values } = parseArgs({ args, options });
+    const [seeds, from] = [Number(values.seeds), Number(values.from)];
+    if (Number.isInteger(seeds) && seeds > 0 && Number.isInteger(from) && from > 0) return { seeds, from };
+  } catch {
+    // Says what it takes, below.
+  }
+  throw new Failed('usage: npm run chaos -- [--seeds N] [--from S]', 2);
+}
+
+module.exports = { runChaos };

@@ -1,0 +1,165 @@
+import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { workflowIds } from '../../domain/ids';
+import type { PipelineState } from '../../domain/pipeline/state';
+import type { DeployStatus } from '../../domain/views';
+import { CALM } from '../workflows/flows';
+import { HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
+import { HORIZON_MS, type Happening, type Scenario } from './scenario';
+
+const DAY = 24 * HOUR;
+/** How long a person who tidies up may take. */
+const PATIENCE_MS = 72 * HOUR;
+const LOOK_MS = 5 * MINUTE;
+
+/** Plays a scenario from midnight on, until everything has ended; `log` tells what was done and what came of it. */
+export async function play(world: VirtualWorld, scenario: Scenario, log: (line: string) => void): Promise<void> {
+  const story = new Story(world, scenario, log);
+  await world.sleep(DAY - ((await world.now()) % DAY));
+  await story.begin();
+  for (const happening of scenario.happenings) await story.comes(happening);
+  await story.tidyUp();
+  await story.tend();
+}
+
+/** The deploys of a pipeline's releases, oldest first; a release that ended before its deploy has none. */
+export async function deploysOf(world: VirtualWorld, pipeline: string): Promise<DeployStatus[]> {
+  const { nextNumber } = await world.pipeline(pipeline).query<PipelineState>('pipeline');
+  const numbers = Array.from({ length: nextNumber - 1 }, (_, index) => index + 1);
+  const found = await Promise.all(numbers.map((number) => deployOf(world, pipeline, number)));
+  return found.filter((status) => status !== null);
+}
+
+const deployOf = (world: VirtualWorld, pipeline: string, release: number): Promise<DeployStatus | null> =>
+  world.deployStatus(pipeline, release).catch((error: unknown) => {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  });
+
+class Story {
+  private startMs = 0;
+  private releases = 0;
+  /** HTTP faults by id, and when they are over. */
+  private readonly lifts: { id: string; atMs: number }[] = [];
+  private readonly looks = new Map<number, number>();
+
+  constructor(
+    private readonly world: VirtualWorld,
+    private readonly scenario: Scenario,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  async begin(): Promise<void> {
+    const { seed, jobs, source } = this.scenario;
+    await this.world.control('POST', '/control/reset', { seed });
+    for (const { name, region, tasks, more } of jobs) await this.world.job(name, region, tasks, more);
+    await this.world.apply(source, CALM);
+    this.startMs = await this.world.now();
+  }
+
+  async comes(happening: Happening): Promise<void> {
+    await this.liftBefore(happening.atMs);
+    await this.sleepUntil(happening.atMs);
+    const answer = await this.happens(happening).catch(refused);
+    const { atMs, ...what } = happening;
+    this.log(`${minutes(atMs)} ${JSON.stringify(what)}: ${answer}`);
+  }
+
+  /** The repairs, and the end of every freeze and hold. */
+  async tidyUp(): Promise<void> {
+    await this.liftBefore(HORIZON_MS);
+    await this.sleepUntil(HORIZON_MS);
+    await this.liftBefore(Infinity);
+    for (const verb of ['unfreeze', 'unhold'] as const)
+      this.log(`tidy up: ${verb}: ${await this.ofPipeline(verb).catch(refused)}`);
+  }
+
+  /** A person looks every few minutes, and helps what has stood still since the last look. */
+  async tend(): Promise<void> {
+    const { world, scenario } = this;
+    const isOver = async (): Promise<boolean> => {
+      const { active } = await world.pipelineStatus(scenario.pipeline);
+      for (const release of active) await this.help(release);
+      return active.length === 0;
+    };
+    await world.until('nothing is under way', isOver, { stepMs: LOOK_MS, withinMs: PATIENCE_MS });
+  }
+
+  private async help(release: number): Promise<void> {
+    const deploy = await deployOf(this.world, this.scenario.pipeline, release);
+    if (deploy === null || deploy.state === 'ended' || deploy.paused === null) return;
+    const look = (this.looks.get(release) ?? 0) + 1;
+    this.looks.set(release, look);
+    if (look % 3 !== 0) return;
+    const verb = look <= 6 ? 'resume' : 'cancel';
+    const input = { actor: 'user:alice', reason: 'tidying up' };
+    const id = workflowIds.deploy(this.scenario.pipeline, release, 'deploy', 1);
+    const answer = await this.world.command(id, verb, input).then(({ effect }) => effect, refused);
+    this.log(`tidy up: ${verb} ${release}, ${deploy.paused.by}: ${deploy.paused.reason}: ${answer}`);
+    if (look > 6) await this.world.describeVersion('kv:1', {});
+  }
+
+  private async happens(happening: Happening): Promise<string> {
+    const { world, scenario } = this;
+    switch (happening.kind) {
+      case 'release':
+      case 'push': {
+        const { number } = await world[happening.kind](scenario.pipeline, happening.version);
+        this.releases = number;
+        return `release ${number}`;
+      }
+      case 'command':
+        return happening.to === 'pipeline' ? this.ofPipeline(happening.verb) : this.ofDeploy(happening);
+      case 'fault': {
+        const { id } = await world.control<{ id: string }>('POST', '/control/faults', happening.fault);
+        if (happening.forMs !== undefined) this.lifts.push({ id, atMs: happening.atMs + happening.forMs });
+        return id;
+      }
+      case 'resize':
+        await world.control('PATCH', `/control/jobs/${happening.job}`, { tasks: happening.tasks });
+        return 'done';
+      case 'version':
+        await world.describeVersion(happening.version, happening.behaviour);
+        return 'done';
+    }
+  }
+
+  private async ofPipeline(verb: Extract<Happening, { kind: 'command' }>['verb']): Promise<string> {
+    const { effect } = await this.world.command(workflowIds.pipeline(this.scenario.pipeline), verb);
+    return effect;
+  }
+
+  private async ofDeploy({ verb, input, twice, atMs }: Extract<Happening, { kind: 'command' }>): Promise<string> {
+    const id = workflowIds.deploy(this.scenario.pipeline, this.releases, 'deploy', 1);
+    const handle = this.world.client.workflow.getHandle(id);
+    const updateId = `at-${atMs}`;
+    const send = () => handle.executeUpdate<{ effect: string }, [object]>(verb, { args: [input], updateId });
+    const { effect } = await send();
+    if (twice) expect(await send()).toMatchObject({ effect });
+    return effect;
+  }
+
+  private async liftBefore(ms: number): Promise<void> {
+    for (;;) {
+      const next = this.lifts.filter(({ atMs }) => atMs <= ms).sort((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined) return;
+      this.lifts.splice(this.lifts.indexOf(next), 1);
+      await this.sleepUntil(next.atMs);
+      await this.world.control('DELETE', `/control/faults/${next.id}`);
+      this.log(`${minutes(next.atMs)} ${next.id} is over`);
+    }
+  }
+
+  private async sleepUntil(atMs: number): Promise<void> {
+    const restMs = this.startMs + atMs - (await this.world.now());
+    if (restMs > 0) await this.world.sleep(restMs);
+  }
+}
+
+const minutes = (ms: number): string => `${(ms / MINUTE).toFixed(1)} min`;
+
+/** What a refusal said; anything else is a defect. */
+function refused(error: unknown): string {
+  if (error instanceof WorkflowUpdateFailedError) return `refused: ${error.cause?.message ?? ''}`;
+  if (error instanceof WorkflowNotFoundError) return 'refused: there is none';
+  throw error;
+}

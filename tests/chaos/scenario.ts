@@ -1,0 +1,196 @@
+import { parsePipeline } from '../../domain/spec/parse';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+import { DEPLOY_VERBS, type CommandInput, type Verb } from '../../domain/verbs';
+import { Arrivals } from '../workflows/arrivals';
+import { kvstore } from '../workflows/pipelines';
+import { HOUR, MINUTE } from '../workflows/world';
+import { troubleOf } from './trouble';
+
+/** What happens at a time after the beginning, in ms. */
+export type Happening = { readonly atMs: number } & (
+  | { readonly kind: 'release' | 'push'; readonly version: string }
+  /** Of the deploy of the newest release, or of the pipeline; sent twice under one update id, as after a lost answer. */
+  | {
+      readonly kind: 'command';
+      readonly to: 'deploy' | 'pipeline';
+      readonly verb: Verb;
+      readonly input: CommandInput;
+      readonly twice: boolean;
+    }
+  | { readonly kind: 'fault'; readonly fault: object; readonly forMs?: number }
+  | { readonly kind: 'resize'; readonly job: string; readonly tasks: number }
+  | { readonly kind: 'version'; readonly version: string; readonly behaviour: object }
+);
+
+export interface Job {
+  readonly name: string;
+  readonly region: string;
+  readonly tasks: number;
+  readonly more: object;
+}
+
+/** One story of the chaos test: everything in it follows from the seed. */
+export interface Scenario {
+  readonly seed: number;
+  readonly pipeline: string;
+  readonly source: PipelineSource;
+  readonly jobs: readonly Job[];
+  /** In the order of time. */
+  readonly happenings: readonly Happening[];
+}
+
+/** When the last thing happens by chance; after it a person tidies up. */
+export const HORIZON_MS = 2 * HOUR;
+
+export function scenarioOf(seed: number): Scenario {
+  const dice = new Dice(seed);
+  const pipeline = `chaos-${seed}`;
+  const jobs = fleetOf(dice, `service-${seed}`);
+  const source = { ...kvstore({}, { pipeline }), actions: { deploy: deployOf(dice, jobs) } };
+  const happenings = [...releasesOf(dice), ...troubleOf(dice, jobs), ...commandsOf(dice)];
+  return { seed, pipeline, source, jobs, happenings: happenings.sort((a, b) => a.atMs - b.atMs) };
+}
+
+/** Random choices from a seed. */
+export class Dice extends Arrivals {
+  int(from: number, to: number): number {
+    return Math.floor(this.between(from, to + 1));
+  }
+
+  of<T>(...choices: readonly T[]): T {
+    const choice = choices[this.int(0, choices.length - 1)];
+    if (choice === undefined) throw new Error('nothing to choose from');
+    return choice;
+  }
+
+  times<T>(max: number, make: (nth: number) => T): T[] {
+    return Array.from({ length: this.int(0, max) }, (_, nth) => make(nth));
+  }
+
+  /** A time before the horizon, in ms. */
+  time(beforeMs = HORIZON_MS): number {
+    return Math.round(this.between(1_000, beforeMs));
+  }
+}
+
+function fleetOf(dice: Dice, service: string): Job[] {
+  const regions = ['x', 'y', 'z'].slice(0, dice.int(1, 3));
+  return regions.map((region, nth) => ({
+    name: `job-${region}`,
+    region,
+    tasks: dice.int(2, 12),
+    more: {
+      service,
+      labels: { tier: nth === 0 ? 'small' : 'large' },
+      nSmall: dice.of<number | string>(1, 3, '50%'),
+      budget: dice.of<number | string>('20%', '50%', 1),
+      timings: { fetchMs: dice.of(1_000, 20_000), stopMs: 1_000, startMs: dice.of(2_000, 30_000) },
+    },
+  }));
+}
+
+type Action = Extract<PipelineSource['actions'][string], { type: 'deploy' }>;
+type With = Action['with'];
+
+function deployOf(dice: Dice, jobs: readonly Job[]): Action {
+  const base: Action = {
+    type: 'deploy',
+    inputs: ['executable'],
+    ...windowOf(dice),
+    with: {
+      pushType: 'twine',
+      config: { jobs: jobs.map(({ name }) => name) },
+      phases: phasesOf(dice, jobs),
+      completion: { ...(dice.chance(0.7) ? { bake: `${dice.int(2, 10)}m` } : {}) },
+      healthChecks: checksOf(dice),
+      onUnhealthy: dice.chance(0.75) ? 'revert' : 'pause',
+    },
+  };
+  return featuresOf(dice, jobs).reduce((action, more) => withFeature(action, more), base);
+}
+
+/** Closed for a while soon after the beginning, which is at midnight. */
+function windowOf(dice: Dice): Pick<Action, 'window'> {
+  const [closes, forMinutes, onClose] = [dice.int(1, 50), dice.int(5, 60), dice.of('pause', 'finish-phase')] as const;
+  if (!dice.chance(0.3)) return {};
+  const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+  return { window: { days: [...days], from: clock(closes + forMinutes), to: clock(closes), timezone: 'UTC', onClose } };
+}
+
+const clock = (minutes: number): string =>
+  [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+
+function phasesOf(dice: Dice, jobs: readonly Job[]): NonNullable<With['phases']> {
+  const regions = jobs.map(({ region }) => `region:${region}`);
+  const amounts = dice.times(2, () => dice.int(5, 90)).sort((a, b) => a - b);
+  return amounts.map((amount, nth) => {
+    const pacing = {
+      name: `phase-${nth}`,
+      amount: dice.chance(0.3) ? Math.ceil(amount / 15) : `${amount}%`,
+      bake: `${dice.int(0, 12)}m`,
+      updateTimeout: `${dice.of(15, 60)}m`,
+      ...(dice.chance(0.3) ? { success: `${dice.int(60, 95)}%` } : {}),
+    };
+    const scope = dice.of('*', ...regions, 'tier:small');
+    return dice.chance(0.15) ? { ...pacing, forEach: 'region' } : { ...pacing, scope };
+  });
+}
+
+function checksOf(dice: Dice): NonNullable<With['healthChecks']> {
+  const errors = { name: 'errors', metric: 'rpc.error_ratio', transform: [{ average: '3m' }] };
+  const limit = { ...errors, threshold: { above: 0.05 } };
+  const latency = { name: 'latency', metric: 'rpc.latency', threshold: { increase: '30%' } };
+  const compared = { ...latency, compare: dice.of('control' as const, 'before' as const) };
+  return dice.of([limit], [limit], [limit, compared], [compared], []);
+}
+
+/** What the file format has for some deploys only. */
+function featuresOf(dice: Dice, jobs: readonly Job[]): Partial<With>[] {
+  const maxPaused = dice.int(0, jobs.length);
+  const choices: [number, Partial<With>][] = [
+    [0.25, { mode: 'parallel' }],
+    [0.1, { mode: 'parallel', maxPaused }],
+    [0.1, { lockstep: true }],
+    [0.2, { onUnitUnavailable: 'skip' }],
+    [0.1, { allowEmpty: true }],
+  ];
+  return choices.flatMap(([probability, more]) => (dice.chance(probability) ? [more] : []));
+}
+
+/** A feature that this version refuses is left out. */
+function withFeature(action: Action, more: Partial<With>): Action {
+  const richer: Action = { ...action, with: { ...action.with, ...more } };
+  const file = JSON.stringify({ ...kvstore(), actions: { deploy: richer } });
+  return parsePipeline(file).problems.some(({ code }) => code === 'not-available') ? action : richer;
+}
+
+function releasesOf(dice: Dice): Happening[] {
+  const second = dice.time();
+  const [emergency, comes] = [dice.chance(0.3), dice.chance(0.35)];
+  return [
+    { atMs: 0, kind: 'release', version: 'kv:2' },
+    ...(comes ? [{ atMs: second, kind: emergency ? 'push' : 'release', version: 'kv:3' } as const] : []),
+  ];
+}
+
+/** People press what comes to their minds. */
+function commandsOf(dice: Dice): Happening[] {
+  const anyInput = (): CommandInput => ({
+    actor: dice.of('user:alice', 'user:alice', 'user:alice', 'user:mallory'),
+    reason: 'chaos',
+    noRevert: dice.chance(0.3),
+    notBad: dice.chance(0.5),
+    for: dice.of('phase', 'deploy'),
+    ...(dice.chance(0.7) ? { check: dice.of('errors', 'latency') } : {}),
+  });
+  const soon = (): number => dice.time(dice.chance(0.5) ? 10 * MINUTE : HORIZON_MS);
+  const ofDeploy = dice.times(5, () => {
+    const verb = dice.of(...DEPLOY_VERBS, 'pause' as const, 'resume' as const);
+    return { atMs: soon(), kind: 'command', to: 'deploy', verb, input: anyInput(), twice: dice.chance(0.2) } as const;
+  });
+  const ofPipeline = dice.times(1, () => {
+    const verb = dice.of('freeze', 'unfreeze', 'hold', 'unhold');
+    return { atMs: soon(), kind: 'command', to: 'pipeline', verb, input: anyInput(), twice: false } as const;
+  });
+  return [...ofDeploy, ...ofPipeline];
+}
