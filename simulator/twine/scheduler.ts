@@ -132,7 +132,9 @@ export function endUnit(
 export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>, slot: number): boolean {
   const { tasks } = job;
   if (slot >= job.size || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
-  return versionOf(job, slot) !== unit.version || crashed(job, slot);
+  // A task that starts beside the old one is not there yet.
+  const runs = tasks.version[slot] === unit.version && versionOf(job, slot) === unit.version;
+  return !runs || crashed(job, slot);
 }
 
 /** Takes a task; when it must wait, answers for what. */

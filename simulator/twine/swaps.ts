@@ -1,23 +1,27 @@
+import { completeOp } from './control';
 import { nameOf, type Twine } from './fleet';
 import { fetchMsOf, type Job, type Swap } from './job';
 import { release, startAfter } from './tasks';
 
 /**
- * A new task starts beside the one that runs in a slot; nothing becomes unavailable meanwhile. False when nothing has to
- * start, because the slot runs that version and only what was starting beside it is given up.
+ * A new task starts beside the one that runs in a slot, or one that starts already is taken over from the update before;
+ * nothing becomes unavailable meanwhile. False when nothing has to start, because the slot runs that version and only what
+ * was starting beside it is given up.
  */
 export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boolean {
   const { tasks } = job;
   const begun = job.swaps.get(slot);
   const previous = nameOf(twine.fleet, begun?.update ?? tasks.update[slot] ?? 0);
   if (begun) release(twine, job, begun.update);
+  completeOp(job, slot);
   job.swaps.delete(slot);
-  tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   const starts = tasks.version[slot] !== swap.version;
-  if (starts) {
-    job.swaps.set(slot, swap);
+  const isTakenOver = begun?.version === swap.version;
+  if (!isTakenOver) tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
+  if (starts) job.swaps.set(slot, swap);
+  if (starts && !isTakenOver)
     startAfter(twine, job, slot, fetchMsOf(job, swap.version, twine.world.now) + job.timings.startMs);
-  } else tasks.update[slot] = swap.update;
+  if (!starts) tasks.update[slot] = swap.update;
   const change = { from: 'running', to: 'running', why: 'update', previous } as const;
   twine.notify({ kind: 'task', job: job.name, slot, ...change, update: nameOf(twine.fleet, swap.update) });
   return starts;

@@ -1,4 +1,7 @@
 import fc from 'fast-check';
+import type { TaskControlRequest } from '../../sdk/protocol/taskController';
+import { serveTaskController } from '../../sdk/server';
+import { viaApp } from '../../sdk/client';
 import { expectNoViolations, givenFleet, START, update, type TestFleet } from './simulatorFleet';
 
 afterEach(expectNoViolations);
@@ -7,6 +10,8 @@ type Step =
   | { readonly kind: 'update'; readonly version: number; readonly percent: number; readonly whole: boolean }
   | { readonly kind: 'revert' | 'pauseUpdates' | 'resumeUpdates' | 'cancelUpdates' }
   | { readonly kind: 'fault'; readonly place: string; readonly index: number; readonly downMs: number }
+  | { readonly kind: 'maintenance'; readonly machines: readonly number[]; readonly leadMs: number }
+  | { readonly kind: 'trouble'; readonly mode: string; readonly count: number }
   | { readonly kind: 'resize'; readonly tasks: number }
   | { readonly kind: 'pass'; readonly ms: number };
 
@@ -27,9 +32,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('fault' as const),
-    place: fc.constantFrom('machine:x-m', 'msb:x-msb', 'datacentre:x-dc'),
+    place: fc.constantFrom('machine:x-m', 'msb:x-msb', 'datacentre:x-dc', 'scheduler:x'),
     index: fc.integer({ min: 0, max: 11 }),
     downMs: fc.integer({ min: 1000, max: 200_000 }),
+  }),
+  fc.record({
+    kind: fc.constant('maintenance' as const),
+    machines: fc.uniqueArray(fc.integer({ min: 0, max: 11 }), { minLength: 1, maxLength: 4 }),
+    leadMs: fc.integer({ min: 0, max: 60_000 }),
+  }),
+  fc.record({
+    kind: fc.constant('trouble' as const),
+    mode: fc.constantFrom('error', 'delay', 'lose-reply', 'duplicate', 'garbage'),
+    count: fc.integer({ min: 1, max: 5 }),
   }),
   fc.record({ kind: fc.constant('resize' as const), tasks: fc.integer({ min: 0, max: 40 }) }),
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 60_000 }) }),
@@ -46,7 +61,15 @@ async function play(fleet: TestFleet, steps: readonly Step[]): Promise<void> {
     else if (it.kind === 'resize') await fleet.control('PATCH', '/jobs/kvstore-x', { tasks: it.tasks });
     else if (it.kind === 'fault') {
       const [kind, prefix] = it.place.split(':');
-      await fleet.control('POST', '/faults', { kind, id: `${prefix}${it.index}`, downMs: it.downMs });
+      const id = kind === 'scheduler' ? prefix : `${prefix}${it.index}`;
+      await fleet.control('POST', '/faults', { kind, id, downMs: it.downMs });
+    } else if (it.kind === 'maintenance') {
+      const machines = it.machines.map((machine) => `x-m${machine}`);
+      const times = { startMs: it.leadMs, deadlineMs: 60_000 - it.leadMs, durationMs: 30_000 };
+      await fleet.control('POST', '/faults', { kind: 'maintenance', machines, ...times });
+    } else if (it.kind === 'trouble') {
+      const fault = { kind: 'http', service: 'external', mode: it.mode, count: it.count, delayMs: 3000 * it.count };
+      await fleet.control('POST', '/faults', fault);
     } else if (it.kind === 'update') {
       updates.push(`${deploy}/${index}/1`);
       const request = update(updates.at(-1) ?? '', 'kvstore-x', `kv:${it.version}`, {
@@ -64,6 +87,14 @@ async function play(fleet: TestFleet, steps: readonly Step[]): Promise<void> {
   }
 }
 
+/** A controller that approves what it likes, differently from call to call. */
+const moody = () =>
+  serveTaskController('moody', {
+    process: ({ request, sequenceNumber }: TaskControlRequest) => ({
+      ack: request.filter((_, index) => (index + sequenceNumber) % 3 !== 0).map(({ id }) => id),
+    }),
+  });
+
 test('whatever fails and whatever is asked, our updates never break the budget nor any other invariant', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -71,11 +102,14 @@ test('whatever fails and whatever is asked, our updates never break the budget n
         tasks: fc.integer({ min: 1, max: 30 }),
         nSmall: fc.integer({ min: 1, max: 9 }),
         budget: fc.integer({ min: 1, max: 5 }),
+        hotswap: fc.boolean(),
+        controller: fc.constantFrom(undefined, { kind: 'external', url: 'http://controller' }),
+        autoscale: fc.constantFrom(undefined, { min: 5, max: 15 }),
       }),
       fc.array(step, { maxLength: 40 }),
       fc.integer(),
       async (job, steps, seed) => {
-        const fleet = givenFleet({ seed });
+        const fleet = givenFleet({ seed, fetch: viaApp(moody()) });
         await fleet.job('kvstore-x', job);
         await fleet.behaves('kv:4', { crashOnStart: true });
         await play(fleet, steps);
@@ -85,7 +119,10 @@ test('whatever fails and whatever is asked, our updates never break the budget n
           ...steps.filter(({ kind }) => kind === 'update').slice(0, 1),
           { kind: 'pass', ms: 3_600_000 },
         ]);
-        expect((await fleet.look('kvstore-x')).updating).toBe(0);
+        const { updating, moving, running, size, swapping = 0 } = await fleet.look('kvstore-x');
+        expect({ updating, moving, swapping }).toEqual({ updating: 0, moving: 0, swapping: 0 });
+        const fails = steps.some((it) => it.kind === 'update' && it.version === 4);
+        if (!fails && job.autoscale === undefined) expect(running).toBe(size);
         expect(await fleet.control('GET', '/violations')).toEqual([]);
       },
     ),
