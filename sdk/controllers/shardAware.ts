@@ -1,5 +1,6 @@
 import type { TaskOp } from '../protocol/taskController';
 import type { Decide } from './conversation';
+import { largestIndependent, type Conflicts } from './independent';
 
 /** Which shards have a replica on a task, by the task's name; empty for a task that hosts none. */
 export type Placement = ReadonlyMap<string, readonly string[]>;
@@ -11,7 +12,7 @@ const WORTH_STARTING = 0.9;
  * No shard loses a second replica (Conveyor §2.3, Twine §5.1): of the tasks that host a replica of a shard, at most one is
  * operated on, and that only while the others run. A task that is down already has nothing to lose: it may be operated
  * on, one at a time of a shard, so that a version that crashes everywhere can be taken back. Tasks that the placement does
- * not know wait. The batch is as large as a greedy search finds it.
+ * not know wait. The batch is as large as a quick search finds it.
  */
 export function shardAware(placement: Placement): Decide {
   return ({ pending, inFlight, unhealthy }) => {
@@ -41,28 +42,16 @@ const shardsOn = (placement: Placement, tasks: Iterable<string>): Set<string> =>
   new Set([...tasks].flatMap((task) => placement.get(task) ?? []));
 
 /**
- * Operations of tasks no two of which share a shard: an independent set in the graph of tasks that do. Takes again and
- * again the task that excludes the fewest others. Where replicas are spread over fault domains this finds a whole
- * domain, since the tasks of the first domain that it takes from exclude fewer and fewer.
+ * Operations of tasks no two of which share a shard. Where replicas are spread over fault domains this finds a whole domain,
+ * since the tasks of the first domain that it takes from exclude fewer and fewer.
  */
 function largestBatch(placement: Placement, ops: readonly TaskOp[]): TaskOp[] {
-  const neighbours = conflicts(placement, ops);
-  const degree = neighbours.map((others) => others.size);
-  const open = new Set(ops.keys());
-  const taken = new Set<number>();
-  while (open.size > 0) {
-    let least = -1;
-    for (const index of open) if (least < 0 || (degree[index] ?? 0) < (degree[least] ?? 0)) least = index;
-    taken.add(least);
-    open.delete(least);
-    for (const other of neighbours[least] ?? [])
-      if (open.delete(other)) for (const next of neighbours[other] ?? []) degree[next] = (degree[next] ?? 0) - 1;
-  }
+  const taken = largestIndependent(conflicts(placement, ops));
   return ops.filter((_, index) => taken.has(index));
 }
 
 /** For each operation the others whose task shares a shard with its own. */
-function conflicts(placement: Placement, ops: readonly TaskOp[]): ReadonlySet<number>[] {
+function conflicts(placement: Placement, ops: readonly TaskOp[]): Conflicts {
   const hosts = new Map<string, number[]>();
   const found = ops.map(() => new Set<number>());
   for (const [index, { task }] of ops.entries())

@@ -1,0 +1,120 @@
+import { shardController } from '../../examples/controllers/shardAware';
+import { viaApp } from '../../sdk';
+import { createSimulator, type Simulator } from '../../simulator/app';
+import { placeShards } from '../../simulator/controllers/placement';
+import { RUNNING, UPDATING } from '../../simulator/twine/job';
+import { largestConceivable } from './bound';
+import { ShardBooks, type Standing, type TaskLook } from './shardBooks';
+
+/** Seconds since the update began, and how things stood then. */
+export interface Moment extends Standing {
+  readonly at: number;
+}
+
+/** Tasks that went together. */
+export interface Wave {
+  readonly at: number;
+  readonly size: number;
+  /** No batch of the tasks that could go while it grew is larger. */
+  readonly bound: number;
+}
+
+export interface Figure14 {
+  readonly moments: readonly Moment[];
+  readonly waves: readonly Wave[];
+  readonly violations: readonly unknown[];
+}
+
+export const SHARDS = 15_000;
+/** 1,000 tasks; each of the twelve main switch boards of region x has 50 of them. */
+const SIZES = { 'kv-x': 600, 'kv-y': 400 } as const;
+const JOBS = Object.keys(SIZES) as (keyof typeof SIZES)[];
+/** Seconds. */
+export const FAILURE = { from: 120, until: 415 };
+/** Three minutes and twenty seconds in all, give or take a fifth. */
+const TIMINGS = { fetchMs: 150_000, stopMs: 30_000, startMs: 20_000 };
+const STEP_S = 5;
+const LONGEST_S = 3600;
+
+/**
+ * The experiment of Twine §5.1 in the simulated world: a store of 15,000 shards with three replicas each, one in each of three
+ * domains, on 1,000 tasks in two regions. At T0 all of it is updated; between T120 and T415 a main switch board with 50 tasks
+ * is down. The schedulers of both regions ask the store's own controller, over its protocol.
+ */
+export async function runFigure14(msb: string, seed = 1): Promise<Figure14> {
+  const domains = [0, 1, 2].map((domain) =>
+    JOBS.flatMap((job) => slotsOf(job).flatMap((slot) => (slot % 3 === domain ? [`${job}/${slot}`] : []))),
+  );
+  const placement = placeShards(domains, SHARDS, seed);
+  let nowMs = Date.UTC(2026, 0, 5, 12);
+  const fetch = viaApp(shardController(() => placement));
+  const simulator = createSimulator({ seed, speed: 1, now: () => nowMs, fetch });
+  await beginUpdate(simulator);
+  const books = new ShardBooks(placement);
+  const moments: Moment[] = [];
+  for (let at = 0; at <= LONGEST_S; at += STEP_S) {
+    if (at === FAILURE.from) {
+      const downMs = (FAILURE.until - FAILURE.from) * 1000;
+      await call(simulator, '/control/faults', { kind: 'msb', id: msb, downMs });
+    }
+    await simulator.advance();
+    const standing = books.see(looks(simulator));
+    moments.push({ at, ...standing });
+    if (at > FAILURE.until && standing.oneDown === 0 && standing.pending === 0) break;
+    nowMs += STEP_S * 1000;
+  }
+  const waves = wavesOf(moments, (tasks) => largestConceivable(placement, tasks));
+  return { moments, waves, violations: simulator.simulation.state.violations };
+}
+
+const slotsOf = (job: keyof typeof SIZES): number[] => Array.from({ length: SIZES[job] }, (_, slot) => slot);
+
+async function beginUpdate(simulator: Simulator): Promise<void> {
+  for (const name of JOBS) {
+    const controller = { kind: 'external', url: 'http://shards', everyMs: 5000, deadlineMs: 60_000 };
+    const free = { nSmall: '100%', budget: '60%', timings: TIMINGS, controller };
+    const job = { name, service: 'kv', region: name.slice(-1), tasks: SIZES[name], version: 'kv:1' };
+    await call(simulator, '/control/jobs', { ...job, ...free });
+  }
+  await call(simulator, '/push-types/twine/executeUpdates', {
+    updateId: 'deploy/kv/2/deploy/1/0/1',
+    targets: JOBS.map((unit) => ({ unit, version: 'kv:2', artifacts: [], amount: { all: true } })),
+    ...{ wholeUnit: true, urgency: 'normal' },
+    context: { pipeline: 'kv', release: 2, deployId: 'deploy/kv/2/deploy/1', actor: 'user:alice', config: {} },
+  });
+}
+
+async function call({ app }: Simulator, path: string, body: object): Promise<void> {
+  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'idempotency-key': path } };
+  const response = await app.request(path, init);
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+}
+
+function looks({ simulation }: Simulator): TaskLook[] {
+  const outdated = simulation.fleet.indices.get('kv:1') ?? 0;
+  return JOBS.flatMap((job) => {
+    const tasks = simulation.fleet.jobs.get(job)?.tasks;
+    return slotsOf(job).map((slot) => {
+      const code = tasks?.state[slot];
+      const state = code === RUNNING ? 'running' : code === UPDATING ? 'updating' : 'down';
+      return { name: `${job}/${slot}`, state, isOutdated: tasks?.version[slot] === outdated } as const;
+    });
+  });
+}
+
+/** A wave begins when more tasks are away than a moment before, and is over when fewer are; its size is that at its largest. */
+function wavesOf(moments: readonly Moment[], boundOf: (tasks: readonly string[]) => number): Wave[] {
+  const waves: Wave[] = [];
+  let isOver = true;
+  for (const [index, { at, updating, able }] of moments.entries()) {
+    const before = moments[index - 1] ?? { updating: [], able };
+    const last = waves.at(-1);
+    if (updating.length < before.updating.length) isOver = true;
+    else if (updating.length > before.updating.length && (isOver || last === undefined)) {
+      waves.push({ at, size: updating.length, bound: boundOf(before.able) });
+      isOver = false;
+    } else if (last !== undefined && updating.length > last.size)
+      waves[waves.length - 1] = { ...last, size: updating.length, bound: Math.max(last.bound, boundOf(before.able)) };
+  }
+  return waves;
+}

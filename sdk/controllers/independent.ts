@@ -1,0 +1,46 @@
+/** For each of some things, by index, the others that it excludes; whoever excludes is excluded by the same. */
+export type Conflicts = readonly ReadonlySet<number>[];
+
+/**
+ * Things none of which excludes another, as many as a greedy search and then exchanges find: one that was taken goes when
+ * two can come for it. No further thing fits besides. The same conflicts always give the same.
+ */
+export function largestIndependent(conflicts: Conflicts): Set<number> {
+  const taken = greedy(conflicts, conflicts.keys());
+  while ([...taken].some((index) => exchange(conflicts, taken, index)));
+  return taken;
+}
+
+/** Takes again and again what excludes the fewest others that are left. */
+function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
+  const open = new Set(among);
+  const left = new Map([...open].map((index) => [index, excluded(conflicts, index, open).length]));
+  const taken = new Set<number>();
+  while (open.size > 0) {
+    let least: number | undefined;
+    for (const index of open) if (least === undefined || count(left, index) < count(left, least)) least = index;
+    if (least === undefined) break;
+    taken.add(least);
+    open.delete(least);
+    for (const other of excluded(conflicts, least, open)) {
+      open.delete(other);
+      for (const next of excluded(conflicts, other, open)) left.set(next, count(left, next) - 1);
+    }
+  }
+  return taken;
+}
+
+/** Whether more came for one that was taken. */
+function exchange(conflicts: Conflicts, taken: Set<number>, index: number): boolean {
+  const waiting = [...(conflicts[index] ?? [])].filter((other) => excluded(conflicts, other, taken).length === 1);
+  const better = greedy(conflicts, waiting);
+  if (better.size < 2) return false;
+  taken.delete(index);
+  for (const other of better) taken.add(other);
+  return true;
+}
+
+const excluded = (conflicts: Conflicts, index: number, among: ReadonlySet<number>): number[] =>
+  [...(conflicts[index] ?? [])].filter((other) => among.has(other));
+
+const count = (left: ReadonlyMap<number, number>, index: number): number => left.get(index) ?? 0;
