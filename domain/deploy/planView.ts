@@ -2,7 +2,8 @@ import type { Window, WindowState } from '../calendar/window';
 import { formatAmount, tasksOf, type PhaseAmount } from '../fleet/amount';
 import { inScope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
-import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
+import { longestLookback } from '../health/lookback';
+import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatDuration, formatTime } from '../text';
 import type { PlanView } from '../views';
 import { estimate } from './estimate';
@@ -29,7 +30,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
   if (deploy?.type !== 'deploy') throw new PlanError(`${action} is no deploy action of ${spec.pipeline}`);
   const plan = planDeploy(deploy.with, units, [], '');
   const shares = cumulativeShares(plan, units);
-  const estimated = timesOf(plan, units, deploy.window, times);
+  const estimated = timesOf(plan, units, deploy, times);
   return {
     pipeline: spec.pipeline,
     action,
@@ -44,7 +45,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
       ...{ startsAt: null, updatedAt: null, bakedAt: null, ...estimated[index] },
     })),
     finishesAt: estimated.at(-1)?.bakedAt ?? null,
-    warnings: [...plan.phases.flatMap((phase) => warningOf(phase, units)), ...assumption(times)],
+    warnings: [...plan.phases.flatMap((phase) => warningOf(phase, units)), ...uncounted(plan), ...assumption(times)],
   };
 }
 
@@ -53,12 +54,16 @@ type Shown = Pick<PlanView['phases'][number], 'startsAt' | 'updatedAt' | 'bakedA
 function timesOf(
   plan: DeployPlan,
   units: readonly Unit[],
-  window: ActionSpec['window'],
+  { window, with: spec }: DeployAction,
   { now, updateTimeMs, windowAt }: PlanTimes,
 ): Shown[] {
   const reached = reachedBy(plan, units);
+  const isGuarded = spec.mode === 'parallel' && spec.healthChecks.length > 0;
+  const leastBakeMs = isGuarded ? longestLookback(spec.healthChecks, spec.healthInterval) : 0;
   const lengths = plan.phases.map(({ bakeMs }, index) =>
-    reached[index]?.length === 0 ? { updateMs: 0, bakeMs: 0 } : { updateMs: updateTimeMs, bakeMs },
+    reached[index]?.length === 0
+      ? { updateMs: 0, bakeMs: 0 }
+      : { updateMs: updateTimeMs, bakeMs: Math.max(bakeMs, leastBakeMs) },
   );
   const open = window && { onClose: window.onClose, stateAt: (atMs: number) => windowAt(window, atMs) };
   return estimate(lengths, now, open).map(({ startsAtMs, updatedAtMs, bakedAtMs }) => ({
@@ -66,6 +71,13 @@ function timesOf(
     updatedAt: formatTime(updatedAtMs),
     bakedAt: formatTime(bakedAtMs),
   }));
+}
+
+/** Steps take as long as they take. */
+function uncounted({ phases }: DeployPlan): PlanView['warnings'] {
+  const names = phases.filter(({ pre, post }) => pre !== undefined || post !== undefined).map(({ name }) => name);
+  if (names.length === 0) return [];
+  return [{ code: 'uncounted-steps', message: `the time that pre and post take is not counted: ${names.join(', ')}` }];
 }
 
 function assumption({ assumed, updateTimeMs }: PlanTimes): PlanView['warnings'] {

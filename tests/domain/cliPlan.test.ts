@@ -128,6 +128,22 @@ test('a percentage of whole units that means much more than it says is warned of
   );
 });
 
+test('steps before and after a phase are said not to be counted', async () => {
+  const file = join(folder, 'steps.yaml');
+  const step = 'bake: 10m, post: [{ service: e2e }] }';
+  writeFileSync(file, readFileSync(STORAGE, 'utf8').replace(/(name: region-f.*)bake: 10m \}/, `$1${step}`));
+  const { out } = await run(['plan', file, '--units', examplePath('storage/fleet.yaml'), '--update-time', '1m']);
+  expect(out).toContain('uncounted-steps: the time that pre and post take is not counted: region-f');
+});
+
+test('in parallel mode a phase ends no sooner than a check has looked at what was updated last', async () => {
+  const file = join(folder, 'parallel.yaml');
+  const text = readFileSync(STORAGE, 'utf8').replace('pushType: twine', 'pushType: twine\n      mode: parallel');
+  writeFileSync(file, text.replaceAll('bake: 10m', 'bake: 0s').replaceAll('bake: 1h', 'bake: 0s'));
+  const argv = ['plan', file, '--units', examplePath('storage/fleet.yaml'), '--update-time', '25m', ...MONDAY];
+  expect((await run(argv)).out).toMatch(/^1 first-job .* Mon 23 Nov 09:00 +09:25 +09:30 /m);
+});
+
 test('another file that is called fleet.yaml is not taken for a fleet', async () => {
   writeFileSync(join(folder, 'pipeline.yaml'), readFileSync(STORAGE, 'utf8'));
   writeFileSync(join(folder, 'fleet.yaml'), 'apiVersion: v1\n');
