@@ -1,10 +1,13 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
+import { ExtensionError } from '../../sdk/server';
 import { hashText, noise } from '../kernel/random';
 import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import type { Simulation } from '../simulation';
+import { indexOf } from '../twine/fleet';
 import { budgetOf, identifierOf, type Job } from '../twine/job';
+import { prefetch } from '../twine/swaps';
 import { jobsOf } from './jobs';
 import { actionService, optionsOf, outputNames, type Outcome, type StartRun } from './runs';
 
@@ -17,8 +20,8 @@ const withSchema = z.looseObject({
   maxErrorRatio: z.number().gt(0).lte(1).default(0.05),
   /** `load-test-filter`: the share of machines that are under load test. */
   share: z.number().gt(0).lte(1).default(0.1),
-  /** `check-and-prefetch`: the jobs that are updated next. */
-  next: z.array(z.string()).default([]),
+  /** `check-and-prefetch`: the jobs that are updated next, and the input that each then gets. */
+  next: z.record(z.string(), z.string()).default({}),
 });
 type With = z.output<typeof withSchema>;
 
@@ -57,24 +60,29 @@ export const loadTestFilter = (simulation: Simulation): Hono =>
   });
 
 /**
- * Looks again after a pool was deployed, before the next one fetches the new version. What `load-test-filter` made is not
- * looked at, if it is an input.
+ * Looks again after a pool was deployed; while no alert is up, the machines of the next one fetch what they will get. What
+ * `load-test-filter` made is not looked at, if it is an input.
  */
 export const checkAndPrefetch = (simulation: Simulation): Hono =>
   actionService(simulation, 'check-and-prefetch', (request): Outcome => {
     const options = optionsOf(withSchema, request);
     const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
-    const tasks = jobsOf(simulation, options.next).reduce((sum, { size }) => sum + size, 0);
-    const steps = ['reading alerts', 'looking what comes next'];
+    const next = nextOf(simulation, options, request);
+    const steps = ['reading alerts', 'fetching what comes next'];
     const failure = blocked(alertsOf(simulation, jobs, options, request));
-    // The fleet fetches when it updates; it cannot be asked to do so before.
-    return {
-      outputs: [],
-      steps,
-      failure,
-      said: `no alert on ${jobs.length} jobs; ${tasks} tasks fetch when they are updated`,
-    };
+    if (failure === null) for (const { job, version } of next) prefetch(simulation, job, version);
+    const said = `no alert on ${jobs.length} jobs; ${next.length} jobs fetch what comes next`;
+    return { outputs: [], steps, failure, said };
   });
+
+function nextOf(simulation: Simulation, { next }: With, { inputs }: StartRun): { job: Job; version: number }[] {
+  const jobs = jobsOf(simulation, Object.keys(next));
+  return jobs.map((job) => {
+    const input = inputs.find(({ name }) => name === next[job.name]);
+    if (input) return { job, version: indexOf(simulation.fleet, input.version) };
+    throw new ExtensionError('invalid-request', `with.next.${job.name}: no input is called ${next[job.name]}`);
+  });
+}
 
 const blocked = (alerts: readonly string[]): string | null =>
   alerts.length === 0 ? null : `deploys are blocked: ${alerts.join('; ')}`;

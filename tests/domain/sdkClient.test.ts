@@ -10,6 +10,7 @@ const protocol = {
     response: z.object({ units: z.array(z.object({ n: z.number() })) }),
     mutates: false,
   },
+  warm: { request: z.object({}), response: z.object({}), mutates: true, optional: true },
 } as const satisfies Protocol;
 const context = { pipeline: 'kvstore', release: 1, deployId: 'd', actor: 'user:alice', config: {} };
 
@@ -101,6 +102,19 @@ test('a network that fails says how', async () => {
     code: 'extension-unavailable',
     message: expect.stringContaining('ECONNREFUSED'),
   });
+});
+
+test.each([
+  [404, { error: { code: 'unknown-method', message: 'no', retryable: false } }, 'extension-lacks-method'],
+  [404, 'Cannot POST /warm', 'extension-lacks-method'],
+  [405, '', 'extension-lacks-method'],
+  [501, '', 'extension-lacks-method'],
+  [404, { error: { code: 'unknown-unit', message: 'no', retryable: false } }, 'extension-rejected'],
+  [503, '', 'extension-unavailable'],
+])('of a method that need not be there, %i with %j is %s', async (status, body, code) => {
+  const service = { name: 'hosts', url: 'http://hosts/', timeoutMs: 1000 };
+  const call = { service, protocol, method: 'warm', request: {}, context, key: 'k' } as const;
+  expect(await problem(callExtension({ ...call, fetch: answering(status, body) }))).toMatchObject({ code });
 });
 
 /** Never answers, as a service that hangs. */

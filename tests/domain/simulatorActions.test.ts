@@ -309,8 +309,28 @@ describe('the actions of frontfaas', () => {
     expect(await ended(fleet, 'check-and-prefetch', [filtered])).toMatchObject({ state: 'succeeded' });
   });
 
-  test('check-and-prefetch says what fetches next', async () => {
-    const { message } = await ended(await given(), 'check-and-prefetch', [], { next: ['kvstore-x'] });
-    expect(message).toBe('no alert on 1 jobs; 40 tasks fetch when they are updated');
+  test('check-and-prefetch lets the next jobs fetch what they will get, unless an alert is up', async () => {
+    const next = { 'kvstore-x': 'image' };
+    const image = { ...executable('kv:2'), name: 'image' };
+    // To fetch what was fetched already has no effect.
+    const fetched = async (fleet: TestFleet) => {
+      await fleet.twine('prefetch', { targets: [{ unit: 'kvstore-x', version: 'kv:2', artifacts: [] }] });
+      const ledger = (await fleet.control('GET', '/ledger')) as { method: string; effect: boolean }[];
+      return ledger.find(({ method }) => method === 'prefetch')?.effect === false;
+    };
+    const calm = await given();
+    expect(await ended(calm, 'check-and-prefetch', [image], { next })).toMatchObject({
+      state: 'succeeded',
+      message: 'no alert on 1 jobs; 1 jobs fetch what comes next',
+    });
+    expect(await fetched(calm)).toBe(true);
+    const alarmed = await given({ errorRatio: 0.2 });
+    expect(await ended(alarmed, 'check-and-prefetch', [image], { next })).toMatchObject({ state: 'failed' });
+    expect(await fetched(alarmed)).toBe(false);
+  });
+
+  test('check-and-prefetch is refused for an input that it does not get', async () => {
+    const refused = started(await given(), 'check-and-prefetch', [], { next: { 'kvstore-x': 'image' } });
+    await expect(refused).rejects.toThrow('with.next.kvstore-x: no input is called image');
   });
 });
