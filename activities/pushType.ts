@@ -81,18 +81,9 @@ export function createPushTypeActivities(ports: Ports) {
     fetchDeployUnits: (call: DeployCall): Promise<{ service: string; units: Unit[] }> =>
       invoke(call, 'fetchDeployUnits', {}),
 
-    /**
-     * Which of the units are available again; none when there are no such units any more. Asks once: until then it fails and
-     * says when to be tried again, so that weeks take no worker's time.
-     */
-    waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
-      const { units } = await invoke(call, 'fetchDeployUnits', {});
-      const left = units.filter(({ id }) => wanted.includes(id));
-      const available = left.filter((unit) => unit.available).map(({ id }) => id);
-      if (left.length > 0 && available.length === 0)
-        throw stillWaiting(`${left.map(({ id }) => id).join(', ')} unavailable`, intervalMs);
-      return { available };
-    },
+    /** Which of the units are available again; none when there are no such units any more. */
+    waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) =>
+      returned((await invoke(call, 'fetchDeployUnits', {})).units, wanted, intervalMs),
 
     /** How many tasks of each unit are not on the version. */
     countOutdated: async (call: DeployCall, targets: readonly PlannedTarget[]) => {
@@ -153,6 +144,15 @@ export function createPushTypeActivities(ports: Ports) {
         watch,
       ),
   };
+}
+
+/** Looks once: until some are back it fails and says when to be tried again, so that weeks take no worker's time. */
+function returned(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {
+  const left = units.filter(({ id }) => wanted.includes(id));
+  const available = left.filter((unit) => unit.available).map(({ id }) => id);
+  if (left.length > 0 && available.length === 0)
+    throw stillWaiting(`${left.map(({ id }) => id).join(', ')} unavailable`, intervalMs);
+  return { available };
 }
 
 type Methods = PushTypeProtocol;

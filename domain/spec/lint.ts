@@ -6,7 +6,6 @@ import { childrenRules } from './rules/children';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { lockstepRules } from './rules/lockstep';
-import { notAvailableRules } from './rules/notAvailable';
 import { parallelRules } from './rules/parallel';
 import { phaseRules } from './rules/phases';
 import { referenceRules } from './rules/references';
@@ -16,7 +15,6 @@ import { scheduleRules } from './rules/schedule';
 export type Rule = (spec: PipelineSpec) => Finding[];
 
 const RULES: readonly Rule[] = [
-  ...notAvailableRules,
   ...referenceRules,
   ...artifactRules,
   ...graphRules,

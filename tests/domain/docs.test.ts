@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { parsePipeline } from '../../domain/spec/parse';
 import { parseRegistry } from '../../sdk/registry';
 import { runningSources } from '../setup/sources';
 import { run } from './cliWorld';
@@ -79,17 +78,6 @@ describe('the README', () => {
   test('shows a configuration that loads, for the extensions that it shows', () => {
     const { extensions } = parseRegistry(parse(blocks(README, 'yaml')[1] ?? ''), { HOSTS_TOKEN: 'secret' });
     expect(extensions.map(({ name }) => name)).toEqual(['announce', 'hosts']);
-  });
-
-  test('names everything of the file format that is refused as not available yet, and nothing else', () => {
-    const { problems } = parsePipeline(read('tests/fixtures/broken/not-available.yaml'));
-    const refused = problems
-      .filter(({ code }) => code === 'not-available')
-      .map(({ message }) => message.replace(/ is part of the file format.*/, ''));
-    const [, limits = ''] = /^## Limits\n[^]*?\n((?:- [^]*?)?)\n\n(?=\w)/m.exec(README) ?? [];
-    expect([...limits.matchAll(/`([^`]+)`/g)].map(([, feature]) => feature).sort()).toEqual(
-      [...new Set(refused)].sort(),
-    );
   });
 
   test('names every environment variable that is read', () => {
