@@ -110,13 +110,7 @@ export function createPushTypeActivities(ports: Ports) {
         return progress.kind === 'going' ? { seen: { units } } : { done: units };
       }),
 
-    /** All of an update, or some of its units; `nth` counts either by itself. */
-    pauseUpdates: (call: DeployCall, updateId: string, nth: number, units?: readonly string[]) =>
-      invoke(call, 'pauseUpdates', referTo(updateId, units), `${updateId}/pause${units ? '/units' : ''}/${nth}`),
-    resumeUpdates: (call: DeployCall, updateId: string, nth: number, units?: readonly string[]) =>
-      invoke(call, 'resumeUpdates', referTo(updateId, units), `${updateId}/resume${units ? '/units' : ''}/${nth}`),
-    cancelUpdates: (call: DeployCall, updateId: string) =>
-      invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`),
+    ...steering(invoke),
 
     /** Sends a share of the requests to a version. @returns false where the push type has no such method. */
     shiftTraffic: async (call: DeployCall, { step, units, percent, toVersion }: Traffic): Promise<boolean> => {
@@ -162,6 +156,17 @@ type Invoke = <M extends keyof Methods & string>(
   request: RequestInput<Methods[M]>,
   key?: string,
 ) => Promise<ResponseOf<Methods[M]>>;
+
+/** What stops an update that has begun, and lets it go on. */
+const steering = (invoke: Invoke) => ({
+  /** All of an update, or some of its units; `nth` counts either by itself. */
+  pauseUpdates: (call: DeployCall, updateId: string, nth: number, units?: readonly string[]) =>
+    invoke(call, 'pauseUpdates', referTo(updateId, units), `${updateId}/pause${units ? '/units' : ''}/${nth}`),
+  resumeUpdates: (call: DeployCall, updateId: string, nth: number, units?: readonly string[]) =>
+    invoke(call, 'resumeUpdates', referTo(updateId, units), `${updateId}/resume${units ? '/units' : ''}/${nth}`),
+  cancelUpdates: (call: DeployCall, updateId: string) =>
+    invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`),
+});
 
 function invokePushType<M extends keyof Methods & string>(
   { registry, fetch }: Ports,
