@@ -112,3 +112,23 @@ test('a revert that a person asks for while a cancelled deploy undoes is done, a
   expect(undos()).toEqual(['0/undo/0/1', '0/undo/0/2']);
   expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:1': 6 }, { 'kv:1': 6 }]);
 });
+
+test('an emergency that preempts waits for one short try to undo', async () => {
+  const deploy = await push({ pre: [step(60, { takesMs: 10 * HOUR })] });
+  await deploy.reaches(({ state }) => state === 'preprocessing');
+  await deploy.overtake('preempted');
+  expect(await deploy.ended({ stepMs: MINUTE, withinMs: 10 * MINUTE })).toMatchObject({
+    outcome: 'cancelled',
+    cause: 'preempted',
+    reason: 'preempted by release 9; not undone: slow of first',
+  });
+  expect(undos()).toEqual(['0/undo/0/1']);
+});
+
+test('a revert before anything was updated undoes what was done for it', async () => {
+  const deploy = await push({ pre: [step(60)] });
+  await deploy.reaches(({ state }) => state === 'preprocessing');
+  await deploy.command('revert');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  expect(runs()).toEqual(['0/pre/0/1', '0/undo/0/1']);
+});

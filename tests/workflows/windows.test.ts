@@ -217,3 +217,16 @@ describe('no window is waited for', () => {
     expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
   });
 });
+
+test('a step before the updates waits for the window as they do, also when it is to run again', async () => {
+  await untilWall('mon', '17:30');
+  const step = { service: 'slow', with: { takesMs: 45 * MINUTE, fails: 1 } };
+  const deploy = await deploying(world, window(), { phases: [{ scope: '*', amount: 3, bake: '10m', pre: [step] }] });
+  await deploy.reaches(({ paused }) => paused?.by === 'action');
+  await deploy.command('resume');
+  await deploy.reaches(({ state }) => state === 'preprocessing', COARSE);
+  await deploy.reaches(({ state }) => state === 'baking', COARSE);
+  expect(world.slow.runs.map(({ fromMs }) => wall(fromMs))).toEqual(['Mon 17:30', 'Tue 09:00']);
+  await deploy.command('cancel');
+  await deploy.ended(COARSE);
+});
