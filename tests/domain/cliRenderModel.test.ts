@@ -166,6 +166,7 @@ Children  ◌ running  ░░░░░░░░░░  300 releases: 8 succeeded
     ['emergency', { reason: 'kv:12 loses writes' }, 'emergency by user:alice: kv:12 loses writes'],
     ['parent', { parent: 'inference/3' }, 'parent by user:alice, child of inference/3'],
     ['rollback', { of: 12 }, 'rollback by user:alice, undoes release 12'],
+    ['follow-on', { of: 12 }, 'follow-on by user:alice, for units that release 12 left out'],
   ] as const)('says why there is one by %s', (kind, over, words) => {
     const trigger = { kind, actor: 'user:alice', key: null, ...over };
     expect(renderRelease(release({ trigger }), [], view)).toContain(`Trigger:   ${words}\n`);

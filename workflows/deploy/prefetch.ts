@@ -1,5 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import { targetsOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
+import { stillTargeted } from '../../domain/deploy/unavailable';
 import { promptPush } from '../proxies';
 import { messageOf } from './dependable';
 import type { DeployRun } from './run';
@@ -24,7 +25,7 @@ export async function besidePrefetch(
 
 async function prefetch(run: DeployRun, plan: DeployPlan, next: PhasePlan, over: () => boolean): Promise<void> {
   const options = { summary: `prefetch for ${next.name}` };
-  const targets = targetsOf(next, run.record.snapshot, plan);
+  const targets = stillTargeted(targetsOf(next, run.record.snapshot, plan), run.record);
   const asked = await run.waitFor(
     () => promptPush(run.input.settings).prefetch.executeWithOptions(options, [run.call, { phase: next.key, targets }]),
     over,
