@@ -120,6 +120,18 @@ test('a phase does not end while a group is paused whose tasks are all updated, 
   expect(Date.parse(phases[0]?.bakedAt ?? '') - at).toBeGreaterThanOrEqual(3 * MINUTE);
 });
 
+test('its release hears of a paused group, once, to tell whoever wants to know', async () => {
+  const deploy = await paused({}, { tellsPauses: true });
+  await world.sleep(10 * MINUTE);
+  const { events } = await deploy.handle.fetchHistory();
+  const told = (events ?? []).flatMap(({ signalExternalWorkflowExecutionInitiatedEventAttributes: signal }) =>
+    signal?.signalName === 'deploy-paused' ? [JSON.parse(String(signal.input?.payloads?.[0]?.data)) as unknown] : [],
+  );
+  expect(told).toMatchObject([{ action: 'deploy', phase: 'all (region:y)', actor: null }]);
+  await deploy.command('cancel');
+  await deploy.ended();
+});
+
 describe('a command while a group is paused', () => {
   const moving = async (deploy: LoneDeploy) => ({ deploy, y: await updated('y'), x: await updated('x') });
 

@@ -104,7 +104,12 @@ async function evaluate(
 
 function take(run: DeployRun, { verdict, rows, paused = [] }: HealthReport, groups: GroupRules | undefined): void {
   run.set((record) => withHealth(record, paused.length > 0 ? 'unhealthy' : verdict, rows));
-  if (groups) run.set((record, now) => withPausedGroups(record, now, paused, groups.groups));
+  if (!groups) return;
+  const before = run.record.pausedGroups;
+  run.set((record, now) => withPausedGroups(record, now, paused, groups.groups));
+  const fresh = run.record.pausedGroups.filter((group) => !before.includes(group));
+  // Of too many the revert tells, or the pause of the whole.
+  if (verdict !== 'unhealthy') run.tellGroups(fresh);
 }
 
 /** A watch that could not be made at all counts as errored, never as healthy. */

@@ -36,7 +36,7 @@ import { withReason } from '../../domain/text';
 import { workflowIds } from '../../domain/ids';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
-import type { DeployState, Pause } from '../../domain/views';
+import type { DeployState, Pause, PausedGroup } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { guestLeftSignal } from '../lock';
 import {
@@ -147,6 +147,14 @@ export class DeployRun {
     this.set((record, now) => pausedBy(record, now, by, reason));
   }
 
+  /** Some units wait for their health while the deploy goes on: somebody should know, once. */
+  tellGroups(groups: readonly PausedGroup[]): void {
+    const [first] = groups;
+    if (first === undefined) return;
+    const names = groups.map(({ group }) => group).join(', ');
+    this.tellPause({ actor: null, reason: `${names} paused by health: ${first.reason}` }, ` (${first.group})`);
+  }
+
   unpause(text: string): void {
     this.set((record, now) => unpaused(record, now, text));
   }
@@ -185,11 +193,11 @@ export class DeployRun {
 
   /** Back to what ran before, from all that was updated so far; null when nothing was. */
   planRevert(): ReturnType<typeof planRevert> | null {
-    const { snapshot, updates, plan } = this.record;
+    const { snapshot, updates, plan, reached } = this.record;
     if (updates.length === 0 || plan === null) return null;
     const timeoutMs = plan.phases.at(-1)?.updateTimeoutMs ?? 0;
     const { lastGood, version } = this.input;
-    return planRevert(touchedUnits(plan, snapshot, updates), lastGood, updates, timeoutMs, version);
+    return planRevert(touchedUnits(plan, snapshot, updates, reached), lastGood, updates, timeoutMs, version);
   }
 
   /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, another release, in this order. */
@@ -247,10 +255,11 @@ export class DeployRun {
     return { ...situation, reverting: situation.reverting || this.unhealthy !== null };
   }
 
-  private tellPause({ actor, reason }: Pause): void {
+  private tellPause({ actor, reason }: Pick<Pause, 'actor' | 'reason'>, part = ''): void {
     const { pipeline, release, action, tellsPauses } = this.input;
     if (!tellsPauses) return;
-    const phase = this.record.phases[this.record.cursor]?.name ?? null;
+    const name = this.record.phases[this.record.cursor]?.name;
+    const phase = name === undefined ? null : `${name}${part}`;
     void getExternalWorkflowHandle(workflowIds.release(pipeline, release))
       .signal(deployPausedSignal, { action, phase, actor, reason })
       .catch(() => undefined);
