@@ -82,8 +82,13 @@ export function createPushTypeActivities(ports: Ports) {
       invoke(call, 'fetchDeployUnits', {}),
 
     /** Which of the units are available again; none when there are no such units any more. */
-    waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) =>
-      returned((await invoke(call, 'fetchDeployUnits', {})).units, wanted, intervalMs),
+    waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
+      // Weeks of waiting outlast a bad token: what is refused today is asked again.
+      const asked = invoke(call, 'fetchDeployUnits', {}).catch((error: Error) =>
+        Promise.reject(stillWaiting(error.message, intervalMs)),
+      );
+      return returned((await asked).units, wanted, intervalMs);
+    },
 
     /** How many tasks of each unit are not on the version. */
     countOutdated: async (call: DeployCall, targets: readonly PlannedTarget[]) => {

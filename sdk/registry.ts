@@ -109,6 +109,7 @@ const configSchema = z.strictObject({
       reconcileInterval: duration,
       waitInterval: duration,
       revertRetry: duration,
+      transient: duration,
       sweepInterval: duration,
       sweepJitter: duration,
     })

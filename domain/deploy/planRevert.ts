@@ -14,13 +14,22 @@ export interface SnapshotUnit extends Unit {
   readonly joined?: true;
 }
 
-/** The units that the updates of some phases went to; the others have nothing to go back from. */
-export function touchedUnits(plan: DeployPlan, snapshot: readonly SnapshotUnit[], updates: readonly string[]): Unit[] {
+/**
+ * The units that the updates of some phases went to; the others have nothing to go back from. `reached`: those that any update
+ * was sent to, where that is known, since a phase may have left some out.
+ */
+export function touchedUnits(
+  plan: DeployPlan,
+  snapshot: readonly SnapshotUnit[],
+  updates: readonly string[],
+  reached: readonly string[] | null = null,
+): Unit[] {
   const sent = plan.phases.filter(({ key }) => updates.some((id) => phaseOfUpdate(id) === String(key)));
   const planned = snapshot.filter(({ joined }) => !joined);
   const there = (phase: PhasePlan) => unitsOf(phase, phase.kind === 'completion' ? snapshot : planned);
   const touched = new Set(sent.flatMap((phase) => there(phase).map(({ id }) => id)));
-  return snapshot.filter(({ id }) => touched.has(id));
+  const sentTo = reached && new Set(reached);
+  return snapshot.filter(({ id }) => touched.has(id) && (sentTo === null || sentTo.has(id)));
 }
 
 const versionBefore = (unit: Unit, lastGood: string | null, deployed: string | undefined): string | null =>
@@ -35,15 +44,22 @@ export const asBefore = (units: readonly Unit[], revertTo: Readonly<Record<strin
 
 /** What a later deploy has to know in order to revert what this one leaves behind: unit id to version, where one is known. */
 export function inheritance(
-  { snapshot, plan, updates }: { snapshot: readonly Unit[]; plan: DeployPlan | null; updates: readonly string[] },
+  { snapshot, plan, updates, reached = null }: Deployed,
   { revertTo = {}, lastGood, version }: Inherited,
 ): Record<string, string> {
-  const touched = plan === null ? [] : touchedUnits(plan, snapshot, updates);
+  const touched = plan === null ? [] : touchedUnits(plan, snapshot, updates, reached);
   const own = touched.flatMap((unit) => {
     const before = versionBefore(unit, lastGood, version);
     return before === null ? [] : [[unit.id, before] as const];
   });
   return { ...revertTo, ...Object.fromEntries(own) };
+}
+
+interface Deployed {
+  readonly snapshot: readonly Unit[];
+  readonly plan: DeployPlan | null;
+  readonly updates: readonly string[];
+  readonly reached?: readonly string[] | null;
 }
 
 interface Inherited {

@@ -98,6 +98,8 @@ export interface DeployRecord {
   readonly plan: DeployPlan | null;
   /** Units that are left out because they are unavailable (`onUnitUnavailable: skip`). */
   readonly skipped: readonly string[];
+  /** Units that an update was sent to; null in a record from before that was kept. */
+  readonly reached: readonly string[] | null;
   /** Index of the phase under way; -1 before the first. */
   readonly cursor: number;
   readonly phases: readonly PhaseView[];
@@ -143,6 +145,7 @@ export function newDeploy(nowMs: number): DeployRecord {
     snapshot: [],
     plan: null,
     skipped: [],
+    reached: [],
     cursor: -1,
     phases: [],
     updates: [],
@@ -169,6 +172,7 @@ export function newDeploy(nowMs: number): DeployRecord {
 export const carriedOn = (record: DeployRecord): DeployRecord => ({
   ...newDeploy(record.startedAtMs),
   ...record,
+  reached: (record as Partial<DeployRecord>).reached ?? null,
   control: { ...NO_COMMANDS, ...record.control },
 });
 

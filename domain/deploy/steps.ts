@@ -85,10 +85,10 @@ export const withoutStanding = (standing: readonly StandingStep[], of: StandingS
 export const dueUndos = (standing: readonly StandingStep[], phase?: number): StandingStep[] =>
   standing.filter((each) => !each.failed && (phase === undefined || each.phase === phase)).reverse();
 
-/**
- * One try to undo a step. It never takes longer than the step itself may, or where that has no limit than the updates of
- * its phase: what keeps a deploy from ending must end.
- */
+/** How long an undo may take whose step has no limit: it keeps a deploy that is over from ending, and others from their turn. */
+const UNDO_MS = 300_000;
+
+/** One try to undo a step, which takes no longer than the step itself may. */
 export function undoRun(deploy: string, plan: DeployPlan, of: StandingStep): StepRun | undefined {
   const phase = plan.phases[of.phase];
   const step = phase?.pre?.[of.step];
@@ -100,7 +100,7 @@ export function undoRun(deploy: string, plan: DeployPlan, of: StandingStep): Ste
     phase,
     call: step.undo,
     attempt,
-    timeoutMs: step.timeout ?? phase.updateTimeoutMs,
+    timeoutMs: step.timeout ?? UNDO_MS,
   };
 }
 

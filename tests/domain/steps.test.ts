@@ -88,11 +88,11 @@ describe('what is to be undone', () => {
     expect(at(dueUndos(withFailed(begun(), first!)))).toEqual([[1, 0]]);
   });
 
-  test('is undone under an id for each try, for as long as the step may take or else the updates', () => {
+  test('is undone under an id for each try, for as long as the step may take or else five minutes', () => {
     const [, first] = dueUndos(begun());
     const [again] = dueUndos(withTry(begun(), first!), 0);
     const undo = undoRun(DEPLOY, made, again!);
-    expect(undo).toMatchObject({ runId: `${DEPLOY}/0/undo/0/2`, call: AWAY.undo, timeoutMs: 3_600_000 });
+    expect(undo).toMatchObject({ runId: `${DEPLOY}/0/undo/0/2`, call: AWAY.undo, timeoutMs: 300_000 });
     const timed = plan({ phases: [{ ...FIRST, pre: [{ ...AWAY, timeout: '5m' }] }] });
     expect(undoRun(DEPLOY, timed, first!)?.timeoutMs).toBe(300_000);
   });

@@ -6,6 +6,7 @@ import { present } from '../../domain/deploy/unavailable';
 import type { Traffic } from '../../activities/pushType';
 import { insist, resumed } from './dependable';
 import type { DeployRun } from './run';
+import type { UpdateControl } from './updates';
 
 /** Lockstep (Conveyor §3.2): traffic follows the tasks forward, and leads them back. */
 
@@ -20,14 +21,18 @@ export async function cannotShift(run: DeployRun): Promise<Ending | undefined> {
 }
 
 /** The new version gets the share of the traffic that a phase has brought every unit to. */
-export async function shiftForward(run: DeployRun, phase: PhasePlan, leave: () => boolean): Promise<void> {
+export async function shiftForward(run: DeployRun, phase: PhasePlan, control: UpdateControl): Promise<void> {
   if (!run.input.spec.lockstep) return;
   const units = unitsOf(phase, present(run.record));
   const percent = trafficOf(phase, units);
   const traffic = { step: String(phase.key), units: units.map(({ id }) => id), percent };
-  while (!leave()) {
-    const answer = await shift(run, traffic, leave);
-    if (answer === undefined) return;
+  const { leave, closed, hold } = control;
+  const stands = () => leave() || closed() || run.paused?.by === 'operator';
+  for (;;) {
+    await hold();
+    if (leave()) return;
+    const answer = await shift(run, traffic, stands);
+    if (answer === undefined) continue;
     if ('value' in answer)
       return run.note('traffic-shifted', `${percent}% of the traffic goes to ${run.input.version}`);
     run.pause('dependency', `${run.input.spec.pushType} refused shiftTraffic: ${answer.refused}`);
@@ -37,9 +42,9 @@ export async function shiftForward(run: DeployRun, phase: PhasePlan, leave: () =
 
 /** Before a revert takes tasks back nothing goes to them any more. */
 export async function shiftBack(run: DeployRun, leave: () => boolean): Promise<void> {
-  const { plan, updates } = run.record;
+  const { plan, snapshot, updates, reached } = run.record;
   if (!run.input.spec.lockstep || plan === null) return;
-  const units = touchedUnits(plan, present(run.record), updates).map(({ id }) => id);
+  const units = touchedUnits(plan, snapshot, updates, reached).map(({ id }) => id);
   const answer = await shift(run, { step: 'revert', units, percent: 0 }, leave);
   if (answer && 'refused' in answer) run.note('trouble', `shifting the traffic back was refused: ${answer.refused}`);
   else run.note('traffic-shifted', `no traffic goes to ${run.input.version} any more`);

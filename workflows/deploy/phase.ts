@@ -21,7 +21,7 @@ import { runSteps } from './steps';
 import { undoSkipped } from './undo';
 import { cameUp } from './transient';
 import { leaveOutLost } from './unavailable';
-import { giveUp, stopRest, type UpdateEnd } from './updates';
+import { giveUp, stopRest, type UpdateControl, type UpdateEnd } from './updates';
 
 /**
  * One phase: skipped when already current, else updated until its criterion is met, then baked, with its steps before and after.
@@ -44,12 +44,13 @@ export async function runPhase(
   if (outdated > 0) await runSteps(run, phase, units, 'pre');
   await update(run, phase, targets);
   const bakeMs = bakeMsOf(run, phase);
-  const bakes = !leftEarly(run) && outdated > 0 && bakeMs > 0;
+  const isUpdated = outdated > 0 && stillTargeted(targets, run.record).length > 0;
+  const bakes = !leftEarly(run) && isUpdated && bakeMs > 0;
   if (bakes) await besidePrefetch(run, plan, phase, () => bake(run, { ...phase, bakeMs }));
   await untilNoGroupPaused(run, () => leftEarly(run));
   await stopRest(run);
   if (bakes) await whilePaused(run);
-  if (outdated > 0) await runSteps(run, phase, units, 'post');
+  if (isUpdated) await runSteps(run, phase, units, 'post');
   await undoSkipped(run, phase);
   close(run, phase);
 }
@@ -87,19 +88,20 @@ async function update(run: DeployRun, phase: PhasePlan, targets: readonly Planne
     const left = stillTargeted(targets, run.record);
     if (leftEarly(run) || left.length === 0) return;
     const id = updateId(run.workflowId, phase.key, attempt);
-    sending(run, id);
+    sending(run, id, left);
     await joinAsGuest(run, id);
     const request = { updateId: id, targets: left, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
     const end = await runGuarded(run, phase, request, control);
-    if (end.kind === 'met') return updated(run, phase, id, end.units);
+    if (end.kind === 'met') return updated(run, phase, id, end.units, control);
     if (end.kind !== 'left') await giveUp(run, id);
     await act(run, phase, end, attempt);
   }
 }
 
-function sending(run: DeployRun, id: string): void {
+function sending(run: DeployRun, id: string, targets: readonly PlannedTarget[]): void {
   run.set((record, now) =>
     change(record, now, {
+      reached: record.reached && [...new Set([...record.reached, ...targets.map(({ unit }) => unit)])],
       updates: [...record.updates, id],
       firstUpdateMs: record.firstUpdateMs ?? now,
       lastUpdateMs: now,
@@ -144,14 +146,20 @@ async function retried(run: DeployRun, attempt: number): Promise<void> {
 }
 
 /** What is left over of an update whose criterion is met goes on only in the completion phase: nothing after it would cover it. */
-async function updated(run: DeployRun, phase: PhasePlan, id: string, units: readonly UnitProgress[]): Promise<void> {
+async function updated(
+  run: DeployRun,
+  phase: PhasePlan,
+  id: string,
+  units: readonly UnitProgress[],
+  control: UpdateControl,
+): Promise<void> {
   run.set((record, now) =>
     change(withPhase(record, Number(phase.key), { updatedAt: formatTime(now) }), now, { lastUpdateMs: now }),
   );
   run.note('updates-done', `${phase.name}: updated and live`);
   run.rest = units.some(isUnfinished) ? id : null;
   if (phase.kind !== 'completion') await stopRest(run);
-  await shiftForward(run, phase, () => leftEarly(run));
+  await shiftForward(run, phase, control);
 }
 
 const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>

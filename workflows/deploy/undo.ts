@@ -54,15 +54,15 @@ async function undoSteps(
   run.patch({ step: null });
 }
 
-const MAX_TRIES = 5;
+const MAX_TRIES = 3;
 
 async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: () => boolean): Promise<void> {
   const { dependencyGraceMs: graceMs } = run.input.settings;
-  const hurried = run.record.control.overtaken?.why === 'preempted';
-  const last = hurried ? 1 : MAX_TRIES;
   for (let tries = 1; !wake(); tries += 1) {
     const next = undoRun(run.workflowId, plan, { ...of, tries: of.tries + tries - 1 });
     if (next === undefined) return;
+    const hurried = run.record.control.overtaken?.why === 'preempted';
+    const last = hurried ? 1 : MAX_TRIES;
     const timeoutMs = hurried ? Math.min(graceMs, next.timeoutMs ?? graceMs) : next.timeoutMs;
     const end = await tryOnce(run, of, { ...next, timeoutMs }, wake);
     if (end.kind === 'left') return;
@@ -71,7 +71,7 @@ async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: ()
     if (tries === last || end.kind === 'refused')
       return settle(run, of, 'not-undone', `${reason}; it is not tried again, so look after it`);
     run.note('undo-failed', reason);
-    // Later and later: after one grace, two, four and eight.
+    // Later and later: after one grace, then two.
     await run.until(wake, { afterMs: graceMs * 2 ** (tries - 1), summary: `${next.title}: try again` });
   }
 }
