@@ -91,9 +91,11 @@ type Judged = FoldResult & { readonly name: string; readonly hasEvidence: boolea
 function judgeGroups(fold: HealthFold, input: FoldInput, groups: readonly Group[]): Judged[] {
   const { units, deploy } = input.response;
   const answers = new Map(units.map((unit) => [unit.id, unit]));
+  const isOfUnits = units.some(({ checks }) => checks.length > 0);
   return groups.map(({ name, units: ids }) => {
     const own = ids.flatMap((id) => answers.get(id) ?? []);
-    const hasEvidence = deploy.checks.length > 0 || own.some(({ checks }) => checks.length > 0);
+    // A unit that was current already has no task to judge, whatever is known of the deploy as a whole.
+    const hasEvidence = isOfUnits ? own.some(({ checks }) => checks.length > 0) : deploy.checks.length > 0;
     return { name, hasEvidence, ...foldEvaluation(fold, { ...input, response: { units: own, deploy } }) };
   });
 }

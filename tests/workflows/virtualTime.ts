@@ -150,7 +150,7 @@ interface Sleep {
 
 const LOOK_MS = 100;
 /** Longer than a worker takes to take up what is waiting for it. */
-const IDLE_MS = 600;
+const IDLE_MS = 2_000;
 /** How long a command that was just given takes to be asked of an activity. */
 const SETTLE_MS = 15;
 /** PENDING_ACTIVITY_STATE_CANCEL_REQUESTED */

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, patched } from '@temporalio/workflow';
 import { patientPush, promptPush } from '../proxies';
 import type { DeployRun } from './run';
 
@@ -20,7 +20,9 @@ export async function insist<T>(run: DeployRun, what: string, call: Call<T>, wak
     const waited = await run.waitFor(() => call(push), wake);
     if (waited.kind === 'woken' || waited.kind === 'timeout') break;
     if (waited.kind === 'done' || isRefusal(waited.error)) {
-      if (run.paused?.by === 'dependency') run.unpause(`${pushType} answers again`);
+      // Whoever else paused it by a dependency, such as checks that cannot be made, ends that too.
+      const isOwn = patient || !(run.paused?.by === 'dependency' && patched('own-pause'));
+      if (run.paused?.by === 'dependency' && isOwn) run.unpause(`${pushType} answers again`);
       return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
     }
     patient = true;

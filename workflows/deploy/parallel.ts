@@ -112,6 +112,8 @@ class Guard implements GroupControl {
     const gone = before.filter((name) => !wanted.includes(name));
     const refused = await this.command('pauseUpdates', this.unitsOf(fresh));
     if (refused) this.run.pause('health', `${fresh.join(', ')} cannot be paused alone: ${refused}`);
+    // Whoever lets the updates go on lets these go on too.
+    if (this.run.paused !== null || this.control.closed()) return void (this.paused = [...wanted, ...gone]);
     await this.command('resumeUpdates', this.unitsOf(gone));
   }
 
@@ -120,8 +122,9 @@ class Guard implements GroupControl {
     const { run, control } = this;
     while (watchable(run) && !control.leave()) {
       const options = { summary: 'health before updates go on', until: Date.now(), stopAt: [], updating: true };
-      this.take(await watch(run, { ...options, fold: this.fold }, () => control.leave() || run.paused !== null));
-      if (run.paused === null) return;
+      const stands = () => run.paused !== null || control.closed();
+      this.take(await watch(run, { ...options, fold: this.fold }, () => control.leave() || stands()));
+      if (!stands()) return;
       await control.hold();
     }
   }
@@ -132,6 +135,11 @@ class Guard implements GroupControl {
     const still = this.unitsOf(this.paused);
     const units = this.request.targets.map(({ unit }) => unit).filter((unit) => !still.includes(unit));
     await this.command('resumeUpdates', units);
+  }
+
+  untilNonePaused(): Promise<void> {
+    this.paused = [];
+    return untilNoGroupPaused(this.run, this.control.leave, this.control.hold);
   }
 
   private take(waited: Waited<HealthReport>): void {

@@ -43,6 +43,8 @@ export interface GroupControl {
   refresh(): Promise<void>;
   /** Resumes all but the groups that are to stand still. */
   resumeOthers(nth: number): Promise<void>;
+  /** Waits before an update is sent, which begins in all groups. */
+  untilNonePaused(): Promise<void>;
 }
 
 /**
@@ -72,7 +74,9 @@ export async function runUpdates(
     await control.hold();
     await control.groups?.refresh();
     if (control.leave()) return giveUp(run, updateId);
-    await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', updateId, pauses, control));
+    // What the push type has not taken yet it would begin everywhere.
+    if (control.groups && !sent) await control.groups.untilNonePaused();
+    else await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', updateId, pauses, control));
   }
 }
 
