@@ -109,10 +109,15 @@ export class Service {
     return counts;
   }
 
-  /** What changed the world on behalf of this service, with its name left out, in order. */
+  /**
+   * What changed the world on behalf of this service, with its name left out, in order. Fetching ahead is left out: it changes no
+   * task, and may come late or not at all.
+   */
   async effects(): Promise<string[]> {
     const mine = (await this.stack.ledger()).filter(({ effect, key }) => effect && key.includes(this.name));
-    return mine.map(({ service, method, key }) => `${service} ${method} ${key.replaceAll(this.name, 'shop')}`);
+    return mine
+      .filter(({ method }) => method !== 'prefetch')
+      .map(({ service, method, key }) => `${service} ${method} ${key.replaceAll(this.name, 'shop')}`);
   }
 }
 
