@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { foldGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
+import { foldGroups, otherGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
 import {
   foldEvaluation,
   NO_HISTORY,
@@ -72,7 +72,7 @@ export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch
       const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
       const folded = foldIn(fold, input, watch.groups && { ...watch.groups, paused });
       fold = folded.fold;
-      paused = folded.paused?.map(({ name }) => name) ?? [];
+      paused = namesOf(folded);
       if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
       const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
       const seen = { fold, rows: folded.rows, verdict: folded.verdict };
@@ -83,18 +83,17 @@ export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch
 
 type Folded = FoldResult & Partial<Pick<GroupVerdicts, 'paused'>>;
 
+const namesOf = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
+
 const foldIn = (fold: HealthFold, input: FoldInput, groups: GroupRules | undefined): Folded =>
   groups ? foldGroups(fold, input, groups) : foldEvaluation(fold, input);
 
 function isOver(watch: HealthWatch, folded: Folded, now: number): boolean {
-  if (watch.groups?.stopAtChange && isChanged(watch.groups.paused, folded.paused ?? [])) return true;
+  if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, namesOf(folded))) return true;
   const undecided = folded.verdict === 'inconclusive' && folded.young;
   if (watch.stopAt.includes(folded.verdict) && !undecided) return true;
   return watch.until !== null && now >= watch.until;
 }
-
-const isChanged = (before: readonly string[], now: readonly { readonly name: string }[]): boolean =>
-  before.length !== now.length || now.some(({ name }) => !before.includes(name));
 
 const requestOf = ({ targets, checks, baseline }: HealthWatch, now: number) => ({
   targets: { units: [...targets.units], updatedBy: [...targets.updatedBy] },

@@ -96,12 +96,12 @@ export function createPushTypeActivities(ports: Ports) {
       return (await invoke(call, 'needsPush', { targets: targets.map((target) => toWire(target, exclude)) })).units;
     },
 
-    /** A repetition that finds other canaries is another request, which the push type knows by its update id. */
     executeUpdates: async (call: DeployCall, update: UpdateRequest) => {
       const exclude = await reserved(ports, call);
       const targets = update.targets.map((target) => toWire(target, exclude));
-      const key = [`${update.updateId}/execute`, ...(exclude.length > 0 ? [digest(exclude)] : [])].join('/');
-      return (await invoke(call, 'executeUpdates', { ...update, targets }, key)).accepted;
+      return (
+        await invoke(call, 'executeUpdates', { ...update, targets }, keyOf(`${update.updateId}/execute`, exclude))
+      ).accepted;
     },
 
     trackUpdates: async (call: DeployCall, updateId: string): Promise<UnitProgress[]> =>
@@ -126,9 +126,8 @@ export function createPushTypeActivities(ports: Ports) {
     /** Asks the fleet to fetch what a phase brings before it begins. @returns false where the push type has no such method. */
     prefetch: async (call: DeployCall, { phase, targets }: Prefetch): Promise<boolean> => {
       const exclude = await reserved(ports, call);
-      const key = [`${call.deployId}/${phase}/prefetch`, ...(exclude.length > 0 ? [digest(exclude)] : [])].join('/');
       const request = { targets: targets.map((target) => toWire(target, exclude)) };
-      return offered(() => invoke(call, 'prefetch', request, key));
+      return offered(() => invoke(call, 'prefetch', request, keyOf(`${call.deployId}/${phase}/prefetch`, exclude)));
     },
 
     /** Evaluates the checks again and again; see `HealthWatch` for when it ends. */
@@ -217,7 +216,9 @@ async function offered(call: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-const digest = (ids: readonly string[]): string => createHash('sha256').update(ids.join()).digest('hex').slice(0, 16);
+/** A repetition that finds other canaries is another request, which the push type knows by its update id. */
+const keyOf = (name: string, exclude: readonly string[]): string =>
+  exclude.length === 0 ? name : `${name}/${createHash('sha256').update(exclude.join()).digest('hex').slice(0, 16)}`;
 
 /** Targets travel through workflows read-only; the wire wants arrays of its own. */
 const toWire = (target: PlannedTarget, exclude: string[]) => ({

@@ -27,6 +27,10 @@ export interface GroupVerdicts extends FoldResult {
   readonly paused: readonly { readonly name: string; readonly reason: string }[];
 }
 
+/** Whether other groups are paused than before, by name. */
+export const otherGroups = (before: readonly string[], now: readonly string[]): boolean =>
+  before.length !== now.length || now.some((name) => !before.includes(name));
+
 /** The groups by name. A unit without the label is a group by itself. */
 export function groupsOf(units: readonly Unit[], pauseBy: string): Group[] {
   const groups = new Map<string, string[]>();

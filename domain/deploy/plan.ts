@@ -79,9 +79,8 @@ export function planRollback(
   artifacts: readonly Artifact[],
   version: string,
 ): DeployPlan {
-  refuseNoUnits(spec, units);
-  const completion = completionPhase(0, spec.phases?.at(-1), { ...spec.completion, bake: 0, pre: [], post: [] });
-  return { version, artifacts, phases: [completion] };
+  const completion = { ...spec.completion, bake: 0, pre: [], post: [] };
+  return completionOnly({ ...spec, completion }, units, artifacts, version);
 }
 
 /**
@@ -95,8 +94,7 @@ export function planFollowOn(
   artifacts: readonly Artifact[],
   version: string,
 ): DeployPlan {
-  refuseNoUnits(spec, units);
-  return { version, artifacts, phases: [completionPhase(0, spec.phases?.at(-1), spec.completion)] };
+  return completionOnly(spec, units, artifacts, version);
 }
 
 /**
@@ -139,6 +137,16 @@ export function unitsOf(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: reado
 /** How many of a unit's tasks are on the version once the phase is through. */
 export function plannedTasks(phase: Pick<PhasePlan, 'amount'>, unit: Unit): number {
   return 'units' in phase.amount ? unit.size : tasksOf(phase.amount, unit.size);
+}
+
+function completionOnly(
+  spec: DeploySpec,
+  units: readonly Unit[],
+  artifacts: readonly Artifact[],
+  version: string,
+): DeployPlan {
+  refuseNoUnits(spec, units);
+  return { version, artifacts, phases: [completionPhase(0, spec.phases?.at(-1), spec.completion)] };
 }
 
 /** A phase with its scope settled. */

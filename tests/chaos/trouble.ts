@@ -37,7 +37,8 @@ function inFleet(dice: Dice, jobs: readonly Job[]): Happening {
   return { atMs: dice.time(), kind: 'fault', fault: { kind, id: ids[kind], downMs } };
 }
 
-const METHODS = [
+/** Of a push type, but for those that it need not have. */
+export const PUSH_TYPE_METHODS = [
   'validateConfig',
   'fetchDeployUnits',
   'needsPush',
@@ -50,7 +51,7 @@ const METHODS = [
 ] as const;
 
 function inAnswers(dice: Dice): Happening {
-  const method = dice.chance(0.8) ? { method: dice.of(...METHODS) } : {};
+  const method = dice.chance(0.8) ? { method: dice.of(...PUSH_TYPE_METHODS) } : {};
   const mode = dice.of('error', 'delay', 'lose-reply', 'duplicate', 'garbage');
   const rate = dice.of(0.2, 0.5, 1);
   const fault = { kind: 'http', service: 'twine', ...method, mode, rate, delayMs: dice.int(100, 20_000) };

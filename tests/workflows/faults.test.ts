@@ -1,5 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { LedgerEntry } from '../../simulator/ledger';
+import { PUSH_TYPE_METHODS } from '../chaos/trouble';
 import { deploying, type LoneDeploy } from './deploys';
 import { flow } from './flows';
 import { HOUR, MINUTE, VirtualWorld } from './world';
@@ -15,17 +16,7 @@ const MODES = {
 type Mode = keyof typeof MODES;
 
 const METHODS = {
-  twine: [
-    'validateConfig',
-    'fetchDeployUnits',
-    'needsPush',
-    'executeUpdates',
-    'trackUpdates',
-    'pauseUpdates',
-    'resumeUpdates',
-    'cancelUpdates',
-    'runHealthChecks',
-  ],
+  twine: PUSH_TYPE_METHODS,
   build: ['startRun', 'getRunProgress'],
   commits: ['getArtifacts'],
 } as const;

@@ -1,4 +1,5 @@
 import type { HealthReport, UpdateRequest } from '../../activities/pushType';
+import { otherGroups } from '../../domain/deploy/groups';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import type { Waited } from '../waiting';
@@ -98,10 +99,7 @@ class Guard implements GroupControl {
     this.isOver = true;
   }
 
-  readonly differs = (): boolean => {
-    const wanted = this.wanted();
-    return wanted.length !== this.paused.length || wanted.some((name) => !this.paused.includes(name));
-  };
+  readonly differs = (): boolean => otherGroups(this.paused, this.wanted());
 
   readonly isHolding = (): boolean => this.paused.length > 0;
 
