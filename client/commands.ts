@@ -2,6 +2,7 @@ import { conveyorError } from '../domain/errors';
 import { parseId, releaseId, workflowIds, type Id } from '../domain/ids';
 import { PIPELINE_VERBS, RELEASE_VERBS, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
+import { leave } from './unanswered';
 import type { Workflows } from './workflows';
 
 type Receipt = CommandReceipt & { readonly id: string };
@@ -18,7 +19,7 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   if (id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
   if (includes(OF_ACTIONS, verb)) return toAction(workflows, id, text, verb, input);
-  const release = await workflows.release(id.pipeline, id.number);
+  const release = await releaseOf(workflows, id, verb, input);
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
   if (release.state === 'queued' && verb === 'cancel') return toQueued(workflows, release, input);
   const target = targetOf(release, id, verb, text);
@@ -38,13 +39,24 @@ async function toAction(
   const action = id.kind === 'action' ? id.action : input.action;
   if (action === undefined)
     throw conveyorError('invalid-id', { text, expected: `an action such as ${text}/approve, which ${verb} needs` });
-  const release = await workflows.release(id.pipeline, id.number);
+  const release = await releaseOf(workflows, id, verb, { ...input, action });
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
   const workflowId = workflowIds.release(id.pipeline, id.number);
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
 
 const includes = (verbs: readonly Verb[], verb: Verb): boolean => verbs.includes(verb);
+
+/** How the release stands; the command is left for later when nobody says. */
+const releaseOf = (
+  workflows: Workflows,
+  id: Exclude<Id, { kind: 'pipeline' }>,
+  verb: Verb,
+  input: CommandInput,
+): Promise<ReleaseStatus> =>
+  workflows
+    .release(id.pipeline, id.number)
+    .catch((error: unknown) => leave(error, workflows.temporal.client, id, verb, input));
 
 async function toPipeline(
   workflows: Workflows,

@@ -154,9 +154,12 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
-  'no-worker': entry<{ id: string }>({
+  'no-worker': entry<{ id: string; kept?: boolean }>({
     message: ({ id }) => `${id} exists, but no worker answers for it`,
-    hint: () => 'start one with conveyor worker; nothing is lost meanwhile',
+    hint: ({ kept }) =>
+      kept
+        ? 'start one with conveyor worker, which takes the command then; it is kept, so do not give it again'
+        : 'start one with conveyor worker; nothing is lost meanwhile',
     retryable: true,
     exit: 1,
   }),

@@ -96,3 +96,39 @@ test('a command that was acknowledged before the worker was killed is obeyed aft
   expect(await stack.conveyor(['resume', `${shop.name}/1`, '--reason', 'all is well'])).toMatchObject({ code: 0 });
   expect(await shop.ended(1)).toMatchObject({ state: 'succeeded' });
 });
+
+test('commands that are given while no worker runs are kept, and obeyed once one returns, each of them once', async () => {
+  const [shop, other] = await Promise.all([given(stack, SLOWLY_BAKED), given(stack, SLOWLY_BAKED)]);
+  for (const each of [shop, other]) {
+    await each.ships(2);
+    await each.isIn(1, 'baking');
+  }
+  await stack.killWorker();
+  const unanswered = await Promise.all([
+    stack.conveyor(['pause', `${shop.name}/1`, '--reason', 'to look at it']),
+    stack.conveyor(['skip-bake', `${other.name}/1`, '--reason', 'it is urgent']),
+    stack.conveyor(['hold', other.name, '--reason', 'the last for today']),
+  ]);
+  for (const { code, stderr } of unanswered)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: no-worker: /)]);
+  expect(unanswered.map(({ stderr }) => stderr.includes('it is kept'))).toEqual([true, true, false]);
+  await stack.startWorker();
+  const { commands } = await shop.reaches(1, 'is paused', ({ paused }) => paused?.reason === 'to look at it');
+  expect(commands).toMatchObject([{ verb: 'pause', actor: 'user:alice', accepted: true }]);
+  const { phases } = await other.reaches(1, 'bakes its second phase', (it) => Boolean(it.phases[1]?.bakeUntil));
+  expect(phases.map(({ skipped }) => skipped)).toEqual(['bake by user:alice: it is urgent', null, null]);
+  await eventually('the pipeline is held', async () => {
+    const status = await stack.client.status(other.name);
+    return status.kind === 'pipeline' && status.held?.reason === 'the last for today';
+  });
+});
+
+/** Nothing moves on by itself. */
+const SLOWLY_BAKED: Given = {
+  deploy: {
+    phases: [
+      { name: 'first', scope: 'region:x', amount: 2, bake: '1h' },
+      { name: 'half', scope: '*', amount: '50%', bake: '1h' },
+    ],
+  },
+};

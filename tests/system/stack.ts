@@ -89,11 +89,17 @@ export class Stack {
 
   /** kill −9, which lets it say and save nothing; then another one takes over. */
   async crashWorker(): Promise<void> {
+    await this.killWorker();
+    await this.startWorker();
+  }
+
+  /** kill −9; nobody takes over. */
+  async killWorker(): Promise<void> {
     const { worker } = this;
     if (worker === undefined) throw new Error('no worker runs');
     worker.kill('SIGKILL');
     await worker.ended;
-    await this.startWorker();
+    this.worker = undefined;
   }
 
   /** Runs one command of the command line to its end. */

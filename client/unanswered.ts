@@ -1,0 +1,52 @@
+import type { Client } from '@temporalio/client';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import { workflowIds, type Id } from '../domain/ids';
+import { RELEASE_VERBS, type CommandInput, type Verb } from '../domain/verbs';
+
+/** The running deploys of a release, by workflow id, which the server knows without a worker. */
+type RunningDeploys = readonly string[];
+
+/**
+ * A command about a release of which no worker would say how it stands: it is left as a signal, which the server keeps until
+ * a worker returns; that takes it then, or refuses it and puts that on record. Anything but `no-worker` is thrown on.
+ * @returns never: what is left is a `no-worker` too, whose hint says so.
+ */
+export async function leave(
+  error: unknown,
+  client: Client,
+  id: Exclude<Id, { kind: 'pipeline' }>,
+  verb: Verb,
+  input: CommandInput,
+): Promise<never> {
+  if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
+  const target = targetOf(id, verb, await runningDeploys(client, id).catch(() => []));
+  if (target === undefined) throw error;
+  await client.workflow
+    .getHandle(target)
+    .signal(verb, input)
+    .catch(() => {
+      // It has ended, so that nobody will take anything.
+      throw error;
+    });
+  throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true });
+}
+
+async function runningDeploys(
+  client: Client,
+  { pipeline, number }: Exclude<Id, { kind: 'pipeline' }>,
+): Promise<RunningDeploys> {
+  const { raw } = await client.workflow.getHandle(workflowIds.release(pipeline, number)).describe();
+  return (raw.pendingChildren ?? []).flatMap(({ workflowId }) => (workflowId?.startsWith('deploy/') ? workflowId : []));
+}
+
+/** A release forwards its verbs to its deploys; what is for one deploy alone goes there. Undefined where it is not clear which. */
+function targetOf(id: Exclude<Id, { kind: 'pipeline' }>, verb: Verb, deploys: RunningDeploys): string | undefined {
+  const { pipeline, number } = id;
+  const isOfRelease = verb === 'pick' || verb === 'retry' || (id.kind === 'release' && includes(RELEASE_VERBS, verb));
+  if (isOfRelease) return workflowIds.release(pipeline, number);
+  const meant = id.kind === 'action' ? `deploy/${pipeline}/${number}/${id.action}/` : '';
+  const [only, ...others] = deploys.filter((deploy) => deploy.startsWith(meant));
+  return others.length === 0 ? only : undefined;
+}
+
+const includes = (verbs: readonly Verb[], verb: Verb): boolean => verbs.includes(verb);
