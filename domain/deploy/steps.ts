@@ -16,6 +16,8 @@ export interface StandingStep {
   readonly tries: number;
   /** It could not be undone, and is not tried again. */
   readonly failed: boolean;
+  /** Units that were left out when it began, of which its undo knows nothing either. */
+  readonly skipped?: readonly string[];
 }
 
 /** A step of a phase, or its undoing, as it is to be run. */
@@ -61,10 +63,11 @@ const WHEN: Readonly<Record<StepTime, string>> = { pre: 'before the updates', po
 export function withStanding(
   standing: readonly StandingStep[],
   { phase, time, index, step }: StepPlace,
+  skipped: readonly string[] = [],
 ): readonly StandingStep[] {
   const at = { phase: Number(phase.key), step: index };
   if (time !== 'pre' || step.undo === undefined || standing.some(isAt(at))) return standing;
-  return [...standing, { ...at, tries: 0, failed: false }];
+  return [...standing, { ...at, tries: 0, failed: false, ...(skipped.length > 0 ? { skipped } : {}) }];
 }
 
 const isAt =
@@ -128,7 +131,7 @@ export interface StepFacts {
   readonly version: string;
   /** Left out where the units ran several versions, or none, and no good one is known. */
   readonly previousVersion?: string;
-  /** Ids of the units that the phase touches. */
+  /** Ids of the units that the phase touches, without those that are left out. */
   readonly units: readonly string[];
 }
 
@@ -142,8 +145,9 @@ export function stepFacts(
   }: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'version' | 'lastGood'>,
   phase: PhasePlan,
   snapshot: readonly Unit[],
+  skipped: readonly string[] = [],
 ): StepFacts {
-  const inside = unitsOf(phase, snapshot);
+  const inside = unitsOf(phase, snapshot).filter(({ id }) => !skipped.includes(id));
   const before = [...new Set(inside.map((unit) => (unit.mixed ? null : unit.version)))];
   const previousVersion = (before.length === 1 ? before[0] : null) ?? lastGood;
   return {

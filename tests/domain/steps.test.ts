@@ -68,7 +68,7 @@ describe('what is to be undone', () => {
   const begun = () =>
     made.phases
       .flatMap((phase) => [...stepsOf(phase, 'pre'), ...stepsOf(phase, 'post')])
-      .reduce<readonly StandingStep[]>(withStanding, []);
+      .reduce<readonly StandingStep[]>((standing, place) => withStanding(standing, place), []);
   const at = (steps: readonly StandingStep[]) => steps.map(({ phase, step }) => [phase, step]);
 
   test('is each step before a phase that can be undone and has begun, the last first', () =>
@@ -78,7 +78,12 @@ describe('what is to be undone', () => {
     ]));
 
   test('is not more where a step begins a second time', () =>
-    expect(stepsOf(made.phases[0]!, 'pre').reduce(withStanding, begun())).toEqual(begun()));
+    expect(
+      stepsOf(made.phases[0]!, 'pre').reduce(
+        (standing, place) => withStanding(standing, place, ['kvstore-y']),
+        begun(),
+      ),
+    ).toEqual(begun()));
 
   test('of one phase is that of no other', () => expect(at(dueUndos(begun(), 0))).toEqual([[0, 0]]));
 
@@ -113,6 +118,14 @@ describe('a step is told', () => {
       previousVersion: 'kv:1',
       units: ['kvstore-x'],
     }));
+
+  test('nothing of units that are left out, although they count for how many the phase takes', () => {
+    const half = plan({ phases: [{ ...FIRST, scope: '*', amount: { units: 1 } }] }).phases[0]!;
+    const down = unit('kvstore-x', 'x', 'kv:0');
+    expect(stepFacts(input, half, [down, FLEET[1]!], ['kvstore-x']).units).toEqual([]);
+    const { units, previousVersion } = stepFacts(input, plan().phases[1]!, [down, FLEET[1]!], ['kvstore-x']);
+    expect({ units, previousVersion }).toEqual({ units: ['kvstore-y'], previousVersion: 'kv:1' });
+  });
 
   test.each<[string, readonly Unit[], string | null, string | undefined]>([
     ['the version that all its units ran', FLEET, 'kv:0', 'kv:1'],

@@ -58,6 +58,20 @@ test('a service is told the phase and its units, beside what is written', async 
   ]);
 });
 
+test('no step, and no undo of one, is told of a unit that was left out', async () => {
+  await jobs();
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', { kind: 'region', id: 'y' });
+  const pre = [{ ...slow(0, { away: true }), undo: slow(0, { away: false }) }];
+  const deploy = await push({ scope: '*', bake: '1h', pre }, { onUnitUnavailable: 'skip' });
+  await deploy.reaches(({ state }) => state === 'baking');
+  await world.control('DELETE', `/control/faults/${id}`);
+  await deploy.command('cancel');
+  await deploy.ended();
+  expect(world.slow.runs.map((run) => run.with)).toEqual(
+    [true, false].map((away) => ({ takesMs: 0, away, phase: 'first', units: ['kvstore-x'] })),
+  );
+});
+
 test('where nothing has to be updated no step runs, neither before a phase nor at the completion', async () => {
   await jobs('kv:2');
   const deploy = await push({ pre: [slow(5)], post: [slow(5)] });

@@ -32,7 +32,7 @@ export async function runSteps(
 ): Promise<void> {
   const steps = stepsOf(phase, time);
   if (steps.length === 0 || isLeft(run)) return;
-  const facts = stepFacts(run.input, phase, units);
+  const facts = stepFacts(run.input, phase, units, run.record.skipped);
   for (const place of steps) {
     await untilPassed(run, place, facts);
     if (isLeft(run)) return;
@@ -62,7 +62,10 @@ async function untilPassed(run: DeployRun, place: StepPlace, facts: StepFacts): 
 function begin(run: DeployRun, place: StepPlace, { title }: StepRun): void {
   run.enter(place.time === 'pre' ? 'preprocessing' : 'postprocessing');
   run.set((record, now) =>
-    change(record, now, { step: stepName(place.step), standing: withStanding(record.standing, place) }),
+    change(record, now, {
+      step: stepName(place.step),
+      standing: withStanding(record.standing, place, record.skipped),
+    }),
   );
   run.note('step-started', title);
 }

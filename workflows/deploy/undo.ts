@@ -79,7 +79,7 @@ async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: ()
 function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: () => boolean): Promise<StepEnd> {
   const { input, record } = run;
   run.set((now, at) => change(now, at, { step: next.title, standing: withTry(now.standing, of) }));
-  return performStep(run, next, stepFacts(input, next.phase, record.snapshot), wake);
+  return performStep(run, next, stepFacts(input, next.phase, record.snapshot, of.skipped), wake);
 }
 
 function settle(run: DeployRun, of: StandingStep, kind: 'step-undone' | 'not-undone', text: string): void {
