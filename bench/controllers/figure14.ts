@@ -1,7 +1,7 @@
 import { shardController } from '../../examples/controllers/shardAware';
 import { viaApp } from '../../sdk';
 import { createSimulator, type Simulator } from '../../simulator/app';
-import { placeShards } from '../../simulator/controllers/placement';
+import { domainsOf, placeShards } from '../../simulator/controllers/placement';
 import { RUNNING, UPDATING } from '../../simulator/twine/job';
 import { largestConceivable } from './bound';
 import { ShardBooks, type Standing, type TaskLook } from './shardBooks';
@@ -26,9 +26,11 @@ export interface Figure14 {
 }
 
 export const SHARDS = 15_000;
-/** 1,000 tasks; each of the twelve main switch boards of region x has 50 of them. */
-const SIZES = { 'kv-x': 600, 'kv-y': 400 } as const;
-const JOBS = Object.keys(SIZES) as (keyof typeof SIZES)[];
+const JOB = 'kv-x';
+/** On twenty main switch boards: 50 on each. */
+const TASKS = 1000;
+const MSBS = 20;
+const SLOTS = Array.from({ length: TASKS }, (_, slot) => slot);
 /** Seconds. */
 export const FAILURE = { from: 120, until: 415 };
 /** Three minutes and twenty seconds in all, give or take a fifth. */
@@ -38,13 +40,11 @@ const LONGEST_S = 3600;
 
 /**
  * The experiment of Twine §5.1 in the simulated world: a store of 15,000 shards with three replicas each, one in each of three
- * domains, on 1,000 tasks in two regions. At T0 all of it is updated; between T120 and T415 a main switch board with 50 tasks
- * is down. The schedulers of both regions ask the store's own controller, over its protocol.
+ * domains, on 1,000 tasks of one region. At T0 all of it is updated; between T120 and T415 a main switch board with 50 tasks is
+ * down. The region's scheduler asks the store's own controller, over its protocol.
  */
 export async function runFigure14(msb: string, seed = 1): Promise<Figure14> {
-  const domains = [0, 1, 2].map((domain) =>
-    JOBS.flatMap((job) => slotsOf(job).flatMap((slot) => (slot % 3 === domain ? [`${job}/${slot}`] : []))),
-  );
+  const domains = domainsOf(SLOTS, MSBS, 3).map((slots) => slots.map((slot) => `${JOB}/${slot}`));
   const placement = placeShards(domains, SHARDS, seed);
   let nowMs = Date.UTC(2026, 0, 5, 12);
   const fetch = viaApp(shardController(() => placement));
@@ -67,18 +67,14 @@ export async function runFigure14(msb: string, seed = 1): Promise<Figure14> {
   return { moments, waves, violations: simulator.simulation.state.violations };
 }
 
-const slotsOf = (job: keyof typeof SIZES): number[] => Array.from({ length: SIZES[job] }, (_, slot) => slot);
-
 async function beginUpdate(simulator: Simulator): Promise<void> {
-  for (const name of JOBS) {
-    const controller = { kind: 'external', url: 'http://shards', everyMs: 5000, deadlineMs: 60_000 };
-    const free = { nSmall: '100%', budget: '60%', timings: TIMINGS, controller };
-    const job = { name, service: 'kv', region: name.slice(-1), tasks: SIZES[name], version: 'kv:1' };
-    await call(simulator, '/control/jobs', { ...job, ...free });
-  }
+  await call(simulator, '/control/reset', { regions: { x: { msbs: MSBS } } });
+  const controller = { kind: 'external', url: 'http://shards', everyMs: 5000, deadlineMs: 60_000 };
+  const free = { nSmall: '100%', budget: '60%', timings: TIMINGS, controller };
+  await call(simulator, '/control/jobs', { name: JOB, region: 'x', tasks: TASKS, version: 'kv:1', ...free });
   await call(simulator, '/push-types/twine/executeUpdates', {
     updateId: 'deploy/kv/2/deploy/1/0/1',
-    targets: JOBS.map((unit) => ({ unit, version: 'kv:2', artifacts: [], amount: { all: true } })),
+    targets: [{ unit: JOB, version: 'kv:2', artifacts: [], amount: { all: true } }],
     ...{ wholeUnit: true, urgency: 'normal' },
     context: { pipeline: 'kv', release: 2, deployId: 'deploy/kv/2/deploy/1', actor: 'user:alice', config: {} },
   });
@@ -92,13 +88,11 @@ async function call({ app }: Simulator, path: string, body: object): Promise<voi
 
 function looks({ simulation }: Simulator): TaskLook[] {
   const outdated = simulation.fleet.indices.get('kv:1') ?? 0;
-  return JOBS.flatMap((job) => {
-    const tasks = simulation.fleet.jobs.get(job)?.tasks;
-    return slotsOf(job).map((slot) => {
-      const code = tasks?.state[slot];
-      const state = code === RUNNING ? 'running' : code === UPDATING ? 'updating' : 'down';
-      return { name: `${job}/${slot}`, state, isOutdated: tasks?.version[slot] === outdated } as const;
-    });
+  const tasks = simulation.fleet.jobs.get(JOB)?.tasks;
+  return SLOTS.map((slot) => {
+    const code = tasks?.state[slot];
+    const state = code === RUNNING ? 'running' : code === UPDATING ? 'updating' : 'down';
+    return { name: `${JOB}/${slot}`, state, isOutdated: tasks?.version[slot] === outdated } as const;
   });
 }
 

@@ -11,8 +11,10 @@ export interface ControllerView {
   readonly now: () => number;
   /** Divides simulated durations: 60 s in options are a second of `now` at 60. */
   readonly speed: number;
-  /** All tasks, running or not, by slot. */
-  readonly tasks: () => readonly string[];
+  /** Of all tasks, running or not, in order: slot 3 of `kvstore-x` is the task `kvstore-x/3`. */
+  readonly slots: () => readonly number[];
+  /** How many main switch boards its region has; a new task of slot n is on board n modulo that. */
+  readonly msbs: () => number;
   /** How many of them run. */
   readonly running: () => number;
   /** Who leads; while that task does not run another one does. Null when none runs. */

@@ -8,5 +8,5 @@ const options = z.strictObject({ onMaintenance: z.enum(['move', 'stop', 'ride-ou
 /** An ensemble of all tasks of the job. */
 export const leaderLastController = standardController(options, ({ onMaintenance }, view) => {
   const ask = conversation(onMaintenance);
-  return (request) => ask(request, leaderLast({ members: view.tasks().length, leader: view.leader() }));
+  return (request) => ask(request, leaderLast({ members: view.slots().length, leader: view.leader() }));
 });

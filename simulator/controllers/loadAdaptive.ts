@@ -14,6 +14,6 @@ export const loadAdaptiveController = standardController(options, ({ limit, onMa
   const ask = conversation(onMaintenance);
   return (request) => {
     const load = view.cpu() * view.running();
-    return ask(request, loadAdaptive({ tasks: view.tasks().length, load, limit }));
+    return ask(request, loadAdaptive({ tasks: view.slots().length, load, limit }));
   };
 });

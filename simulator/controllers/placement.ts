@@ -2,6 +2,15 @@ import type { Placement } from '../../sdk/controllers/shardAware';
 import { draw, openStream } from '../kernel/random';
 
 /**
+ * Slots in as many domains as there are replicas. A main switch board is never torn apart, unless there are fewer of them
+ * than replicas: then one failure may take several replicas of a shard.
+ */
+export function domainsOf(slots: readonly number[], msbs: number, replicas: number): number[][] {
+  const domain = (slot: number): number => (msbs < replicas ? slot : slot % msbs) % replicas;
+  return Array.from({ length: replicas }, (_, index) => slots.filter((slot) => domain(slot) === index));
+}
+
+/**
  * One replica of each shard in each domain, which is a group of tasks that fail together: by chance, and the same number on
  * each task of a domain but for one. The same seed always gives the same.
  */

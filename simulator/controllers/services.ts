@@ -5,7 +5,8 @@ import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
 import { taskIdOf, type Control } from '../twine/control';
 import { currentCount } from '../twine/countLog';
-import type { Job } from '../twine/job';
+import { layoutOf } from '../twine/fleet';
+import { slotsOf, type Job } from '../twine/job';
 import { STANDARD_CONTROLLERS } from './index';
 import type { ControllerHandler, ControllerView } from './controller';
 
@@ -37,7 +38,8 @@ function viewOf(simulation: Simulation, name: string): ControllerView {
     job: name,
     now: () => simulation.world.now,
     speed: simulation.speed,
-    tasks: () => Array.from({ length: find().size }, (_, slot) => taskIdOf(find(), slot)),
+    slots: () => slotsOf(find()),
+    msbs: () => layoutOf(simulation.fleet, find().region).msbs,
     running: () => currentCount(find().running),
     leader: () => (find().leader < 0 ? null : taskIdOf(find(), find().leader)),
     cpu: () => cpuOf(metricWorld(simulation), find(), simulation.world.now),

@@ -3,7 +3,7 @@ import { conversation } from '../../sdk/controllers/conversation';
 import { shardAware, type Placement } from '../../sdk/controllers/shardAware';
 import { hashText } from '../kernel/random';
 import { standardController } from './controller';
-import { placeShards } from './placement';
+import { domainsOf, placeShards } from './placement';
 
 const options = z.strictObject({
   shards: z.number().int().positive().max(1_000_000).default(1000),
@@ -11,17 +11,16 @@ const options = z.strictObject({
   onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('ride-out'),
 });
 
-/** A sharded store. Its tasks are dealt to as many domains as there are replicas, so that main switch boards are not torn apart. */
+/** A sharded store, with one replica of each shard in each domain of `domainsOf`. Its shards are placed anew when its size changes. */
 export const shardAwareController = standardController(options, ({ shards, replicas, onMaintenance }, view) => {
   const ask = conversation(onMaintenance);
   let placed: { readonly size: number; readonly placement: Placement } | undefined;
   const placement = (): Placement => {
-    const tasks = view.tasks();
-    if (placed?.size !== tasks.length) {
-      const domains = Array.from({ length: replicas }, (_, domain) =>
-        tasks.filter((_, slot) => slot % replicas === domain),
-      );
-      placed = { size: tasks.length, placement: placeShards(domains, shards, hashText(view.job)) };
+    const slots = view.slots();
+    if (placed?.size !== slots.length) {
+      const domains = domainsOf(slots, view.msbs(), replicas);
+      const names = domains.map((domain) => domain.map((slot) => `${view.job}/${slot}`));
+      placed = { size: slots.length, placement: placeShards(names, shards, hashText(view.job)) };
     }
     return placed.placement;
   };

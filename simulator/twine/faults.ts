@@ -1,5 +1,5 @@
 import { wakeControl } from './control';
-import type { Twine } from './fleet';
+import { layoutOf, type Twine } from './fleet';
 import { DOWN, type Job } from './job';
 import { schedule } from './scheduler';
 import { leave, reachable, startAfter } from './tasks';
@@ -15,7 +15,8 @@ export function addFault(
   downMs: number | undefined,
 ): void {
   const { world, fleet } = twine;
-  const fault: FleetFault = place.kind === 'scheduler' ? place : { ...place, moves: null };
+  const fault: FleetFault =
+    place.kind === 'scheduler' ? place : { ...place, layout: layoutOf(fleet, place.region), moves: null };
   fleet.faults.set(fault.id, fault);
   for (const job of fleet.jobs.values()) {
     for (const slot of coveredSlots(job, fault)) {

@@ -2,7 +2,7 @@ import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
 import type { World } from '../kernel/world';
 import { freshExtras, type Job } from './job';
 import { DEFAULT_PACE, type Pace, type PaceLimit } from './allowance';
-import type { FleetFault } from './topology';
+import { DEFAULT_LAYOUT, type FleetFault, type RegionLayout } from './topology';
 import type { Shift } from './traffic';
 
 /** What one update does to one job. */
@@ -53,6 +53,8 @@ export interface Fleet {
   /** Of each region's scheduler. */
   readonly paces: Map<string, Pace>;
   paceLimit: PaceLimit;
+  /** Of the regions that are not laid out as usual. */
+  readonly layouts: Map<string, RegionLayout>;
   /** Where the requests of a job go, oldest first; of a world from before there was such a thing, nothing. */
   readonly traffic?: Map<string, readonly Shift[]>;
   /** Jobs whose controllers are to be called now. */
@@ -79,6 +81,7 @@ export const freshFleet = (): Fleet => ({
   traffic: new Map(),
   paces: new Map(),
   paceLimit: DEFAULT_PACE,
+  layouts: new Map(),
   asking: new Set(),
 });
 
@@ -95,6 +98,9 @@ export const freshProgress = (): Pick<
   UnitUpdate,
   'cursor' | 'waiting' | 'left' | 'rejected' | 'inFlight' | 'state' | 'reason'
 > => ({ cursor: 0, waiting: null, left: 0, rejected: new Set(), inFlight: 0, state: 'active', reason: null });
+
+export const layoutOf = ({ layouts }: Pick<Fleet, 'layouts'>, region: string): RegionLayout =>
+  layouts.get(region) ?? DEFAULT_LAYOUT;
 
 /** The index of a name, which is added when it is new. */
 export function indexOf(fleet: Fleet, name: string): number {

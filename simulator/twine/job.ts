@@ -158,6 +158,9 @@ export const freshExtras = (): Pick<Job, 'control' | 'hotswap' | 'autoscale' | '
   prefetched: new Map(),
 });
 
+/** All tasks of a job, running or not. */
+export const slotsOf = ({ size }: Pick<Job, 'size'>): number[] => Array.from({ length: size }, (_, slot) => slot);
+
 /** Makes room for `size` slots. */
 export function ensureCapacity(job: Job, size: number): void {
   if (size <= job.tasks.state.length) return;

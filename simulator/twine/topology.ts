@@ -1,8 +1,18 @@
 /** A part of a region that is down. */
 export interface PlaceFault extends FaultPlace {
   readonly id: string;
+  /** Of its region; of a world from before regions could differ, none. */
+  readonly layout?: RegionLayout;
   /** Once the scheduler gives up on a machine: the tasks that were there, by job. */
   moves: Map<string, number[]> | null;
+}
+
+/** What the machines of a region hang on. */
+export interface RegionLayout {
+  /** Main switch boards. */
+  readonly msbs: number;
+  /** They share these evenly, neighbours together. */
+  readonly datacentres: number;
 }
 
 /** The scheduler of a region is down: what runs goes on, and nothing new begins. */
@@ -39,8 +49,9 @@ export interface FaultPlace {
   readonly index: number;
 }
 
-const MSBS = 12;
-const MSBS_PER_DATACENTRE = 4;
+export const DEFAULT_LAYOUT: RegionLayout = { msbs: 12, datacentres: 3 };
+/** Where only the number of switch boards is said. */
+export const MSBS_PER_DATACENTRE = 4;
 const INFIX = { machine: 'm', msb: 'msb', datacentre: 'dc' } as const;
 
 /** What a name of that kind means; undefined when it is not one. Regions may have any name. */
@@ -53,6 +64,9 @@ export function parsePlace(kind: FaultPlace['kind'], name: string): FaultPlace |
 /** `x-m17`. */
 export const machineName = (region: string, machine: number): string => `${region}-${INFIX.machine}${machine}`;
 
+/** The main switch board that a machine hangs on. */
+export const msbOf = ({ msbs }: RegionLayout, machine: number): number => machine % msbs;
+
 /**
  * Whether a fault is about a machine of a region. Neighbouring machines hang on different main switch boards, so the tasks
  * of a job spread by themselves.
@@ -60,13 +74,14 @@ export const machineName = (region: string, machine: number): string => `${regio
 export function covers(fault: FleetFault, region: string, machine: number): boolean {
   if (fault.kind === 'maintenance') return fault.machines.get(region)?.has(machine) ?? false;
   if (fault.region !== region) return false;
+  const layout = ('layout' in fault && fault.layout) || DEFAULT_LAYOUT;
   switch (fault.kind) {
     case 'machine':
       return fault.index === machine;
     case 'msb':
-      return fault.index === machine % MSBS;
+      return fault.index === msbOf(layout, machine);
     case 'datacentre':
-      return fault.index === Math.floor((machine % MSBS) / MSBS_PER_DATACENTRE);
+      return fault.index === Math.floor((msbOf(layout, machine) * layout.datacentres) / layout.msbs);
     case 'region':
       return true;
     case 'scheduler':

@@ -42,7 +42,7 @@ describe('an update of a sharded store while a main switch board fails', () => {
 });
 
 test('a failure within the batch that is being updated costs no shard a second replica at all', async () => {
-  const run = await runFigure14('x-msb2');
+  const run = await runFigure14('x-msb0');
   expect(run.moments.filter(({ twoDown }) => twoDown > 0)).toEqual([]);
   expect(run.moments.at(-1)).toMatchObject({ pending: 0, oneDown: 0 });
   expect(run.violations).toEqual([]);

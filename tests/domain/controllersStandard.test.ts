@@ -48,6 +48,16 @@ describe('controllers that come with the simulated world', () => {
     expect((await fleet.look('kv-x')).versions).toEqual({ 'kv:2': 30 });
   });
 
+  test('shard-aware has its domains of whole switch boards, however many a region has', async () => {
+    const fleet = givenFleet();
+    await fleet.control('POST', '/reset', { regions: { x: { msbs: 4 } } });
+    await fleet.job('kv-x', { tasks: 24, nSmall: '100%', budget: '100%', controller: { kind: 'shard-aware' } });
+    await fleet.twine('executeUpdates', update('u/0/1', 'kv-x', 'kv:2'));
+    const sizes = new Set((await watch(fleet)).map(({ versions }) => versions['kv:2']));
+    // Boards 0 and 3 are one domain, 1 and 2 one each.
+    expect([...sizes]).toEqual([12, 18, 24]);
+  });
+
   test('leader-last keeps a majority, and takes the leader last', async () => {
     let now = START;
     const { app, simulation, advance } = createSimulator({ seed: 1, speed: 1, now: () => now });

@@ -43,6 +43,14 @@ test.each([
   ['metrics of no job', 'GET', '/metrics?metric=system.cpu', undefined, 'job: '],
   ['a ledger since noon', 'GET', '/ledger?since=noon', undefined, 'since: '],
   ['a speed of 0', 'POST', '/reset', { speed: 0 }, 'speed: '],
+  [
+    'more datacentres than switch boards',
+    'POST',
+    '/reset',
+    { regions: { x: { msbs: 2, datacentres: 3 } } },
+    'regions.x: ',
+  ],
+  ['a region on no switch board', 'POST', '/reset', { regions: { x: { msbs: 0 } } }, 'regions.x.msbs: '],
   ['half a snapshot', 'POST', '/snapshot', { snapshot: '{"kernel":{},"state":{"fleet":{}}}' }, 'snapshot: '],
   ['a snapshot that is none', 'POST', '/snapshot', { snapshot: '{}' }, 'snapshot: '],
 ])('%s is a 400 that names the field', async (_, method, path, body, field) => {
@@ -115,6 +123,28 @@ test('reset leaves nothing of the world before', async () => {
   await fleet.twine('executeUpdates', update('deploy/p/1/d/1/0/1', 'kvstore-x', 'kv:2'));
   expect(await fleet.control('POST', '/reset', { seed: 5, speed: 2 })).toEqual({ seed: 5, speed: 2 });
   expect([await fleet.control('GET', '/jobs'), await fleet.control('GET', '/ledger')]).toEqual([[], []]);
+});
+
+test('a region has twelve main switch boards in three datacentres, unless the world was begun with others', async () => {
+  const fleet = givenFleet();
+  expect(
+    await fleet.control('POST', '/reset', { regions: { x: { msbs: 20 }, z: { msbs: 10, datacentres: 2 } } }),
+  ).toEqual({ seed: 1, speed: 1, regions: { x: { msbs: 20, datacentres: 5 }, z: { msbs: 10, datacentres: 2 } } });
+  for (const job of ['kv-x', 'kv-y', 'kv-z']) await fleet.job(job, { tasks: 600 });
+  const downBy = async (kind: string, id: string): Promise<number[]> => {
+    const fault = (await fleet.control('POST', '/faults', { kind, id })) as { id: string };
+    const down = await Promise.all(['kv-x', 'kv-y', 'kv-z'].map(async (job) => (await fleet.look(job)).down));
+    await fleet.control('DELETE', `/faults/${fault.id}`);
+    fleet.pass(60_000);
+    return down;
+  };
+  expect(await downBy('msb', 'x-msb19')).toEqual([30, 0, 0]);
+  expect(await downBy('msb', 'y-msb11')).toEqual([0, 50, 0]);
+  expect(await downBy('msb', 'z-msb10')).toEqual([0, 0, 0]);
+  expect(await downBy('datacentre', 'x-dc4')).toEqual([120, 0, 0]);
+  expect(await downBy('datacentre', 'y-dc2')).toEqual([0, 200, 0]);
+  await fleet.control('POST', '/snapshot', await fleet.control('GET', '/snapshot'));
+  expect(await downBy('datacentre', 'z-dc1')).toEqual([0, 0, 300]);
 });
 
 test('the process answers whether it lives, and 404 for what it does not have', async () => {
