@@ -1,4 +1,4 @@
-import { Context } from '@temporalio/activity';
+import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Artifact } from '../domain/artifact';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
@@ -39,12 +39,21 @@ export interface ActionSeen {
   readonly url?: string | null;
 }
 
+/** The detail of the failure of a run that was cancelled: whether its service said that it has stopped it. */
+export interface ActionStop {
+  readonly stopped: boolean;
+}
+
 export type ActionActivities = ReturnType<typeof createActionActivities>;
 
 /** The action service port (protocols.md; Conveyor §5.1: `startRun`, then `getRunProgress` until it ends). */
 export function createActionActivities(ports: Ports) {
   return {
-    /** Starts the run, or finds it started, and follows it to its end. Cancelling cancels the run. */
+    /**
+     * Starts the run, or finds it started, and follows it to its end. Cancelling asks its service once to stop it. A worker that
+     * shuts down stops nothing: the run is followed from another.
+     * @throws CancelledFailure with `ActionStop`
+     */
     runAction: async (run: ActionRun): Promise<ActionEnd> => {
       const { service, runId, pipeline, release, action, attempt } = run;
       const invoke = invoker(ports, run);
@@ -65,8 +74,13 @@ export function createActionActivities(ports: Ports) {
           return { done: { succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] } };
         });
       } catch (error) {
-        if (Context.current().cancellationSignal.aborted) await invoke('cancelRun', { runId }, `${runId}/cancel`, null);
-        throw error;
+        if (!Context.current().cancellationDetails?.cancelRequested) throw error;
+        const stopping = invoke('cancelRun', { runId }, `${runId}/cancel`, null);
+        const stopped = await stopping.then(
+          () => true,
+          () => false,
+        );
+        throw new CancelledFailure('it is not wanted any more', [{ stopped } satisfies ActionStop]);
       }
     },
 
@@ -75,7 +89,7 @@ export function createActionActivities(ports: Ports) {
       await invoker(ports, run)('getRunProgress', { runId: run.runId });
     },
 
-    /** For a run that was begun and that nobody follows any more. */
+    /** For a run that may have been begun and that nobody follows any more. */
     cancelAction: async (run: ActionRun): Promise<void> => {
       await invoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
     },

@@ -16,6 +16,8 @@ export interface Settings {
   readonly revertRetryMs: number;
   /** How long a task that failed to start has to come up before its failure counts. */
   readonly transientMs?: number;
+  /** How long a release that is over waits until the service of an action has stopped what it runs for it. */
+  readonly cancelGraceMs?: number;
   /** How often each artifact finder is asked what is new. */
   readonly sweepIntervalMs: number;
   /** How much later than its time a sweep may begin, so that not all finders are asked at once. */
@@ -31,6 +33,7 @@ export const DEFAULT_SETTINGS: Settings = {
   waitIntervalMs: 30_000,
   revertRetryMs: 300_000,
   transientMs: 30_000,
+  cancelGraceMs: 86_400_000,
   sweepIntervalMs: 60_000,
   sweepJitterMs: 15_000,
 };

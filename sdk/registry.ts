@@ -110,6 +110,7 @@ const configSchema = z.strictObject({
       waitInterval: duration,
       revertRetry: duration,
       transient: duration,
+      cancelGrace: duration,
       sweepInterval: duration,
       sweepJitter: duration,
     })

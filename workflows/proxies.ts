@@ -8,7 +8,7 @@ import type { NotifyActivities } from '../activities/notify';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { WaitForActivities } from '../activities/waitFor';
-import type { Settings } from '../domain/settings';
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 
 /**
  * Every activity with its retry policy; nothing else retries (DESIGN §8). What cannot succeed on a second try is marked
@@ -65,11 +65,19 @@ export const stepWatchers = (settings: Settings) =>
 /** … whose service is asked until it answers, … */
 export const patientActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
-/** … but not for ever where that would keep a deploy from ending. */
+/** … but not for ever where that would keep a deploy from ending, … */
 export const promptActions = ({ dependencyGraceMs }: Settings) =>
   proxyActivities<ActionActivities>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: dependencyGraceMs,
+    retry: FOREVER,
+  });
+
+/** … nor a release, though that can wait for longer. */
+export const actionStoppers = ({ cancelGraceMs = DEFAULT_SETTINGS.cancelGraceMs }: Settings) =>
+  proxyActivities<Pick<ActionActivities, 'cancelAction'>>({
+    startToCloseTimeout: '1m',
+    scheduleToCloseTimeout: cancelGraceMs,
     retry: FOREVER,
   });
 

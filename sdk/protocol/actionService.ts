@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { artifactSchema, emptySchema, type Protocol } from './common';
 
-/** The action service protocol (protocols.md; Conveyor §5.1, `startRun` and `getRunProgress`). */
+/**
+ * The action service protocol (protocols.md; Conveyor §5.1, `startRun` and `getRunProgress`). `cancelRun` is asked until it is
+ * answered, also of runs that are over and of those that were never begun: neither is an error.
+ */
 export const actionServiceProtocol = {
   startRun: {
     request: z.object({

@@ -69,6 +69,10 @@ export function describeActionService(name: string, makeSubject: () => Promise<A
       expect(await ask('getRunProgress', { runId: 'run/1' })).toMatchObject({ state: 'failed', message: 'cancelled' });
     });
 
+    test('cancelling a run that was never begun changes nothing', async () => {
+      expect(await ask('cancelRun', { runId: 'run/9' }, 'cancel')).toEqual({});
+    });
+
     test('a run that fails says why', async () => {
       if (subject.badVersion === undefined) return;
       await start('run/1', subject.badVersion);

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActionActivities, type ActionRun } from '../../activities/actionService';
 import { wallClock } from '../../activities/clock';
 import { viaApp } from '../../sdk/client';
 import { parseRegistry } from '../../sdk/registry';
-import { serveActionService } from '../../sdk/server';
+import { ExtensionError, serveActionService } from '../../sdk/server';
 
 const RUN: ActionRun = {
   service: 'slow',
@@ -20,9 +21,17 @@ const RUN: ActionRun = {
   heartbeatTimeoutMs: 1_000,
 };
 
+const runAction = (service: Parameters<typeof serveActionService>[1]) => {
+  const app = serveActionService('slow', service);
+  const registry = parseRegistry({ extensions: [{ name: 'slow', kind: 'action-service', url: 'http://slow' }] }, {});
+  const activities = createActionActivities({ registry, clock: wallClock, fetch: viaApp(app) });
+  const environment = new MockActivityEnvironment();
+  return { environment, ended: environment.run(() => activities.runAction(RUN)).catch((error: unknown) => error) };
+};
+
 test('an action that is cancelled while its service is still starting it does not go on there', async () => {
   const calls: string[] = [];
-  const service = serveActionService('slow', {
+  const { environment, ended } = runAction({
     startRun: async ({ runId }) => {
       await wait(100);
       calls.push('started');
@@ -34,12 +43,34 @@ test('an action that is cancelled while its service is still starting it does no
       return {};
     },
   });
-  const registry = parseRegistry({ extensions: [{ name: 'slow', kind: 'action-service', url: 'http://slow' }] }, {});
-  const { runAction } = createActionActivities({ registry, clock: wallClock, fetch: viaApp(service) });
-  const environment = new MockActivityEnvironment();
-  const running = environment.run(() => runAction(RUN)).catch(() => 'ended');
   await wait(20);
   environment.cancel();
-  expect(await running).toBe('ended');
+  expect(await ended).toMatchObject({ name: 'CancelledFailure', details: [{ stopped: true }] });
   expect(calls).toEqual(['started', 'cancelled']);
+});
+
+test('an action whose service does not say that it stopped it ends cancelled all the same, and says so', async () => {
+  const { environment, ended } = runAction({
+    startRun: ({ runId }) => ({ runId }),
+    getRunProgress: () => ({ state: 'running' }),
+    cancelRun: () => {
+      throw new ExtensionError('busy', 'not now', { retryable: true });
+    },
+  });
+  await wait(20);
+  environment.cancel();
+  expect(await ended).toMatchObject({ name: 'CancelledFailure', details: [{ stopped: false }] });
+});
+
+test('a worker that shuts down does not stop the runs that it follows', async () => {
+  const cancelRun = jest.fn(() => ({}));
+  const { environment, ended } = runAction({
+    startRun: ({ runId }) => ({ runId }),
+    getRunProgress: () => ({ state: 'running' }),
+    cancelRun,
+  });
+  await wait(20);
+  environment.cancel('WORKER_SHUTDOWN', new ActivityCancellationDetails({ workerShutdown: true }));
+  expect(await ended).toMatchObject({ message: 'WORKER_SHUTDOWN' });
+  expect(cancelRun).not.toHaveBeenCalled();
 });

@@ -24,11 +24,12 @@ interface Running extends SlowRun {
 /**
  * An action service whose runs take as long as their inputs say, in ms of virtual time: an artifact with the metadata
  * `{ build: '600000' }` lets the action `build` take ten minutes; one with `{ fails: 'build,test' }` lets those fail. `with.takesMs`
- * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer. It makes the outputs that the action declares, in the version of its first input.
+ * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer, and while it `refuses` nobody may ask it anything. It makes the outputs that the action declares, in the version of its first input.
  */
 export class SlowActions {
   private readonly known = new Map<string, Running>();
   down = false;
+  refuses = false;
 
   constructor(private readonly now: () => Promise<number>) {}
 
@@ -64,6 +65,7 @@ export class SlowActions {
 
   private answer(): void {
     if (this.down) throw new ExtensionError('down', 'it is down', { retryable: true });
+    if (this.refuses) throw new ExtensionError('forbidden', 'nobody knows it', { status: 403 });
   }
 }
 

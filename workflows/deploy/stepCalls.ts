@@ -1,6 +1,7 @@
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
 import { formatDuration } from '../../domain/text';
+import { followRun } from '../actionRuns';
 import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
 import { isRefusal, messageOf } from './dependable';
 import type { DeployRun } from './run';
@@ -40,8 +41,10 @@ export async function performStep(
 function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd> {
   const { call, runId, title: summary, timeoutMs } = of;
   const { action, settings } = run.input;
-  if ('service' in call)
-    return stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);
+  if ('service' in call) {
+    const follow = () => stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);
+    return followRun(follow, () => stop(run, of, facts));
+  }
   const { heartbeatTimeoutMs } = settings;
   return scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
     { runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
@@ -63,6 +66,17 @@ export function actionRun(run: DeployRun, { call, runId, attempt }: StepRun, { p
 
 /** Stops a run that was begun and that nobody follows any more, since its service did not answer. */
 export function abandonStep(run: DeployRun, of: StepRun, facts: StepFacts): void {
-  const cancel = () => promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
-  run.lastStep = run.waitFor(cancel, () => false);
+  run.lastStep = run.waitFor(
+    () => stop(run, of, facts),
+    () => false,
+  );
+}
+
+/** For a while; a deploy ends also when a service does not answer. */
+async function stop(run: DeployRun, of: StepRun, facts: StepFacts): Promise<void> {
+  try {
+    await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
+  } catch (error) {
+    run.note('not-stopped', `${of.title} was not stopped, and may still run: ${messageOf(error)}`);
+  }
 }

@@ -1,17 +1,34 @@
 import { inputsOf } from '../../domain/release/graph';
-import type { ActionEnd } from '../../activities/actionService';
+import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
-import { actionWatchers } from '../proxies';
+import { followRun } from '../actionRuns';
+import { messageOf } from '../deploy/dependable';
+import { actionStoppers, actionWatchers } from '../proxies';
 import { runAttempts } from './attempts';
 import type { ReleaseRun } from './run';
 
 /** Runs an action through the action service of its type (or of `with.service`), each attempt under a run id of its own. */
 export function runServiceAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
   return runAttempts(run, name, action, async (attempt, summary) => {
+    const of = actionRun(run, name, action, attempt);
     const watchers = actionWatchers(run.input.settings);
-    const end = await watchers.runAction.executeWithOptions({ summary }, [actionRun(run, name, action, attempt)]);
-    return withOutputs(end, action);
+    const follow = () => watchers.runAction.executeWithOptions({ summary }, [of]);
+    return withOutputs(await followRun(follow, () => stop(run, of)), action);
   });
+}
+
+/** While a run may go on, nothing takes its place. One that cannot be stopped is for people to look after. */
+async function stop(run: ReleaseRun, of: ActionRun): Promise<void> {
+  const { action, attempt, service } = of;
+  const blockedBy = `${service} has not said that it stopped attempt ${attempt}; it is asked until it does`;
+  run.patch(action, { state: 'blocked', blockedBy, until: null });
+  const summary = `${action}, attempt ${attempt}: stop it`;
+  try {
+    await actionStoppers(run.input.settings).cancelAction.executeWithOptions({ summary }, [of]);
+  } catch (error) {
+    const text = `${service} did not stop attempt ${attempt} of ${action}, which may still run: ${messageOf(error)}`;
+    run.log('not-stopped', text);
+  }
 }
 
 /** Success without what the action declares would leave those that need it with nothing. */
@@ -21,7 +38,7 @@ function withOutputs(end: ActionEnd, { outputs }: ActionSpec): ActionEnd {
   return { ...end, succeeded: false, message: `it ended without making ${missing.join(', ')}: ${end.message}` };
 }
 
-function actionRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: number) {
+function actionRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: number): ActionRun {
   const { spec, number, artifacts, trigger, settings } = run.input;
   return {
     service: action.type === 'custom' ? action.with.service : action.type,
