@@ -1,6 +1,7 @@
 import { formatDuration, plural } from '../text';
 import type { HealthCheck } from '../spec/health';
 import { judge, type Judgement } from './judge';
+import { judgeShift } from './judgeShift';
 import { stepFor } from './lookback';
 import { summarise, type Summary } from './reduce';
 import type { Side, Window } from './series';
@@ -54,28 +55,35 @@ function evaluate(evaluation: Evaluation): Evidence {
   const { check, window } = evaluation;
   const fresh = summarise(check, evaluation.fresh, window, stepFor(window.end - window.start));
   const reference = check.compare === undefined ? undefined : referenceOf(evaluation);
-  const evidence = (verdict: Verdict, text: string, limit: number | null): Evidence => ({
+  const evidence = (verdict: Verdict, text: string, judged?: Judgement): Evidence => ({
     name: check.name,
     verdict,
     observed: finiteOrNull(fresh.value),
     reference: finiteOrNull(reference?.summary.value),
-    threshold: finiteOrNull(limit ?? undefined),
+    threshold: finiteOrNull(judged?.limit ?? undefined),
     samples: fresh.samples,
     tasks: fresh.reporting,
     window: { start: window.start, end: window.end },
     reason: `${check.name} ${text}`,
+    ...(judged?.test && { test: judged.test }),
   });
   const missing = missingData(check, fresh, reference, window);
-  if (missing !== undefined) return evidence('inconclusive', missing, null);
-  const judgement = judge(check, fresh.value ?? NaN, reference?.summary.value, reference?.whom ?? '');
+  if (missing !== undefined) return evidence('inconclusive', missing);
+  const judgement = compare(check, fresh, reference);
   const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
-  return evidence(...settle(judgement, text, silence(fresh)));
+  const silent = silence(fresh);
+  // A group of which too many are silent may be found unhealthy, never healthy.
+  if (silent === undefined || judgement.verdict !== 'healthy') return evidence(judgement.verdict, text, judgement);
+  return evidence('inconclusive', `${text}; but ${silent}`, judgement);
 }
 
-/** A group of which too many are silent may be found unhealthy, never healthy. */
-function settle(judgement: Judgement, text: string, silent: string | undefined): [Verdict, string, number | null] {
-  if (silent === undefined || judgement.verdict !== 'healthy') return [judgement.verdict, text, judgement.limit];
-  return ['inconclusive', `${text}; but ${silent}`, judgement.limit];
+function compare(check: HealthCheck, fresh: Summary, reference: Reference | undefined): Judgement {
+  const observed = fresh.value ?? NaN;
+  if (typeof check.method !== 'object' || reference === undefined)
+    return judge(check, observed, reference?.summary.value, reference?.whom ?? '');
+  const { summary, whom } = reference;
+  const samples = { fresh: fresh.values, old: summary.values, observed, reference: summary.value ?? NaN, whom };
+  return judgeShift(check, check.method['mann-whitney'].confidence, samples);
 }
 
 function referenceOf({ check, control, before, window, baseline }: Evaluation): Reference {

@@ -1,4 +1,5 @@
 import type { HealthCheck } from '../spec/health';
+import type { RankTest } from './mannWhitney';
 import type { Verdict } from './verdict';
 
 /** A threshold held against numbers. */
@@ -8,6 +9,8 @@ export interface Judgement {
   readonly limit: number | null;
   /** What follows the check's name: "is 0.21, above the limit of 0.05". */
   readonly text: string;
+  /** Where ranks were compared. */
+  readonly test?: RankTest;
 }
 
 /** Compares a value with the threshold of a check (strictly). `reference` is set when the check compares; `whom` names it. */
@@ -90,6 +93,6 @@ const allowance = (direction: Change['direction'], amount: string): string =>
   `an ${direction} of ${amount} is allowed`.replace('an d', 'a d');
 
 /** Four significant digits, without the noise behind them: `0.2133`, `12`, `1250000`. */
-function formatValue(value: number): string {
+export function formatValue(value: number): string {
   return String(Math.abs(value) >= 10_000 ? Math.round(value) : Number(value.toPrecision(4)));
 }

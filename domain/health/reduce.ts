@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { fillsWithZero, taskValue } from './transform';
+import { fillsWithZero, taskValue, taskValues } from './transform';
 import { mean, pointsIn, quantile, sum, type Side, type Window } from './series';
 
 /** A side as numbers. */
@@ -11,6 +11,8 @@ export interface Summary {
   /** Tasks with a value. */
   readonly reporting: number;
   readonly tasks: number;
+  /** Every value of every task, where the check compares ranks. */
+  readonly values: readonly number[];
 }
 
 /** One side of a check: each task's value, reduced across the tasks. */
@@ -20,7 +22,14 @@ export function summarise(check: HealthCheck, side: Side, window: Window, stepMs
   const all = [...values, ...new Array<number>(silent).fill(0)];
   const samples = sum(side.series.map(({ points }) => pointsIn(window, points).filter(finite).length));
   const tasks = Math.max(side.tasks, all.length);
-  return { value: all.length === 0 ? undefined : reduce(check.reduce, all), samples, reporting: all.length, tasks };
+  const ranked = typeof check.method === 'object' ? side.series : [];
+  return {
+    value: all.length === 0 ? undefined : reduce(check.reduce, all),
+    samples,
+    reporting: all.length,
+    tasks,
+    values: ranked.flatMap(({ points }) => taskValues(points, check.transform, window, stepMs)),
+  };
 }
 
 const finite = ([, value]: readonly [number, number]): boolean => Number.isFinite(value);

@@ -30,6 +30,17 @@ export function taskValue(
   return typeof last === 'object' && 'percentile' in last ? quantile(counted, last.percentile.q) : mean(counted);
 }
 
+/** All values of a task in the window, through every transform: what a rank test takes for its sample. */
+export function taskValues(
+  points: readonly Point[],
+  transforms: readonly Transform[],
+  window: Window,
+  stepMs: number,
+): number[] {
+  const shaped = transforms.reduce((kept, step) => apply(step, kept, window, stepMs), pointsIn(window, points));
+  return valuesOf(shaped).filter(Number.isFinite);
+}
+
 function reach(step: Transform): number {
   if (typeof step === 'string') return 0;
   if ('average' in step) return step.average;

@@ -1,3 +1,5 @@
+import type { RankTest } from './mannWhitney';
+
 /** Four outcomes, never two (DESIGN §5): an error is not a verdict about the change, and missing data is not health. */
 export type Verdict = 'healthy' | 'inconclusive' | 'errored' | 'unhealthy';
 
@@ -19,6 +21,8 @@ export interface Evidence {
   readonly window: { readonly start: number; readonly end: number };
   /** One English sentence. */
   readonly reason: string;
+  /** What a rank test found; only of checks with `method: mann-whitney`. */
+  readonly test?: RankTest | undefined;
 }
 
 const SEVERITY: Readonly<Record<Verdict, number>> = { healthy: 0, inconclusive: 1, errored: 2, unhealthy: 3 };

@@ -38,6 +38,25 @@ const transformWith = (time: typeof duration | typeof wireDuration) =>
     { error: `expected ${TRANSFORMS}` },
   );
 
+const CONFIDENCE = 0.98;
+
+/** How the two sides of a comparison are told apart (health.md). */
+const method = z
+  .union(
+    [
+      z.enum(['threshold', 'mann-whitney']),
+      z.strictObject({
+        'mann-whitney': z.strictObject({
+          confidence: z.number().min(0.5).lt(1).default(CONFIDENCE),
+          /** Share of the median of what is compared with; left out, the amount of the threshold is tolerated. */
+          tolerance: z.number().nonnegative().optional(),
+        }),
+      }),
+    ],
+    { error: 'expected threshold, mann-whitney or { mann-whitney: { confidence: 0.98, tolerance: 0.25 } }' },
+  )
+  .transform((value) => (value === 'mann-whitney' ? { 'mann-whitney': { confidence: CONFIDENCE } } : value));
+
 const healthCheckWith = (time: typeof duration | typeof wireDuration) =>
   z
     .strictObject({
@@ -67,18 +86,21 @@ const healthCheckWith = (time: typeof duration | typeof wireDuration) =>
           error: 'expected a duration such as 5m, or { evaluations: 3 }',
         })
         .optional(),
+      method: method.optional(),
       zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
       scope: z.enum(['unit', 'deploy']).default('unit'),
       onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),
     })
     .superRefine((check, context) => {
       const comparing = 'increase' in check.threshold || 'decrease' in check.threshold;
-      const issue = (message: string, hint: string): void =>
-        context.addIssue({ code: 'custom', path: ['compare'], message, params: { hint } });
+      const issue = (message: string, hint: string, field = 'compare'): void =>
+        context.addIssue({ code: 'custom', path: [field], message, params: { hint } });
       if (comparing && check.compare === undefined)
         issue('increase and decrease need something to compare with', 'add compare: control, before or { version }');
       if (!comparing && check.compare !== undefined)
         issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
+      if (!comparing && typeof check.method === 'object')
+        issue('mann-whitney compares two sides', 'use increase or decrease with compare, or remove method', 'method');
     });
 
 /** A check in a pipeline file: durations are text. */

@@ -57,6 +57,14 @@ export const evidenceSchema = z.object({
   tasks: z.number().int().nonnegative(),
   window: z.object({ start: z.number(), end: z.number() }),
   reason: z.string(),
+  /** What a rank test found: `p`, the shift and Cliff's delta. */
+  test: z
+    .object({
+      p: z.number(),
+      shift: z.object({ estimate: z.number(), low: z.number(), high: z.number() }),
+      effect: z.number(),
+    })
+    .optional(),
 });
 export type Evidence = z.infer<typeof evidenceSchema>;
 

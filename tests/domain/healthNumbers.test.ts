@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { leastP, mannWhitney } from '../../domain/health/mannWhitney';
+import { normalBelow, normalQuantile } from '../../domain/health/normal';
+import { quantile } from '../../domain/health/series';
+import numbers from '../fixtures/health/numbers.json';
+
+describe('numbers are those of R (tests/fixtures/health/numbers.R)', () => {
+  test.each(numbers.ranks)('rank test: $title', ({ x, y, confidence, p, estimate, low, high }) => {
+    const test = mannWhitney(x, y, confidence);
+    expect(Math.abs(test.p / p - 1)).toBeLessThan(1e-12);
+    // R looks for the shift of large samples to four digits.
+    expect(test.shift.estimate).toBeCloseTo(estimate, 3);
+    expect(test.shift.low).toBeCloseTo(low, 3);
+    expect(test.shift.high).toBeCloseTo(high, 3);
+  });
+
+  test.each(numbers.quantiles)('quantile $q of $values', ({ values, q, is }) => {
+    expect(quantile(values, q)).toBeCloseTo(is, 12);
+  });
+
+  test.each(numbers.normals)('normal distribution at $z', ({ z, below }) => {
+    expect(Math.abs(normalBelow(z) / below - 1)).toBeLessThan(1e-10);
+    if (Math.abs(z) < 6) expect(normalQuantile(normalBelow(z))).toBeCloseTo(z, 9);
+  });
+});
+
+test('samples without spread differ by exactly what they differ by', () => {
+  expect(mannWhitney([5, 5, 5], [5, 5, 5, 5], 0.98)).toEqual({
+    p: 1,
+    shift: { estimate: 0, low: 0, high: 0 },
+    effect: 0,
+  });
+  expect(mannWhitney([7, 7], [5, 5], 0.98)).toEqual({ p: 0, shift: { estimate: 2, low: 2, high: 2 }, effect: 1 });
+});
+
+test.each([
+  [3, 3, 2 / 20],
+  [4, 5, 2 / 126],
+  [1, 1, 1],
+  [200, 200, 0],
+])('samples of %i and %i values can at best have a p of %d', (a, b, p) => {
+  expect(leastP(a, b)).toBeCloseTo(p, 12);
+});
+
+test('a million values take no longer than their sorting', () => {
+  const many = (from: number) => Array.from({ length: 500_000 }, (_, nth) => from + ((nth * 7919) % 1000) / 1000);
+  const { shift, p } = mannWhitney(many(0.2), many(0), 0.98);
+  expect(shift.estimate).toBeCloseTo(0.2, 2);
+  expect(p).toBeLessThan(1e-6);
+});
+
+describe('for all samples', () => {
+  const sample = fc.array(fc.double({ min: -1e3, max: 1e3, noNaN: true }), { minLength: 1, maxLength: 80 });
+
+  test('the order changes nothing, and exchanging the sides exchanges the sign', () => {
+    fc.assert(
+      fc.property(sample, sample, (x, y) => {
+        const test = mannWhitney(x, y, 0.98);
+        expect(mannWhitney([...x].reverse(), [...y].reverse(), 0.98)).toEqual(test);
+        const other = mannWhitney(y, x, 0.98);
+        expect(other.p).toBeCloseTo(test.p, 9);
+        expect(other.effect).toBeCloseTo(-test.effect, 9);
+        expect(other.shift.estimate).toBeCloseTo(-test.shift.estimate, 6);
+      }),
+    );
+  });
+
+  test('the estimate lies within its bounds, and p within 0 and 1', () => {
+    fc.assert(
+      fc.property(sample, sample, (x, y) => {
+        const { p, shift, effect } = mannWhitney(x, y, 0.98);
+        expect(p >= 0 && p <= 1 && Math.abs(effect) <= 1).toBe(true);
+        expect(shift.low).toBeLessThanOrEqual(shift.estimate + 1e-6);
+        expect(shift.high).toBeGreaterThanOrEqual(shift.estimate - 1e-6);
+      }),
+    );
+  });
+});
