@@ -24,6 +24,13 @@ export const unavailable = (units: readonly Unit[]): string[] =>
 export const present = ({ snapshot, skipped }: Pick<DeployRecord, 'snapshot' | 'skipped'>): readonly Unit[] =>
   skipped.length === 0 ? snapshot : snapshot.filter(({ id }) => !skipped.includes(id));
 
+/** Why a phase that reaches nothing new is passed over. */
+export const CURRENT = 'already current';
+
+/** Whether no task has met the version in any phase so far. */
+export const isUntried = ({ phases }: Pick<DeployRecord, 'phases'>): boolean =>
+  phases.every(({ updatedAt, skipped }) => updatedAt === null && skipped !== CURRENT);
+
 /** The targets of a phase but for the units that are left out. */
 export const stillTargeted = (
   targets: readonly PlannedTarget[],

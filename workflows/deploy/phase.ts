@@ -3,7 +3,7 @@ import { targetsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from '
 import { toCounts } from '../../domain/deploy/counts';
 import { phaseOver } from '../../domain/deploy/control';
 import { change, withPhase } from '../../domain/deploy/state';
-import { stillTargeted } from '../../domain/deploy/unavailable';
+import { CURRENT, stillTargeted } from '../../domain/deploy/unavailable';
 import type { Unit } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
@@ -20,7 +20,7 @@ import type { DeployRun } from './run';
 import { runSteps } from './steps';
 import { undoSkipped } from './undo';
 import { cameUp } from './transient';
-import { leaveOutLost } from './unavailable';
+import { leaveOutLost, unitsToBegin } from './unavailable';
 import { giveUp, stopRest, type UpdateControl, type UpdateEnd } from './updates';
 
 /**
@@ -32,11 +32,12 @@ export async function runPhase(
   run: DeployRun,
   plan: DeployPlan,
   phase: PhasePlan,
-  units: readonly Unit[],
+  known: readonly Unit[],
 ): Promise<void> {
   await passGates(run, phase);
   if (run.stop()) return;
   begin(run, phase);
+  const units = await unitsToBegin(run, phase, known, () => leftEarly(run));
   const targets = stillTargeted(targetsOf(phase, units, plan), run.record);
   const outdated = await countOutdated(run, targets);
   if (run.stop() || outdated === undefined) return close(run, phase);
@@ -119,9 +120,9 @@ async function act(
   end: Exclude<UpdateEnd, { kind: 'met' }>,
   attempt: number,
 ): Promise<void> {
-  if (end.kind === 'left' || (end.kind === 'stuck' && (await leaveOutLost(run)))) return;
-  const id = updateId(run.workflowId, phase.key, attempt);
   const leave = () => leftEarly(run);
+  if (end.kind === 'left' || (end.kind === 'stuck' && (await leaveOutLost(run, phase, leave)))) return;
+  const id = updateId(run.workflowId, phase.key, attempt);
   if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, attempt, leave))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
@@ -168,7 +169,7 @@ const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>
 /** Nothing is left to do in it. */
 function passOver(run: DeployRun, phase: PhasePlan, targets: readonly PlannedTarget[]): void {
   const isEmpty = targets.length === 0 && run.record.skipped.length > 0;
-  const skipped = isEmpty ? 'its units are unavailable' : 'already current';
+  const skipped = isEmpty ? 'its units are unavailable' : CURRENT;
   run.set((record) => withPhase(record, Number(phase.key), { skipped }));
   run.note('phase-current', isEmpty ? `${phase.name}: ${skipped}` : `${phase.name} is current already`);
   close(run, phase);
