@@ -6,7 +6,7 @@ import { body, check } from './controlInput';
 import { addJobRoutes } from './controlJobs';
 import { addTargetRoutes } from './actions/targets';
 import { addArtifactRoutes } from './finders/control';
-import { httpFaultSchema } from './httpFaults';
+import { httpFaultSchema, newHttpFault } from './httpFaults';
 import { behaviourSchema } from './metrics/behaviour';
 import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';
@@ -68,8 +68,7 @@ function addTroubleRoutes(app: Hono, simulation: Simulation): void {
     simulation.state.faultCount += 1;
     const id = `fault-${simulation.state.faultCount}`;
     if (fault.kind === 'http') {
-      const { count, ...rest } = fault;
-      simulation.state.httpFaults.set(id, { ...rest, left: count ?? null });
+      simulation.state.httpFaults.set(id, newHttpFault(fault));
       return c.json({ id }, 201);
     }
     if (fault.kind === 'maintenance') {

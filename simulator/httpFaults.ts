@@ -7,19 +7,30 @@ export const httpFaultSchema = z.strictObject({
   kind: z.literal('http'),
   service: z.string().min(1),
   method: z.string().min(1).optional(),
-  mode: z.enum(['error', 'delay', 'lose-reply', 'duplicate', 'garbage']),
+  mode: z.enum(['down', 'error', 'delay', 'lose-reply', 'duplicate', 'garbage']),
   /** Share of the calls that it hits; all by default. */
   rate: z.number().gt(0).max(1).default(1),
   /** It is over after this many calls. */
   count: z.number().int().positive().optional(),
+  /** It is over this long after the first call that it hits, in simulated ms. */
+  forMs: z.number().positive().optional(),
   /** For `delay`, in simulated ms. */
   delayMs: z.number().nonnegative().default(1000),
 });
 
-export type HttpFault = Omit<z.infer<typeof httpFaultSchema>, 'count'> & { left: number | null };
+type Input = z.infer<typeof httpFaultSchema>;
+
+/** `untilMs` is known from the first call on. */
+export type HttpFault = Omit<Input, 'count'> & { left: number | null; untilMs?: number };
+
+export const newHttpFault = ({ count, ...fault }: Input): HttpFault => ({ ...fault, left: count ?? null });
 
 /** The answer of a service that is in trouble. */
 const FAULT_BODY = { error: { code: 'fault', message: 'an injected fault', retryable: true } };
+
+const GARBAGE = '<html>502 Bad Gateway';
+const NOBODY = 'nobody answers';
+const LOST = 'the connection was lost before the answer';
 
 /** Thrown out of the app in place of an answer, as a network would. */
 export class LostReplyError extends Error {
@@ -27,8 +38,8 @@ export class LostReplyError extends Error {
 }
 
 /**
- * Serves a call through the faults that apply to it. `lose-reply` lets the effect happen and breaks the connection;
- * `duplicate` delivers the request twice and answers the second time.
+ * Serves a call through the faults that apply to it. `down` breaks the connection before anything happens, `lose-reply`
+ * lets the effect happen and breaks it then; `duplicate` delivers the request twice and answers the second time.
  */
 export async function throughFaults(
   simulation: Simulation,
@@ -42,6 +53,8 @@ export async function throughFaults(
   switch (fault?.mode) {
     case undefined:
       return inner.fetch(request);
+    case 'down':
+      throw breakConnection(c, NOBODY);
     case 'error':
       return c.json(FAULT_BODY, 503);
     case 'delay':
@@ -49,22 +62,44 @@ export async function throughFaults(
       return inner.fetch(request);
     case 'lose-reply':
       await inner.fetch(request);
-      throw breakConnection(c);
+      throw breakConnection(c, LOST);
     case 'duplicate':
       await inner.fetch(request.clone());
       return inner.fetch(request);
     case 'garbage':
       await inner.fetch(request);
-      return new Response('<html>502 Bad Gateway', { headers: { 'content-type': 'application/json' } });
+      return new Response(GARBAGE, { headers: { 'content-type': 'application/json' } });
+  }
+}
+
+/** What a push type of the world gets from a source that it asks in this process, where time stands still meanwhile. */
+export function askInside<T>(simulation: Simulation, service: string, method: string, answer: () => T): T {
+  const fault = pickFault(simulation, service, method);
+  switch (fault?.mode) {
+    case 'down':
+      throw new LostReplyError(NOBODY);
+    case 'error':
+      throw new Error(FAULT_BODY.error.message);
+    case 'lose-reply':
+      throw new LostReplyError(LOST);
+    case 'garbage':
+      // As over the network, it is the reader who has to find out.
+      return GARBAGE as unknown as T;
+    default:
+      return answer();
   }
 }
 
 /** The fault that hits a call, if one does. */
 export function pickFault(simulation: Simulation, service: string, method: string): HttpFault | undefined {
   const { httpFaults } = simulation.state;
+  const { now } = simulation.world;
   for (const [id, fault] of httpFaults) {
+    if (fault.untilMs !== undefined && now >= fault.untilMs) httpFaults.delete(id);
+    if (!httpFaults.has(id)) continue;
     if (fault.service !== service || (fault.method !== undefined && fault.method !== method)) continue;
     if (fault.rate < 1 && simulation.world.random(`http/${id}`) >= fault.rate) continue;
+    if (fault.forMs !== undefined) fault.untilMs ??= now + simulation.world.scaled(fault.forMs);
     if (fault.left !== null) fault.left -= 1;
     if (fault.left === 0) httpFaults.delete(id);
     return fault;
@@ -73,8 +108,8 @@ export function pickFault(simulation: Simulation, service: string, method: strin
 }
 
 /** Over a socket the peer sees a reset; in the same process the call rejects. */
-function breakConnection(c: Context): LostReplyError {
+function breakConnection(c: Context, text: string): LostReplyError {
   const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { destroy(): void } } };
   incoming?.socket?.destroy();
-  return new LostReplyError('the connection was lost before the answer');
+  return new LostReplyError(text);
 }

@@ -47,6 +47,7 @@ async function callOf(simulation: Simulation, name: string, network: Network): P
   const tookMs = fault?.mode === 'delay' ? Math.min(fault.delayMs, control.deadlineMs) : 0;
   const failed = (trouble: string): Outcome => ({ ack: null, trouble, tookMs: Math.max(tookMs, 0) });
   if (fault?.mode === 'error') return failed('503 an injected fault');
+  if (fault?.mode === 'down') return failed('nobody answers');
   try {
     if (fault?.mode === 'duplicate') await ask(simulation, control, request, network);
     const { ack } = await ask(simulation, control, request, network);

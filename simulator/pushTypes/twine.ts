@@ -4,6 +4,7 @@ import type { RequestOf } from '../../sdk/protocol/common';
 import type { PushTypeProtocol, Target } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type MutatingCall } from '../../sdk/server';
 import type { UpdateVerb } from '../events';
+import { askInside } from '../httpFaults';
 import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import { resolveTargets } from '../metrics/targets';
@@ -137,7 +138,9 @@ async function runHealthChecks(simulation: Simulation, request: Request<'runHeal
     query: (query, { source }) => {
       if (source !== undefined && source !== STORE)
         throw new Error(`the fleet has no data source ${source}, only ${STORE}`);
-      return Promise.resolve({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) });
+      const { now } = simulation.world;
+      const answer = () => ({ series: queryMetrics(metricWorld(simulation), now, query) });
+      return Promise.resolve(askInside(simulation, 'data-source', 'query', answer));
     },
   });
 }

@@ -64,6 +64,41 @@ test('garbage: the answer is not the protocol, and is not worth trying again', a
   await expect(push(fleet)).rejects.toMatchObject({ code: 'extension-protocol', retryable: false });
 });
 
+test('down: nobody answers and nothing happens, for as long as asked from the first call on', async () => {
+  const { fleet } = await given({ mode: 'down', forMs: 3_600_000 });
+  fleet.pass(3_600_000);
+  await expect(push(fleet)).rejects.toMatchObject({
+    code: 'extension-unavailable',
+    message: expect.stringContaining('nobody answers'),
+  });
+  fleet.pass(3_599_000);
+  await expect(push(fleet)).rejects.toMatchObject({ code: 'extension-unavailable' });
+  expect(await effects(fleet)).toEqual([]);
+  fleet.pass(1_000);
+  expect(await push(fleet)).toEqual({ accepted: ['kvstore-x'] });
+});
+
+test.each([
+  ['down', 'nobody answers'],
+  ['error', 'an injected fault'],
+  ['lose-reply', 'the connection was lost before the answer'],
+  ['garbage', 'the data source answered with something that is not series of points'],
+])('a data source that is in trouble (%s) makes health checks errored, never healthy', async (mode, reason) => {
+  const { fleet } = await given({ service: 'data-source', method: 'query', mode });
+  const check = {
+    name: 'errors',
+    metric: 'rpc.error_ratio',
+    transform: [{ average: '3m' }],
+    threshold: { above: 0.05 },
+  };
+  fleet.pass(600_000);
+  const { body } = await fleet.twine('runHealthChecks', {
+    ...{ targets: { units: ['kvstore-x'], updatedBy: [] }, checks: [check] },
+    ...{ baseline: { start: START, end: START }, now: START + 600_000 },
+  });
+  expect(body.units).toMatchObject([{ checks: [{ verdict: 'errored', reason: expect.stringContaining(reason) }] }]);
+});
+
 test('delay: the answer comes after the simulated time that was asked for', async () => {
   let now = START;
   const slept: number[] = [];
