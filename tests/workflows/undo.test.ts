@@ -132,3 +132,35 @@ test('a revert before anything was updated undoes what was done for it', async (
   expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
   expect(runs()).toEqual(['0/pre/0/1', '0/undo/0/1']);
 });
+
+describe('an emergency that comes while a deploy that is over undoes its steps', () => {
+  test('waits for the rest of one short try, however the deploy ends', async () => {
+    const deploy = await push({ pre: [step(1, { takesMs: 10 * HOUR })], bake: '2h' });
+    await deploy.reaches(({ state }) => state === 'baking');
+    await deploy.command('revert');
+    await world.until('it undoes', async () => undos().length === 1);
+    await deploy.overtake('preempted');
+    expect(await deploy.ended({ stepMs: 10_000, withinMs: 2 * MINUTE })).toMatchObject({
+      outcome: 'reverted',
+      reason: 'reverted by user:alice: a test says so; not undone: slow of first',
+    });
+    expect(undos()).toEqual(['0/undo/0/1']);
+    expect(world.slow.runs.at(-1)).toMatchObject({ cancelled: true });
+  });
+
+  test('waits for no further try', async () => {
+    const deploy = await push({ pre: [step(60, { fails: 99 })] });
+    await deploy.reaches(({ state }) => state === 'preprocessing');
+    await deploy.command('cancel');
+    await world.until('it has failed twice', async () => undos().length === 2);
+    await world.sleep(20_000);
+    await deploy.overtake('preempted');
+    const { outcome, cause, reason } = await deploy.ended({ stepMs: 10_000, withinMs: MINUTE });
+    expect({ outcome, cause, reason }).toEqual({
+      outcome: 'cancelled',
+      cause: undefined,
+      reason: 'cancelled by user:alice: a test says so; not undone: slow of first',
+    });
+    expect(undos()).toHaveLength(2);
+  });
+});

@@ -1,6 +1,7 @@
 import {
   condition,
   getExternalWorkflowHandle,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -75,6 +76,8 @@ export class DeployRun {
   guestsLeft = 0;
   /** The step before or after a phase that was begun last, until it has ended; also one that was given up. */
   lastStep: Promise<unknown> = Promise.resolve();
+  /** An emergency waits until this deploy, which is over, has undone what it did. */
+  hurried = false;
   /** Whether the push type takes prefetches, as far as is known. */
   prefetches = true;
   /** The update whose criterion is met while some of its tasks are still to be updated. */
@@ -244,7 +247,11 @@ export class DeployRun {
   private overtaken(overtaken: Overtaken): void {
     const text = `${overtaken.why} by release ${overtaken.by}`;
     const why = this.unhealthy ? 'it is about to be reverted' : whyNotOvertaken(this.situation(), overtaken);
-    if (why !== undefined) return this.note('ignored', `not ${text}: ${why}`);
+    if (why !== undefined) {
+      this.hurried ||= overtaken.why === 'preempted' && patched('hurry');
+      return this.note('ignored', `not ${text}: ${why}`);
+    }
+    this.hurried ||= overtaken.why === 'preempted';
     this.set((record, now) => change(record, now, { control: { ...record.control, overtaken } }));
     this.note('overtaken', text);
   }

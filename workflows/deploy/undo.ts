@@ -34,7 +34,7 @@ export async function undoReverted(run: DeployRun, ending: Ending): Promise<Endi
 /**
  * Undoes what the steps before one phase, or before all, did and what is still there, the last that began first. One that
  * cannot be undone is tried again for a while, then put on record: a deploy ends also when a service does not. An emergency
- * waits for one short try at the most.
+ * waits for one short try of each at the most, also one that comes meanwhile.
  */
 async function undoSteps(
   run: DeployRun,
@@ -61,25 +61,40 @@ async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: ()
   for (let tries = 1; !wake(); tries += 1) {
     const next = undoRun(run.workflowId, plan, { ...of, tries: of.tries + tries - 1 });
     if (next === undefined) return;
-    const hurried = run.record.control.overtaken?.why === 'preempted';
-    const last = hurried ? 1 : MAX_TRIES;
-    const timeoutMs = hurried ? Math.min(graceMs, next.timeoutMs ?? graceMs) : next.timeoutMs;
-    const end = await tryOnce(run, of, { ...next, timeoutMs }, wake);
+    const end = await tryOnce(run, of, next, wake);
     if (end.kind === 'left') return;
     if (end.kind === 'passed') return settle(run, of, 'step-undone', `${next.title}: ${end.message}`);
     const reason = `${next.title} failed: ${end.message}`;
-    if (tries === last || end.kind === 'refused')
-      return settle(run, of, 'not-undone', `${reason}; it is not tried again, so look after it`);
-    run.note('undo-failed', reason);
+    const isLast = () => tries === MAX_TRIES || end.kind === 'refused' || run.hurried;
     // Later and later: after one grace, then two.
-    await run.until(wake, { afterMs: graceMs * 2 ** (tries - 1), summary: `${next.title}: try again` });
+    const afterMs = graceMs * 2 ** (tries - 1);
+    if (!isLast()) {
+      run.note('undo-failed', reason);
+      await run.until(() => wake() || run.hurried, { afterMs, summary: `${next.title}: try again` });
+    }
+    if (isLast() && !wake()) return settle(run, of, 'not-undone', `${reason}; it is not tried again, so look after it`);
   }
 }
 
-function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: () => boolean): Promise<StepEnd> {
+/** One that an emergency waits for has the grace of a dependency and no longer, from when there is the emergency. */
+async function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: () => boolean): Promise<StepEnd> {
   const { input, record } = run;
+  const { dependencyGraceMs: graceMs } = input.settings;
   run.set((now, at) => change(now, at, { step: next.title, standing: withTry(now.standing, of) }));
-  return performStep(run, next, stepFacts(input, next.phase, record.snapshot, of.skipped), wake);
+  const facts = stepFacts(input, next.phase, record.snapshot, of.skipped);
+  if (run.hurried)
+    return performStep(run, { ...next, timeoutMs: Math.min(graceMs, next.timeoutMs ?? graceMs) }, facts, wake);
+  let isLate = false;
+  let isOver = false;
+  void run
+    .until(() => run.hurried || isOver)
+    .then(() => isOver || run.until(() => isOver, { afterMs: graceMs, summary: `${next.title}: an emergency waits` }))
+    .then((over) => (isLate = !over));
+  const end = await performStep(run, next, facts, () => isLate || wake());
+  isOver = true;
+  if (end.kind !== 'left' || wake()) return end;
+  await run.lastStep;
+  return { kind: 'failed', message: 'an emergency waits for no more' };
 }
 
 function settle(run: DeployRun, of: StandingStep, kind: 'step-undone' | 'not-undone', text: string): void {
