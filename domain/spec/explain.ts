@@ -46,7 +46,7 @@ function explainIssue(issue: Issue, root: unknown, path: Path): Finding[] {
       return [value === undefined ? missing(path, oneOf(issue.values)) : notOneOf(path, value, issue.values)];
     case 'custom':
       if (typeof issue.params?.['hint'] === 'string')
-        return [errorAt(path, 'invalid-value', issue.message, issue.params['hint'])];
+        return [errorAt(path, String(issue.params['code'] ?? 'invalid-value'), issue.message, issue.params['hint'])];
       return [wrong(path, value, issue.message)];
     default:
       return [value === undefined ? missing(path, expectation(issue)) : wrong(path, value, expectation(issue))];

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { suggest } from './problem';
 import { duration, wireDuration } from './scalars';
+import { STANDARD_CHECKS } from './standardChecks';
 
 /** Health checks as people write them and as services get them (health.md). */
 
@@ -57,56 +59,104 @@ const method = z
   )
   .transform((value) => (value === 'mann-whitney' ? { 'mann-whitney': { confidence: CONFIDENCE } } : value));
 
-const healthCheckWith = (time: typeof duration | typeof wireDuration) =>
-  z
-    .strictObject({
-      name: z.string().min(1),
-      metric: z.string().min(1),
-      source: z.string().optional(),
-      transform: z.array(transformWith(time)).default([]),
-      reduce: reduce.default('mean'),
-      threshold: z.union(
-        [
-          z.strictObject({ above: z.number() }),
-          z.strictObject({ below: z.number() }),
-          z.strictObject({ increase: change }),
-          z.strictObject({ decrease: change }),
-        ],
-        { error: 'expected one of above, below, increase or decrease' },
-      ),
-      compare: z
-        .union([z.enum(['control', 'before']), z.strictObject({ version: z.string() })], {
-          error: 'expected control, before or { version }',
-        })
-        .optional(),
-      lookback: time.optional(),
-      minSamples: z.number().int().positive().optional(),
-      for: z
-        .union([time, z.strictObject({ evaluations: z.number().int().positive() })], {
-          error: 'expected a duration such as 5m, or { evaluations: 3 }',
-        })
-        .optional(),
-      method: method.optional(),
-      zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
-      scope: z.enum(['unit', 'deploy']).default('unit'),
-      onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),
+const checkFields = (time: typeof duration | typeof wireDuration) => ({
+  name: z.string().min(1),
+  metric: z.string().min(1),
+  source: z.string().optional(),
+  transform: z.array(transformWith(time)).default([]),
+  reduce: reduce.default('mean'),
+  threshold: z.union(
+    [
+      z.strictObject({ above: z.number() }),
+      z.strictObject({ below: z.number() }),
+      z.strictObject({ increase: change }),
+      z.strictObject({ decrease: change }),
+    ],
+    { error: 'expected one of above, below, increase or decrease' },
+  ),
+  compare: z
+    .union([z.enum(['control', 'before']), z.strictObject({ version: z.string() })], {
+      error: 'expected control, before or { version }',
     })
-    .superRefine((check, context) => {
-      const comparing = 'increase' in check.threshold || 'decrease' in check.threshold;
-      const issue = (message: string, hint: string, field = 'compare'): void =>
-        context.addIssue({ code: 'custom', path: [field], message, params: { hint } });
-      if (comparing && check.compare === undefined)
-        issue('increase and decrease need something to compare with', 'add compare: control, before or { version }');
-      if (!comparing && check.compare !== undefined)
-        issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
-      if (!comparing && typeof check.method === 'object')
-        issue('mann-whitney compares two sides', 'use increase or decrease with compare, or remove method', 'method');
-    });
+    .optional(),
+  lookback: time.optional(),
+  minSamples: z.number().int().positive().optional(),
+  for: z
+    .union([time, z.strictObject({ evaluations: z.number().int().positive() })], {
+      error: 'expected a duration such as 5m, or { evaluations: 3 }',
+    })
+    .optional(),
+  method: method.optional(),
+  zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
+  scope: z.enum(['unit', 'deploy']).default('unit'),
+  onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),
+});
 
-/** A check in a pipeline file: durations are text. */
-export const healthCheckInFile = healthCheckWith(duration);
+/** What a ready check has of its own. */
+export type HealthCheckFields = Omit<z.input<z.ZodObject<ReturnType<typeof checkFields>>>, 'name'>;
+
+function coherent(check: z.output<z.ZodObject<ReturnType<typeof checkFields>>>, context: z.RefinementCtx): void {
+  const comparing = 'increase' in check.threshold || 'decrease' in check.threshold;
+  const issue = (message: string, hint: string, field = 'compare'): void =>
+    context.addIssue({ code: 'custom', path: [field], message, params: { hint } });
+  if (comparing && check.compare === undefined)
+    issue('increase and decrease need something to compare with', 'add compare: control, before or { version }');
+  if (!comparing && check.compare !== undefined)
+    issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
+  if (!comparing && typeof check.method === 'object')
+    issue('mann-whitney compares two sides', 'use increase or decrease with compare, or remove method', 'method');
+}
 
 /** A check between services: durations are ms, or text as in a file. */
-export const healthCheckSchema = healthCheckWith(wireDuration);
+export const healthCheckSchema = z.strictObject(checkFields(wireDuration)).superRefine(coherent);
 
 export type HealthCheck = z.output<typeof healthCheckSchema>;
+
+const PREFIX = 'standard/';
+/** What `uses` may say. */
+const STANDARD_NAMES = Object.keys(STANDARD_CHECKS).map((name) => PREFIX + name);
+
+/** What a file may write. */
+export const writtenCheck = z
+  .strictObject({ uses: z.enum(STANDARD_NAMES).optional(), ...checkFields(duration) })
+  .superRefine(coherent);
+
+type Written = z.input<typeof writtenCheck>;
+/** A check as it is written in a file: whole, or a ready one with what is to be different. */
+type HealthCheckSource = Written | (Partial<Written> & { readonly uses: string });
+
+/** A check in a pipeline file: durations are text, and with `uses` the rest is that of a ready one. What comes out is whole. */
+export const healthCheckInFile = z.preprocess(
+  takeReady,
+  writtenCheck.transform(({ uses: _taken, ...check }): HealthCheck => check),
+);
+
+/** Anything that is no ready check is left to the schema. */
+function takeReady(source: HealthCheckSource, context: z.RefinementCtx): HealthCheckSource {
+  if (typeof source !== 'object' || source === null || source.uses === undefined) return source;
+  const { uses, ...changes } = source;
+  const short = String(uses).startsWith(PREFIX) ? String(uses).slice(PREFIX.length) : '';
+  const ready = Object.hasOwn(STANDARD_CHECKS, short) ? STANDARD_CHECKS[short] : undefined;
+  if (ready === undefined) {
+    const message = `there is no ready check ${JSON.stringify(uses)}`;
+    context.addIssue({
+      code: 'custom',
+      path: ['uses'],
+      message,
+      params: { code: 'unknown-check', hint: hintFor(uses) },
+    });
+    return z.NEVER;
+  }
+  // A limit compares with nothing: what the ready check was compared with falls away.
+  const { compare: _compare, method: _method, ...simple } = ready;
+  return { name: short, ...(isLimit(changes.threshold) ? simple : ready), ...changes } as Written;
+}
+
+const isLimit = (threshold: unknown): boolean =>
+  typeof threshold === 'object' && threshold !== null && ('above' in threshold || 'below' in threshold);
+
+function hintFor(uses: unknown): string {
+  const all = `known here: ${STANDARD_NAMES.join(', ')}`;
+  const hint = suggest(String(uses), STANDARD_NAMES);
+  return hint === all ? all : `${hint} ${all}`;
+}

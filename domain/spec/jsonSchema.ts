@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { writtenCheck } from './health';
 import { pipelineSchema } from './pipeline';
 
 /** The JSON Schema of the pipeline file, for editors; `conveyor.schema.json` is this, written down. */
@@ -7,6 +8,13 @@ export function pipelineJsonSchema(): object {
     target: 'draft-7',
     io: 'input',
     reused: 'ref',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema !== writtenCheck) return;
+      // Whole, or a ready one.
+      const { required = [] } = jsonSchema;
+      delete jsonSchema.required;
+      jsonSchema.anyOf = [{ required: ['uses'] }, { required }];
+    },
   });
   return {
     $schema,

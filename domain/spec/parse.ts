@@ -65,7 +65,9 @@ function check(value: unknown): Checked {
 function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
   const rest = copy(value);
   // From the back, so that the indices of lists hold.
-  [...findings].reverse().forEach(({ path }) => remove(rest, path));
+  // Without `uses` a check is not whole, so it goes as well.
+  const gone = findings.map(({ path, code }) => (code === 'unknown-check' ? path.slice(0, -1) : path));
+  gone.reverse().forEach((path) => remove(rest, path));
   const parsed = pipelineSchema.safeParse(rest);
   return parsed.success ? lintPipeline(parsed.data).filter(({ severity }) => severity === 'error') : [];
 }

@@ -8,6 +8,7 @@ export const behaviourSchema = z.strictObject({
   cpuFactor: z.number().positive().optional(),
   memoryLeakMbPerMinute: z.number().optional(),
   latencyFactor: z.number().positive().optional(),
+  connectionsFactor: z.number().nonnegative().optional(),
   engagementFactor: z.number().nonnegative().optional(),
   /** Only this many simulated ms after a task started. */
   afterMs: z.number().nonnegative().optional(),

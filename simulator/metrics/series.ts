@@ -9,6 +9,7 @@ export const METRICS = [
   'system.cpu',
   'system.memory',
   'system.crashes',
+  'rpc.connections',
   'rpc.rate',
   'rpc.error_ratio',
   'rpc.latency',
@@ -71,6 +72,8 @@ export function valueAt(world: MetricWorld, job: Job, metric: MetricName, task: 
       return 1000 * jitter(0.01) + (acts.memoryLeakMbPerMinute ?? 0) * minutesSince(world, task.from, at);
     case 'system.crashes':
       return crashesIn(job, task.slot, at - STEP_MS / world.speed, at);
+    case 'rpc.connections':
+      return 50 * load * (acts.connectionsFactor ?? 1) * jitter(0.02);
     case 'rpc.rate':
       return 100 * load * jitter(0.03);
     case 'rpc.error_ratio':
