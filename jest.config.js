@@ -29,6 +29,7 @@ module.exports = {
       displayName: 'virtual time',
       testMatch: folders(VIRTUAL),
       globalSetup: '<rootDir>/tests/setup/virtualServer.js',
+      globalTeardown: '<rootDir>/tests/setup/stopVirtualServer.js',
     },
     {
       ...common,

@@ -1,10 +1,32 @@
-// Before tests in virtual time: CONVEYOR_TEST_BUNDLE and CONVEYOR_TEST_SERVER, the wrapper that each test file starts.
+// Before tests in virtual time: CONVEYOR_TEST_BUNDLE and CONVEYOR_TEST_SERVER, the wrapper that each test starts.
 'use strict';
 
+const { spawn } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const path = require('node:path');
 const { ensureBundle } = require('../../scripts/bundle');
-const { pathFrom } = require('./pathFrom');
+const { ROOT, pathFrom } = require('./pathFrom');
+
+const TOOLS = path.join(ROOT, 'tools/test-server');
 
 module.exports = async () => {
   process.env.CONVEYOR_TEST_BUNDLE = (await ensureBundle()).codePath;
-  process.env.CONVEYOR_TEST_SERVER = pathFrom('scripts/test-server.sh');
+  const server = pathFrom('scripts/test-server.sh');
+  const host = await startHost(path.join(path.dirname(server), 'lib'));
+  process.env.CONVEYOR_TEST_SERVER = host === undefined ? server : path.join(TOOLS, 'guest.sh');
+  if (host !== undefined) process.env.CONVEYOR_TEST_SERVER_HOST = host;
 };
+
+/** @returns its port; undefined where the server is a binary, or Java has no compiler: then each test starts one of its own. */
+async function startHost(jars) {
+  if (!existsSync(jars)) return undefined;
+  const options = ['-XX:+UseSerialGC', '-Xmx1g', '-cp', path.join(jars, '*')];
+  // It ends with its stdin, so also when we are killed.
+  const child = spawn('java', [...options, path.join(TOOLS, 'Host.java')], { stdio: ['pipe', 'pipe', 'ignore'] });
+  globalThis.conveyorVirtualHost = child;
+  return new Promise((resolve) => {
+    child.stdout.once('data', (line) => resolve(String(line).trim()));
+    child.once('error', () => resolve(undefined));
+    child.once('exit', () => resolve(undefined));
+  });
+}
