@@ -1,28 +1,30 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityInterceptors, Worker } from '@temporalio/worker';
 import type { Clock } from '../../activities/clock';
+import { ActivityEnds, activityContext } from './activityEnds';
 
 /**
  * The time of a time-skipping test server, kept right where the server itself loses count. It skips while the number of
  * its locks is zero: a lock for each task under way, one less for each sleep. Known to go wrong in 1.32:
  * - a sleep that its activity no longer waits for goes on counting, so that time runs while tasks are under way;
- * - an activity that is cancelled before a worker took it, or whose workflow was terminated, keeps its lock for ever;
- * - an activity that fails while it is asked to cancel is forgotten without a word to its workflow.
+ * - an activity that is cancelled before a worker took it, or whose workflow was terminated, keeps its lock for ever.
  */
 export class VirtualTime {
   /** Sleeps that the server has not ended yet, also those that nobody waits for. */
   private readonly sleeps = new Set<Sleep>();
   /** Activities that sleep. */
   private sleepers = 0;
+  private readonly ends: ActivityEnds;
   private worker: Worker | undefined;
 
   constructor(
     private readonly env: TestWorkflowEnvironment,
-    private readonly client: Client,
-  ) {}
+    client: Client,
+  ) {
+    this.ends = new ActivityEnds(client);
+  }
 
   /** For activities and the simulated world. */
   readonly clock: Clock = {
@@ -30,21 +32,13 @@ export class VirtualTime {
     sleep: (ms, signal) => this.sleepInside(ms, signal),
   };
 
-  readonly interceptor = (): ActivityInterceptors => ({
-    inbound: {
-      execute: async (input, next) => {
-        try {
-          return await next(input);
-        } catch (error) {
-          await this.heedCancel();
-          throw error;
-        }
-      },
-    },
-  });
+  get interceptor(): () => ActivityInterceptors {
+    return this.ends.interceptor;
+  }
 
   watch(worker: Worker): void {
     this.worker = worker;
+    this.ends.watch(worker);
   }
 
   async now(): Promise<number> {
@@ -54,7 +48,7 @@ export class VirtualTime {
   /** Lets time pass, as a test does. */
   async sleep(ms: number): Promise<void> {
     const sleeping = await this.begin(ms);
-    void this.freeLostLocks(sleeping, () => this.isIdle());
+    this.freeLostLocks(sleeping, () => this.isIdle());
     await sleeping.over;
   }
 
@@ -64,14 +58,15 @@ export class VirtualTime {
     const restMs = latest - (await this.now());
     if (restMs <= 0) return;
     const sleeping = await this.begin(restMs + 1);
-    void this.freeLostLocks(sleeping, () => true);
+    this.freeLostLocks(sleeping, () => true);
     await sleeping.over;
     await Promise.all([...this.sleeps].map(({ over }) => over));
   }
 
-  /** As an activity does, whose task holds a lock. */
-  private async sleepInside(ms: number, signal?: AbortSignal): Promise<void> {
+  /** As an activity does, whose task holds a lock; also in a service that it calls, which nobody waits for once it is cancelled. */
+  private async sleepInside(ms: number, signal = activityContext()?.cancellationSignal): Promise<void> {
     if (signal?.aborted) return;
+    this.ends.slept();
     this.sleepers += 1;
     const sleeping = await this.begin(ms);
     let wake = (): void => undefined;
@@ -100,7 +95,12 @@ export class VirtualTime {
   }
 
   /** Time that stands, or goes as it really does, while nothing is under way waits for a lock that nobody will ever free. */
-  private async freeLostLocks(sleep: Sleep, isIdle: () => boolean): Promise<void> {
+  private freeLostLocks(sleep: Sleep, isIdle: () => boolean): void {
+    // Without a server there is nothing to free, and the sleep says so.
+    void this.whileAsleep(sleep, isIdle).catch(() => undefined);
+  }
+
+  private async whileAsleep(sleep: Sleep, isIdle: () => boolean): Promise<void> {
     let [seen, idleMs] = [await this.now(), 0];
     for (;;) {
       await wait(LOOK_MS);
@@ -119,22 +119,6 @@ export class VirtualTime {
     return status?.numInFlightWorkflowActivations === 0 && status.numInFlightActivities === this.sleepers;
   }
 
-  /** An activity that failed says that it was cancelled, where it is asked to cancel, or is about to be. */
-  private async heedCancel(): Promise<void> {
-    do await wait(SETTLE_MS);
-    while (this.worker?.getStatus().numInFlightWorkflowActivations !== 0);
-    const { info, cancelled, heartbeat } = Context.current();
-    const execution = { workflowId: info.workflowExecution?.workflowId, runId: info.workflowExecution?.runId };
-    const { pendingActivities } = await this.client.workflowService.describeWorkflowExecution({
-      namespace: info.namespace,
-      execution,
-    });
-    const own = pendingActivities.find(({ activityId }) => activityId === info.activityId);
-    if (own?.state !== CANCEL_REQUESTED) return;
-    heartbeat(info.heartbeatDetails);
-    await Promise.race([cancelled, wait(IDLE_MS)]);
-  }
-
   private get server() {
     const { testService } = this.env.connection;
     if (testService === undefined) throw new Error('not a test server');
@@ -151,7 +135,3 @@ interface Sleep {
 const LOOK_MS = 100;
 /** Longer than a worker takes to take up what is waiting for it. */
 const IDLE_MS = 2_000;
-/** How long a command that was just given takes to be asked of an activity. */
-const SETTLE_MS = 15;
-/** PENDING_ACTIVITY_STATE_CANCEL_REQUESTED */
-const CANCEL_REQUESTED = 3;
