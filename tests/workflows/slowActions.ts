@@ -1,8 +1,11 @@
 import { Hono } from 'hono';
+import type { Clock } from '../../activities/clock';
 import type { Artifact } from '../../domain/artifact';
 import type { ActionServiceProtocol } from '../../sdk/protocol/actionService';
 import type { RequestOf } from '../../sdk/protocol/common';
 import { ExtensionError, serveActionService } from '../../sdk/server';
+import { throughFaults } from '../../simulator/httpFaults';
+import type { Simulation } from '../../simulator/simulation';
 
 /** A run of an action, from when it was started until it has ended; ms since the epoch. */
 export interface SlowRun {
@@ -24,14 +27,19 @@ interface Running extends SlowRun {
 /**
  * An action service whose runs take as long as their inputs say, in ms of virtual time: an artifact with the metadata
  * `{ build: '600000' }` lets the action `build` take ten minutes; one with `{ fails: 'build,test' }` lets those fail. `with.takesMs`
- * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer, and while it `refuses` nobody may ask it anything. It makes the outputs that the action declares, in the version of its first input.
+ * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer, and while it
+ * `refuses` nobody may ask it anything; HTTP faults of the simulated world apply to it as well. It makes the outputs that the action
+ * declares, in the version of its first input.
  */
 export class SlowActions {
   private readonly known = new Map<string, Running>();
   down = false;
   refuses = false;
 
-  constructor(private readonly now: () => Promise<number>) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly simulation: Simulation,
+  ) {}
 
   get runs(): readonly SlowRun[] {
     return [...this.known.values()];
@@ -41,13 +49,13 @@ export class SlowActions {
     const service = serveActionService('slow', {
       startRun: async (request) => {
         this.answer();
-        if (!this.known.has(request.runId)) this.known.set(request.runId, begin(request, await this.now()));
+        if (!this.known.has(request.runId)) this.known.set(request.runId, begin(request, await this.clock.now()));
         return { runId: request.runId };
       },
       getRunProgress: async ({ runId }) => {
         this.answer();
         const run = this.known.get(runId);
-        if (run === undefined || (await this.now()) < run.toMs) return { state: 'running', message: 'working' };
+        if (run === undefined || (await this.clock.now()) < run.toMs) return { state: 'running', message: 'working' };
         return run.fails
           ? { state: 'failed', message: 'it does not work' }
           : { state: 'succeeded', outputs: run.outputs };
@@ -55,12 +63,13 @@ export class SlowActions {
       cancelRun: async ({ runId }) => {
         this.answer();
         const run = this.known.get(runId);
-        const toMs = await this.now();
+        const toMs = await this.clock.now();
         if (run && toMs < run.toMs) this.known.set(runId, { ...run, toMs, fails: true, cancelled: true });
         return {};
       },
     });
-    return new Hono().route('/slow', service);
+    const inner = new Hono().route('/slow', service);
+    return new Hono().all('/slow/*', (c) => throughFaults(this.simulation, inner, c, this.clock.sleep));
   }
 
   private answer(): void {

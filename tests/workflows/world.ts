@@ -55,7 +55,7 @@ export class VirtualWorld {
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });
     const taskQueue = `virtual-${randomUUID()}`;
     const index = new MemoryIndex();
-    const slow = new SlowActions(clock.now);
+    const slow = new SlowActions(clock, simulator.simulation);
     const worker = await createWorker({
       connection: env.nativeConnection,
       client,
