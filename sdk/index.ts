@@ -31,3 +31,4 @@ export { leaderLast, type Ensemble } from './controllers/leaderLast';
 export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive';
 export { shardAware, type Placement } from './controllers/shardAware';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';
+export { prometheusQuery, type PrometheusOptions } from './health/prometheus';

@@ -1,0 +1,132 @@
+import { formatDuration } from '../../domain/text';
+import { errorIn, seriesOf } from './prometheusAnswer';
+import { prometheusRequests, type PrometheusRequest } from './promql';
+import { gate, type Query } from './sides';
+
+export interface PrometheusOptions {
+  /** Where it is, with the path before `/api/v1` if there is one: `http://prometheus:9090`. */
+  readonly url: string;
+  /** Sent as a bearer token. */
+  readonly token?: string;
+  /** The label that holds the identifier of a task. Default `task`. */
+  readonly taskLabel?: string;
+  /** The label that holds the unit; for `compare: { version }` only, since identifiers name tasks of one unit. Default `unit`. */
+  readonly unitLabel?: string;
+  /** Longest wait for one answer. Default 10 s. */
+  readonly timeoutMs?: number;
+  /** How far the clock of Prometheus, or whoever asks for a window, may be off. Default 30 s. */
+  readonly maxSkewMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_SKEW_MS = 30_000;
+/** Prometheus itself works on 20 queries at once; more would stand in line and time out there. */
+const REQUESTS_AT_ONCE = 8;
+
+/**
+ * A data source that reads from Prometheus, or from what speaks its API (docs/health.md). `metric` is the name of a metric,
+ * or an expression with `$selector` where the matchers of the tasks belong. Rejects with one sentence that says what is
+ * wrong and where, so that the check is `errored`: on any answer that is not whole, and when the clocks disagree.
+ */
+export function prometheusQuery(options: PrometheusOptions): Query {
+  const { taskLabel = 'task', unitLabel = 'unit' } = options;
+  const server = serverAt(options);
+  const gated = gate(REQUESTS_AT_ONCE);
+  return async (query, { signal }) => {
+    const requests = prometheusRequests(query, { task: taskLabel, unit: unitLabel });
+    const answers = await Promise.all(
+      requests.map((request) =>
+        gated(() => server.ask(request, query.end, signal).then((body) => seriesOf(body, query, taskLabel))).catch(
+          (error: Error) => {
+            throw new Error(`Prometheus at ${server.place} ${error.message}`);
+          },
+        ),
+      ),
+    );
+    return { series: answers.flat() };
+  };
+}
+
+interface Server {
+  /** For people: without what a URL may hold besides. */
+  readonly place: string;
+  ask(request: PrometheusRequest, end: number, signal: AbortSignal): Promise<unknown>;
+}
+
+function serverAt({
+  url,
+  token,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  maxSkewMs = DEFAULT_SKEW_MS,
+}: PrometheusOptions): Server {
+  const { origin, pathname, username, password } = new URL(url);
+  // It would be shown with every failure.
+  if (username || password) throw new Error('the URL of Prometheus must not hold a password; give a token instead');
+  const place = `${origin}${pathname}`.replace(/\/+$/, '');
+  const headers = { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  const ask = async ({ endpoint, params }: PrometheusRequest, end: number, signal: AbortSignal): Promise<unknown> => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const body = new URLSearchParams({ ...params, timeout: `${Math.ceil(timeoutMs)}ms` });
+      const all = AbortSignal.any([signal, timeout]);
+      const init = { method: 'POST', body, headers, redirect: 'manual', signal: all } as const;
+      const response = await fetch(`${place}/api/v1/${endpoint}`, init);
+      return readAnswer(response.status, response.headers, await response.text(), { end, maxSkewMs });
+    } catch (error) {
+      if (timeout.aborted) throw new Error(`did not answer within ${formatDuration(timeoutMs)}`, { cause: error });
+      throw error instanceof Refusal ? error : new Error(`cannot be reached: ${wording(error)}`, { cause: error });
+    }
+  };
+  return { place, ask };
+}
+
+/** An answer, but none that can be used; its message goes on "Prometheus at …". */
+class Refusal extends Error {
+  override readonly name = 'Refusal';
+}
+
+function readAnswer(
+  status: number,
+  headers: Headers,
+  text: string,
+  { end, maxSkewMs }: { readonly end: number; readonly maxSkewMs: number },
+): unknown {
+  if (status >= 300 && status < 400)
+    throw new Refusal(`redirects to ${headers.get('location') ?? 'elsewhere'}; give that address instead`);
+  const body = parseJson(text);
+  if (status !== 200) throw new Refusal(`answered ${status}: ${errorIn(body) ?? excerpt(text)}`);
+  if (body === undefined) throw new Refusal(`answered with something that is not JSON: ${excerpt(text)}`);
+  assertSameTime(Date.parse(headers.get('date') ?? ''), end, maxSkewMs);
+  return body;
+}
+
+/**
+ * Samples carry the time of Prometheus. Where that is not ours, a window holds what happened before the update, or the last
+ * sample over and over.
+ */
+function assertSameTime(theirs: number, end: number, maxSkewMs: number): void {
+  if (Number.isNaN(theirs)) return;
+  const ahead = theirs - Date.now();
+  if (Math.abs(ahead) > maxSkewMs)
+    throw new Refusal(`has a clock that is ${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'behind'}`);
+  if (end - theirs > maxSkewMs)
+    throw new Refusal(
+      `was asked for what is ${formatDuration(end - theirs)} in the future; the clock of who asks is ahead`,
+    );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const excerpt = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';
+
+/** `fetch failed` says nothing; its cause does. */
+function wording(error: unknown): string {
+  const { message, cause } = error as { readonly message?: string; readonly cause?: { readonly message?: string } };
+  return cause?.message || message || String(error);
+}

@@ -1,0 +1,81 @@
+import type { Window } from '../../domain/health/series';
+import type { Series } from '../protocol/dataSource';
+
+/**
+ * The series in an answer of Prometheus, under the label `task`, with what lies outside of the window left out. `NaN` and
+ * `+Inf` are kept: they never pass (health.md). Throws a sentence when the answer is an error, is not complete, or does
+ * not have one series a task.
+ */
+export function seriesOf(body: unknown, window: Window, taskLabel: string): Series[] {
+  if (!isRecord(body)) throw new Error('answered with something that is not JSON of Prometheus');
+  if (body['status'] !== 'success') throw new Error(`answered: ${errorIn(body) ?? 'something that is no success'}`);
+  const doubt = incompleteness(body);
+  if (doubt !== undefined) throw new Error(`gave an answer that is not complete: ${doubt}`);
+  const data = body['data'];
+  if (!isRecord(data) || data['resultType'] !== 'matrix' || !Array.isArray(data['result']))
+    throw new Error('answered with something that is not series of points');
+  const series = data['result'].map((result: unknown) => toSeries(result, window, taskLabel));
+  assertOnePerTask(series, taskLabel);
+  return series;
+}
+
+/** What an answer says is wrong: `bad_data: parse error`; undefined when it does not say. */
+export function errorIn(body: unknown): string | undefined {
+  if (!isRecord(body) || typeof body['error'] !== 'string') return undefined;
+  return [body['errorType'], body['error']].filter((part) => typeof part === 'string').join(': ');
+}
+
+/** Thanos and Mimir warn when a store did not answer, Prometheus when remote storage did not; VictoriaMetrics says `isPartial`. */
+function incompleteness(body: Readonly<Record<string, unknown>>): string | undefined {
+  const { warnings, isPartial } = body;
+  if (Array.isArray(warnings) && warnings.length > 0) return warnings.map(String).join('; ');
+  return isPartial === true ? 'it is partial' : undefined;
+}
+
+function toSeries(result: unknown, window: Window, taskLabel: string): Series {
+  const labels = isRecord(result) ? result['metric'] : undefined;
+  if (!isRecord(result) || !isRecord(labels)) throw new Error('answered with something that is not series of points');
+  const task = labels[taskLabel];
+  if (typeof task !== 'string')
+    throw new Error(
+      `gave a series without the label ${taskLabel}; an aggregation has to keep it, as sum by (${taskLabel})`,
+    );
+  const values = result['values'];
+  if (!Array.isArray(values))
+    throw new Error(`gave no numbers for ${task}, perhaps a histogram; use histogram_quantile`);
+  const points: [number, number][] = [];
+  for (const pair of values as readonly unknown[]) {
+    const point = toPoint(pair);
+    if (point[0] > window.start && point[0] <= window.end) points.push(point);
+  }
+  return { labels: { ...(labels as Record<string, string>), task }, points };
+}
+
+function toPoint(pair: unknown): [number, number] {
+  const [at, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+  if (typeof at !== 'number' || typeof value !== 'string')
+    throw new Error('answered with something that is not series of points');
+  return [Math.round(at * 1000), toNumber(value)];
+}
+
+/** Numbers are texts in the API, so that these three can be said. */
+function toNumber(value: string): number {
+  if (value === '+Inf') return Infinity;
+  return value === '-Inf' ? -Infinity : Number(value);
+}
+
+/** A task that counts as several would weigh more than others, and could be told apart by nobody. */
+function assertOnePerTask(series: readonly Series[], taskLabel: string): void {
+  const seen = new Set<string>();
+  for (const { labels } of series) {
+    const task = labels['task'] ?? '';
+    if (seen.has(task))
+      throw new Error(
+        `gave several series for ${task}; the metric has to bring them together, as sum by (${taskLabel})`,
+      );
+    seen.add(task);
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
