@@ -70,7 +70,8 @@ export function planDeploy(
 
 /**
  * Back to a good version after a release had ended: one phase over everything, without a bake or steps (DESIGN §5 "Verbs"). The
- * phases as written do not run, so that one whose units are gone is no reason not to go back.
+ * phases as written do not run, so that one whose units are gone is no reason not to go back. In lockstep it goes a quarter at a
+ * time, so that the traffic leaves the bad version in step with its tasks.
  * @throws PlanError when there are no units, unless `allowEmpty`.
  */
 export function planRollback(
@@ -80,8 +81,19 @@ export function planRollback(
   version: string,
 ): DeployPlan {
   const completion = { ...spec.completion, bake: 0, pre: [], post: [] };
-  return completionOnly({ ...spec, completion }, units, artifacts, version);
+  const plan = completionOnly({ ...spec, completion }, units, artifacts, version);
+  if (!spec.lockstep) return plan;
+  const all = plan.phases.map((phase) => ({ ...phase, key: QUARTERS.length }));
+  const steps = all.flatMap((phase) =>
+    QUARTERS.map((percent, key): PhasePlan => {
+      const part = { key, name: `back-${percent}`, amount: { percent } };
+      return { ...phase, ...part, kind: 'partial' };
+    }),
+  );
+  return { ...plan, phases: [...steps, ...all] };
 }
+
+const QUARTERS = [25, 50, 75] as const;
 
 /**
  * What a release that went on without some units still has to do once they are back: one phase over them, which bakes as a

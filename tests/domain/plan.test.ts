@@ -184,6 +184,16 @@ describe('the plan of a rollback', () => {
     ]);
   });
 
+  test('is a quarter at a time in lockstep, without bakes', () => {
+    const phases = [{ scope: '*', amount: '10%', bake: '1h', pre: [{ service: 'shift' }] }];
+    const made = rollback({ lockstep: true, phases });
+    expect(shapeOf(made)).toEqual([
+      ...['0 back-25 * 25%', '1 back-50 * 50%', '2 back-75 * 75%'],
+      '3 completion * 100%',
+    ]);
+    for (const { bakeMs, pre, post } of made.phases) expect({ bakeMs, pre, post }).toEqual({ bakeMs: 0 });
+  });
+
   test('does not fail because of phases that it does not run', () => {
     expect(rollback({ phases: [{ scope: 'region:gone', amount: 1 }] }).phases).toHaveLength(1);
     expect(rollback({ phases: [{ forEach: 'rack', amount: 1 }] }).phases).toHaveLength(1);

@@ -1,3 +1,4 @@
+import type { DeployInput } from '../../domain/deploy/state';
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -16,12 +17,13 @@ const shards = async (last: object = {}): Promise<void> => {
 };
 
 const half = { name: 'half', scope: '*', amount: '50%', bake: '5m' } as const;
-const inStep = (more: object = {}) =>
-  deploying(
-    world,
-    {},
-    { config: { jobs: SHARDS }, lockstep: true, phases: [{ ...half, name: 'fifth', amount: '20%' }, half], ...more },
-  );
+const inStep = (more: object = {}, input: Partial<DeployInput> = {}) =>
+  deploying(world, input, {
+    config: { jobs: SHARDS },
+    lockstep: true,
+    phases: [{ ...half, name: 'fifth', amount: '20%' }, half],
+    ...more,
+  });
 
 /** What changed the world, in order: updates and shifts of traffic. */
 async function effects(): Promise<string[]> {
@@ -91,6 +93,23 @@ test('a revert shifts the traffic back first', async () => {
     ...['shiftTraffic revert', 'executeUpdates revert/1'],
   ]);
   expect((await world.jobs()).every(({ versions }) => versions['kv:1'] === 10)).toBe(true);
+});
+
+test('a rollback goes a quarter at a time, and the traffic leaves the bad version in step with its tasks', async () => {
+  await shards();
+  const deploy = await inStep();
+  await deploy.ended();
+  const before = (await effects()).length;
+  const back = await inStep({}, { release: 3, version: 'kv:1', rollback: true });
+  expect((await back.ended()).outcome).toBe('succeeded');
+  const { timeline, spans } = await back.status();
+  expect((await effects()).slice(before)).toEqual(
+    [0, 1, 2, 3].flatMap((phase) => [`executeUpdates ${phase}/1`, `shiftTraffic ${phase}`]),
+  );
+  expect(timeline.filter(({ kind }) => kind === 'traffic-shifted').map(({ text }) => text)).toEqual(
+    [25, 50, 75, 100].map((percent) => `${percent}% of the traffic goes to kv:1`),
+  );
+  expect([spans.bakeMs, (await world.jobs()).every(({ versions }) => versions['kv:1'] === 10)]).toEqual([0, true]);
 });
 
 test('a push type that cannot shift traffic is refused before anything is touched', async () => {

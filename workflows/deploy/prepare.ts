@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import {
   planCanary,
   planDeploy,
@@ -88,7 +89,9 @@ function planOf({ input }: DeployRun, units: readonly Unit[]): DeployPlan {
   const { spec, artifacts, version, rollback, emergency, canary, followOn } = input;
   if (canary) return planCanary(spec, units, artifacts, version, canary);
   const make = followOn ? planFollowOn : rollback ? planRollback : planDeploy;
-  const planned = make(spec, units, artifacts, version);
+  // Rollbacks of before went in one step.
+  const lockstep = spec.lockstep && !(rollback && !patched('rollback-in-step'));
+  const planned = make({ ...spec, lockstep }, units, artifacts, version);
   return emergency?.skipBake ? withoutBakes(planned) : planned;
 }
 
