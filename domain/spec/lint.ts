@@ -3,6 +3,7 @@ import type { Finding } from './problem';
 import { artifactRules } from './rules/artifacts';
 import { attemptRules } from './rules/attempts';
 import { childrenRules } from './rules/children';
+import { firingRules } from './rules/firing';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { lockstepRules } from './rules/lockstep';
@@ -24,6 +25,7 @@ const RULES: readonly Rule[] = [
   ...parallelRules,
   ...lockstepRules,
   ...healthRules,
+  ...firingRules,
   ...childrenRules,
 ];
 

@@ -21,6 +21,9 @@ describe.each(examplePipelines())('examples/%s', (file) => {
 
   test('lints without an error', () => expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]));
 
+  test('has checks that lint does not doubt', () =>
+    expect(problems.filter(({ path }) => path.includes('healthChecks'))).toEqual([]));
+
   test('deploys jobs of one service, which are in the fleet beside it, beginning with few of them', () => {
     for (const [, action] of actions) {
       if (action.type !== 'deploy') continue;

@@ -72,6 +72,87 @@ describe('a deploy', () => {
   });
 });
 
+describe('a check', () => {
+  const one = (check: object, fields: object = {}): string[] =>
+    ofDeploy({ healthChecks: [{ ...CHECK, ...check }], ...fields });
+  const part = { name: 'part', scope: '*', amount: '5%' };
+  const tasks = (amount: number) => ({ phases: [{ scope: '*', amount, bake: '3m' }, REGION] });
+  const whole = {
+    phases: [
+      { scope: 'region:x', amount: '100%' },
+      { ...part, amount: { units: '5%' } },
+    ],
+  };
+  const control = { compare: 'control', threshold: { increase: '5%' } };
+  const ranked = { compare: 'before', threshold: { increase: '5%' }, method: 'mann-whitney', lookback: '3m' };
+  const counter = { onUnhealthy: 'ignore' };
+  const pairs = (check: object, fields: object = {}): string[] =>
+    ofDeploy({ healthChecks: [CHECK, { ...CHECK, name: 'second', ...check }], ...fields });
+
+  test.each<[string, string[], string[]]>([
+    [
+      'that wants more than everything lost',
+      one({ compare: 'before', threshold: { decrease: '100%' } }),
+      ['cannot-fire'],
+    ],
+    ['or a fall that numbers below zero know', one({ compare: 'before', threshold: { decrease: 200 } }), []],
+    [
+      'by ranks, with all of the median tolerated',
+      one({ ...control, threshold: { decrease: '5%' }, method: { 'mann-whitney': { tolerance: 1 } } }),
+      ['cannot-fire'],
+    ],
+    ['that is only reported, as all of them', one(counter), ['only-reported']],
+    ['that is only reported, as some of them', pairs(counter), []],
+    ['that is only reported, for longer than the bake', pairs({ ...counter, for: '10m' }), ['cannot-fire']],
+    ['that is only reported, as often as fits into the bake', pairs({ ...counter, for: { evaluations: 10 } }), []],
+    ['that is only reported, once more often', pairs({ ...counter, for: { evaluations: 11 } }), ['cannot-fire']],
+    [
+      'that is only reported, in a longer completion',
+      pairs({ ...counter, for: '10m' }, { completion: { bake: '1h' } }),
+      [],
+    ],
+    ['that counts extends the bake for its for', pairs({ for: '10m' }), []],
+    ['that compares with what whole units leave', one(control, whole), ['large-first-phase', 'empty-control']],
+    ['while they update it finds some', one(control, { ...whole, mode: 'parallel' }), ['large-first-phase']],
+    ['and with a part of the tasks as well', one(control, { phases: [part, REGION] }), []],
+    ['or with before', one({ ...control, compare: 'before' }, whole), ['large-first-phase']],
+    [
+      'that needs more samples than one task has',
+      one({ lookback: '3m', minSamples: 4 }, tasks(1)),
+      ['too-few-samples'],
+    ],
+    ['that needs as many as two tasks have', one({ lookback: '3m', minSamples: 6 }, tasks(2)), []],
+    ['of tasks whose number the fleet knows', one({ minSamples: 1000 }), []],
+    ['of units whose number the fleet knows', one({ minSamples: 1000, scope: 'deploy' }, tasks(1)), []],
+    ['that ranks three values', one(ranked, tasks(1)), ['too-few-samples']],
+    ['that ranks six', one(ranked, tasks(2)), []],
+    ['that ranks one of each task', one({ ...ranked, transform: ['max'] }, tasks(2)), ['too-few-samples']],
+    ['that ranks them against all others', one({ ...ranked, compare: 'control' }, tasks(1)), []],
+    ['whose zero matters', one({ compare: 'before', threshold: { increase: '5%' }, zeroBaseline: 'healthy' }), []],
+    ['whose zero means nothing', one({ zeroBaseline: 'healthy' }), ['no-effect']],
+  ])('%s', (_title, found, expected) => {
+    expect(found).toEqual(expected);
+  });
+
+  test('of a canary is looked at as well', () => {
+    const canary = (fields: object): string[] =>
+      codes({
+        artifacts: { exe: { finder: 'manual' } },
+        actions: {
+          try: {
+            type: 'canary',
+            inputs: ['exe'],
+            with: { pushType: 'twine', amount: 1, bake: '10m', healthChecks: [CHECK], ...fields },
+          },
+        },
+      });
+    expect(canary({})).toEqual([]);
+    expect(canary({ healthChecks: [{ ...CHECK, minSamples: 100 }] })).toEqual(['too-few-samples']);
+    expect(canary({ healthChecks: [CHECK, CHECK] })).toEqual(['duplicate-check']);
+    expect(canary({ amount: '100%', healthChecks: [{ ...CHECK, ...control }] })).toEqual(['empty-control']);
+  });
+});
+
 describe('what runs is not refused', () => {
   test.each<[string, object]>([
     [

@@ -1,4 +1,6 @@
-import type { DeploySpec } from '../deploy';
+import type { PhaseAmount } from '../../fleet/amount';
+import { DEFAULT_BAKE_MS, type DeploySpec } from '../deploy';
+import type { HealthCheck } from '../health';
 import type { PipelineSpec } from '../pipeline';
 import type { Path } from '../problem';
 
@@ -10,3 +12,46 @@ export function deploysOf(
     action.type === 'deploy' ? [{ path: ['actions', name, 'with'], name, deploy: action.with }] : [],
   );
 }
+
+/** What judges tasks by checks: a deploy or a canary, with the stretches of time in which it does. */
+export interface Judging {
+  readonly path: Path;
+  readonly checks: readonly HealthCheck[];
+  readonly intervalMs: number;
+  /** Parallel mode: while a phase updates its tasks are judged as well. */
+  readonly whileUpdating: boolean;
+  /** In their order, but for the completion, where all tasks are updated. */
+  readonly phases: readonly JudgedPhase[];
+  /** Of all phases and of the completion. */
+  readonly longestBakeMs: number;
+}
+
+export interface JudgedPhase {
+  readonly name: string;
+  readonly amount: PhaseAmount;
+  readonly bakeMs: number;
+}
+
+/** All that judges by checks. */
+export function judgesOf(spec: PipelineSpec): Judging[] {
+  return Object.entries(spec.actions).flatMap(([name, action]): Judging[] => {
+    if (action.type !== 'deploy' && action.type !== 'canary') return [];
+    const { healthChecks: checks, healthInterval: intervalMs } = action.with;
+    const judging = { path: ['actions', name, 'with'], checks, intervalMs };
+    if (action.type === 'canary') {
+      const { amount, bake: bakeMs, keepUntil } = action.with;
+      const longestBakeMs = keepUntil === undefined ? bakeMs : Infinity;
+      return [{ ...judging, whileUpdating: false, phases: [{ name: 'the canary', amount, bakeMs }], longestBakeMs }];
+    }
+    const { mode, completion, phases = DEFAULT_PHASES } = action.with;
+    const judged = phases.map(({ name: own, amount, bake }, index) => ({
+      name: own ?? `phase ${index + 1}`,
+      ...{ amount, bakeMs: bake },
+    }));
+    const last = completion?.bake ?? judged.at(-1)?.bakeMs ?? DEFAULT_BAKE_MS;
+    const longestBakeMs = Math.max(last, ...judged.map(({ bakeMs }) => bakeMs));
+    return [{ ...judging, whileUpdating: mode === 'parallel', phases: judged, longestBakeMs }];
+  });
+}
+
+const DEFAULT_PHASES = [1, 10].map((percent) => ({ name: `${percent}%`, amount: { percent }, bake: DEFAULT_BAKE_MS }));

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../health';
 import type { Rule } from '../lint';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { deploysOf } from './deploys';
+import { deploysOf, judgesOf } from './deploys';
 
 /** Checks that can be trusted. */
 
@@ -19,14 +19,26 @@ const none: Rule = (spec) =>
     });
 
 const each: Rule = (spec) =>
-  deploysOf(spec).flatMap(({ path, deploy }) =>
-    deploy.healthChecks.flatMap((check, index) => {
+  judgesOf(spec).flatMap(({ path, checks }) =>
+    checks.flatMap((check, index) => {
       const at = [...path, 'healthChecks', index];
-      return [...duplicate(at, deploy.healthChecks, check, index), ...samples(at, check), ...groups(at, check)];
+      return [...duplicate(at, checks, check, index), ...samples(at, check), ...groups(at, check)];
     }),
   );
 
-export const healthRules: readonly Rule[] = [none, each];
+const reportedOnly: Rule = (spec) =>
+  judgesOf(spec)
+    .filter(({ checks }) => checks.length > 0 && checks.every(({ onUnhealthy }) => onUnhealthy === 'ignore'))
+    .map(({ path }) =>
+      warningAt(
+        [...path, 'healthChecks'],
+        'only-reported',
+        'every check is only reported, so nothing stops a bad version',
+        'let one that can be trusted revert or pause: remove its onUnhealthy: ignore',
+      ),
+    );
+
+export const healthRules: readonly Rule[] = [none, each, reportedOnly];
 
 function duplicate(path: Path, checks: readonly HealthCheck[], check: HealthCheck, index: number): Finding[] {
   if (checks.findIndex(({ name }) => name === check.name) === index) return [];

@@ -1,0 +1,116 @@
+import { formatValue } from '../../health/judge';
+import { lookbackOf, stepFor } from '../../health/lookback';
+import { leastP } from '../../health/mannWhitney';
+import { formatDuration, plural } from '../../text';
+import type { HealthCheck } from '../health';
+import type { Rule } from '../lint';
+import { warningAt, type Finding, type Path } from '../problem';
+import { judgesOf, type JudgedPhase, type Judging } from './deploys';
+
+/** Checks that can never be unhealthy, never be healthy, or never compare with what they name. */
+
+const each: Rule = (spec) =>
+  judgesOf(spec).flatMap((judging) =>
+    judging.checks.flatMap((check, index) => {
+      const at = [...judging.path, 'healthChecks', index];
+      return [
+        ...impossibleFall(at, check),
+        ...heldTooLong(at, check, judging),
+        ...emptyControl(at, check, judging),
+        ...fewSamples(at, check, judging),
+        ...fewValues(at, check, judging),
+        ...unusedBaseline(at, check),
+      ];
+    }),
+  );
+
+export const firingRules: readonly Rule[] = [each];
+
+/** What cannot be negative cannot lose more than all of itself, and thresholds are strict. */
+function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
+  if (!('decrease' in threshold)) return [];
+  const written = 'percent' in threshold.decrease ? threshold.decrease.percent : 0;
+  const tolerance = typeof method === 'object' ? method['mann-whitney'].tolerance : undefined;
+  const percent = tolerance === undefined ? written : tolerance * 100;
+  if (percent < 100) return [];
+  const at = tolerance === undefined ? ['threshold', 'decrease'] : ['method', 'mann-whitney', 'tolerance'];
+  const message = `${name} can never be unhealthy: nothing falls by more than ${percent}%`;
+  return [warningAt([...path, ...at], 'cannot-fire', message, 'allow a smaller decrease, such as 10%')];
+}
+
+/** A check that counts extends the bake until its `for` is over; one that is only reported does not. */
+function heldTooLong(path: Path, check: HealthCheck, { intervalMs, longestBakeMs, whileUpdating }: Judging): Finding[] {
+  const hold = check.for;
+  if (hold === undefined || check.onUnhealthy !== 'ignore' || whileUpdating) return [];
+  const judgedMs = Math.max(0, longestBakeMs - lookbackOf(check, intervalMs));
+  const neededMs = typeof hold === 'object' ? (hold.evaluations - 1) * intervalMs : hold;
+  if (neededMs <= judgedMs) return [];
+  const message = `${check.name} is only reported and can never be unhealthy: the longest bake leaves ${formatDuration(judgedMs)} after its first window, and for wants more`;
+  return [warningAt([...path, 'for'], 'cannot-fire', message, 'ask for less, or bake longer')];
+}
+
+function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }: Judging): Finding[] {
+  if (check.compare !== 'control' || whileUpdating || !phases.every(takesWholeUnits)) return [];
+  const which =
+    phases.length === 0 ? 'there is no phase before all tasks are updated' : 'every phase updates whole units';
+  const message = `${check.name} finds no task to compare with: ${which}; so it compares with before the deploy`;
+  const hint = 'write compare: before, or begin with a phase of a part of the tasks, such as amount: 5%';
+  return [warningAt([...path, 'compare'], 'empty-control', message, hint)];
+}
+
+const takesWholeUnits = ({ amount }: JudgedPhase): boolean => 'units' in amount || 'all' in amount;
+
+/** Too little data is inconclusive, so such a phase extends its bake and then pauses, whatever the version is like. */
+function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[] {
+  const lookback = lookbackOf(check, judging.intervalMs);
+  const needed = check.minSamples ?? 0;
+  const samplesOf = (tasks: number): number => tasks * Math.ceil(lookback / stepFor(lookback));
+  const phase = countedPhases(check, judging).find(({ tasks }) => samplesOf(tasks) < needed);
+  if (phase === undefined) return [];
+  const most = samplesOf(phase.tasks);
+  const message = `${check.name} needs ${needed} samples, and ${phase.name} updates ${plural(phase.tasks, 'task')} of a unit, which give at most ${most} in ${formatDuration(lookback)}: it never passes`;
+  const hint = `write minSamples: ${most} or less, look back longer, or update more tasks`;
+  return [warningAt([...path, 'minSamples'], 'too-few-samples', message, hint)];
+}
+
+/** The other tasks may be many; of the same tasks before there are as many values as now. */
+function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] {
+  if (typeof check.method !== 'object' || check.compare !== 'before') return [];
+  const lookback = lookbackOf(check, judging.intervalMs);
+  const { confidence } = check.method['mann-whitney'];
+  const collapses = check.transform.some((step) => typeof step === 'string' && step !== 'rate');
+  const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : Math.ceil(lookback / stepFor(lookback)));
+  const phase = countedPhases(check, judging).find(
+    ({ tasks }) => leastP(valuesOf(tasks), valuesOf(tasks)) > 1 - confidence,
+  );
+  if (phase === undefined) return [];
+  const values = valuesOf(phase.tasks);
+  const message = `${check.name} has at most ${plural(values, 'value')} of a unit in ${phase.name}, too few to be ${formatValue(confidence * 100)}% sure of anything: it never passes`;
+  const hint = 'look back longer, update more tasks, or use method: threshold';
+  return [warningAt([...path, 'method'], 'too-few-samples', message, hint)];
+}
+
+/** The phases at the beginning for which the file says how many tasks of a unit are updated by then. */
+function countedPhases(
+  { scope }: HealthCheck,
+  { phases }: Judging,
+): { readonly name: string; readonly tasks: number }[] {
+  if (scope === 'deploy') return [];
+  const end = phases.findIndex(({ amount }) => !('count' in amount));
+  const counts = (end < 0 ? phases : phases.slice(0, end)).map(({ amount }) => ('count' in amount ? amount.count : 0));
+  return phases.slice(0, counts.length).flatMap(({ name, bakeMs }, index) => {
+    // Amounts are what is reached, not what is added.
+    return bakeMs > 0 ? [{ name, tasks: Math.max(...counts.slice(0, index + 1)) }] : [];
+  });
+}
+
+function unusedBaseline(path: Path, { name, threshold, zeroBaseline }: HealthCheck): Finding[] {
+  if (zeroBaseline === undefined) return [];
+  const change =
+    'increase' in threshold ? threshold.increase : 'decrease' in threshold ? threshold.decrease : undefined;
+  if (change !== undefined && 'percent' in change) return [];
+  const message = `zeroBaseline of ${name} has no effect: only a change in percent has no size from zero`;
+  return [
+    warningAt([...path, 'zeroBaseline'], 'no-effect', message, 'remove zeroBaseline, or write the change in percent'),
+  ];
+}
