@@ -1,7 +1,7 @@
 import type { Unit } from '../fleet/unit';
 import { foldEvaluation, type FoldInput, type FoldResult, type HealthFold } from '../health/fold';
 import { worst } from '../health/verdict';
-import { formatTime, plural } from '../text';
+import { formatTime, plural, withReason } from '../text';
 import type { PausedGroup } from '../views';
 import { note, type DeployRecord } from './state';
 
@@ -84,9 +84,20 @@ export function withPausedGroups(
     record,
   );
   return gone.reduce<DeployRecord>(
-    (noting, { group }) => note(noting, nowMs, 'group-resumed', `${group} goes on: its health is fine again`),
+    (noting, one) => note(noting, nowMs, 'group-resumed', `${one.group} ${whyResumed(record, one)}`),
     { ...noted, pausedGroups: [...before.filter((one) => !gone.includes(one)), ...added] },
   );
+}
+
+/** Its health may be as bad as before, and a person have said that it does not count. */
+function whyResumed(
+  { control, skipped }: Pick<DeployRecord, 'control' | 'skipped'>,
+  { units, reason }: PausedGroup,
+): string {
+  if (units.every((unit) => skipped.includes(unit))) return 'is left out: its units are unavailable';
+  const skip = control.skippedChecks.find(({ check }) => check === null || reason.startsWith(`${check} `));
+  if (skip === undefined) return 'goes on: its health is fine again';
+  return `goes on: ${withReason(`${skip.actor} skipped ${skip.check ?? 'all checks'}`, skip.reason)}`;
 }
 
 type Judged = FoldResult & { readonly name: string; readonly hasEvidence: boolean };

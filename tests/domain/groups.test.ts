@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { foldGroups, groupsOf, limitOf, type Group } from '../../domain/deploy/groups';
+import { take } from '../../domain/deploy/control';
+import { foldGroups, groupsOf, limitOf, withPausedGroups, type Group } from '../../domain/deploy/groups';
+import { newDeploy, type DeployRecord } from '../../domain/deploy/state';
 import type { Unit } from '../../domain/fleet/unit';
 import { NO_HISTORY, type FoldInput } from '../../domain/health/fold';
 import type { Evidence, Verdict } from '../../domain/health/verdict';
@@ -125,4 +127,24 @@ test('whatever the evaluations, a group is paused from its first unhealthy verdi
       }
     }),
   );
+});
+
+describe('what the timeline says of a group that goes on', () => {
+  const paused = [{ name: 'a', reason: 'errors is 0.2, above 0.05' }];
+  const asked = { verb: 'skip-health-check', actor: 'user:alice', reason: 'a known glitch' } as const;
+  const held = () => withPausedGroups(newDeploy(0), 1, paused, single(2));
+  const skipping = (check?: string) => {
+    const record = held();
+    const control = take(record.control, asked.verb, { ...asked, ...(check === undefined ? {} : { check }) }, 2);
+    return { ...record, control };
+  };
+  test.each<[string, DeployRecord, string]>([
+    ['is that it is healthy, where it is', held(), 'a goes on: its health is fine again'],
+    ['is who skipped its check', skipping('errors'), 'a goes on: user:alice skipped errors: a known glitch'],
+    ['is who skipped all checks', skipping(), 'a goes on: user:alice skipped all checks: a known glitch'],
+    ['is nothing of a skip of another check', skipping('error'), 'a goes on: its health is fine again'],
+    ['is that its units are gone', { ...held(), skipped: ['a'] }, 'a is left out: its units are unavailable'],
+  ])('%s', (_, record, text) => {
+    expect(withPausedGroups(record, 3, [], single(2)).timeline.at(-1)).toMatchObject({ kind: 'group-resumed', text });
+  });
 });

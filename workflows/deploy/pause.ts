@@ -89,7 +89,8 @@ async function watchPaused(run: DeployRun, patience: Patience, over: () => boole
     return false;
   }
   if (report.verdict === 'healthy') {
-    run.unpause('health is checked again and fine');
+    const [skip] = run.record.control.skippedChecks;
+    run.unpause(skip ? `health is fine but for what ${skip.actor} skipped` : 'health is checked again and fine');
     return false;
   }
   const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
