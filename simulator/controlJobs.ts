@@ -5,8 +5,8 @@ import { ExtensionError } from '../sdk/server';
 import { body, check } from './controlInput';
 import { controllerSchema } from './controllers/spec';
 import type { Simulation } from './simulation';
-import type { Job } from './twine/job';
-import { addJob, resizeJob, viewJob } from './twine/jobs';
+import { exists, slotsOf, type Job } from './twine/job';
+import { addJob, resizeJob, restartTasks, viewJob } from './twine/jobs';
 
 /** The part of the control API that is about jobs. */
 
@@ -77,6 +77,16 @@ export function addJobRoutes(app: Hono, simulation: Simulation): void {
     const { tasks } = check(z.strictObject({ tasks: size }), await body(c.req.raw));
     checkSize(tasks, job.control);
     resizeJob(simulation, job, tasks);
+    return c.json(viewJob(simulation, job));
+  });
+  app.post('/jobs/:name/restart', async (c) => {
+    const job = find(c.req.param('name'));
+    const slot = z
+      .int()
+      .nonnegative()
+      .refine((value) => exists(job, value), { error: `no slot of ${job.name}` });
+    const { slots = slotsOf(job) } = check(z.strictObject({ slots: z.array(slot).optional() }), await body(c.req.raw));
+    restartTasks(simulation, job, slots);
     return c.json(viewJob(simulation, job));
   });
 }

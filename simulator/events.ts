@@ -8,7 +8,7 @@ export interface TaskEvent {
   readonly from: TaskStateName;
   readonly to: TaskStateName;
   /** `stop`: for maintenance, with leave; `maintenance`: because it can wait no longer. */
-  readonly why: 'update' | 'started' | 'crashed' | 'fault' | 'move' | 'stop' | 'maintenance' | 'resize';
+  readonly why: 'update' | 'started' | 'crashed' | 'fault' | 'move' | 'stop' | 'maintenance' | 'resize' | 'restart';
   /** With `why: update`: who updates it now, and who did last before. */
   readonly update: string | null;
   readonly previous: string | null;
@@ -35,6 +35,9 @@ export type FleetEvent =
     }
   | { readonly kind: 'update-commanded'; readonly job: string; readonly update: string; readonly verb: UpdateVerb }
   | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEnd }
+  /** What a job's controller approved and what was not begun is void now, as for all jobs of a region whose scheduler is down. */
+  | { readonly kind: 'controller-asked'; readonly job: string }
+  | { readonly kind: 'scheduler-down'; readonly region: string }
   | {
       /** The job's controller approved an operation on a task. */
       readonly kind: 'op-approved';

@@ -25,9 +25,10 @@ export type AdvanceNotice = z.infer<typeof advanceNoticeSchema>;
 /**
  * The task controller protocol (protocols.md; Twine §2.5). The cluster manager calls it, never Conveyor, so requests
  * carry no context. `request` lists what waits for approval now: what is in it is not under way, whatever was answered
- * before. `completed` lists what was approved and is over, until a call that named it was answered. An answer approves any
- * subset of `request`; no answer, an error or a slow answer approves nothing. For a task on a machine of an advance notice
- * both a `move` and a `stop` are requested: approve one of them, or neither to keep it running until the deadline.
+ * before. `completed` lists what was approved, perhaps in an answer that was lost, and is over or not wanted any more, until
+ * a call that named it was answered. An answer approves any subset of `request`; no answer, an error or a slow answer
+ * approves nothing. For a task on a machine of an advance notice both a `move` and a `stop` are requested: approve one of
+ * them, or neither to keep it running until the deadline. A `stop` alone is for a task that is to leave its job.
  * `sequenceNumber` rises by one from call to call; the same number again is the same call, and gets the same answer.
  */
 export const taskControllerProtocol = {

@@ -6,7 +6,7 @@ import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import type { Simulation } from '../simulation';
 import { indexOf } from '../twine/fleet';
-import { budgetOf, identifierOf, type Job } from '../twine/job';
+import { budgetOf, identifierOf, slotsOf, type Job } from '../twine/job';
 import { prefetch } from '../twine/swaps';
 import { jobsOf } from './jobs';
 import { actionService, optionsOf, outputNames, type Outcome, type StartRun } from './runs';
@@ -113,7 +113,7 @@ function alertsOf(
 /** Chosen by the seed: each machine is or is not, whoever asks. */
 function underLoadTest(simulation: Simulation, job: Job, share: number): { machine: string; task: string }[] {
   const { seed } = simulation.world.kernel;
-  return Array.from({ length: job.size }, (_, slot) => slot).flatMap((slot) => {
+  return slotsOf(job).flatMap((slot) => {
     const index = job.tasks.machine[slot] ?? 0;
     if (noise(seed, hashText(`load test ${job.region}`), index, 0) >= share) return [];
     return [{ machine: `${job.region}-m${index}`, task: identifierOf(job.name, slot, job.tasks.starts[slot] ?? 0) }];

@@ -7,7 +7,10 @@ interface Counted {
   budget: Extract<FleetEvent, { kind: 'job-sized' }>['budget'];
 }
 
-/** 1: no update, move or stop takes a running task when as many are unavailable already as may be. */
+/** What leaves the job for good (`resize`) is not missed, and counts no longer. */
+const ON_PURPOSE: ReadonlySet<string> = new Set(['update', 'move', 'stop', 'restart']);
+
+/** 1: no update, move, stop or restart takes a running task when as many are unavailable already as may be. */
 export const budgetChecker = checker<Map<string, Counted>>({
   name: 'budget',
   invariant: 1,
@@ -22,7 +25,7 @@ export const budgetChecker = checker<Map<string, Counted>>({
     if (event.kind !== 'task' || job === undefined) return null;
     job.unavailable += counts(event.to) - counts(event.from);
     const allowed = allowedOf(job);
-    const onPurpose = event.why === 'update' || event.why === 'move' || event.why === 'stop';
+    const onPurpose = ON_PURPOSE.has(event.why);
     if (!onPurpose || event.from !== 'running' || event.to === 'running' || job.unavailable <= allowed) return null;
     return `${event.update ?? `a ${event.why}`} stopped ${event.job}/${event.slot}: ${job.unavailable} tasks unavailable, ${allowed} allowed`;
   },

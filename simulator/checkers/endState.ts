@@ -1,4 +1,5 @@
 import { nameOf } from '../twine/fleet';
+import { exists } from '../twine/job';
 import { checker } from './checker';
 
 /** 10: when a whole-unit update is done, the job's own version and that of every task it covered is the new one. */
@@ -16,7 +17,7 @@ export const endStateChecker = checker<null>({
     if (job.version !== unit.version)
       return `${event.update} is done, but new tasks of ${event.job} do not start on ${wanted}`;
     for (const slot of unit.slots)
-      if (slot < job.size && job.tasks.version[slot] !== unit.version)
+      if (exists(job, slot) && job.tasks.version[slot] !== unit.version)
         return `${event.update} is done, but ${event.job}/${slot} is not on ${wanted}`;
     return null;
   },

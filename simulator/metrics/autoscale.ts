@@ -1,6 +1,6 @@
 import { currentCount } from '../twine/countLog';
 import type { Twine } from '../twine/fleet';
-import type { Job } from '../twine/job';
+import { sizeOf, type Job } from '../twine/job';
 import { resizeJob } from '../twine/jobs';
 import { schedulerDown } from '../twine/tasks';
 import { cpuOf } from './cpu';
@@ -19,5 +19,6 @@ export function autoscale(twine: Twine, world: MetricWorld, job: Job): void {
   const wanted = Math.ceil((running * cpuOf(world, job, twine.world.now)) / spec.targetCpu);
   const size = Math.min(spec.max, Math.max(spec.min, wanted));
   const atBound = size === spec.min || size === spec.max;
-  if (size !== job.size && (atBound || Math.abs(size - job.size) > SLACK * job.size)) resizeJob(twine, job, size);
+  const present = job.shrink?.to ?? sizeOf(job);
+  if (size !== present && (atBound || Math.abs(size - present) > SLACK * present)) resizeJob(twine, job, size);
 }

@@ -1,6 +1,6 @@
 import { indicesOf, withReverts } from '../twine/choose';
 import type { Fleet } from '../twine/fleet';
-import { identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
+import { exists, identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
 import { reachable } from '../twine/tasks';
 
 /** The tasks of a job by identifier, as health checks want them (moving targets). */
@@ -41,7 +41,7 @@ export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): 
   const found: TargetTasks = { fresh: [], control: [], before: [] };
   for (let slot = 0; slot < job.size; slot += 1) {
     const update = tasks.update[slot] ?? 0;
-    if (reserved.has(update)) continue;
+    if (reserved.has(update) || !exists(job, slot)) continue;
     const running = tasks.state[slot] === RUNNING;
     if (!isFresh(update)) {
       if (running) found.control.push(identifierOf(job.name, slot, tasks.starts[slot] ?? 0));

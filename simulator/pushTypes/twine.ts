@@ -10,7 +10,7 @@ import { queryMetrics } from '../metrics/store';
 import { resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
 import { indexOf, type Update } from '../twine/fleet';
-import type { Job } from '../twine/job';
+import { sizeOf, type Job } from '../twine/job';
 import { countVersions } from '../twine/jobs';
 import { prefetch, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
@@ -67,7 +67,7 @@ function fetchDeployUnits(simulation: Simulation, { context }: Call) {
   const units = jobs.map((job) => ({
     id: job.name,
     labels: { ...job.labels, region: job.region },
-    size: job.size,
+    size: sizeOf(job),
     version: simulation.fleet.names[job.version] ?? null,
     mixed: countVersions(simulation, job).size > 1,
     available: !regionDown(simulation, job.region),
@@ -77,7 +77,7 @@ function fetchDeployUnits(simulation: Simulation, { context }: Call) {
 
 function needsPush(simulation: Simulation, target: Target, call: Call) {
   const wanted = toTarget(simulation, target, call, 'targets', true);
-  return { id: target.unit, size: wanted.job.size, outdated: outdatedOf(simulation, wanted) };
+  return { id: target.unit, size: sizeOf(wanted.job), outdated: outdatedOf(simulation, wanted) };
 }
 
 /** All targets are checked before the first is begun: an update is accepted as a whole or not at all. */

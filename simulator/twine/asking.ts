@@ -1,7 +1,8 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
-import { askAgain, taskIdOf, wakeControl, type Approval } from './control';
+import { askAgain, taskIdOf, voidApprovals, wakeControl, type Approval, type Control } from './control';
+import { wantedByErrands } from './errands';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { RUNNING, type Job } from './job';
+import { exists, RUNNING, type Job } from './job';
 import { noticesFor } from './maintenance';
 import { wantedByFaults } from './moves';
 import { activeUnits, schedule, takeFree } from './scheduler';
@@ -19,17 +20,17 @@ export function prepareCall(twine: Twine, job: Job, at: number): void {
   control.dueAt = null;
   if (control.call?.isUnderWay || schedulerDown(twine, job.region)) return;
   for (const [id, unit] of activeUnits(twine, job)) takeFree(twine, job, id, unit);
-  const wanted = [...wantedByFaults(twine, job), ...wantedByUpdates(twine, job)];
-  withdraw(job, wanted);
-  if (wanted.length === 0 && control.completed.length === 0) return;
+  const wanted = [...wantedByFaults(twine, job), ...wantedByErrands(twine, job), ...wantedByUpdates(twine, job)];
+  withdraw(control, wanted);
+  const told = { advanceNotices: noticesFor(twine, job), allUnhealthyTasks: unhealthyTasks(job) };
+  if (wanted.length === 0 && control.completed.length === 0 && !isNews(control, told)) return;
   const page = pageOf(wanted, control.page);
   const asked = new Map(page.map((approval) => [approval.op.id, approval]));
   const request = {
     jobHandle: job.name,
     request: page.map(({ op }) => op),
     completed: control.completed.slice(0, MAX_OPS),
-    advanceNotices: noticesFor(twine, job),
-    allUnhealthyTasks: unhealthyTasks(job),
+    ...told,
   };
   const last = control.call?.request;
   if (
@@ -41,6 +42,7 @@ export function prepareCall(twine: Twine, job: Job, at: number): void {
   control.isStale = false;
   control.askedAt = twine.world.now;
   control.dueAt = null;
+  twine.notify({ kind: 'controller-asked', job: job.name });
   twine.fleet.asking.add(job.name);
 }
 
@@ -58,6 +60,8 @@ export function onAnswer(
   control.trouble = ack === null ? trouble : null;
   if (ack !== null) {
     control.page += 1;
+    const { allUnhealthyTasks, advanceNotices } = call.request;
+    control.told = { allUnhealthyTasks, advanceNotices };
     control.completed = control.completed.slice(call.request.completed.length);
     for (const id of ack) {
       const approval = call.asked.get(id);
@@ -74,13 +78,18 @@ export function onAnswer(
   else askAgain(twine, job);
 }
 
-/** Approvals that were not used are void; of what is not wanted any more the controller is told that it is over. */
-function withdraw({ control }: Job, wanted: readonly Approval[]): void {
-  if (!control || control.approved.size === 0) return;
+/** Of what was approved, not begun, and is not wanted any more the controller is told that it is over. */
+function withdraw(control: Control, wanted: readonly Approval[]): void {
+  voidApprovals(control);
+  if (control.unused.length === 0) return;
   const ids = new Set(wanted.map(({ op }) => op.id));
-  control.completed.push(...[...control.approved.values()].map(({ op }) => op).filter(({ id }) => !ids.has(id)));
-  control.approved.clear();
+  control.completed.push(...control.unused.filter(({ id }) => !ids.has(id)));
+  control.unused = [];
 }
+
+/** Whether tasks failed or returned, or maintenance was announced or called off, since the controller was told. */
+const isNews = ({ told }: Control, { allUnhealthyTasks, advanceNotices }: Control['told']): boolean =>
+  JSON.stringify([told.allUnhealthyTasks, told.advanceNotices]) !== JSON.stringify([allUnhealthyTasks, advanceNotices]);
 
 const pageOf = (wanted: readonly Approval[], page: number): readonly Approval[] => {
   const pages = Math.max(1, Math.ceil(wanted.length / MAX_OPS));
@@ -104,6 +113,7 @@ function wantedUpdate(twine: Twine, job: Job, owner: string, unit: UnitUpdate, s
 
 function unhealthyTasks(job: Job): string[] {
   const found: string[] = [];
-  for (let slot = 0; slot < job.size; slot += 1) if (job.tasks.state[slot] !== RUNNING) found.push(taskIdOf(job, slot));
+  for (let slot = 0; slot < job.size; slot += 1)
+    if (exists(job, slot) && job.tasks.state[slot] !== RUNNING) found.push(taskIdOf(job, slot));
   return found;
 }

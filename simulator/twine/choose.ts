@@ -1,6 +1,6 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { Fleet } from './fleet';
-import { DOWN, RUNNING, UPDATING, updateOf, type Job } from './job';
+import { DOWN, exists, RUNNING, sizeOf, UPDATING, updateOf, type Job } from './job';
 import { activeUnits, wants } from './scheduler';
 import { crashed, reachable } from './tasks';
 
@@ -57,13 +57,13 @@ function lacking(fleet: Fleet, job: Job, wish: Wish, outdated: Outdated): number
   let current = 0;
   const isLost = (slot: number): boolean => job.tasks.state[slot] === DOWN && !reachable({ fleet }, job, slot);
   for (let slot = 0; slot < job.size; slot += 1) {
-    if (isReserved(slot)) continue;
+    if (!exists(job, slot) || isReserved(slot)) continue;
     if (!outdated(slot)) current += 1;
     else if (crashed(job, slot)) failed.push(slot);
     else if (isLost(slot)) lost.push(slot);
     else (job.tasks.version[slot] === job.version ? others : brought).push(slot);
   }
-  const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, job.size) - current);
+  const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, sizeOf(job)) - current);
   return [...failed, ...others, ...brought, ...lost].slice(0, missing);
 }
 

@@ -37,8 +37,10 @@ export interface ControllerCall {
 export interface Control extends ControlSpec {
   sequence: number;
   call: ControllerCall | null;
-  /** Void as soon as the controller is asked again. By operation. */
+  /** Void as soon as the controller is asked again, or the scheduler is down. By operation. */
   approved: Map<string, Approval>;
+  /** Approved, never begun and void, or perhaps approved in an answer that was lost: told to be over, unless it is asked for again. */
+  unused: TaskOp[];
   /** By slot. */
   readonly underWay: Map<number, TaskOp>;
   /** Over, and not yet told. */
@@ -48,6 +50,8 @@ export interface Control extends ControlSpec {
   dueAt: number | null;
   /** Something changed while it was thinking. */
   isStale: boolean;
+  /** What it knows of the state of the job's tasks, as of the last call that it answered. */
+  told: Pick<TaskControlRequest, 'allUnhealthyTasks' | 'advanceNotices'>;
   /** Why there was no answer the last time. */
   trouble: string | null;
   /** Which part of what is wanted was asked for last, where it is too much for one call. */
@@ -59,6 +63,8 @@ export const freshControl = (spec: ControlSpec): Control => ({
   sequence: 0,
   call: null,
   approved: new Map(),
+  unused: [],
+  told: { allUnhealthyTasks: [], advanceNotices: [] },
   underWay: new Map(),
   completed: [],
   askedAt: 0,
@@ -75,6 +81,26 @@ export const taskIdOf = (job: Job, slot: number): string => `${job.name}/${slot}
 export function beginOp({ control }: Job, { op, slot }: Approval): void {
   control?.approved.delete(op.id);
   control?.underWay.set(slot, op);
+}
+
+/** An approved operation does not begin, because there is nothing left to do. */
+export function dropOp({ control }: Job, { op }: Approval): void {
+  control?.approved.delete(op.id);
+  control?.completed.push(op);
+}
+
+/** Approvals that were not used are void, as are those in an answer that did not arrive: what is still wanted has to be asked for again. */
+export function voidApprovals(control: Control): void {
+  const unused = [...control.approved.values(), ...(control.call?.asked.values() ?? [])];
+  control.unused.push(...unused.map(({ op }) => op));
+  control.approved.clear();
+}
+
+/** What the controller said was to a scheduler that is down now, and so is what it may be about to say. */
+export function forgetAnswers({ control }: Job): void {
+  if (!control) return;
+  voidApprovals(control);
+  control.call = null;
 }
 
 /** Whatever was under way in a slot is over, well or not. */

@@ -1,6 +1,6 @@
-import { wakeControl } from './control';
+import { forgetAnswers, wakeControl } from './control';
 import { layoutOf, type Twine } from './fleet';
-import { DOWN, type Job } from './job';
+import { DOWN, exists, type Job } from './job';
 import { schedule } from './scheduler';
 import { leave, reachable, startAfter } from './tasks';
 import { covers, type FaultPlace, type FleetFault, type SchedulerFault } from './topology';
@@ -18,7 +18,10 @@ export function addFault(
   const fault: FleetFault =
     place.kind === 'scheduler' ? place : { ...place, layout: layoutOf(fleet, place.region), moves: null };
   fleet.faults.set(fault.id, fault);
+  const losesScheduler = fault.kind === 'region' || fault.kind === 'scheduler';
+  if (losesScheduler) twine.notify({ kind: 'scheduler-down', region: place.region });
   for (const job of fleet.jobs.values()) {
+    if (losesScheduler && job.region === place.region) forgetAnswers(job);
     for (const slot of coveredSlots(job, fault)) {
       leave(twine, job, slot, DOWN, 'fault');
       job.tasks.crashes[slot] = 0;
@@ -29,7 +32,7 @@ export function addFault(
   if (fault.kind === 'machine') world.after(MOVE_AFTER_MS, { kind: 'move-away', fault: fault.id });
 }
 
-/** What was down starts again, on the version of its slot; a scheduler that returns goes on where it was. */
+/** What was down starts again, on the version of its slot; a scheduler that returns goes on where it was, and asks controllers again. */
 export function liftFault(twine: Twine, id: string): boolean {
   const fault = twine.fleet.faults.get(id);
   if (fault === undefined) return false;
@@ -62,6 +65,6 @@ function coveredSlots(job: Job, fault: FleetFault): number[] {
   const slots: number[] = [];
   if (fault.kind === 'scheduler' || ('region' in fault && job.region !== fault.region)) return slots;
   for (let slot = 0; slot < job.size; slot += 1)
-    if (covers(fault, job.region, job.tasks.machine[slot] ?? 0)) slots.push(slot);
+    if (exists(job, slot) && covers(fault, job.region, job.tasks.machine[slot] ?? 0)) slots.push(slot);
   return slots;
 }

@@ -1,5 +1,6 @@
 import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
 import type { World } from '../kernel/world';
+import { freshControl } from './control';
 import { freshExtras, type Job } from './job';
 import { DEFAULT_PACE, type Pace, type PaceLimit } from './allowance';
 import { DEFAULT_LAYOUT, type FleetFault, type RegionLayout } from './topology';
@@ -87,7 +88,10 @@ export const freshFleet = (): Fleet => ({
 
 /** A fleet that was written out, perhaps before it had all that it has now. */
 export function wholeFleet(saved: Fleet): Fleet {
-  const jobs = [...saved.jobs].map(([name, job]) => [name, { ...freshExtras(), ...job }] as const);
+  const jobs = [...saved.jobs].map(([name, job]) => {
+    const control = job.control && { ...freshControl(job.control), ...job.control };
+    return [name, { ...freshExtras(), ...job, control: control ?? null }] as const;
+  });
   for (const { units } of saved.updates.values())
     for (const [name, unit] of units) units.set(name, { ...freshProgress(), ...unit });
   return { ...freshFleet(), ...saved, jobs: new Map(jobs) };

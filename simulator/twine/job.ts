@@ -8,6 +8,8 @@ export const RUNNING = 0;
 export const UPDATING = 1;
 export const DOWN = 2;
 export const MOVING = 3;
+/** A hole: this task has left the job, and later ones have not yet. */
+export const GONE = 4;
 export const STATE_NAMES: readonly TaskStateName[] = ['running', 'updating', 'down', 'moving'];
 
 /** ms of simulated time, means of the distributions. */
@@ -40,6 +42,23 @@ export interface Autoscale {
   readonly everyMs: number;
   /** How many tasks would bear the average load at their usual CPU. */
   readonly nominal: number;
+}
+
+/** The job is to be smaller: its tasks from slot `to` on are to go, each when the controller says so. */
+export interface Shrink {
+  readonly id: string;
+  readonly to: number;
+}
+
+/** Tasks that are to start anew on the version that they run. */
+export interface Restart {
+  readonly id: string;
+  /** When that was wanted, ms since the epoch: whatever started since has done so. */
+  readonly at: number;
+  /** Those that have not been stopped. */
+  readonly slots: Set<number>;
+  /** Those that were and are not up again, with their epoch. */
+  readonly away: Map<number, number>;
 }
 
 /** One entry a slot. Versions and update ids are indices into the fleet's names; 0 is none. */
@@ -94,7 +113,13 @@ export interface Job {
   readonly prefetched: Map<number, number>;
   /** Slot of the task that leads, where there is a controller that may want to know; -1 while none runs. */
   leader: number;
+  shrink: Shrink | null;
+  restart: Restart | null;
+  /** How often somebody wanted it smaller or started anew. */
+  errands: number;
+  /** Of slots; the job has as many tasks, but for the holes. */
   size: number;
+  holes: number;
   /** Tasks that are not running, for whatever reason. */
   unavailable: number;
   /** What tasks that are added start on, and the update that set it. */
@@ -152,14 +177,25 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
 }
 
 /** What a job is without further ado: no controller, no hotswap, no autoscaling. */
-export const freshExtras = (): Pick<Job, 'control' | 'hotswap' | 'autoscale' | 'swaps' | 'prefetched' | 'leader'> => ({
+export const freshExtras = (): Pick<
+  Job,
+  'control' | 'hotswap' | 'autoscale' | 'swaps' | 'prefetched' | 'leader' | 'shrink' | 'restart' | 'errands' | 'holes'
+> => ({
   ...{ control: null, hotswap: null, autoscale: null, leader: -1 },
+  ...{ shrink: null, restart: null, errands: 0, holes: 0 },
   swaps: new Map(),
   prefetched: new Map(),
 });
 
-/** All tasks of a job, running or not. */
-export const slotsOf = ({ size }: Pick<Job, 'size'>): number[] => Array.from({ length: size }, (_, slot) => slot);
+/** How many tasks a job has, running or not. */
+export const sizeOf = ({ size, holes }: Pick<Job, 'size' | 'holes'>): number => size - holes;
+
+/** Whether a slot has a task, running or not. */
+export const exists = (job: Job, slot: number): boolean => slot < job.size && job.tasks.state[slot] !== GONE;
+
+/** The slots of all tasks of a job, running or not. */
+export const slotsOf = (job: Job): number[] =>
+  Array.from({ length: job.size }, (_, slot) => slot).filter((slot) => exists(job, slot));
 
 /** Makes room for `size` slots. */
 export function ensureCapacity(job: Job, size: number): void {
@@ -181,13 +217,13 @@ export const fetchMsOf = (job: Job, version: number, now: number): number =>
   (job.prefetched.get(version) ?? Infinity) <= now ? 0 : job.timings.fetchMs;
 
 /** How many tasks may be unavailable: percent rounds down, at least one. */
-export const budgetOf = (job: Pick<Job, 'budget' | 'size'>): number =>
+export const budgetOf = (job: Pick<Job, 'budget' | 'size' | 'holes'>): number =>
   'percent' in job.budget
-    ? Math.max(1, Math.floor((job.budget.percent * job.size) / 100))
-    : tasksIn(job.budget, job.size);
+    ? Math.max(1, Math.floor((job.budget.percent * sizeOf(job)) / 100))
+    : tasksIn(job.budget, sizeOf(job));
 
 /** How many tasks are updated at a time. */
-export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, job.size));
+export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, sizeOf(job)));
 
 /** `kvstore-x/3/17`: slot 3, its seventeenth start. New on every start. */
 export const identifierOf = (job: string, slot: number, start: number): string => `${job}/${slot}/${start}`;

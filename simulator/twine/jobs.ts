@@ -1,8 +1,20 @@
-import { setCount } from './countLog';
+import { wakeControl } from './control';
 import { indexOf, nameOf, type Twine } from './fleet';
-import { createJob, DOWN, ensureCapacity, MOVING, RUNNING, UPDATING, type Job, type JobSpec } from './job';
+import {
+  createJob,
+  DOWN,
+  ensureCapacity,
+  exists,
+  MOVING,
+  RUNNING,
+  sizeOf,
+  slotsOf,
+  UPDATING,
+  type Job,
+  type JobSpec,
+} from './job';
 import { schedule } from './scheduler';
-import { addSlot, removeSlot } from './tasks';
+import { addSlot, noteSize, removeSlot } from './tasks';
 
 /** How long, in simulated ms, the tasks of a new job have been running already. */
 const PAST_MS = 86_400_000;
@@ -22,6 +34,10 @@ export interface JobView {
   readonly moving: number;
   /** With hotswap: running tasks beside which the next one starts. */
   readonly swapping?: number;
+  /** How many tasks will be left when the controller has let the others go. */
+  readonly shrinkingTo?: number;
+  /** Tasks that are to start anew and have not yet. */
+  readonly restarting?: number;
 }
 
 /** Puts a job into the fleet, running `version`. */
@@ -34,13 +50,26 @@ export function addJob(twine: Twine, spec: Omit<JobSpec, 'version'> & { readonly
   return job;
 }
 
-/** Adds tasks at the end, on the job's version, or removes the last ones. */
+/** Adds tasks at the end, on the job's version, or removes the last ones: where there is a controller, when it says so. */
 export function resizeJob(twine: Twine, job: Job, size: number): void {
+  if (job.shrink?.to === size) return;
+  job.shrink = null;
   ensureCapacity(job, size);
-  while (job.size < size) addSlot(twine, job);
-  while (job.size > size) removeSlot(twine, job);
-  setCount(job.sizes, twine.world.now, size);
-  twine.notify({ kind: 'job-sized', job: job.name, size, budget: job.budget });
+  for (let slot = 0; slot < Math.min(size, job.size); slot += 1) if (!exists(job, slot)) addSlot(twine, job, slot);
+  while (job.size < size) addSlot(twine, job, job.size);
+  if (job.control && job.size > size) job.shrink = { id: `resize/${(job.errands += 1)}`, to: size };
+  else while (job.size > size) removeSlot(twine, job, job.size - 1);
+  noteSize(twine, job);
+  wakeControl(twine, job);
+  schedule(twine, job);
+}
+
+/** Has running tasks start anew on the version that they run, N_small at a time and as the budget and the controller allow. */
+export function restartTasks(twine: Twine, job: Job, slots: readonly number[]): void {
+  const { slots: left, away } = job.restart ?? { slots: [], away: new Map<number, number>() };
+  job.errands += 1;
+  job.restart = { id: `restart/${job.errands}`, at: twine.world.now, slots: new Set([...left, ...slots]), away };
+  wakeControl(twine, job);
   schedule(twine, job);
 }
 
@@ -50,10 +79,10 @@ export function viewJob(twine: Twine, job: Job): JobView {
     const state = job.tasks.state[slot] ?? 0;
     states[state] = (states[state] ?? 0) + 1;
   }
-  const { name, service, region, labels, size } = job;
+  const { name, service, region, labels, shrink, restart } = job;
   const count = (state: number): number => states[state] ?? 0;
   return {
-    ...{ name, service, region, labels, size },
+    ...{ name, service, region, labels, size: sizeOf(job) },
     versions: Object.fromEntries(countVersions(twine, job)),
     jobVersion: nameOf(twine.fleet, job.version) ?? '',
     running: count(RUNNING),
@@ -61,6 +90,8 @@ export function viewJob(twine: Twine, job: Job): JobView {
     down: count(DOWN),
     moving: count(MOVING),
     ...(job.hotswap && { swapping: job.swaps.size }),
+    ...(shrink && { shrinkingTo: shrink.to }),
+    ...(restart && { restarting: restart.slots.size + restart.away.size }),
   };
 }
 
@@ -68,7 +99,7 @@ export function viewJob(twine: Twine, job: Job): JobView {
 export function countVersions(twine: Twine, job: Job): Map<string, number> {
   const counts = new Map<string, number>();
   const perIndex = new Map<number, number>();
-  for (let slot = 0; slot < job.size; slot += 1) {
+  for (const slot of slotsOf(job)) {
     const version = job.tasks.version[slot] ?? 0;
     perIndex.set(version, (perIndex.get(version) ?? 0) + 1);
   }

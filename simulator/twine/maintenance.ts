@@ -1,7 +1,7 @@
 import type { AdvanceNotice } from '../../sdk/protocol/taskController';
 import { wakeControl } from './control';
 import type { Twine } from './fleet';
-import { DOWN, type Job } from './job';
+import { DOWN, exists, type Job } from './job';
 import { schedule } from './scheduler';
 import { leave } from './tasks';
 import { covers, machineName, type FaultPlace, type Maintenance } from './topology';
@@ -90,7 +90,8 @@ function nextLook({ world }: Twine, { start, deadline }: Maintenance): number {
 function slotsOn(fault: Maintenance, job: Job): number[] {
   const slots: number[] = [];
   if (!fault.machines.has(job.region)) return slots;
-  for (let slot = 0; slot < job.size; slot += 1) if (covers(fault, job.region, machineOf(job, slot))) slots.push(slot);
+  for (let slot = 0; slot < job.size; slot += 1)
+    if (exists(job, slot) && covers(fault, job.region, machineOf(job, slot))) slots.push(slot);
   return slots;
 }
 

@@ -1,8 +1,9 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
 import { beginOp, completeOp, taskIdOf, type Approval } from './control';
+import { isLeaving } from './errands';
 import type { Twine } from './fleet';
-import { DOWN, MOVING, RUNNING, type Job } from './job';
+import { DOWN, exists, MOVING, RUNNING, type Job } from './job';
 import { spareMachine } from './machines';
 import { leave, reachable, startAfter } from './tasks';
 import { covers, type FleetFault } from './topology';
@@ -25,7 +26,7 @@ export function relieve(twine: Twine, job: Job): void {
 export function wantedByFaults(twine: Twine, job: Job): Approval[] {
   return [...twine.fleet.faults.values()].flatMap((fault) =>
     (leaving(fault, job) ?? []).flatMap((slot) => {
-      if (!isThere(fault, job, slot) || !isMovable(job, slot)) return [];
+      if (!isThere(fault, job, slot) || !isMovable(job, slot) || isLeaving(job, slot)) return [];
       const stoppable = fault.kind === 'maintenance' && job.tasks.state[slot] === RUNNING;
       return (stoppable ? (['move', 'stop'] as const) : (['move'] as const)).map((kind) =>
         wanted(job, fault, slot, kind),
@@ -78,7 +79,7 @@ function leaving(fault: FleetFault, job: Job): number[] | undefined {
 }
 
 const isThere = (fault: FleetFault, job: Job, slot: number): boolean =>
-  slot < job.size && covers(fault, job.region, job.tasks.machine[slot] ?? 0);
+  exists(job, slot) && covers(fault, job.region, job.tasks.machine[slot] ?? 0);
 
 /** What is on its way already is let finish. */
 const isMovable = (job: Job, slot: number): boolean =>

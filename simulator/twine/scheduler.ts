@@ -1,21 +1,25 @@
 import { plural } from '../../domain/text';
 import type { UpdateEnd } from '../events';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
-import { beginOp, completeOp, wakeControl } from './control';
+import { beginOp, completeOp, dropOp, wakeControl } from './control';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { fetchMsOf, nSmallOf, RUNNING, UPDATING, versionOf, type Job } from './job';
+import { exists, fetchMsOf, nSmallOf, RUNNING, UPDATING, versionOf, type Job } from './job';
+import { failRestart, runErrands } from './errands';
 import { relieve } from './moves';
 import { beginSwap } from './swaps';
 import { crashed, finishStart, leave, reachable, regionDown, schedulerDown, startAfter } from './tasks';
 
 /**
- * One step of a region's scheduler for one job: moves away what must leave its machine and, when the batch before is over,
+ * One step of a region's scheduler for one job: moves away what must leave its machine, removes and restarts what is to be and, when the batch before is over,
  * takes the next tasks of the active update, at most N_small and never more than the unavailability budget leaves. What is
  * down already costs no budget. Called whenever something changed; does nothing when nothing can be done.
  */
 export function schedule(twine: Twine, job: Job): void {
   const isDown = schedulerDown(twine, job.region);
-  if (!isDown) relieve(twine, job);
+  if (!isDown) {
+    relieve(twine, job);
+    runErrands(twine, job);
+  }
   for (const [id, unit] of activeUnits(twine, job)) {
     if (unit.state !== 'active') continue;
     if (isDown) unit.reason = downReason(twine, job.region);
@@ -50,12 +54,15 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
   for (const approval of control?.approved.values() ?? []) {
     if (approval.owner !== id || !waiting.has(approval.slot)) continue;
     if (unit.inFlight >= limit) break;
-    const refusal = take(twine, job, id, unit, approval.slot);
-    unit.reason = refusal?.reason ?? null;
-    if (refusal !== null) break;
-    beginOp(job, approval);
-    // What has changed its mind since it was asked for is over at once.
-    if (job.tasks.state[approval.slot] === RUNNING && !job.swaps.has(approval.slot)) completeOp(job, approval.slot);
+    // What has changed its mind since it was asked for is over at once; the task may be gone.
+    if (!wants(job, unit, approval.slot)) dropOp(job, approval);
+    else {
+      const refusal = take(twine, job, id, unit, approval.slot);
+      unit.reason = refusal?.reason ?? null;
+      if (refusal !== null) break;
+      beginOp(job, approval);
+      if (job.tasks.state[approval.slot] === RUNNING && !job.swaps.has(approval.slot)) completeOp(job, approval.slot);
+    }
     leaveQueue(unit, approval.slot);
   }
   if (waiting.size > 0) {
@@ -96,6 +103,7 @@ export function onTaskStarted(twine: Twine, job: Job, slot: number, epoch: numbe
   const start = finishStart(twine, job, slot, epoch);
   if (start === undefined) return;
   const { unit } = start;
+  if (!start.live) failRestart(job, slot, epoch);
   if (!start.live && job.tasks.state[slot] === RUNNING) unit?.rejected.add(slot);
   const [id] = activeUnits(twine, job).find(([, active]) => active === unit) ?? [];
   if (!start.live && unit !== undefined && id !== undefined) {
@@ -131,7 +139,7 @@ export function endUnit(
 /** Whether a slot still wants what an update brings. */
 export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>, slot: number): boolean {
   const { tasks } = job;
-  if (slot >= job.size || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
+  if (!exists(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
   // A task that starts beside the old one is not there yet.
   const runs = tasks.version[slot] === unit.version && versionOf(job, slot) === unit.version;
   return !runs || crashed(job, slot);

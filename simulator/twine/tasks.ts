@@ -2,7 +2,7 @@ import type { TaskEvent } from '../events';
 import { completeOp, wakeControl } from './control';
 import { countLog, currentCount, setCount } from './countLog';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { DOWN, RUNNING, STATE_NAMES, UPDATING, updateOf, type Job } from './job';
+import { DOWN, exists, GONE, RUNNING, sizeOf, STATE_NAMES, UPDATING, updateOf, type Job } from './job';
 import { spareMachine } from './machines';
 import { covers } from './topology';
 
@@ -98,11 +98,11 @@ export function finishStart(
   return { unit, live };
 }
 
-/** Adds a slot at the end of the job, on the job's own version; it starts after a while. */
-export function addSlot(twine: Twine, job: Job): void {
-  const slot = job.size;
+/** Adds a task in a slot that has none, or at the end, on the job's own version; it starts after a while. */
+export function addSlot(twine: Twine, job: Job, slot: number): void {
   const { tasks } = job;
-  job.size += 1;
+  if (slot < job.size) job.holes -= 1;
+  else job.size += 1;
   job.unavailable += 1;
   tasks.state[slot] = DOWN;
   tasks.version[slot] = job.version;
@@ -117,14 +117,21 @@ export function addSlot(twine: Twine, job: Job): void {
   if (reachable(twine, job, slot)) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
 }
 
-/** Removes the last slot. */
-export function removeSlot(twine: Twine, job: Job): void {
-  const slot = job.size - 1;
-  leave(twine, job, slot, DOWN, 'resize');
-  job.size -= 1;
+/** Removes a task. Where it is not the last it leaves a hole, which goes with the last ones. */
+export function removeSlot(twine: Twine, job: Job, slot: number): void {
+  leave(twine, job, slot, GONE, 'resize');
   job.unavailable -= 1;
-  const change = { job: job.name, slot, why: 'resize', update: null, previous: null } as const;
-  twine.notify({ kind: 'task', from: 'down', to: 'gone', ...change });
+  job.holes += 1;
+  while (job.size > 0 && !exists(job, job.size - 1)) {
+    job.size -= 1;
+    job.holes -= 1;
+  }
+}
+
+/** To be called when tasks were added or removed. */
+export function noteSize(twine: Twine, job: Job): void {
+  setCount(job.sizes, twine.world.now, sizeOf(job));
+  twine.notify({ kind: 'job-sized', job: job.name, size: sizeOf(job), budget: job.budget });
 }
 
 const nameOfState = (state: number): TaskEvent['from'] => STATE_NAMES[state] ?? 'gone';

@@ -64,9 +64,6 @@ export function parsePlace(kind: FaultPlace['kind'], name: string): FaultPlace |
 /** `x-m17`. */
 export const machineName = (region: string, machine: number): string => `${region}-${INFIX.machine}${machine}`;
 
-/** The main switch board that a machine hangs on. */
-export const msbOf = ({ msbs }: RegionLayout, machine: number): number => machine % msbs;
-
 /**
  * Whether a fault is about a machine of a region. Neighbouring machines hang on different main switch boards, so the tasks
  * of a job spread by themselves.
@@ -88,3 +85,6 @@ export function covers(fault: FleetFault, region: string, machine: number): bool
       return false;
   }
 }
+
+/** The main switch board that a machine hangs on. */
+const msbOf = ({ msbs }: RegionLayout, machine: number): number => machine % msbs;

@@ -2,7 +2,7 @@ import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
 import { chooseSlots, indicesOf, withReverts, type Wish } from './choose';
 import { deployOf, freshProgress, indexOf, type Fleet, type Twine, type UnitUpdate, type Update } from './fleet';
-import { DOWN, RUNNING, type Job } from './job';
+import { DOWN, exists, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
 import { crashed, reachable } from './tasks';
 
@@ -127,7 +127,7 @@ type Counts = { -readonly [K in 'updated' | 'live' | 'failed' | 'unreachable' | 
 
 function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: Counts): void {
   const { tasks } = job;
-  if (slot >= job.size || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
+  if (!exists(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
   else if (tasks.state[slot] === DOWN && !reachable(twine, job, slot)) counts.unreachable += 1;
   else if (unit.rejected.has(slot) && tasks.version[slot] !== unit.version) {
     counts.updated += 1;

@@ -115,27 +115,25 @@ describe('autoscale', () => {
   });
 });
 
-test('a world that was written out before jobs had controllers and hotswap can still be read', async () => {
+test.each([
+  [
+    'jobs had controllers and hotswap',
+    'control hotswap autoscale swaps prefetched waiting left rejected paces paceLimit asking',
+    undefined,
+  ],
+  [
+    'controllers heard of shrinking, restarts and failures',
+    'unused told shrink restart errands holes layouts layout',
+    { kind: 'load-adaptive' },
+  ],
+])('a world that was written out before %s can still be read', async (_, lacks, controller) => {
   const fleet = givenFleet();
-  await fleet.job('kv-x');
+  await fleet.job('kv-x', { controller });
+  await fleet.control('POST', '/faults', { kind: 'msb', id: 'x-msb2', downMs: 30_000 });
   await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));
   const { snapshot } = (await fleet.control('GET', '/snapshot')) as { snapshot: string };
   const old = JSON.parse(snapshot, (key, value: unknown) =>
-    [
-      'control',
-      'hotswap',
-      'autoscale',
-      'swaps',
-      'prefetched',
-      'waiting',
-      'left',
-      'rejected',
-      'paces',
-      'paceLimit',
-      'asking',
-    ].includes(key)
-      ? undefined
-      : value,
+    lacks.split(' ').includes(key) ? undefined : value,
   ) as unknown;
   await fleet.control('POST', '/snapshot', { snapshot: JSON.stringify(old) });
   fleet.pass(600_000);

@@ -70,12 +70,17 @@ test('approvals never go past the budget or N_small; what did not begin is asked
   await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m7', downMs: 50_000 });
   await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m6', downMs: 50_000 });
   await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2', { amount: { count: 6 } }));
-  fleet.pass(0);
+  fleet.pass(1000);
   expect(await fleet.look('kv-x')).toMatchObject({ updating: 1, down: 2 });
   expect(await track()).toMatchObject({ reason: 'waiting for the unavailability budget: 3 tasks down, 3 allowed' });
   fleet.pass(300_000);
   expect(await track()).toMatchObject({ state: 'done', live: 6 });
-  expect(seen[1]?.request).toHaveLength(5);
+  expect(
+    seen
+      .map(({ request }) => request.length)
+      .filter((count) => count > 0)
+      .slice(0, 2),
+  ).toEqual([6, 5]);
   expect(Math.max(...seen.map(({ allUnhealthyTasks }) => allUnhealthyTasks.length))).toBe(3);
 });
 
@@ -141,7 +146,10 @@ test('the tasks of a machine that stays down move only when the controller appro
   await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m1' });
   fleet.pass(600_000);
   expect(await fleet.look('kv-x')).toMatchObject({ running: 2, down: 1 });
-  expect(seen[0]).toMatchObject({ request: [{ task: 'kv-x/1', kind: 'move' }], allUnhealthyTasks: ['kv-x/1'] });
+  expect(seen.slice(0, 2)).toMatchObject([
+    { request: [], allUnhealthyTasks: ['kv-x/1'] },
+    { request: [{ task: 'kv-x/1', kind: 'move' }], allUnhealthyTasks: ['kv-x/1'] },
+  ]);
   approves = true;
   fleet.pass(60_000);
   expect(await fleet.look('kv-x')).toMatchObject({ running: 3 });
