@@ -170,6 +170,8 @@ export interface HealthRow {
   readonly threshold: number | null;
   readonly samples: number;
   readonly reason: string;
+  /** `observed` of the last evaluations, oldest first; only of the worst rows. */
+  readonly recent?: readonly number[];
 }
 
 export interface TimelineEntry {
@@ -281,6 +283,17 @@ interface Stopped {
   readonly reason: string;
 }
 
+/** Units that a follow-on was to bring to the version that runs elsewhere, and did not. */
+export interface BehindView {
+  readonly action: string;
+  readonly units: readonly string[];
+  readonly version: string;
+  /** The follow-on that ended without. */
+  readonly release: number;
+  /** The command that brings them. */
+  readonly bring: string;
+}
+
 export interface PipelineStatus extends PipelineSummary {
   readonly held: Stopped | null;
   readonly frozen?: Stopped | null;
@@ -293,6 +306,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
   /** Per deploy action: what runs in production and which release brought it. */
   readonly lastGood: Readonly<Record<string, { readonly release: number; readonly version: string }>>;
+  /** What is left behind; nothing tries again by itself. */
+  readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];
   readonly commands: readonly CommandRecord[];
   readonly webUi: string;
@@ -321,6 +336,8 @@ export interface PlanView {
 /** A finished release in `history`. */
 export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
+  /** Of a follow-on: what it was to bring to the version of `trigger.of`. */
+  readonly followOn?: { readonly action: string; readonly units: readonly string[] };
   readonly deploys: readonly {
     readonly action: string;
     readonly outcome: DeployOutcome;

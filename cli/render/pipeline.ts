@@ -1,3 +1,4 @@
+import { unitNames } from '../../domain/deploy/unavailable';
 import type { PipelineStatus, ScheduleView } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { releaseTable } from './lists';
@@ -13,6 +14,7 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
     waitsSection(pipeline, view, colors),
     groupsSection(pipeline, colors),
     goodSection(pipeline, colors),
+    behindSection(pipeline, colors),
     badSection(pipeline, view, colors),
     releaseTable(newestFirst.slice(0, view.compact ? 5 : 15), view).split('\n'),
     nextSection(nextOf(pipeline), pipeline.webUi, colors),
@@ -87,6 +89,17 @@ function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
   return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
 }
 
+/** Nobody brings these by itself, so the commands are the next to type. */
+function behindSection({ behind = [] }: PipelineStatus, colors: Colors): string[] {
+  if (behind.length === 0) return [];
+  const cells = behind.map(({ units, version, release }) => [
+    `  ${unitNames(units)}`,
+    `not on ${version}`,
+    colors.dim(`since release ${release} did not bring it`),
+  ]);
+  return [colors.bold('Left behind'), ...alignRows(cells)];
+}
+
 function badSection({ knownBad }: PipelineStatus, view: View, colors: Colors): string[] {
   const bad = knownBad.flatMap((one) => [
     `  ${colors.red('✖')} ${one.artifact}  ${colors.dim(`since ${clock(one.at, view)}`)}`,
@@ -95,11 +108,12 @@ function badSection({ knownBad }: PipelineStatus, view: View, colors: Colors): s
   return bad.length === 0 ? [] : [colors.bold('Known bad'), ...bad];
 }
 
-function nextOf({ id, active, held, frozen = null }: PipelineStatus): string[] {
+function nextOf({ id, active, held, frozen = null, behind = [] }: PipelineStatus): string[] {
   const newest = active.at(-1);
   const commands = [
     ...(frozen === null ? [] : [`conveyor unfreeze ${id} --reason "…"`]),
     ...(held === null ? [] : [`conveyor unhold ${id} --reason "…"`]),
+    ...behind.map(({ bring }) => bring),
     ...(newest === undefined ? [] : [`conveyor watch ${id}/${newest}`]),
   ];
   return commands.length > 0 ? commands : [`conveyor release ${id} --artifact NAME=VERSION --wait`];

@@ -157,6 +157,7 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     endedAt: result.endedAt,
     artifacts: result.artifacts,
     durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
+    ...(release.followOn === undefined ? {} : { followOn: release.followOn }),
     deploys: result.deploys.map(({ action, result: { outcome, classification, version, progress, skipped } }) => ({
       action,
       outcome,

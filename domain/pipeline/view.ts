@@ -2,7 +2,9 @@ import { releaseId } from '../ids';
 import { aligned, block, list, moment, sections } from '../markdown';
 import { formatTime } from '../text';
 import type { GroupView, PipelineStatus, ReleaseSummary, WaitView } from '../views';
+import { unitNames } from '../deploy/unavailable';
 import { admit } from './admission';
+import { behindOf } from './behind';
 import { nextOpening } from './openings';
 import { whyQueued } from './queue';
 import type { ActiveRelease, PipelineState } from './state';
@@ -12,6 +14,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
   const { spec, active, held, frozen, knownBad, good, history, commands, nextNumber, inputs } = state;
   const { mode, gates, timezone } = spec.schedule;
   const next = nextOpening(state, nowMs);
+  const behind = behindOf(state);
   const lastGood = Object.entries(good).flatMap(([action, deploys]) => {
     const last = deploys.at(-1);
     return last ? [[action, { release: last.release, version: last.version }] as const] : [];
@@ -33,6 +36,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     inputs: Object.values(inputs),
     knownBad,
     lastGood: Object.fromEntries(lastGood),
+    ...(behind.length > 0 ? { behind } : {}),
     releases: [...history.slice(-RECENT), ...active.map((release) => summary(spec.pipeline, release))].sort(
       (a, b) => a.number - b.number,
     ),
@@ -94,7 +98,7 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
 
 /** The current details of a pipeline in the Temporal Web UI (DESIGN §4 rule 12). */
 export function pipelineDetails(state: PipelineState, nowMs: number): string {
-  const { id, held, frozen, lastGood, releases, knownBad, waits = [] } = pipelineStatus(state, nowMs);
+  const { id, held, frozen, lastGood, behind = [], releases, knownBad, waits = [] } = pipelineStatus(state, nowMs);
   const good = Object.entries(lastGood).map(
     ([action, { release, version }]) => `${action}: \`${version}\`, since release ${release}`,
   );
@@ -103,6 +107,13 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     frozen ? `**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC: ${frozen.reason}**` : '',
     held ? `**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : '',
     good.length > 0 ? list('In production', good) : 'Nothing was deployed yet.',
+    list(
+      'Left behind, and not tried again',
+      behind.map(
+        ({ units, version, release, bring }) =>
+          `${unitNames(units)}: not brought to \`${version}\` by release ${release}; \`${bring}\``,
+      ),
+    ),
     releases.length > 0 ? `Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}` : '',
     list(
       'Waiting',

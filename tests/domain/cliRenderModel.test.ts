@@ -249,6 +249,14 @@ Web UI  http://localhost:8233/p
     const schedule = { mode: 'manual', gates, next: null } as const;
     expect(renderPipeline(pipeline({ schedule }), view)).toContain(`Schedule:  ${words}\n`);
   });
+
+  test('shows what a follow-on left behind, and the command that brings it', () => {
+    const bring = 'conveyor release kvstore --artifact executable=kv:12';
+    const behind = [{ action: 'deploy', units: ['kvstore-y'], version: 'kv:12', release: 13, bring }];
+    const shown = renderPipeline(pipeline({ behind }), view);
+    expect(shown).toMatch(/Left behind\n  kvstore-y +not on kv:12 +since release 13 did not bring it\n/);
+    expect(shown).toContain(bring);
+  });
 });
 
 /** Rows as history gives them, by their ends. */

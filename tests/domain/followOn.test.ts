@@ -4,6 +4,7 @@ import { takePipeline } from '../../domain/pipeline/control';
 import { startable, thinned } from '../../domain/pipeline/queue';
 import { rolledBack } from '../../domain/pipeline/rollback';
 import { started, type PipelineState } from '../../domain/pipeline/state';
+import { pipelineStatus } from '../../domain/pipeline/view';
 import type { DeploySettled } from '../../domain/release/state';
 import { judgeWait } from '../../domain/release/waitFor';
 import { admittedOf, begunBy, deployOf, emergency, pipelineWith, rollback, toldOf, withAsked } from './admissionWorld';
@@ -148,4 +149,43 @@ describe('a follow-on', () => {
     const wait = { pipeline: 'kvstore', artifact: null, release: null };
     expect(judgeWait(following(), wait)).toMatchObject({ kind: 'reached', release: 2 });
   });
+});
+
+describe('what a follow-on did not bring is shown in the status of its pipeline', () => {
+  const failed = (version = 'kv:2'): DeploySettled => {
+    const deploy = deployed('deploy', 'cancelled', artifact(version));
+    return { ...deploy, result: { ...deploy.result, outcome: 'failed', classification: 'bad-failure' } };
+  };
+  const behind = (state: PipelineState) =>
+    (pipelineStatus(state, NOW).behind ?? []).map(
+      ({ action, units, version, release, bring }) => `${action}: ${units} on ${version}, ${release}: ${bring}`,
+    );
+  const bring = 'conveyor release kvstore --artifact executable=kv:2';
+  const left = over(following(), 3, failed());
+  const undone = deployed('deploy', { revertedBy: 'health' }, artifact('kv:2'));
+  const cancelled = { ...resultOf(3, []), state: 'cancelled', cause: 'operator' } as const;
+
+  test.each<[string, PipelineState, string[]]>([
+    ['nothing while it waits', following(), []],
+    ['nothing once it has', over(following(), 3, deployed('deploy', 'succeeded', artifact('kv:2'))), []],
+    ['its units where it failed, and what to type', left, [`deploy: kvstore-y on kv:2, 3: ${bring}`]],
+    [
+      'its units where a person gave it up',
+      settled(following(), cancelled, NOW),
+      [`deploy: kvstore-y on kv:2, 3: ${bring}`],
+    ],
+    [
+      'that it takes another version where it was reverted',
+      over(following(), 3, undone),
+      ['deploy: kvstore-y on kv:2, 3: conveyor release kvstore --artifact executable=NEWER'],
+    ],
+    [
+      'nothing once a newer version came through',
+      over(begunBy(left, manual()), 4, deployed('deploy', 'succeeded', artifact('kv:4'))),
+      [],
+    ],
+  ])('%s', (_, state, expected) => expect(behind(state)).toEqual(expected));
+
+  test('and in its history', () =>
+    expect(left.history.at(-1)).toMatchObject({ state: 'failed', followOn: { action: 'deploy', units: Y } }));
 });

@@ -1,0 +1,33 @@
+import type { Artifact } from '../artifact';
+import type { BehindView, HistoryRow } from '../views';
+import { isKnownBad, type GoodDeploy, type PipelineState } from './state';
+
+/**
+ * Units that a deploy left out, since they were unavailable, and that its follow-on did not bring to its version either: nobody
+ * tries again by itself. Gone once a newer version came through, or what it followed was undone.
+ */
+export const behindOf = (state: PipelineState): BehindView[] =>
+  Object.entries(state.good).flatMap(([action, deploys]) => {
+    const good = deploys.at(-1);
+    const row = good && lastFollowOn(state, action, good);
+    if (!good || !row?.followOn || row.state === 'succeeded' || isUnderWay(state, action, good)) return [];
+    const { units } = row.followOn;
+    return [{ action, units, version: good.version, release: row.number, bring: commandFor(state, good) }];
+  });
+
+const lastFollowOn = ({ history }: PipelineState, action: string, { release }: GoodDeploy): HistoryRow | undefined =>
+  history.findLast(({ trigger, followOn }) => trigger.of === release && followOn?.action === action);
+
+const isUnderWay = ({ active }: PipelineState, action: string, { release }: GoodDeploy): boolean =>
+  active.some(({ trigger, followOn }) => trigger.of === release && followOn?.action === action);
+
+/** The inputs of the release that brought the version, as a person would name them; a newer version where it is known to be bad. */
+function commandFor(state: PipelineState, { release, artifacts }: GoodDeploy): string {
+  const { spec, history } = state;
+  const all = [...(history.find(({ number }) => number === release)?.artifacts ?? []), ...artifacts];
+  const inputs = Object.keys(spec.artifacts).flatMap((name) => all.find((artifact) => artifact.name === name) ?? []);
+  const isBad = all.some((artifact) => isKnownBad(state, artifact) !== undefined);
+  const named = (artifact: Artifact) => (isBad ? `${artifact.name}=NEWER` : `${artifact.name}=${artifact.version}`);
+  const given = inputs.length === 0 ? ['NAME=VERSION'] : inputs.map(named);
+  return ['conveyor release', spec.pipeline, ...given.map((one) => `--artifact ${one}`)].join(' ');
+}
