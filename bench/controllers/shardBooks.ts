@@ -11,6 +11,8 @@ export interface TaskLook {
 export interface Standing {
   readonly updating: readonly string[];
   readonly pending: number;
+  /** Tasks whose switch board is down. */
+  readonly failed: number;
   /** Tasks that a batch could be made of: those that are updated, and those that wait and are not near a failure. */
   readonly able: readonly string[];
   readonly oneDown: number;
@@ -41,6 +43,7 @@ export class ShardBooks {
     return {
       updating,
       pending: waiting.length,
+      failed: failed.length,
       able: [...updating, ...waiting.filter((task) => !isNearFailure(task))],
       oneDown: downs.filter(({ count }) => count === 1).length,
       twoDown: downs.filter(({ count }) => count > 1).length,

@@ -9,6 +9,14 @@ describe('an update of a sharded store while a main switch board fails', () => {
     run = await runFigure14('x-msb1');
   });
 
+  test('has a thousand tasks, of which one board takes fifty down', () => {
+    const [first] = run.moments;
+    expect(first!.updating.length + first!.pending).toBe(1000);
+    const during = run.moments.filter(({ at }) => at >= FAILURE.from && at < FAILURE.until);
+    expect(new Set(during.map(({ failed }) => failed))).toEqual(new Set([50]));
+    expect(run.moments.filter(({ at, failed }) => at < FAILURE.from && failed > 0)).toEqual([]);
+  });
+
   test('goes in batches of nine tenths of what is possible at all, or more', () => {
     expect(run.waves.length).toBeGreaterThan(2);
     for (const { size, bound } of run.waves) {

@@ -1,4 +1,5 @@
 import { createSimulator } from '../../simulator/app';
+import { domainsOf } from '../../simulator/controllers/placement';
 import { UPDATING } from '../../simulator/twine/job';
 import type { JobView } from '../../simulator/twine/jobs';
 import { expectNoViolations, givenFleet, START, update, type TestFleet } from './simulatorFleet';
@@ -86,6 +87,43 @@ describe('controllers that come with the simulated world', () => {
     // At noon they are at 40 %: 160 of them would be at 50 %.
     const atOnce = mostUpdating(await watch(fleet));
     expect(Math.abs(atOnce - 40)).toBeLessThan(4);
+  });
+
+  test.each([
+    ['shard-aware', { shards: 300 }, 30, 15],
+    ['leader-last', { leader: 8 }, 9, 3],
+    ['load-adaptive', { limit: 0.9 }, 200, 150],
+  ])('%s lets a job become smaller, and its tasks start anew', async (kind, options, tasks, fewer) => {
+    const fleet = givenFleet();
+    await fleet.job('kv-x', { tasks, nSmall: '100%', budget: '100%', controller: { kind, ...options } });
+    await fleet.control('PATCH', '/jobs/kv-x', { tasks: fewer });
+    const look = async () => {
+      fleet.pass(1000);
+      return fleet.look('kv-x');
+    };
+    const sizes: number[] = [];
+    for (let second = 0; second < 60; second += 1) sizes.push((await look()).size);
+    expect(sizes.at(-1)).toBe(fewer);
+    await fleet.control('POST', '/jobs/kv-x/restart');
+    const down: number[] = [];
+    while ((await look()).restarting !== undefined && down.length < 300) down.push((await fleet.look('kv-x')).down);
+    expect(Math.max(...down)).toBeGreaterThan(0);
+    expect(Math.max(...down)).toBeLessThan(fewer);
+    expect(await fleet.look('kv-x')).toMatchObject({ size: fewer, running: fewer });
+  });
+
+  test('a store has its domains of whole switch boards, or of single tasks where there are fewer boards than replicas', () => {
+    const slots = [0, 1, 2, 3, 4, 5, 6];
+    expect(domainsOf(slots, 4, 3)).toEqual([
+      [0, 3, 4],
+      [1, 5],
+      [2, 6],
+    ]);
+    expect(domainsOf(slots, 2, 3)).toEqual([
+      [0, 3, 6],
+      [1, 4],
+      [2, 5],
+    ]);
   });
 
   test.each([
