@@ -15,21 +15,25 @@ export interface SnapshotUnit extends Unit {
 }
 
 /**
- * The units that the updates of some phases went to; the others have nothing to go back from. `reached`: those that any update
- * was sent to, where that is known, since a phase may have left some out.
+ * The units that the updates of some phases went to; the others have nothing to go back from, and before there is a plan that is
+ * all of them. `reached`: those that any update was sent to, where that is known, since a phase may have left some out.
  */
-export function touchedUnits(
-  plan: DeployPlan,
-  snapshot: readonly SnapshotUnit[],
-  updates: readonly string[],
-  reached: readonly string[] | null = null,
-): Unit[] {
-  const sent = plan.phases.filter(({ key }) => updates.some((id) => phaseOfUpdate(id) === String(key)));
+export function touchedUnits({ plan, snapshot, updates, reached = null }: Deployed): Unit[] {
+  const sent = (plan?.phases ?? []).filter(({ key }) => updates.some((id) => phaseOfUpdate(id) === String(key)));
   const planned = snapshot.filter(({ joined }) => !joined);
   const there = (phase: PhasePlan) => unitsOf(phase, phase.kind === 'completion' ? snapshot : planned);
   const touched = new Set(sent.flatMap((phase) => there(phase).map(({ id }) => id)));
   const sentTo = reached && new Set(reached);
   return snapshot.filter(({ id }) => touched.has(id) && (sentTo === null || sentTo.has(id)));
+}
+
+/** What a deploy knows of its updates, as its record has it. */
+interface Deployed {
+  readonly snapshot: readonly SnapshotUnit[];
+  readonly plan: DeployPlan | null;
+  /** Update ids that went out. */
+  readonly updates: readonly string[];
+  readonly reached?: readonly string[] | null;
 }
 
 const versionBefore = (unit: Unit, lastGood: string | null, deployed: string | undefined): string | null =>
@@ -44,22 +48,14 @@ export const asBefore = (units: readonly Unit[], revertTo: Readonly<Record<strin
 
 /** What a later deploy has to know in order to revert what this one leaves behind: unit id to version, where one is known. */
 export function inheritance(
-  { snapshot, plan, updates, reached = null }: Deployed,
+  deployed: Deployed,
   { revertTo = {}, lastGood, version }: Inherited,
 ): Record<string, string> {
-  const touched = plan === null ? [] : touchedUnits(plan, snapshot, updates, reached);
-  const own = touched.flatMap((unit) => {
+  const own = touchedUnits(deployed).flatMap((unit) => {
     const before = versionBefore(unit, lastGood, version);
     return before === null ? [] : [[unit.id, before] as const];
   });
   return { ...revertTo, ...Object.fromEntries(own) };
-}
-
-interface Deployed {
-  readonly snapshot: readonly Unit[];
-  readonly plan: DeployPlan | null;
-  readonly updates: readonly string[];
-  readonly reached?: readonly string[] | null;
 }
 
 interface Inherited {

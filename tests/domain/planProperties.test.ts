@@ -165,7 +165,7 @@ describe('every revert', () => {
         const plan = planFor(phases, units);
         const updates = push(fleetOf(units), plan, units, upTo);
         const sent = plan.phases.slice(0, upTo).flatMap((phase) => targetsOf(phase, units, plan));
-        const touched = touchedUnits(plan, units, updates);
+        const touched = touchedUnits({ plan, snapshot: units, updates });
         expect(ids(touched)).toEqual([...new Set(sent.map((target) => target.unit))].sort());
         const revert = planRevert(touched, null, updates, 60_000, DEPLOYED);
         expect('targets' in revert && ids(revert.targets.map((target) => ({ id: target.unit })))).toEqual(ids(touched));
@@ -179,7 +179,7 @@ describe('every revert', () => {
         const plan = planFor(phases, units);
         const fleet = fleetOf(units);
         const updates = push(fleet, plan, units, upTo);
-        const revert = planRevert(touchedUnits(plan, units, updates), null, updates, 60_000, DEPLOYED);
+        const revert = planRevert(touchedUnits({ plan, snapshot: units, updates }), null, updates, 60_000, DEPLOYED);
         for (const { unit: name, version, updatedBy = [] } of 'targets' in revert ? revert.targets : [])
           for (const task of fleet.get(name)!)
             if (task.update !== null && updatedBy.includes(task.update)) Object.assign(task, { version });
@@ -199,11 +199,11 @@ describe('every revert', () => {
         const plan = planFor(phases, units);
         const sent = Math.min(upTo, plan.phases.length - 1);
         const updates = push(fleetOf(units), plan, units, sent);
-        expect(ids(touchedUnits(plan, [...units, ...joined], updates))).toEqual(
-          ids(touchedUnits(plan, units, updates)),
+        expect(ids(touchedUnits({ plan, snapshot: [...units, ...joined], updates }))).toEqual(
+          ids(touchedUnits({ plan, snapshot: units, updates })),
         );
         const completion = updateId('deploy/kv/2/deploy/1', plan.phases.length - 1, 1);
-        expect(ids(touchedUnits(plan, all, [...updates, completion]))).toEqual(ids(all));
+        expect(ids(touchedUnits({ plan, snapshot: all, updates: [...updates, completion] }))).toEqual(ids(all));
       }),
     );
   });

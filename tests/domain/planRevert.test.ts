@@ -133,7 +133,7 @@ test('a unit that no update went to has nothing to go back from', () => {
       { ...phase, key: 1, name: 'second', scope: '*', amount: { all: true } as const },
     ],
   };
-  const ids = (updates: string[]) => touchedUnits(plan, units, updates).map(({ id }) => id);
+  const ids = (updates: string[]) => touchedUnits({ plan, snapshot: units, updates }).map(({ id }) => id);
   expect(ids(['deploy/kv/2/deploy/1/0/1'])).toEqual(['x']);
   expect(ids(UPDATES)).toEqual(['x', 'y']);
   expect(ids([])).toEqual([]);

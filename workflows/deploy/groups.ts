@@ -8,10 +8,10 @@ export const isParallel = ({ input }: DeployRun): boolean => input.spec.mode ===
 
 /** How the groups that were updated so far are judged; undefined unless in parallel mode. */
 export function groupRules(run: DeployRun): GroupRules | undefined {
-  const { plan, snapshot, skipped, updates, pausedGroups } = run.record;
-  if (!isParallel(run) || plan === null) return undefined;
+  const { skipped, pausedGroups } = run.record;
+  if (!isParallel(run) || run.record.plan === null) return undefined;
   const { pauseBy, maxPaused } = run.input.spec;
-  const touched = present({ snapshot: touchedUnits(plan, snapshot, updates), skipped });
+  const touched = present({ snapshot: touchedUnits(run.record), skipped });
   const groups = groupsOf(touched, pauseBy);
   return { groups, limit: limitOf(maxPaused, groups.length), paused: pausedGroups.map(({ group }) => group) };
 }

@@ -42,9 +42,8 @@ export async function shiftForward(run: DeployRun, phase: PhasePlan, control: Up
 
 /** Before a revert takes tasks back nothing goes to them any more. */
 export async function shiftBack(run: DeployRun, leave: () => boolean): Promise<void> {
-  const { plan, snapshot, updates, reached } = run.record;
-  if (!run.input.spec.lockstep || plan === null) return;
-  const units = touchedUnits(plan, snapshot, updates, reached).map(({ id }) => id);
+  if (!run.input.spec.lockstep || run.record.plan === null) return;
+  const units = touchedUnits(run.record).map(({ id }) => id);
   const answer = await shift(run, { step: 'revert', units, percent: 0 }, leave);
   if (answer && 'refused' in answer) run.note('trouble', `shifting the traffic back was refused: ${answer.refused}`);
   else run.note('traffic-shifted', `no traffic goes to ${run.input.version} any more`);

@@ -196,11 +196,11 @@ export class DeployRun {
 
   /** Back to what ran before, from all that was updated so far; null when nothing was. */
   planRevert(): ReturnType<typeof planRevert> | null {
-    const { snapshot, updates, plan, reached } = this.record;
+    const { updates, plan } = this.record;
     if (updates.length === 0 || plan === null) return null;
     const timeoutMs = plan.phases.at(-1)?.updateTimeoutMs ?? 0;
     const { lastGood, version } = this.input;
-    return planRevert(touchedUnits(plan, snapshot, updates, reached), lastGood, updates, timeoutMs, version);
+    return planRevert(touchedUnits(this.record), lastGood, updates, timeoutMs, version);
   }
 
   /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, another release, in this order. */
