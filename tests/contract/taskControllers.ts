@@ -30,6 +30,16 @@ export function describeTaskController(name: string, makeSubject: () => Promise<
       expect(Math.max(...atOnce)).toBeLessThan(manager.size);
     });
 
+    test.each(['restart', 'move', 'stop'] as const)(
+      'lets each task %s in the end, as it lets them be updated',
+      async (kind) => {
+        manager.waiting = manager.waiting.map(({ id, task }) => ({ id, task, kind }));
+        const atOnce = await manager.finish();
+        expect(manager.done).toHaveLength(manager.size);
+        expect(Math.max(...atOnce)).toBeLessThan(manager.size);
+      },
+    );
+
     test('answers the same call in the same way', async () => {
       const first = await manager.call();
       expect(await manager.repeat()).toEqual(first);

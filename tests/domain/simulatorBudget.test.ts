@@ -149,12 +149,14 @@ test('the checkers see a broken budget: a task that an update stops beyond it is
   const memories = new Map<string, unknown>();
   const see = (event: Parameters<typeof budgetChecker.see>[0]): string | null =>
     budgetChecker.see(event, memories, undefined as never);
-  const stop = (slot: number, why: 'update' | 'fault') =>
+  const stop = (slot: number, why: 'update' | 'fault' | 'restart' | 'resize') =>
     see({ kind: 'task', job: 'j', slot, from: 'running', to: 'updating', why, update: 'u', previous: null });
   see({ kind: 'job-sized', job: 'j', size: 10, budget: { percent: 20 } });
   expect(stop(0, 'update')).toBeNull();
   expect(stop(1, 'fault')).toBeNull();
   expect(stop(2, 'update')).toContain('3 tasks unavailable, 2 allowed');
+  expect(stop(3, 'restart')).toContain('4 tasks unavailable, 2 allowed');
+  expect(stop(4, 'resize')).toBeNull();
 });
 
 test('tasks that are down are restarted first and cost no budget', async () => {
