@@ -15,8 +15,8 @@ export async function cannotShift(run: DeployRun): Promise<Ending | undefined> {
   if (!run.input.spec.lockstep) return undefined;
   const answer = await shift(run, { step: 'plan', units: [], percent: 0 }, () => run.stop() !== null);
   if (answer === undefined || ('value' in answer && answer.value)) return undefined;
-  const reason =
-    'refused' in answer ? answer.refused : `${run.input.spec.pushType} has no shiftTraffic, which lockstep needs`;
+  if ('refused' in answer) return { kind: 'failed', reason: answer.refused, fault: 'conveyor' };
+  const reason = `${run.input.spec.pushType} has no shiftTraffic, which lockstep needs`;
   return { kind: 'failed', reason, fault: 'change' };
 }
 

@@ -1,0 +1,172 @@
+import type { DeployResult } from '../../domain/deploy/state';
+import { DEFAULT_SETTINGS } from '../../domain/settings';
+import { deploying, type LoneDeploy } from './deploys';
+import { FaultWorld, PROTOCOLS, type Service, type Trouble } from './faultWorld';
+import { CALM, flow } from './flows';
+import { HOUR, MINUTE } from './world';
+
+export interface Mode {
+  /** What happens to each method. */
+  readonly trouble: Trouble | null;
+  /** Rubbish is no outage: what was refused waits for a person, who lets it go on, or starts it again. */
+  readonly minded?: true;
+  /** It lasts: tasks start slowly, so that a phase is still under way when it is over, and everybody looks less often. */
+  readonly lasts?: true;
+}
+
+/** What a user may rely on, whatever goes wrong: the same end, and nothing done twice. */
+export function describeFaults(title: string, mode: Mode): void {
+  describe(title, () => {
+    let faults: FaultWorld;
+    beforeAll(async () => {
+      faults = await FaultWorld.open(mode.lasts ? 2 * HOUR : 4 * MINUTE);
+      for (const service of Object.keys(PROTOCOLS) as Service[]) await faults.breaks(mode.trouble, service);
+    });
+    afterAll(() => faults.world.close());
+
+    test('a deploy that is paused, resumed and loses a phase updates every task once', () => deploys(faults, mode));
+    if (!mode.lasts)
+      test('a bad version is reverted, and no task is restarted more often than that takes', () =>
+        reverts(faults, mode));
+    test('of the runs of an action service one succeeds, none is left over, and one that is cancelled stops', () =>
+      runsActions(faults));
+    test('what a finder found makes one release', () => sweeps(faults));
+    test('all of that happened to every method of every protocol', () => expect(faults.spared()).toEqual([]));
+  });
+}
+
+/** A deploy in these circumstances, and the person who looks after it. */
+class Push {
+  constructor(
+    private readonly faults: FaultWorld,
+    private readonly mode: Mode,
+    private deploy: LoneDeploy,
+  ) {}
+
+  static async begin(faults: FaultWorld, mode: Mode, release: number, deploy: object): Promise<Push> {
+    const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, trackIntervalMs: everyMs(mode) };
+    const spec = { healthInterval: '5m', completion: { bake: '10m', updateTimeout: '24h' }, ...deploy } as const;
+    const begin = () => deploying(faults.world, { release, settings }, spec);
+    const push = new Push(faults, mode, await begin());
+    const isPlanned = async () => (await push.deploy.status()).phases.length > 0;
+    for (;;) {
+      await push.until('it is planned, or cannot be', async () => (await isPlanned()) || push.hasEnded());
+      if (await isPlanned()) return push;
+      expect(await push.deploy.ended()).toMatchObject({ outcome: 'failed', classification: 'bad-failure' });
+      push.deploy = await begin();
+    }
+  }
+
+  /** Lets time pass. Somebody lets go on what was refused, after a while: what was in flight has come up by then. */
+  until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+    const { world } = this.faults;
+    const mindedly = async () => {
+      const { paused } = await this.deploy.status();
+      const isSeen = paused?.by === 'dependency' && (await world.now()) - Date.parse(paused.at) > 6 * MINUTE;
+      if (this.mode.minded && isSeen) await this.deploy.command('resume').catch(() => undefined);
+      return holds();
+    };
+    return world.until(what, mindedly, { stepMs: everyMs(this.mode), withinMs: 72 * HOUR });
+  }
+
+  async pauseAndResume(): Promise<void> {
+    await this.deploy.command('pause');
+    await this.until('the updates pause', () => this.faults.effects('twine', 'pauseUpdates').length > 0);
+    // Unless that was done already, by the person who looks after it.
+    await this.deploy.command('resume').catch(() => undefined);
+    await this.until('the updates go on', () => this.faults.effects('twine', 'resumeUpdates').length > 0);
+    await this.until('it goes on', async () => (await this.deploy.status()).paused === null);
+  }
+
+  skipPhase(): Promise<unknown> {
+    return this.deploy.command('skip-phase');
+  }
+
+  async ended(): Promise<DeployResult> {
+    await this.until('it ended', () => this.hasEnded());
+    return this.deploy.ended();
+  }
+
+  private async hasEnded(): Promise<boolean> {
+    return (await this.deploy.status()).state === 'ended';
+  }
+}
+
+const everyMs = ({ lasts }: Mode): number => (lasts ? 10 * MINUTE : MINUTE);
+
+const UPDATED = {
+  'kvstore-x': { versions: { 'kv:2': 6 }, jobVersion: 'kv:2' },
+  'kvstore-y': { versions: { 'kv:2': 3 }, jobVersion: 'kv:2' },
+};
+
+async function deploys(faults: FaultWorld, mode: Mode): Promise<void> {
+  const pace = { bake: '10m', updateTimeout: '24h' };
+  const phases = [
+    { name: 'some', scope: '*', amount: 1, ...pace },
+    { name: 'most', scope: 'region:x', amount: 5, ...pace },
+  ];
+  const push = await Push.begin(faults, mode, 2, { lockstep: true, phases });
+  // The first time was only to ask whether it can be done.
+  await faults.breaks(mode.trouble, 'twine', ['shiftTraffic']);
+  const updated = async () => (await faults.world.jobs())[0]?.versions['kv:2'] ?? 0;
+  await push.until('most are under way', async () => (await updated()) > 1);
+  await push.pauseAndResume();
+  await push.skipPhase();
+  expect(await push.ended()).toMatchObject({ outcome: 'succeeded', classification: 'success' });
+  expect(await faults.jobs()).toEqual(UPDATED);
+  expect(await faults.starts()).toEqual(Array.from({ length: 9 }, () => 2));
+  // Where the answer to an update was rubbish, a second one brings what the first has not.
+  expect(faults.effects('twine', 'executeUpdates')).toHaveLength(mode.minded ? 4 : 3);
+  expect(faults.effects('twine', 'shiftTraffic')).toHaveLength(2);
+}
+
+async function reverts(faults: FaultWorld, mode: Mode): Promise<void> {
+  const methods = ['needsPush', 'executeUpdates', 'trackUpdates', 'cancelUpdates', 'runHealthChecks'];
+  await faults.world.describeVersion('kv:3', { errorRatio: 0.3, afterMs: 2 * MINUTE });
+  await faults.breaks(mode.trouble, 'twine', methods);
+  const push = await Push.begin(faults, mode, 3, { phases: [{ name: 'some', scope: '*', amount: 2, bake: '20m' }] });
+  expect(await push.ended()).toMatchObject({ outcome: 'reverted', classification: 'good-failure' });
+  expect(await faults.jobs()).toEqual(UPDATED);
+  expect((await faults.starts()).sort()).toEqual([2, 2, 2, 2, 2, 4, 4, 4, 4]);
+}
+
+async function runsActions({ world }: FaultWorld): Promise<void> {
+  const states = () => [...world.simulator.simulation.state.runs.values()].map(({ state }) => state);
+  const start = async (pipeline: string, samples: number): Promise<void> => {
+    const profile = {
+      ...{ type: 'custom' as const, inputs: ['executable'], outputs: ['profile'] },
+      retry: { attempts: 3, backoff: '1s' },
+      with: { service: 'profile', samples, jobs: ['kvstore-x', 'kvstore-y'] },
+    };
+    await world.apply(flow({ profile }, { pipeline }), CALM);
+    await world.release(pipeline, 'kv:2');
+  };
+  await start('profiled', 5);
+  expect(await world.ended('profiled', 1)).toMatchObject({ state: 'succeeded' });
+  await start('unwanted', 1_000_000);
+  await world.until('it runs', () => Promise.resolve(states().includes('running')));
+  await world.command('release/unwanted/1', 'cancel');
+  expect(await world.ended('unwanted', 1)).toMatchObject({ state: 'cancelled' });
+  expect(states().filter((state) => state === 'succeeded')).toHaveLength(1);
+  expect(states()).not.toContain('running');
+}
+
+async function sweeps({ world }: FaultWorld): Promise<void> {
+  const commits = { repository: 'kv', branch: 'main' };
+  const tested = { type: 'custom' as const, inputs: ['source'], with: { service: 'slow' } };
+  await world.apply(
+    flow({ tested }, { pipeline: 'found', artifacts: { source: { finder: 'commits', with: commits } } }),
+  );
+  await world.control('POST', '/control/commits', { ...commits, revision: 'c1' });
+  // As its Schedule does: another sweep after each that ended, however it ended.
+  for (const nth of [1, 2, 3]) {
+    const sweep = await world.client.workflow.start('artifactSweep', {
+      ...{ workflowId: `sweep/${nth}`, taskQueue: world.taskQueue },
+      args: [{ finder: 'commits', heartbeatTimeoutMs: HOUR }],
+    });
+    const isOver = async () => (await sweep.describe()).status.name !== 'RUNNING';
+    await world.until('the sweep is over', isOver, { stepMs: MINUTE });
+  }
+  expect(await world.ended('found', 1)).toMatchObject({ state: 'succeeded' });
+  await expect(world.releaseStatus('found', 2)).rejects.toThrow('not found');
+}
