@@ -73,3 +73,15 @@ test('an emergency does not wait for it', async () => {
   const deploy = await push({}, { emergency: { skipBake: false } });
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', skipped: ['kvstore-x'] });
 });
+
+test('a first phase of which no task could be updated in time goes on when a person resumes, although there is nothing to judge', async () => {
+  const pre = [{ service: 'slow', with: { takesMs: 5 * MINUTE } }];
+  const deploy = await push({ onUnitUnavailable: 'pause', phases: [{ ...FIRST, pre }] });
+  await deploy.reaches(({ state }) => state === 'preprocessing');
+  const fault = await lose('x');
+  expect((await isPaused(deploy)).paused).toMatchObject({ by: 'timeout' });
+  await restore(fault);
+  await world.sleep(10 * MINUTE);
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+});

@@ -1,4 +1,7 @@
+import { patched } from '@temporalio/workflow';
 import { skipsOf } from '../../domain/deploy/control';
+import { isUntried } from '../../domain/deploy/unavailable';
+import { insist } from './dependable';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import type { DeployRun } from './run';
 
@@ -115,6 +118,19 @@ async function tryToResume(run: DeployRun): Promise<void> {
   if (waited.kind === 'woken') return;
   const report = reportOf(waited);
   if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
+  if (report.verdict === 'inconclusive' && (await isUntouched(run)))
+    return run.unpause(`resumed by ${asked.actor}; nothing is updated yet, so that there is nothing to judge`);
   const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
   if (kept !== undefined) run.stayPaused(`${asked.actor} resumed it, but ${kept}`);
+}
+
+/** Whether no update that was sent has reached any task. */
+async function isUntouched(run: DeployRun): Promise<boolean> {
+  if (!isUntried(run.record) || !patched('resume-untouched')) return false;
+  for (const id of run.record.updates.filter((one) => one !== run.unsent)) {
+    const leave = () => run.stop() !== null;
+    const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, id), leave);
+    if (seen === undefined || 'refused' in seen || seen.value.some(({ updated }) => updated > 0)) return false;
+  }
+  return run.stop() === null;
 }
