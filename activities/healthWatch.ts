@@ -8,6 +8,7 @@ import {
   type HealthFold,
   type HealthSkips,
 } from '../domain/health/fold';
+import { withRecent, type PastRow } from '../domain/health/recent';
 import type { Verdict } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
 import type { HealthRow } from '../domain/views';
@@ -33,6 +34,8 @@ export interface HealthWatch {
   readonly heartbeatTimeoutMs: number;
   /** What earlier watches of this phase had seen, for checks with `for`. */
   readonly fold: HealthFold | null;
+  /** What earlier watches of this deploy had observed, for people to see where it goes. */
+  readonly recent?: readonly PastRow[];
   /** Parallel mode: groups are judged by themselves; with `stopAtChange` it ends once others are to be paused than are. */
   readonly groups?: GroupRules & { readonly stopAtChange: boolean };
 }
@@ -63,6 +66,7 @@ type Evaluate = (
 export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch): Promise<HealthReport> {
   const before = Context.current().info.heartbeatDetails as Partial<HealthSeen> | undefined;
   let fold = before?.fold ?? watch.fold ?? NO_HISTORY;
+  let rows: readonly PastRow[] = before?.rows ?? watch.recent ?? [];
   let paused = before?.paused ?? watch.groups?.paused ?? [];
   return poll<HealthReport, HealthSeen>(
     { clock, intervalMs: watch.intervalMs, heartbeatTimeoutMs: watch.heartbeatTimeoutMs },
@@ -70,8 +74,8 @@ export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch
       const response = await evaluate(requestOf(watch, now));
       const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
       const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
-      const folded = foldIn(fold, input, watch.groups && { ...watch.groups, paused });
-      fold = folded.fold;
+      const folded = withRows(foldIn(fold, input, watch.groups && { ...watch.groups, paused }), rows);
+      ({ fold, rows } = folded);
       paused = namesOf(folded);
       if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
       const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
@@ -82,6 +86,11 @@ export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch
 }
 
 type Folded = FoldResult & Partial<Pick<GroupVerdicts, 'paused'>>;
+
+const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
+  ...folded,
+  rows: withRecent(folded.rows, before),
+});
 
 const namesOf = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
 

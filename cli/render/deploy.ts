@@ -1,6 +1,7 @@
 import { wholeSeconds, ago, clock, deployWord, PAUSED, took, until, VERDICT_SIGNS } from './words';
 import { alignRows, cut, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
+import { sparkline } from '../../domain/sparkline';
 import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../../domain/views';
 
 /** A deploy for people: what, state, why it waits and until when; phases; health; what happened; what to type next. */
@@ -40,7 +41,7 @@ export function healthSection(rows: readonly HealthRow[], view: View, colors: Co
   const aligned = alignRows(
     shown.map((row) => {
       const { glyph, tone } = VERDICT_SIGNS[row.verdict];
-      return [`  ${tint(colors, tone, `${glyph} ${row.verdict}`)}`, row.unit, row.check, measured(row)];
+      return [`  ${tint(colors, tone, `${glyph} ${row.verdict}`)}`, row.unit, row.check, measured(row), trendOf(row)];
     }),
   );
   const lines = aligned.flatMap((line, at) => [line, ...sentenceOf(shown[at], view, colors)]);
@@ -142,6 +143,8 @@ function measured(row: HealthRow): string {
   if (row.threshold !== null) parts.push(`limit ${figure(row.threshold)}`);
   return `${parts.join(', ')} (${row.samples} sample${row.samples === 1 ? '' : 's'})`;
 }
+
+const trendOf = ({ recent = [], threshold }: HealthRow): string => sparkline(recent, threshold);
 
 const figure = (value: number): string => String(Number(value.toPrecision(3)));
 

@@ -1,3 +1,4 @@
+import { sparkline } from '../sparkline';
 import { aligned, block, list, moment, sections } from '../markdown';
 import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
@@ -53,5 +54,7 @@ function phaseRow(phase: PhaseView): string[] {
   return [`${GLYPHS[state]} ${name}`, `${amount} of ${scope}`, state, counts, more];
 }
 
-const healthLine = ({ unit, check, verdict, reason }: HealthRow): string =>
-  `${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${verdict}: ${reason}`;
+function healthLine({ unit, check, verdict, reason, recent = [], threshold }: HealthRow): string {
+  const line = sparkline(recent, threshold);
+  return `${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${line === '' ? '' : `${line} `}${verdict}: ${reason}`;
+}

@@ -25,7 +25,8 @@ export interface Evidence {
   readonly test?: RankTest | undefined;
 }
 
-const SEVERITY: Readonly<Record<Verdict, number>> = { healthy: 0, inconclusive: 1, errored: 2, unhealthy: 3 };
+/** The order of verdicts, the best first. */
+export const SEVERITY: Readonly<Record<Verdict, number>> = { healthy: 0, inconclusive: 1, errored: 2, unhealthy: 3 };
 
 /** The worst of some verdicts, in the order healthy < inconclusive < errored < unhealthy; of none, inconclusive. */
 export function worst(verdicts: readonly Verdict[]): Verdict {

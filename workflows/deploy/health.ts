@@ -5,6 +5,7 @@ import { withHealth } from '../../domain/deploy/state';
 import { present } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
+import { pastRows } from '../../domain/health/recent';
 import type { Verdict } from '../../domain/health/verdict';
 import type { HealthCheck } from '../../domain/spec/health';
 import { patientPushWatchers, pushWatchers } from '../proxies';
@@ -92,6 +93,7 @@ async function evaluate(
           intervalMs: spec.healthInterval,
           heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
           fold: fold ?? null,
+          recent: pastRows(run.record.health),
           ...(groups ? { groups: { ...groups, stopAtChange } } : {}),
         },
       ]),

@@ -1,0 +1,15 @@
+const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
+
+/**
+ * Values as bars, oldest first: `▁▁▂▆█`. They are drawn between the lowest and the highest, with the limit among them
+ * where there is one, so that what is far from its limit looks calm. Empty for less than two values.
+ */
+export function sparkline(values: readonly number[], limit: number | null): string {
+  const finite = values.filter(Number.isFinite);
+  if (finite.length < 2) return '';
+  const all = limit === null || !Number.isFinite(limit) ? finite : [...finite, limit];
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const barOf = (value: number): string =>
+    BARS[high === low ? 0 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))] ?? BARS[0];
+  return finite.map(barOf).join('');
+}
