@@ -1,6 +1,7 @@
-import type { DeployStatus } from '../../domain/views';
+import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView, VirtualWorld } from '../workflows/world';
-import { deploysOf } from './play';
+import { judgeSteps } from './judgeSteps';
+import { deploysOf, releasesOf, type Deploy } from './play';
 import type { Scenario } from './scenario';
 
 const OUTCOMES = ['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed'];
@@ -13,17 +14,19 @@ const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Everything that holds at the end of any story: no checker complained, deploys ended in words, and the fleet is as they say. */
-export async function judge(world: VirtualWorld, { pipeline }: Scenario): Promise<void> {
+export async function judge(world: VirtualWorld, { pipeline, source }: Scenario): Promise<void> {
+  const releases = await releasesOf(world, pipeline);
   const deploys = await deploysOf(world, pipeline);
-  const jobs = await world.jobs();
   for (const deploy of deploys) {
     expect(OUTCOMES).toContain(deploy.outcome);
     expect(CLASSIFIED[deploy.outcome ?? '']).toContain(deploy.classification);
     expectAccounts(deploy);
+    judgeSteps(world.slow.runs, deploy);
   }
-  const last = deploys.filter(({ phases }) => phases.some(({ startedAt }) => startedAt !== null)).at(-1);
-  if (last?.outcome === 'succeeded') expectDeployed(last, jobs);
-  if (last?.outcome === 'reverted') expectGone(last, jobs);
+  const jobs = await world.jobs();
+  for (const job of jobs) expectSettled(job, deploys);
+  for (const deploy of deploys) expectFollowed(deploy, releases);
+  if (source.emergency?.approvals) for (const release of releases) expectApproved(release, deploys);
   expect(await world.control('GET', '/control/violations')).toEqual([]);
 }
 
@@ -32,19 +35,57 @@ function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {
   expect(accounted).toBe(Date.parse(endedAt ?? '') - Date.parse(startedAt));
 }
 
-/** Every task but those that it reported, and whatever starts from now on. */
-function expectDeployed({ version, phases }: DeployStatus, jobs: readonly JobView[]): void {
-  for (const job of jobs) {
-    expect([job.name, job.jobVersion]).toEqual([job.name, version]);
-    const reported = phases.at(-1)?.units.find(({ id }) => id === job.name);
-    const left = job.size - (job.versions[version] ?? 0);
-    expect(left).toBeLessThanOrEqual(Math.max(0, (reported?.targeted ?? 0) - (reported?.updated ?? 0)));
-  }
+/** The fleet is as the last deploy of a job says; one that was stopped, or left the job out, says nothing. */
+function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
+  const last = deploys.filter((deploy) => touches(deploy, job)).at(-1);
+  if (last === undefined || last.skipped?.includes(job.name)) return;
+  if (last.outcome === 'succeeded') expectDeployed(last, job);
+  if (last.outcome === 'reverted') expectGone(last, job);
 }
 
-function expectGone({ version }: DeployStatus, jobs: readonly JobView[]): void {
-  for (const job of jobs) {
-    expect(Object.keys(job.versions)).not.toContain(version);
-    expect(job.jobVersion).not.toBe(version);
-  }
+function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): boolean {
+  const isOf = (units: readonly { readonly id: string }[]) => units.some(({ id }) => id === name);
+  if (outcome === 'reverted') return isOf(revert?.units ?? []);
+  if (outcome === 'succeeded') return isOf(phases.flatMap(({ units }) => units));
+  return phases.some(({ startedAt }) => startedAt !== null);
+}
+
+/** Every task but those that it reported, and whatever starts from now on. */
+function expectDeployed({ version, phases }: DeployStatus, job: JobView): void {
+  expect([job.name, job.jobVersion]).toEqual([job.name, version]);
+  const reported = phases.at(-1)?.units.find(({ id }) => id === job.name);
+  const left = job.size - (job.versions[version] ?? 0);
+  expect(left).toBeLessThanOrEqual(Math.max(0, (reported?.targeted ?? 0) - (reported?.updated ?? 0)));
+}
+
+function expectGone({ version, revert }: DeployStatus, job: JobView): void {
+  const back = revert?.units.find(({ id }) => id === job.name)?.toVersion;
+  expect([job.name, job.jobVersion]).toEqual([job.name, back]);
+  if (back !== version) expect(Object.keys(job.versions)).not.toContain(version);
+}
+
+/** What a deploy left out is brought to its version by releases that follow, or the last of them says why not. */
+function expectFollowed(deploy: Deploy, releases: readonly ReleaseStatus[]): void {
+  const { outcome, skipped = [], release } = deploy;
+  if (outcome !== 'succeeded' || skipped.length === 0) return;
+  const { trigger } = releases.find(({ number }) => number === release) as ReleaseStatus;
+  const of = trigger.kind === 'follow-on' ? trigger.of : release;
+  const next = releases.find(
+    ({ number, trigger: why }) => number > release && why.kind === 'follow-on' && why.of === of,
+  );
+  const newer = releases.find(({ number, trigger: why }) => number > release && why.of !== of);
+  expect(next ?? newer).toBeDefined();
+  if (next?.state !== 'succeeded') expect(next === undefined || next.cause !== null || why(next)).toBeTruthy();
+}
+
+const why = ({ actions }: ReleaseStatus) =>
+  actions.find(({ state }) => state === 'failed' || state === 'cancelled')?.message;
+
+/** An emergency that others have to approve deploys nothing before one of them has. */
+function expectApproved({ number, trigger, commands }: ReleaseStatus, deploys: readonly Deploy[]): void {
+  if (trigger.kind !== 'emergency' || !deploys.some(({ release }) => release === number)) return;
+  const approvals = commands.filter(
+    ({ verb, accepted, actor }) => verb === 'pick' && accepted && actor !== trigger.actor,
+  );
+  expect(approvals).not.toEqual([]);
 }

@@ -1,10 +1,11 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineState } from '../../domain/pipeline/state';
-import type { DeployStatus } from '../../domain/views';
+import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { CALM } from '../workflows/flows';
 import { HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
-import { HORIZON_MS, type Happening, type Scenario } from './scenario';
+import { HORIZON_MS } from './dice';
+import type { Happening, Scenario } from './scenario';
 
 const DAY = 24 * HOUR;
 /** How long a person who tidies up may take. */
@@ -21,19 +22,34 @@ export async function play(world: VirtualWorld, scenario: Scenario, log: (line: 
   await story.tend();
 }
 
+/** The deploy of a release, by the number of that. */
+export type Deploy = DeployStatus & { readonly release: number };
+
 /** The deploys of a pipeline's releases, oldest first; a release that ended before its deploy has none. */
-export async function deploysOf(world: VirtualWorld, pipeline: string): Promise<DeployStatus[]> {
-  const { nextNumber } = await world.pipeline(pipeline).query<PipelineState>('pipeline');
-  const numbers = Array.from({ length: nextNumber - 1 }, (_, index) => index + 1);
+export async function deploysOf(world: VirtualWorld, pipeline: string): Promise<Deploy[]> {
+  const numbers = await numbersOf(world, pipeline);
   const found = await Promise.all(numbers.map((number) => deployOf(world, pipeline, number)));
   return found.filter((status) => status !== null);
 }
 
-const deployOf = (world: VirtualWorld, pipeline: string, release: number): Promise<DeployStatus | null> =>
-  world.deployStatus(pipeline, release).catch((error: unknown) => {
+export async function releasesOf(world: VirtualWorld, pipeline: string): Promise<ReleaseStatus[]> {
+  const numbers = await numbersOf(world, pipeline);
+  return Promise.all(numbers.map((number) => world.releaseStatus(pipeline, number)));
+}
+
+async function numbersOf(world: VirtualWorld, pipeline: string): Promise<number[]> {
+  const { nextNumber } = await world.pipeline(pipeline).query<PipelineState>('pipeline');
+  return Array.from({ length: nextNumber - 1 }, (_, index) => index + 1);
+}
+
+async function deployOf(world: VirtualWorld, pipeline: string, release: number): Promise<Deploy | null> {
+  try {
+    return { ...(await world.deployStatus(pipeline, release)), release };
+  } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
-  });
+  }
+}
 
 class Story {
   private startMs = 0;
@@ -86,7 +102,8 @@ class Story {
 
   private async help(release: number): Promise<void> {
     const deploy = await deployOf(this.world, this.scenario.pipeline, release);
-    if (deploy === null || deploy.state === 'ended' || deploy.paused === null) return;
+    const stands = deploy?.paused ?? deploy?.pausedGroups?.map((group) => ({ by: 'health', ...group }))[0];
+    if (stands === undefined || deploy?.state === 'ended') return;
     const look = (this.looks.get(release) ?? 0) + 1;
     this.looks.set(release, look);
     if (look % 3 !== 0) return;
@@ -94,7 +111,7 @@ class Story {
     const input = { actor: 'user:alice', reason: 'tidying up' };
     const id = workflowIds.deploy(this.scenario.pipeline, release, 'deploy', 1);
     const answer = await this.world.command(id, verb, input).then(({ effect }) => effect, refused);
-    this.log(`tidy up: ${verb} ${release}, ${deploy.paused.by}: ${deploy.paused.reason}: ${answer}`);
+    this.log(`tidy up: ${verb} ${release}, ${stands.by}: ${stands.reason}: ${answer}`);
     if (look > 6) await this.world.describeVersion('kv:1', {});
   }
 
@@ -102,13 +119,13 @@ class Story {
     const { world, scenario } = this;
     switch (happening.kind) {
       case 'release':
+        return this.begun(await world.release(scenario.pipeline, happening.version));
       case 'push': {
-        const { number } = await world[happening.kind](scenario.pipeline, happening.version);
-        this.releases = number;
-        return `release ${number}`;
+        const { version, skipBake = false } = happening;
+        return this.begun(await world.push(scenario.pipeline, version, { skipBake }));
       }
       case 'command':
-        return happening.to === 'pipeline' ? this.ofPipeline(happening.verb) : this.ofDeploy(happening);
+        return happening.to === 'pipeline' ? this.ofPipeline(happening.verb) : this.ofRelease(happening);
       case 'fault': {
         const { id } = await world.control<{ id: string }>('POST', '/control/faults', happening.fault);
         if (happening.forMs !== undefined) this.lifts.push({ id, atMs: happening.atMs + happening.forMs });
@@ -128,8 +145,15 @@ class Story {
     return effect;
   }
 
-  private async ofDeploy({ verb, input, twice, atMs }: Extract<Happening, { kind: 'command' }>): Promise<string> {
-    const id = workflowIds.deploy(this.scenario.pipeline, this.releases, 'deploy', 1);
+  private begun({ number }: { readonly number: number }): string {
+    this.releases = number;
+    return `release ${number}`;
+  }
+
+  private async ofRelease({ to, verb, input, twice, atMs }: Extract<Happening, { kind: 'command' }>): Promise<string> {
+    const { pipeline } = this.scenario;
+    const release = workflowIds.release(pipeline, this.releases);
+    const id = to === 'release' ? release : workflowIds.deploy(pipeline, this.releases, 'deploy', 1);
     const handle = this.world.client.workflow.getHandle(id);
     const updateId = `at-${atMs}`;
     const send = () => handle.executeUpdate<{ effect: string }, [object]>(verb, { args: [input], updateId });

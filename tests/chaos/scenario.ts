@@ -1,18 +1,19 @@
-import { parsePipeline } from '../../domain/spec/parse';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import { DEPLOY_VERBS, type CommandInput, type Verb } from '../../domain/verbs';
-import { Arrivals } from '../workflows/arrivals';
 import { kvstore } from '../workflows/pipelines';
-import { HOUR, MINUTE } from '../workflows/world';
+import { MINUTE } from '../workflows/world';
+import { Dice, HORIZON_MS } from './dice';
 import { troubleOf } from './trouble';
+import { TWISTS } from './twists';
 
 /** What happens at a time after the beginning, in ms. */
 export type Happening = { readonly atMs: number } & (
-  | { readonly kind: 'release' | 'push'; readonly version: string }
-  /** Of the deploy of the newest release, or of the pipeline; sent twice under one update id, as after a lost answer. */
+  | { readonly kind: 'release'; readonly version: string }
+  | { readonly kind: 'push'; readonly version: string; readonly skipBake?: boolean }
+  /** To the newest release, its deploy or the pipeline; sent twice under one update id, as after a lost answer. */
   | {
       readonly kind: 'command';
-      readonly to: 'deploy' | 'pipeline';
+      readonly to: 'deploy' | 'release' | 'pipeline';
       readonly verb: Verb;
       readonly input: CommandInput;
       readonly twice: boolean;
@@ -33,44 +34,22 @@ export interface Job {
 export interface Scenario {
   readonly seed: number;
   readonly pipeline: string;
-  readonly source: PipelineSource;
+  readonly source: PipelineSource & { readonly actions: { readonly deploy: Action } };
   readonly jobs: readonly Job[];
   /** In the order of time. */
   readonly happenings: readonly Happening[];
 }
-
-/** When the last thing happens by chance; after it a person tidies up. */
-export const HORIZON_MS = 2 * HOUR;
 
 export function scenarioOf(seed: number): Scenario {
   const dice = new Dice(seed);
   const pipeline = `chaos-${seed}`;
   const jobs = fleetOf(dice, `service-${seed}`);
   const source = { ...kvstore({}, { pipeline }), actions: { deploy: deployOf(dice, jobs) } };
-  const happenings = [...releasesOf(dice), ...troubleOf(dice, jobs), ...commandsOf(dice)];
-  return { seed, pipeline, source, jobs, happenings: happenings.sort((a, b) => a.atMs - b.atMs) };
-}
-
-/** Random choices from a seed. */
-export class Dice extends Arrivals {
-  int(from: number, to: number): number {
-    return Math.floor(this.between(from, to + 1));
-  }
-
-  of<T>(...choices: readonly T[]): T {
-    const choice = choices[this.int(0, choices.length - 1)];
-    if (choice === undefined) throw new Error('nothing to choose from');
-    return choice;
-  }
-
-  times<T>(max: number, make: (nth: number) => T): T[] {
-    return Array.from({ length: this.int(0, max) }, (_, nth) => make(nth));
-  }
-
-  /** A time before the horizon, in ms. */
-  time(beforeMs = HORIZON_MS): number {
-    return Math.round(this.between(1_000, beforeMs));
-  }
+  const drawn = [...releasesOf(dice), ...troubleOf(dice, jobs), ...commandsOf(dice)];
+  const happenings = drawn.sort((a, b) => a.atMs - b.atMs);
+  return Object.entries(TWISTS).reduce<Scenario>((story, [name, twist]) => twist(Dice.stream(seed, name), story), {
+    ...{ seed, pipeline, source, jobs, happenings },
+  });
 }
 
 function fleetOf(dice: Dice, service: string): Job[] {
@@ -90,7 +69,7 @@ function fleetOf(dice: Dice, service: string): Job[] {
 }
 
 type Action = Extract<PipelineSource['actions'][string], { type: 'deploy' }>;
-type With = Action['with'];
+export type DeployWith = Action['with'];
 
 function deployOf(dice: Dice, jobs: readonly Job[]): Action {
   const base: Action = {
@@ -106,7 +85,7 @@ function deployOf(dice: Dice, jobs: readonly Job[]): Action {
       onUnhealthy: dice.chance(0.75) ? 'revert' : 'pause',
     },
   };
-  return featuresOf(dice, jobs).reduce((action, more) => withFeature(action, more), base);
+  return { ...base, with: Object.assign(base.with, ...featuresOf(dice, jobs)) as DeployWith };
 }
 
 /** Closed for a while soon after the beginning, which is at midnight. */
@@ -120,7 +99,7 @@ function windowOf(dice: Dice): Pick<Action, 'window'> {
 const clock = (minutes: number): string =>
   [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
 
-function phasesOf(dice: Dice, jobs: readonly Job[]): NonNullable<With['phases']> {
+function phasesOf(dice: Dice, jobs: readonly Job[]): NonNullable<DeployWith['phases']> {
   const regions = jobs.map(({ region }) => `region:${region}`);
   const amounts = dice.times(2, () => dice.int(5, 90)).sort((a, b) => a - b);
   return amounts.map((amount, nth) => {
@@ -136,7 +115,7 @@ function phasesOf(dice: Dice, jobs: readonly Job[]): NonNullable<With['phases']>
   });
 }
 
-function checksOf(dice: Dice): NonNullable<With['healthChecks']> {
+function checksOf(dice: Dice): NonNullable<DeployWith['healthChecks']> {
   const errors = { name: 'errors', metric: 'rpc.error_ratio', transform: [{ average: '3m' }] };
   const limit = { ...errors, threshold: { above: 0.05 } };
   const latency = { name: 'latency', metric: 'rpc.latency', threshold: { increase: '30%' } };
@@ -145,9 +124,9 @@ function checksOf(dice: Dice): NonNullable<With['healthChecks']> {
 }
 
 /** What the file format has for some deploys only. */
-function featuresOf(dice: Dice, jobs: readonly Job[]): Partial<With>[] {
+function featuresOf(dice: Dice, jobs: readonly Job[]): Partial<DeployWith>[] {
   const maxPaused = dice.int(0, jobs.length);
-  const choices: [number, Partial<With>][] = [
+  const choices: [number, Partial<DeployWith>][] = [
     [0.25, { mode: 'parallel' }],
     [0.1, { mode: 'parallel', maxPaused }],
     [0.1, { lockstep: true }],
@@ -155,13 +134,6 @@ function featuresOf(dice: Dice, jobs: readonly Job[]): Partial<With>[] {
     [0.1, { allowEmpty: true }],
   ];
   return choices.flatMap(([probability, more]) => (dice.chance(probability) ? [more] : []));
-}
-
-/** A feature that this version refuses is left out. */
-function withFeature(action: Action, more: Partial<With>): Action {
-  const richer: Action = { ...action, with: { ...action.with, ...more } };
-  const file = JSON.stringify({ ...kvstore(), actions: { deploy: richer } });
-  return parsePipeline(file).problems.some(({ code }) => code === 'not-available') ? action : richer;
 }
 
 function releasesOf(dice: Dice): Happening[] {

@@ -1,5 +1,6 @@
 import { MINUTE } from '../workflows/world';
-import type { Dice, Happening, Job } from './scenario';
+import type { Dice } from './dice';
+import type { Happening, Job } from './scenario';
 
 /** What goes wrong: with the new version, the old one, the fleet, and the push type's answers. */
 export function troubleOf(dice: Dice, jobs: readonly Job[]): Happening[] {

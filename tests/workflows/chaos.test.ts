@@ -1,7 +1,11 @@
+import { callExtension, viaApp } from '../../sdk/client';
+import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
-import { play } from '../chaos/play';
-import { scenarioOf } from '../chaos/scenario';
-import { VirtualWorld } from './world';
+import { judgeSteps } from '../chaos/judgeSteps';
+import { deploysOf, play } from '../chaos/play';
+import { scenarioOf, type Scenario } from '../chaos/scenario';
+import { kvstore } from './pipelines';
+import { MINUTE, VirtualWorld } from './world';
 
 /** `npm run chaos -- --seeds N --from S` sets it to `S:N`; as part of the tests only a few run. */
 const [from = 1, count = 8] = (process.env['CONVEYOR_CHAOS'] ?? '').split(':').flatMap((text) => Number(text) || []);
@@ -9,32 +13,79 @@ const SEEDS = Array.from({ length: count }, (_, index) => from + index);
 
 /** Worlds are dear, so that stories share one until it has seen one that failed. */
 let world: VirtualWorld | null = null;
-let failed = false;
+/** What has been told of a story that did not come to a good end, or not yet. */
+let told: string[] | null = null;
 beforeEach(async () => {
-  failed = true;
+  told = [];
   world ??= await VirtualWorld.open();
 });
 afterEach(async () => {
-  if (!failed) return;
+  if (told === null) return;
+  process.stderr.write(`${told.join('\n')}\n`);
   await world?.close().catch(() => undefined);
   world = null;
 });
 afterAll(() => world?.close());
 
-async function survives(seed: number): Promise<void> {
+async function survives(story: Scenario): Promise<VirtualWorld> {
   if (world === null) throw new Error('no world');
-  const lines = [`chaos seed ${seed}`];
-  process.stderr.write(`${lines[0]}\n`);
-  try {
-    const scenario = scenarioOf(seed);
-    lines.push(JSON.stringify(scenario.source.actions), JSON.stringify(scenario.jobs));
-    await play(world, scenario, (line) => lines.push(line));
-    await judge(world, scenario);
-    failed = false;
-  } catch (error) {
-    process.stderr.write(`${lines.join('\n')}\nagain: npm run chaos -- --seeds 1 --from ${seed}\n`);
-    throw error;
-  }
+  const lines = [JSON.stringify(story.source), JSON.stringify(story.jobs)];
+  told = lines;
+  await play(world, story, (line) => lines.push(line));
+  await judge(world, story);
+  told = null;
+  return world;
 }
 
-test.each(SEEDS)('whatever goes wrong and whoever presses what, nothing unsafe happens: seed %d', survives);
+test.each(SEEDS)('whatever goes wrong and whoever presses what, nothing unsafe happens: seed %d', async (seed) => {
+  process.stderr.write(`chaos seed ${seed}\n`);
+  await survives(scenarioOf(seed));
+});
+
+const CALM: Scenario = {
+  seed: 1,
+  pipeline: 'calm',
+  jobs: [{ name: 'job-x', region: 'x', tasks: 4, more: { service: 'calm' } }],
+  source: {
+    ...kvstore({}, { pipeline: 'calm' }),
+    actions: {
+      deploy: {
+        type: 'deploy',
+        inputs: ['executable'],
+        with: {
+          pushType: 'twine',
+          config: { jobs: ['job-x'] },
+          phases: [{ scope: '*', amount: '50%', pre: [{ service: 'slow', with: { takesMs: MINUTE } }] }],
+          completion: { pre: [] },
+        },
+      },
+    },
+  },
+  happenings: [{ atMs: 0, kind: 'release', version: 'kv:2' }],
+};
+
+test('a step that took effect twice would be found out, and so would a fleet that is not as its deploys say', async () => {
+  const after = await survives(CALM);
+  const runs = after.slow.runs.filter(({ pipeline }) => pipeline === 'calm');
+  const twice = runs.flatMap((run) => [run, { ...run, runId: run.runId.replace(/1$/, '2') }]);
+  const [deploy] = await deploysOf(after, 'calm');
+  expect(() => judgeSteps(runs, deploy!)).not.toThrow();
+  expect(() => judgeSteps(twice, deploy!)).toThrow(runs[0]?.runId);
+  await updateBehindItsBack(after);
+  await expect(judge(after, CALM)).rejects.toThrow('toBeLessThanOrEqual');
+});
+
+/** One task of the fleet is given another version by nobody that Conveyor knows. */
+async function updateBehindItsBack(after: VirtualWorld): Promise<void> {
+  const target = { unit: 'job-x', version: 'kv:9', artifacts: [], amount: { count: 1 } };
+  await callExtension({
+    service: { name: 'twine', url: 'http://simulator/push-types/twine', timeoutMs: 10_000 },
+    protocol: pushTypeProtocol,
+    method: 'executeUpdates',
+    request: { updateId: 'rogue/0/1', targets: [target], wholeUnit: false, urgency: 'normal' },
+    context: { pipeline: 'rogue', release: 1, deployId: 'rogue', actor: 'user:mallory', config: { jobs: ['job-x'] } },
+    key: 'rogue',
+    fetch: viaApp(after.simulator.app),
+  });
+  await after.sleep(10 * MINUTE);
+}

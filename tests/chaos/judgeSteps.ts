@@ -1,0 +1,55 @@
+import { workflowIds } from '../../domain/ids';
+import type { SlowRun } from '../workflows/slowActions';
+import type { Deploy } from './play';
+
+/** A run of a step, or of its undoing, as `deploy/kvstore/2/deploy/1/0/pre/0/1` names it: phase, time, index and attempt. */
+interface StepRun extends SlowRun {
+  readonly phase: number;
+  readonly time: string;
+  readonly index: string;
+}
+
+/**
+ * What holds for the steps of a deploy that has ended: each did what it does once for its phase and in its time, none is left
+ * running, and what the steps before the updates did stays where the phase came through, and is undone elsewhere.
+ */
+export function judgeSteps(all: readonly SlowRun[], deploy: Deploy): void {
+  const runs = runsOf(all, deploy);
+  for (const run of runs) {
+    if (isDone(run)) expect(runs.filter((other) => isSame(run, other)).at(-1)?.runId).toBe(run.runId);
+    expectInTime(run, deploy);
+  }
+  for (const run of runs.filter(({ time }) => time === 'pre')) expectUndone(run, runs, deploy);
+}
+
+const isDone = ({ fails }: SlowRun): boolean => !fails;
+
+const isSame = (run: StepRun, { phase, time, index }: StepRun): boolean =>
+  run.phase === phase && run.time === time && run.index === index;
+
+function runsOf(all: readonly SlowRun[], { id, release }: Deploy): StepRun[] {
+  const prefix = `${workflowIds.deploy(id.split('/')[0] ?? '', release, 'deploy', 1)}/`;
+  return all.flatMap((run) => {
+    if (!run.runId.startsWith(prefix)) return [];
+    const [phase, time = '', index = ''] = run.runId.slice(prefix.length).split('/');
+    return [{ ...run, phase: Number(phase), time, index }];
+  });
+}
+
+function expectInTime({ runId, time, phase, fromMs, toMs }: StepRun, { phases, endedAt }: Deploy): void {
+  const of = phases[phase];
+  expect([runId, toMs]).toEqual([runId, Math.min(toMs, ms(endedAt))]);
+  expect(fromMs).toBeGreaterThanOrEqual(ms(of?.startedAt));
+  if (time === 'pre' && of?.updatedAt) expect(toMs).toBeLessThanOrEqual(ms(of.updatedAt));
+  if (time === 'post' && of?.bakedAt) expect(fromMs).toBeGreaterThanOrEqual(ms(of.bakedAt));
+}
+
+function expectUndone(run: StepRun, runs: readonly StepRun[], { outcome, phases, timeline }: Deploy): void {
+  const undone = runs.filter((other) => isSame({ ...run, time: 'undo' }, other));
+  for (const { fromMs } of undone) expect(fromMs).toBeGreaterThanOrEqual(run.toMs);
+  const cameThrough = outcome === 'succeeded' && phases[run.phase]?.state !== 'skipped';
+  if (cameThrough || run.with['isUndone'] !== true) expect(undone).toEqual([]);
+  else if (!timeline.some(({ kind }) => kind === 'not-undone')) expect(undone.filter(isDone)).toHaveLength(1);
+}
+
+const ms = (at: string | null | undefined): number => Date.parse(at ?? '');

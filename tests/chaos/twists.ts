@@ -1,0 +1,97 @@
+import { HOUR, MINUTE } from '../workflows/world';
+import { HORIZON_MS, type Dice } from './dice';
+import type { DeployWith, Happening, Scenario } from './scenario';
+
+/** What gives some stories a twist, each with dice of its own, so that a new one does not shift the others. */
+type Twist = (dice: Dice, story: Scenario) => Scenario;
+
+export const TWISTS: Readonly<Record<string, Twist>> = {
+  steps: withSteps,
+  disaster: withDisaster,
+  approvals: withApprovals,
+  groups: withGroups,
+};
+
+type Step = NonNullable<NonNullable<DeployWith['completion']>['pre']>[number];
+
+/** Steps around phases: slow ones, some that fail and some that hang, by a service that may be in trouble itself. */
+function withSteps(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.4)) return story;
+  const steps = (of: () => Step) => (dice.chance(0.6) ? dice.times(2, of) : []);
+  const around = () => ({ pre: steps(() => preStep(dice)), post: steps(() => step(dice)) });
+  const apart = dice.chance(0.5);
+  const told = withDeploy(story, ({ phases = [], completion }) => ({
+    phases: phases.map((phase) => ({ ...phase, ...around() })),
+    completion: { ...completion, ...(apart || phases.length === 0 ? around() : {}) },
+  }));
+  const trouble = (): Happening => {
+    const mode = dice.of('error', 'lose-reply', 'duplicate', 'garbage', 'delay');
+    const fault = { kind: 'http', service: 'slow', mode, rate: dice.of(0.3, 1), delayMs: dice.int(100, 20_000) };
+    return { atMs: dice.time(), kind: 'fault', fault, forMs: dice.int(1, 30) * MINUTE };
+  };
+  return happening(told, dice.times(2, trouble));
+}
+
+function preStep(dice: Dice): Step {
+  const isUndone = dice.chance(0.7);
+  const undo = { service: 'slow', with: { takesMs: dice.int(0, 4) * MINUTE, fails: dice.of(0, 0, 0, 1, 4) } };
+  return isUndone ? { ...step(dice, { isUndone }), undo } : step(dice);
+}
+
+function step(dice: Dice, more: object = {}): Step {
+  const takesMs = dice.int(0, 10) * MINUTE;
+  const service = { service: 'slow', with: { takesMs, fails: dice.of(0, 0, 0, 0, 1, 2), ...more } };
+  const command = { command: [dice.of('true', 'true', 'false')] };
+  const timeout = dice.chance(0.2) ? { timeout: `${dice.int(2, 12)}m` } : {};
+  return { ...(dice.chance(0.1) ? command : service), ...timeout, onFailure: dice.chance(0.2) ? 'revert' : 'pause' };
+}
+
+/** Regions fail and return, and a deploy goes on without them. */
+function withDisaster(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.3)) return story;
+  const lose = (): Happening => {
+    const fault = { kind: 'region', id: dice.of(...story.jobs).region, downMs: dice.int(5, 180) * MINUTE };
+    return { atMs: dice.chance(0.3) ? 0 : dice.time(HORIZON_MS / 2), kind: 'fault', fault };
+  };
+  return happening(
+    withDeploy(story, () => ({ onUnitUnavailable: 'skip' })),
+    [lose(), ...dice.times(1, lose)],
+  );
+}
+
+/** An emergency that others have to approve; somebody may, or says no, or it is the one who pushed. */
+function withApprovals(dice: Dice, story: Scenario): Scenario {
+  const push = story.happenings.find(({ kind }) => kind === 'push');
+  if (push === undefined || !dice.chance(0.5)) return story;
+  const owners = ['user:alice', 'user:bob'];
+  const source = { ...story.source, owners, emergency: { approvals: 1, timeout: '1h' } };
+  const pick = (): Happening => {
+    const input = { actor: dice.of('user:bob', 'user:bob', ...owners), reason: 'chaos', approve: dice.chance(0.8) };
+    const atMs = push.atMs + dice.time(HOUR);
+    return { atMs, kind: 'command', to: 'release', verb: 'pick', input: { ...input, action: 'deploy' }, twice: false };
+  };
+  return happening({ ...story, source }, dice.times(3, pick));
+}
+
+/** Groups by region or tier rather than by unit; an emergency that does not bake. */
+function withGroups(dice: Dice, story: Scenario): Scenario {
+  const [pauseBy, skipBake] = [dice.of('region', 'tier'), dice.chance(0.5)];
+  const happenings = story.happenings.map((it) => (it.kind === 'push' && skipBake ? { ...it, skipBake } : it));
+  return {
+    ...withDeploy(story, ({ mode }) => (mode === 'parallel' && dice.chance(0.4) ? { pauseBy } : {})),
+    happenings,
+  };
+}
+
+function withDeploy(story: Scenario, change: (deploy: DeployWith) => Partial<DeployWith>): Scenario {
+  const { deploy } = story.source.actions;
+  return {
+    ...story,
+    source: { ...story.source, actions: { deploy: { ...deploy, with: { ...deploy.with, ...change(deploy.with) } } } },
+  };
+}
+
+const happening = (story: Scenario, more: readonly Happening[]): Scenario => ({
+  ...story,
+  happenings: [...story.happenings, ...more].sort((a, b) => a.atMs - b.atMs),
+});
