@@ -51,6 +51,22 @@ export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse
   return { units, deploy: { checks: await Promise.all(deploy.map((check) => judgeCheck(check, targets))) } };
 }
 
+/** What is answered when nothing could be evaluated. */
+export function erroredResponse(
+  { targets, checks, now, intervalMs }: Pick<JudgeRequest, 'targets' | 'checks' | 'now' | 'intervalMs'>,
+  detail: string,
+): JudgeResponse {
+  const errored = (scope: HealthCheck['scope']): Evidence[] =>
+    checks
+      .filter((check) => check.scope === scope)
+      .map((check) => erroredEvidence(check, { start: now - lookbackOf(check, intervalMs), end: now }, detail));
+  const judged = targets.filter(({ fresh }) => fresh.length > 0);
+  return {
+    units: targets.map((target) => ({ id: target.id, checks: judged.includes(target) ? errored('unit') : [] })),
+    deploy: { checks: judged.length > 0 ? errored('deploy') : [] },
+  };
+}
+
 /** Queries of one request that are under way together; a service may have thousands of units. */
 const QUERIES_AT_ONCE = 32;
 

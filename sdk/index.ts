@@ -17,6 +17,7 @@ export * from './protocol/common';
 export * from './protocol/actionService';
 export * from './protocol/artifactFinder';
 export * from './protocol/dataSource';
+export * from './protocol/healthService';
 export * from './protocol/pushType';
 export * from './protocol/taskController';
 export {
@@ -32,3 +33,4 @@ export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive
 export { shardAware, type Placement } from './controllers/shardAware';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';
 export { prometheusQuery, type PrometheusOptions } from './health/prometheus';
+export { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from './health/remote';

@@ -24,6 +24,8 @@ export interface ExtensionRef {
   readonly url: string;
   readonly token?: string;
   readonly timeoutMs: number;
+  /** A data source that is a Prometheus and does not speak the protocol itself: which labels hold tasks and units. */
+  readonly prometheus?: { readonly taskLabel?: string | undefined; readonly unitLabel?: string | undefined };
 }
 
 export interface Registry {
@@ -81,13 +83,26 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   };
 }
 
-const extensionSchema = z.strictObject({
-  name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
-  kind: z.enum(EXTENSION_KINDS),
-  url: z.url({ protocol: /^https?$/, error: 'expected a URL such as http://localhost:4400/push-types/twine' }),
-  tokenEnv: z.string().optional(),
-  timeout: duration.default(DEFAULT_TIMEOUT_MS),
-});
+const label = z.string().regex(/^[a-zA-Z_]\w*$/, { error: 'expected the name of a label, such as task' });
+
+const extensionSchema = z
+  .strictObject({
+    name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
+    kind: z.enum(EXTENSION_KINDS),
+    /** What a data source speaks, unless it speaks the protocol of data sources. */
+    type: z.enum(['prometheus']).optional(),
+    taskLabel: label.optional(),
+    unitLabel: label.optional(),
+    url: z.url({ protocol: /^https?$/, error: 'expected a URL such as http://localhost:4400/push-types/twine' }),
+    tokenEnv: z.string().optional(),
+    timeout: duration.default(DEFAULT_TIMEOUT_MS),
+  })
+  .superRefine(({ kind, type, taskLabel, unitLabel }, context) => {
+    const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
+    if (type !== undefined && kind !== 'data-source') issue('type', 'only a data-source is of a type');
+    if (type === undefined && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
+    if (type === undefined && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
+  });
 
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
@@ -161,14 +176,17 @@ function substitute(value: unknown, env: Env, file: string): unknown {
 }
 
 function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: string): ExtensionRef {
-  const { name, kind, tokenEnv } = extension;
+  const { name, kind, tokenEnv, type, taskLabel, unitLabel } = extension;
   const token = tokenEnv === undefined ? undefined : env[tokenEnv];
   if (tokenEnv !== undefined && !token)
     throw conveyorError('config-invalid', {
       file,
       detail: `${name} takes its token from ${tokenEnv}, which is not set`,
     });
-  const ref = { name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout };
+  const ref = {
+    ...{ name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout },
+    ...(type === 'prometheus' ? { prometheus: { taskLabel, unitLabel } } : {}),
+  };
   return token === undefined ? ref : { ...ref, token };
 }
 

@@ -44,6 +44,8 @@ export type Implementation<P extends Protocol> = {
 export interface ServeOptions {
   /** When given, every call must carry `Authorization: Bearer <token>`. */
   readonly token?: string;
+  /** Default 1 MiB, which is the most that Conveyor sends (protocols.md). */
+  readonly maxBodyBytes?: number;
 }
 
 /** Thrown by an implementation to refuse a call; any other error becomes a retryable 500. */
@@ -83,12 +85,11 @@ export function serveProtocol<P extends Protocol>(
     answerError(c, new ExtensionError('unknown-method', `${name} has no ${c.req.path}`, { status: 404 })),
   );
   app.get('/openapi.json', (c) => c.json(openApi(protocol, name)));
-  app.use(
-    bodyLimit({
-      maxSize: MAX_BODY_BYTES,
-      onError: (c) => answerError(c, new ExtensionError('too-large', 'a body is at most 1 MiB', { status: 413 })),
-    }),
-  );
+  const maxSize = options.maxBodyBytes ?? MAX_BODY_BYTES;
+  const tooLarge = new ExtensionError('too-large', `a body is at most ${maxSize / MAX_BODY_BYTES} MiB`, {
+    status: 413,
+  });
+  app.use(bodyLimit({ maxSize, onError: (c) => answerError(c, tooLarge) }));
   for (const [method, definition] of Object.entries(protocol)) {
     const handler = handlers[method];
     if (handler === undefined) continue;

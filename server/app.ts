@@ -5,6 +5,7 @@ import type { ServerDeps } from './deps';
 import { answerFailure } from './failures';
 import { Gate } from './gate';
 import { Metrics } from './metrics';
+import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
 import { healthRoutes } from './routes/health';
 import { pipelineRoutes } from './routes/pipelines';
@@ -28,9 +29,7 @@ export function createApp(deps: ServerDeps): Hono {
   app.route('/', healthRoutes(deps));
   app.get('/metrics', (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
-    return c.text(metrics.text(counts, deps.now() - startedAtMs), 200, {
-      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-    });
+    return c.text(metrics.text(counts, deps.now() - startedAtMs), 200, METRICS_TYPE);
   });
   app.get('/openapi.json', (c) => c.json(openApiDocument()));
   app.route(

@@ -10,6 +10,7 @@ import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
 import { metricWorld } from './metrics/series';
+import { fleetJudge, type HealthServiceOptions } from './pushTypes/judge';
 import { twinePushType } from './pushTypes/twine';
 import { Simulation, type SimulationOptions } from './simulation';
 
@@ -20,6 +21,8 @@ export interface SimulatorOptions extends SimulationOptions {
   readonly sleep?: (ms: number) => Promise<void>;
   /** Reaches task controllers elsewhere; the network by default. */
   readonly fetch?: Fetch;
+  /** Where the Health Check Service is that judges for the push types; left out, they judge themselves. */
+  readonly healthService?: HealthServiceOptions;
 }
 
 export interface Simulator {
@@ -38,7 +41,7 @@ export interface Simulator {
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation(options);
   const sleep = options.sleep ?? ((ms: number) => wait(ms));
-  const services = serviceApp(simulation);
+  const services = serviceApp(simulation, options.healthService);
   const network = { inside: viaApp(services), outside: options.fetch ?? fetch };
   const advance = advancing(simulation, options.now, network);
   const app = new Hono();
@@ -90,10 +93,10 @@ function advancing(simulation: Simulation, now: SimulatorOptions['now'], network
 const nothingThere = (c: Context): Response =>
   c.json({ error: { code: 'not-found', message: `nothing at ${c.req.path}`, retryable: false } }, 404);
 
-function serviceApp(simulation: Simulation): Hono {
+function serviceApp(simulation: Simulation, healthService: HealthServiceOptions | undefined): Hono {
   const app = new Hono();
   app.notFound(nothingThere);
-  app.route('/push-types/twine', twinePushType(simulation));
+  app.route('/push-types/twine', twinePushType(simulation, fleetJudge(simulation, healthService)));
   for (const [name, service] of Object.entries(actionServices(simulation))) app.route(`/actions/${name}`, service);
   for (const [name, finder] of finderServices(simulation)) app.route(`/artifact-finders/${name}`, finder);
   for (const [kind, service] of controllerServices(simulation)) app.route(`/task-controllers/${kind}`, service);

@@ -11,7 +11,11 @@ const DRAIN_MS = 5000;
 
 function main(): void {
   const { port, seed, speed } = readOptions();
-  const { app } = createSimulator({ seed, speed, now: () => Date.now() });
+  const hcs = process.env.CONVEYOR_HCS_URL;
+  const healthService = hcs
+    ? { url: hcs, ...(process.env.CONVEYOR_HCS_TOKEN && { token: process.env.CONVEYOR_HCS_TOKEN }) }
+    : undefined;
+  const { app } = createSimulator({ seed, speed, now: () => Date.now(), ...(healthService && { healthService }) });
   const server = serve({ fetch: app.fetch, port, hostname: HOST, overrideGlobalObjects: false }, (address) => {
     console.log(`simulator ready on http://${HOST}:${address.port} (seed ${seed}, speed ${speed})`);
   });

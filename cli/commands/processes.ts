@@ -26,6 +26,12 @@ export const processes: Register = (program, cli) => {
     .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080'))
     .action(cli.handle<Options>((call) => run(call, 'server/main.js', flags({ port: call.options.port }))));
   program
+    .command('hcs')
+    .description('run the Health Check Service')
+    .option('--port <n>', 'port (default 4600)')
+    .addHelpText('after', examples('conveyor hcs', 'conveyor hcs --port 8081'))
+    .action(cli.handle<Options>((call) => run(call, 'server/hcs/main.js', flags({ port: call.options.port }))));
+  program
     .command('simulator')
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
     .option('--port <n>', 'port (default 4400)')

@@ -1,12 +1,9 @@
 import type { Hono } from 'hono';
-import { judgeTargets } from '../../sdk/health';
 import type { RequestOf } from '../../sdk/protocol/common';
 import type { PushTypeProtocol, Target } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type MutatingCall } from '../../sdk/server';
 import type { UpdateVerb } from '../events';
-import { askInside } from '../httpFaults';
-import { metricWorld, STEP_MS } from '../metrics/series';
-import { queryMetrics } from '../metrics/store';
+import { STEP_MS } from '../metrics/series';
 import { resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
 import { indexOf, type Update } from '../twine/fleet';
@@ -16,18 +13,16 @@ import { prefetch, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
 import { shiftTraffic } from '../twine/traffic';
 import { acceptUpdate, busyWith, commandUpdate, outdatedOf, progressOf, type UpdateTarget } from '../twine/updates';
+import type { FleetJudge } from './judge';
 import { configuredJobs, configProblems } from './twineConfig';
 
 /** Name of this push type in the ledger and in HTTP faults. */
 const TWINE = 'twine';
 
-/** What checks may call the fleet's own metric store; they need not. */
-const STORE = 'metrics';
-
 type Request<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
 
 /** The standard push type `twine`: units are jobs, `config: { jobs: [name, …] }` says which. */
-export function twinePushType(simulation: Simulation): Hono {
+export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
   return servePushType(TWINE, {
     validateConfig: (_, { context }) => ({ problems: configProblems(simulation.fleet, context.config) }),
     fetchDeployUnits: (_, call) => fetchDeployUnits(simulation, call),
@@ -40,7 +35,7 @@ export function twinePushType(simulation: Simulation): Hono {
     pauseUpdates: (request, call) => command(simulation, 'pause', request, call),
     resumeUpdates: (request, call) => command(simulation, 'resume', request, call),
     cancelUpdates: (request, call) => command(simulation, 'cancel', request, call),
-    runHealthChecks: (request) => runHealthChecks(simulation, request),
+    runHealthChecks: (request, call) => judge(judgeRequest(simulation, request), call),
     shiftTraffic: ({ units, percent, toVersion }, call) =>
       simulation.once(TWINE, 'shiftTraffic', { units, percent, toVersion }, call, () => {
         const jobs = units.map((unit, index) => findJob(simulation, unit, `units.${index}`));
@@ -122,7 +117,7 @@ function command(
   });
 }
 
-async function runHealthChecks(simulation: Simulation, request: Request<'runHealthChecks'>) {
+function judgeRequest(simulation: Simulation, request: Request<'runHealthChecks'>): Parameters<FleetJudge>[0] {
   const { checks, baseline, now } = request;
   const { units, updatedBy, exclude = [] } = request.targets;
   const stepMs = STEP_MS / simulation.speed;
@@ -130,19 +125,7 @@ async function runHealthChecks(simulation: Simulation, request: Request<'runHeal
     const job = findJob(simulation, unit, `targets.units.${index}`);
     return { id: unit, ...resolveTargets(simulation.fleet, job, { updatedBy, exclude, baseline, now, stepMs }) };
   });
-  return judgeTargets({
-    targets,
-    checks,
-    baseline,
-    now,
-    query: (query, { source }) => {
-      if (source !== undefined && source !== STORE)
-        throw new Error(`the fleet has no data source ${source}, only ${STORE}`);
-      const { now } = simulation.world;
-      const answer = () => ({ series: queryMetrics(metricWorld(simulation), now, query) });
-      return Promise.resolve(askInside(simulation, 'data-source', 'query', answer));
-    },
-  });
+  return { targets, checks, baseline, now };
 }
 
 function findJob(simulation: Simulation, name: string, field: string): Job {

@@ -59,7 +59,21 @@ describe('the registry of extensions', () => {
     });
   });
 
+  test('a data source may be a Prometheus, which says what its labels are called', () => {
+    const source = { name: 'prometheus', kind: 'data-source', type: 'prometheus', url: 'http://prometheus:9090' };
+    const labelled = { ...source, name: 'mimir', taskLabel: 'pod', unitLabel: 'job' };
+    const registry = parseRegistry({ extensions: [source, labelled] }, {});
+    expect(registry.find('data-source', 'prometheus').prometheus).toEqual({});
+    expect(registry.find('data-source', 'mimir').prometheus).toEqual({ taskLabel: 'pod', unitLabel: 'job' });
+  });
+
   test.each([
+    ['a type of something else', { extensions: [{ ...twine, type: 'prometheus' }] }, /only a data-source is of a type/],
+    [
+      'a label without a Prometheus',
+      { extensions: [{ ...twine, kind: 'data-source', taskLabel: 'pod' }] },
+      /extensions\.0\.taskLabel: only for type: prometheus/,
+    ],
     ['a size without a unit', { scripts: { outputLimit: '1000' } }, /scripts\.outputLimit: expected a size/],
     ['an unknown key', { extensoins: [] }, /config-invalid: .*extensoins/],
     ['an unknown kind', { extensions: [{ ...twine, kind: 'pusher' }] }, /extensions\.0\.kind/],

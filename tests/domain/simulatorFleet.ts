@@ -1,7 +1,6 @@
 import type { Hono } from 'hono';
-import type { Fetch } from '../../sdk/client';
 import type { UnitProgress } from '../../domain/fleet/unit';
-import { createSimulator } from '../../simulator/app';
+import { createSimulator, type SimulatorOptions } from '../../simulator/app';
 import type { BehaviourSpec } from '../../simulator/metrics/behaviour';
 import type { JobView } from '../../simulator/twine/jobs';
 
@@ -34,7 +33,7 @@ export interface TestFleet {
 /** A Monday in the past, so that no test depends on the day it runs. */
 export const START = Date.UTC(2026, 0, 5, 12);
 
-export function givenFleet(options: { seed?: number; speed?: number; fetch?: Fetch } = {}): TestFleet {
+export function givenFleet(options: Partial<Omit<SimulatorOptions, 'now'>> = {}): TestFleet {
   let now = START;
   const { app } = createSimulator({ seed: 1, speed: 1, ...options, now: () => now });
   const answer = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {

@@ -1,0 +1,57 @@
+import { callExtension, type Fetch } from '../client';
+import { erroredResponse, type JudgeRequest, type JudgeResponse } from '../health';
+import type { CallContext } from '../protocol/common';
+import { healthServiceProtocol } from '../protocol/healthService';
+
+export interface RemoteJudgeOptions {
+  /** Where `conveyor hcs` is: `http://localhost:4600`. */
+  readonly url: string;
+  /** Sent as a bearer token. */
+  readonly token?: string;
+  /** Longest wait for the verdicts. Default 10 s. */
+  readonly timeoutMs?: number;
+  /** The data source of checks that name none: the store of this fleet, by its name in the configuration of the service. */
+  readonly source?: string;
+  readonly fetch?: Fetch;
+}
+
+/** Judges tasks on behalf of the caller whose context it is. */
+export type RemoteJudge = (
+  request: Omit<JudgeRequest, 'query' | 'deadlineMs'>,
+  call: { readonly context: CallContext },
+) => Promise<JudgeResponse>;
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/**
+ * `judgeTargets`, but by the Health Check Service: all that a push type has to do for `runHealthChecks` is to resolve its
+ * targets to task identifiers. Never rejects: when the service is gone, slow or broken, every check is `errored`.
+ */
+export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudgeOptions): RemoteJudge {
+  const service = {
+    name: 'hcs',
+    url,
+    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    ...(token === undefined ? {} : { token }),
+  };
+  const via = fetch === undefined ? {} : { fetch };
+  return async ({ targets, checks, baseline, now, intervalMs }, { context }) => {
+    const units = targets.map(({ id, fresh, control, before }) => ({
+      id,
+      ...{ fresh: [...fresh], control: [...control], before: [...before] },
+    }));
+    const request = { targets: units, checks: [...checks], baseline, now, intervalMs, source };
+    try {
+      return await callExtension({
+        service,
+        protocol: healthServiceProtocol,
+        method: 'evaluate',
+        request,
+        context,
+        ...via,
+      });
+    } catch (error) {
+      return erroredResponse({ targets, checks, now, intervalMs }, `at ${url}: ${(error as Error).message}`);
+    }
+  };
+}

@@ -1,0 +1,45 @@
+import { callExtension, type Fetch, type ServiceEndpoint } from '../client';
+import type { CallContext } from '../protocol/common';
+import { dataSourceProtocol } from '../protocol/dataSource';
+import { prometheusQuery } from './prometheus';
+import type { Query } from './sides';
+
+/** A data source of the platform's configuration: it speaks the protocol, or is a Prometheus. */
+export interface SourceRef extends ServiceEndpoint {
+  readonly prometheus?: { readonly taskLabel?: string | undefined; readonly unitLabel?: string | undefined };
+}
+
+/** A query on behalf of somebody. Checks that name no source mean `fallback`, or the only source there is. */
+export type SourcesQuery = (context: CallContext, fallback: string | undefined) => Query;
+
+/** Asks each check's data source by its name. A name that is not configured rejects with those that are. */
+export function sourcesQuery(sources: readonly SourceRef[], viaFetch?: Fetch): SourcesQuery {
+  const asks = new Map(sources.map((source) => [source.name, askOf(source, viaFetch)]));
+  const only = sources.length === 1 ? sources[0]?.name : undefined;
+  const names = sources.map(({ name }) => name).join(', ') || 'none';
+  return (context, fallback) => (request, options) => {
+    const name = options.source ?? fallback ?? only;
+    if (name === undefined) return Promise.reject(new Error(`the check names no data source; there are ${names}`));
+    const ask = asks.get(name);
+    if (ask === undefined) return Promise.reject(new Error(`there is no data source ${name}; there are ${names}`));
+    return ask(context)(request, options);
+  };
+}
+
+function askOf(source: SourceRef, viaFetch: Fetch | undefined): (context: CallContext) => Query {
+  if (source.prometheus) {
+    const { taskLabel, unitLabel } = source.prometheus;
+    const query = prometheusQuery({
+      ...{ url: source.url, timeoutMs: source.timeoutMs },
+      ...(source.token === undefined ? {} : { token: source.token }),
+      ...(taskLabel === undefined ? {} : { taskLabel }),
+      ...(unitLabel === undefined ? {} : { unitLabel }),
+    });
+    return () => query;
+  }
+  const call = { service: source, protocol: dataSourceProtocol, method: 'query' } as const;
+  const via = viaFetch === undefined ? {} : { fetch: viaFetch };
+  return (context) =>
+    (request, { signal }) =>
+      callExtension({ ...call, ...via, request, context, signal });
+}

@@ -1,0 +1,53 @@
+import { Hono } from 'hono';
+import { judgeTargets } from '../../sdk/health';
+import { sourcesQuery, type SourceRef } from '../../sdk/health/sources';
+import { healthServiceProtocol } from '../../sdk/protocol/healthService';
+import type { Fetch } from '../../sdk/client';
+import { serveProtocol } from '../../sdk/server';
+import { METRICS_TYPE } from '../metricsText';
+import { HealthMetrics } from './metrics';
+
+export interface HealthServiceOptions {
+  readonly sources: readonly SourceRef[];
+  /** ms of a clock; only differences matter. */
+  readonly now: () => number;
+  /** When given, `evaluate` needs it as a bearer token. */
+  readonly token?: string;
+  /** Reaches data sources that speak the protocol; the network by default. */
+  readonly fetch?: Fetch;
+}
+
+/** Half a million tasks, named in each of their groups. */
+const MAX_BODY_BYTES = 64 * 1_048_576;
+/** So that a source's own sentence about its silence comes before that of the engine. */
+const GRACE_MS = 500;
+
+/**
+ * The Health Check Service (health.md): `POST /evaluate`, `/openapi.json`, `/metrics`, `/healthz`. It keeps nothing: every
+ * request says what is to be judged, and data sources have the rest.
+ */
+export function createHealthService({ sources, now, token, fetch }: HealthServiceOptions): Hono {
+  const startedAtMs = now();
+  const metrics = new HealthMetrics(sources.map(({ name }) => name));
+  const queryFor = sourcesQuery(sources, fetch);
+  const deadlineMs = Math.max(0, ...sources.map(({ timeoutMs }) => timeoutMs)) + GRACE_MS;
+  const service = serveProtocol(
+    healthServiceProtocol,
+    'Conveyor Health Check Service',
+    {
+      evaluate: async ({ source, ...request }, { context }) => {
+        const begunAtMs = now();
+        const query = metrics.counted(queryFor(context, source), source);
+        const answer = await judgeTargets({ ...request, deadlineMs, query });
+        metrics.evaluated(answer, (now() - begunAtMs) / 1000);
+        return answer;
+      },
+    },
+    { maxBodyBytes: MAX_BODY_BYTES, ...(token === undefined ? {} : { token }) },
+  );
+  const app = new Hono();
+  app.get('/healthz', (c) => c.text('ok'));
+  app.get('/metrics', (c) => c.text(metrics.text(now() - startedAtMs), 200, METRICS_TYPE));
+  app.mount('/', service.fetch);
+  return app;
+}

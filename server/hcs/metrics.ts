@@ -1,0 +1,54 @@
+import type { Query } from '../../sdk/health';
+import type { JudgeResponse } from '../../sdk/health';
+import { Counter, family, Histogram, row } from '../metricsText';
+
+/** A name that no source has, so that what callers make up is no label of its own. */
+const UNKNOWN = 'unknown';
+
+/** What the Health Check Service tells Prometheus about itself. */
+export class HealthMetrics {
+  private readonly verdicts = new Counter('verdict', ['healthy', 'inconclusive', 'errored', 'unhealthy']);
+  private readonly times = new Histogram();
+  private readonly queries: Counter;
+  private readonly failures: Counter;
+  private readonly known: ReadonlySet<string>;
+
+  constructor(sources: readonly string[]) {
+    this.known = new Set(sources);
+    this.queries = new Counter('source', [...sources, UNKNOWN]);
+    this.failures = new Counter('source', [...sources, UNKNOWN]);
+  }
+
+  evaluated({ units, deploy }: JudgeResponse, seconds: number): void {
+    this.times.observe(seconds);
+    for (const { verdict } of [...units.flatMap(({ checks }) => checks), ...deploy.checks]) this.verdicts.add(verdict);
+  }
+
+  /** The same query, counted under the source that it goes to; `fallback` is that of checks that name none. */
+  counted(query: Query, fallback: string | undefined): Query {
+    return async (request, options) => {
+      const name = options.source ?? fallback ?? (this.known.size === 1 ? [...this.known][0] : undefined);
+      const source = name !== undefined && this.known.has(name) ? name : UNKNOWN;
+      this.queries.add(source);
+      try {
+        return await query(request, options);
+      } catch (error) {
+        this.failures.add(source);
+        throw error;
+      }
+    };
+  }
+
+  text(uptimeMs: number): string {
+    return [
+      family('conveyor_health_checks_total', 'counter', 'Verdicts of single checks.', this.verdicts.rows()),
+      family('conveyor_health_evaluation_duration_seconds', 'histogram', 'Of one request.', this.times.rows()),
+      family('conveyor_health_source_queries_total', 'counter', 'Queries of data sources.', this.queries.rows()),
+      family('conveyor_health_source_errors_total', 'counter', 'Those without a whole answer.', this.failures.rows()),
+      family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
+        row({}, process.memoryUsage.rss()),
+      ]),
+      family('process_uptime_seconds', 'gauge', 'How long the service has been running.', [row({}, uptimeMs / 1000)]),
+    ].join('');
+  }
+}

@@ -1,0 +1,31 @@
+import { judgeTargets, type JudgeRequest, type JudgeResponse } from '../../sdk/health';
+import { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from '../../sdk/health/remote';
+import type { Call } from '../../sdk/server';
+import { askInside } from '../httpFaults';
+import { metricWorld } from '../metrics/series';
+import { queryMetrics } from '../metrics/store';
+import type { Simulation } from '../simulation';
+
+/** What checks may call the fleet's own metric store; they need not. */
+const STORE = 'metrics';
+
+/** Who judges the tasks of the fleet: the push type itself, or the Health Check Service where there is one. */
+export type FleetJudge = (request: Omit<JudgeRequest, 'query' | 'deadlineMs'>, call: Call) => Promise<JudgeResponse>;
+
+export type HealthServiceOptions = Omit<RemoteJudgeOptions, 'source'>;
+
+export function fleetJudge(simulation: Simulation, service: HealthServiceOptions | undefined): FleetJudge {
+  if (service === undefined) return (request) => judgeTargets({ ...request, query: ownStore(simulation) });
+  const judge: RemoteJudge = remoteJudge({ ...service, source: STORE });
+  return judge;
+}
+
+const ownStore =
+  (simulation: Simulation): JudgeRequest['query'] =>
+  (query, { source }) => {
+    if (source !== undefined && source !== STORE)
+      throw new Error(`the fleet has no data source ${source}, only ${STORE}`);
+    const { now } = simulation.world;
+    const answer = () => ({ series: queryMetrics(metricWorld(simulation), now, query) });
+    return Promise.resolve(askInside(simulation, 'data-source', 'query', answer));
+  };
