@@ -1,10 +1,12 @@
 import { Worker } from '@temporalio/worker';
 import { windowAt, type Window } from '../../domain/calendar/window';
 import type { DeployInput } from '../../domain/deploy/state';
+import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
 const LA = 'America/Los_Angeles';
+const DAY = 24 * HOUR;
 const OFFICE = { days: ['mon', 'tue', 'wed', 'thu'], from: '09:00', to: '18:00', timezone: LA } as const;
 const window = (onClose: 'pause' | 'finish-phase' = 'pause'): Pick<DeployInput, 'window'> => ({
   window: { ...OFFICE, days: [...OFFICE.days], onClose },
@@ -34,6 +36,11 @@ async function untilWall(day: Window['days'][number], from: string): Promise<voi
   if (!next.open) await world.sleep(next.opensAtMs - now);
 }
 
+/** Nights are long: neither health nor progress is looked at more often than these stories need. */
+const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, trackIntervalMs: MINUTE, reconcileIntervalMs: DAY };
+const begin = (input: Partial<DeployInput>, deploy: Parameters<typeof deploying>[2] = {}): Promise<LoneDeploy> =>
+  deploying(world, { settings, ...input }, { healthInterval: '15m', ...deploy });
+
 /** One task at a time, some minutes each. */
 const SLOW = { nSmall: 1, timings: { fetchMs: 3 * MINUTE, stopMs: 1_000, startMs: MINUTE } };
 async function slowly(tasks: number): Promise<{ config: { jobs: string[] } }> {
@@ -41,13 +48,13 @@ async function slowly(tasks: number): Promise<{ config: { jobs: string[] } }> {
   return { config: { jobs: ['kvstore-slow'] } };
 }
 const live = async (deploy: LoneDeploy, phase = 0) => (await deploy.status()).phases[phase]?.units[0]?.live ?? 0;
-const COARSE = { stepMs: 30 * MINUTE, withinMs: 96 * HOUR };
+const COARSE = { stepMs: 2 * HOUR, withinMs: 96 * HOUR };
 
 test('no update starts before the window opens, to the minute, and every phase begins inside it', async () => {
   await untilWall('mon', '17:45');
-  const deploy = await deploying(world, window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+  const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
   await deploy.reaches(({ phases }) => Boolean(phases[0]?.bakeUntil));
-  const { summary } = await deploy.reaches(({ state }) => state === 'waiting-window');
+  const { summary } = await deploy.reaches(({ state }) => state === 'waiting-window', { stepMs: 10 * MINUTE });
   expect(wall(summary.split(' at ')[1])).toBe('Tue 09:00');
   const result = await deploy.ended(COARSE);
   expect(result.outcome).toBe('succeeded');
@@ -69,7 +76,7 @@ test('it opens at the same wall time after the clocks were put forward over the 
     expect(weeks).toBeLessThan(60);
     await world.sleep(7 * 24 * HOUR);
   }
-  const deploy = await deploying(world, window(), { phases: [{ scope: '*', amount: 3, bake: '10m' }] });
+  const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '10m' }] });
   await deploy.reaches(({ state }) => state === 'waiting-window');
   await deploy.ended(COARSE);
   const [first] = (await deploy.status()).phases;
@@ -80,7 +87,7 @@ test('it opens at the same wall time after the clocks were put forward over the 
 describe('a window that closes in the middle of updates', () => {
   test('pauses them in the fleet until it opens again, and the update timeout does not run', async () => {
     await untilWall('wed', '17:20');
-    const deploy = await deploying(world, window(), {
+    const deploy = await begin(window(), {
       ...(await slowly(20)),
       phases: [{ scope: '*', amount: '100%', bake: '10m', updateTimeout: '3h' }],
     });
@@ -104,7 +111,7 @@ describe('a window that closes in the middle of updates', () => {
 
   test('lets the phase finish its updates with finish-phase, and the next one waits', async () => {
     await untilWall('wed', '17:20');
-    const deploy = await deploying(world, window('finish-phase'), {
+    const deploy = await begin(window('finish-phase'), {
       ...(await slowly(20)),
       phases: [{ scope: '*', amount: 15, bake: '10m' }],
     });
@@ -120,7 +127,7 @@ describe('a window that closes in the middle of updates', () => {
 test('a bake goes on at night, and reverts then', async () => {
   await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 3 * HOUR });
   await untilWall('mon', '17:30');
-  const deploy = await deploying(world, window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+  const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
   expect(await deploy.ended({ stepMs: 15 * MINUTE })).toMatchObject({ outcome: 'reverted' });
   const { endedAt, state } = await deploy.status();
   expect(state).toBe('ended');
@@ -131,7 +138,7 @@ test('a bake goes on at night, and reverts then', async () => {
 describe('a command while it waits for its window', () => {
   const half = async () => {
     await untilWall('mon', '17:40');
-    const deploy = await deploying(world, window(), {
+    const deploy = await begin(window(), {
       ...(await slowly(20)),
       phases: [{ scope: '*', amount: '100%', bake: '10m' }],
     });
@@ -177,8 +184,8 @@ describe('a command while it waits for its window', () => {
 
 test('a worker that takes over while it waits, or later, comes to the same steps', async () => {
   await untilWall('mon', '17:45');
-  const deploy = await deploying(world, window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
-  await deploy.reaches(({ state }) => state === 'waiting-window');
+  const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+  await deploy.reaches(({ state }) => state === 'waiting-window', { stepMs: 10 * MINUTE });
   const takeOver = async () => {
     const workflowBundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
     await Worker.runReplayHistory({ workflowBundle }, await deploy.handle.fetchHistory(), deploy.handle.workflowId);
@@ -191,7 +198,7 @@ test('a worker that takes over while it waits, or later, comes to the same steps
 describe('no window is waited for', () => {
   test('by a rollback', async () => {
     await untilWall('sat', '03:00');
-    const deploy = await deploying(world, { ...window(), rollback: true });
+    const deploy = await begin({ ...window(), rollback: true });
     expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', spans: { windowWaitMs: 0 } });
   });
 
@@ -200,7 +207,7 @@ describe('no window is waited for', () => {
     await world.describeVersion('kv:2', { errorRatio: 0.2 });
     await untilWall('sat', '03:00');
     const before = await world.now();
-    const deploy = await deploying(world, { ...window(), emergency: { skipBake: true } });
+    const deploy = await begin({ ...window(), emergency: { skipBake: true } });
     expect(await deploy.ended({ stepMs: MINUTE })).toMatchObject({
       outcome: 'succeeded',
       spans: { windowWaitMs: 0, bakeMs: 0, pausedMs: 0 },
@@ -213,7 +220,7 @@ describe('no window is waited for', () => {
   test('but an emergency that makes it worse is reverted', async () => {
     await world.describeVersion('kv:2', { errorRatio: 0.2 });
     await untilWall('sat', '03:00');
-    const deploy = await deploying(world, { ...window(), emergency: { skipBake: false } });
+    const deploy = await begin({ ...window(), emergency: { skipBake: false } });
     expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
   });
 });
@@ -221,11 +228,11 @@ describe('no window is waited for', () => {
 test('a step before the updates waits for the window as they do, also when it is to run again', async () => {
   await untilWall('mon', '17:30');
   const step = { service: 'slow', with: { takesMs: 45 * MINUTE, fails: 1 } };
-  const deploy = await deploying(world, window(), { phases: [{ scope: '*', amount: 3, bake: '10m', pre: [step] }] });
+  const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '10m', pre: [step] }] });
   await deploy.reaches(({ paused }) => paused?.by === 'action');
   await deploy.command('resume');
-  await deploy.reaches(({ state }) => state === 'preprocessing', COARSE);
-  await deploy.reaches(({ state }) => state === 'baking', COARSE);
+  await deploy.reaches(({ state }) => state === 'preprocessing', { ...COARSE, stepMs: 15 * MINUTE });
+  await deploy.reaches(({ state }) => state === 'baking', { ...COARSE, stepMs: 5 * MINUTE });
   expect(world.slow.runs.map(({ fromMs }) => wall(fromMs))).toEqual(['Mon 17:30', 'Tue 09:00']);
   await deploy.command('cancel');
   await deploy.ended(COARSE);
