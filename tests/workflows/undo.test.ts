@@ -1,4 +1,5 @@
 import { deploying } from './deploys';
+import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 let world: VirtualWorld;
@@ -146,6 +147,24 @@ describe('an emergency that comes while a deploy that is over undoes its steps',
     });
     expect(undos()).toEqual(['0/undo/0/1']);
     expect(world.slow.runs.at(-1)).toMatchObject({ cancelled: true });
+  });
+
+  test('deploys within minutes, in a pipeline', async () => {
+    const phases = [
+      { name: 'first', scope: 'region:x', amount: 3, bake: '2h', pre: [step(1, { takesMs: 10 * HOUR })] },
+    ];
+    await world.apply(kvstore({ phases, completion: { pre: [] } }));
+    await world.release('kvstore', 'kv:2');
+    await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+    await world.command('deploy/kvstore/1/deploy/1', 'cancel');
+    await world.until('it undoes', async () => undos().length === 1);
+    const pushedAt = await world.now();
+    await world.push('kvstore', 'kv:3', { skipBake: true });
+    await world.ended('kvstore', 1, { stepMs: 10_000, withinMs: HOUR });
+    expect((await world.now()) - pushedAt).toBeLessThan(2 * MINUTE);
+    expect((await world.releaseStatus('kvstore', 1)).cause).toBe('operator');
+    expect((await world.deployStatus('kvstore', 1)).summary).toContain('not undone: slow of first');
+    expect((await world.ended('kvstore', 2)).state).toBe('succeeded');
   });
 
   test('waits for no further try', async () => {
