@@ -16,7 +16,7 @@ export interface Settings {
   readonly revertRetryMs: number;
   /** How long a task that failed to start has to come up before its failure counts. */
   readonly transientMs?: number;
-  /** How long a release that is over waits until the service of an action has stopped what it runs for it. */
+  /** How long a release waits until an action service has stopped a run that is not wanted any more. */
   readonly cancelGraceMs?: number;
   /** How often each artifact finder is asked what is new. */
   readonly sweepIntervalMs: number;

@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import { describeFaults } from './faultStories';
 import { PROTOCOLS } from './faultWorld';
 
-test('the services of these tests speak every protocol that there is', () => {
+/** Between a push type and the service that it lets judge: whatever happens there, a push type answers `errored`. */
+const ELSEWHERE = ['healthServiceProtocol'];
+
+test('the services of these tests speak every protocol that Conveyor or the fleet does', () => {
   const folder = join(__dirname, '../../sdk/protocol');
-  const protocols = readdirSync(folder).flatMap((file) => {
-    const exported = Object.entries(jest.requireActual<object>(join(folder, file)));
-    return exported.flatMap(([name, protocol]) => (name.endsWith('Protocol') ? [protocol as object] : []));
-  });
-  expect(new Set(Object.values(PROTOCOLS))).toEqual(new Set(protocols));
-  expect(protocols).toHaveLength(Object.keys(PROTOCOLS).length);
+  const protocols = readdirSync(folder)
+    .flatMap((file) => Object.entries(jest.requireActual<Record<string, unknown>>(join(folder, file))))
+    .filter(([name]) => name.endsWith('Protocol'));
+  const spoken = new Set<unknown>(Object.values(PROTOCOLS));
+  const others = protocols.flatMap(([name, protocol]) => (spoken.has(protocol) ? [] : [name]));
+  expect(protocols.length).toBeGreaterThanOrEqual(spoken.size);
+  expect(others.filter((name) => !ELSEWHERE.includes(name))).toEqual([]);
 });
 
 describeFaults('when nothing goes wrong', { trouble: null });
