@@ -329,6 +329,8 @@ export interface PlanView {
     readonly updatedAt: string | null;
     readonly bakedAt: string | null;
   }[];
+  /** Every check in words, whole, also where the file takes a ready one. */
+  readonly checks: readonly { readonly name: string; readonly rule: string }[];
   readonly finishesAt: string | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }

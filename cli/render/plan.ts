@@ -2,7 +2,7 @@ import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
-import { alignRows, paint, type View } from './paint';
+import { alignRows, paint, widthOf, wrap, type Colors, type View } from './paint';
 
 const UNITS_SHOWN = 4;
 
@@ -35,10 +35,21 @@ export function renderPlan(plan: PlanView, reader: View, window?: ActionSpec['wi
         ...windowWords(window),
       ],
       alignRows([heading, ...rows]),
+      checkRows(plan.checks, view, colors),
       plan.warnings.map((warning) => `${colors.yellow('⚠')} ${warning.code}: ${warning.message}`),
     ],
     view,
   );
+}
+
+/** Never cut: a rule that does not fit goes on below. */
+function checkRows(checks: PlanView['checks'], view: View, colors: Colors): string[] {
+  if (checks.length === 0) return [];
+  const room = Math.max(30, view.width - 4 - Math.max(...checks.map(({ name }) => widthOf(name))));
+  const rows = checks.flatMap(({ name, rule }) =>
+    wrap(rule, room).map((line, index) => [index === 0 ? `  ${name}` : '', line]),
+  );
+  return [colors.bold('Unhealthy'), ...alignRows(rows)];
 }
 
 function windowWords(window: ActionSpec['window']): string[] {

@@ -2,6 +2,7 @@ import type { Window, WindowState } from '../calendar/window';
 import { formatAmount, tasksOf, type PhaseAmount } from '../fleet/amount';
 import { inScope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
+import { describeCheck } from '../health/describe';
 import { longestLookback } from '../health/lookback';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatDuration, formatTime } from '../text';
@@ -44,6 +45,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
       units: unitsOf(phase, units).map((unit) => ({ id: unit.id, tasks: plannedTasks(phase, unit) })),
       ...{ startsAt: null, updatedAt: null, bakedAt: null, ...estimated[index] },
     })),
+    checks: deploy.with.healthChecks.map((check) => ({ name: check.name, rule: describeCheck(check, deploy.with) })),
     finishesAt: estimated.at(-1)?.bakedAt ?? null,
     warnings: [...plan.phases.flatMap((phase) => warningOf(phase, units)), ...uncounted(plan), ...assumption(times)],
   };

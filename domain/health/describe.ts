@@ -1,0 +1,57 @@
+import type { HealthCheck } from '../spec/health';
+import { formatDuration, plural } from '../text';
+import { formatValue } from './judge';
+import { lookbackOf } from './lookback';
+import type { Transform } from './transform';
+
+/** What surrounds a check in its deploy. */
+interface Surroundings {
+  readonly healthInterval: number;
+  readonly onUnhealthy: 'revert' | 'pause';
+}
+
+/**
+ * What a check asks and what follows, with everything that was left to a default or to a ready check: `p90 of rpc.latency
+ * (p99 of 5m) more than 15% above the tasks not yet updated, over 5m, of 5 samples or more: revert`.
+ */
+export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy }: Surroundings): string {
+  const transforms = check.transform.length === 0 ? '' : ` (${check.transform.map(transformWords).join(', ')})`;
+  const details = [
+    `over ${formatDuration(lookbackOf(check, healthInterval))}`,
+    check.scope === 'deploy' ? 'of all units together' : '',
+    check.minSamples === undefined ? '' : `of ${plural(check.minSamples, 'sample')} or more`,
+    typeof check.method === 'object'
+      ? `${formatValue(check.method['mann-whitney'].confidence * 100)}% sure by ranks`
+      : '',
+    holdWords(check.for),
+  ].filter((words) => words !== '');
+  const then = ACTIONS[check.onUnhealthy ?? onUnhealthy];
+  return `${check.reduce} of ${check.metric}${transforms} ${limitWords(check)}, ${details.join(', ')}: ${then}`;
+}
+
+const ACTIONS = { revert: 'revert', pause: 'pause', ignore: 'only report' } as const;
+
+function limitWords({ threshold, compare }: HealthCheck): string {
+  if ('above' in threshold) return `above ${formatValue(threshold.above)}`;
+  if ('below' in threshold) return `below ${formatValue(threshold.below)}`;
+  const [change, side] = 'increase' in threshold ? [threshold.increase, 'above'] : [threshold.decrease, 'below'];
+  const size = 'percent' in change ? `${formatValue(change.percent)}%` : formatValue(change.absolute);
+  return `more than ${size} ${side} ${referenceWords(compare)}`;
+}
+
+function referenceWords(compare: HealthCheck['compare']): string {
+  if (typeof compare === 'object') return `the tasks on ${compare.version}`;
+  return compare === 'before' ? 'what it was before the deploy' : 'the tasks not yet updated';
+}
+
+function transformWords(step: Transform): string {
+  if (typeof step === 'string') return step;
+  if ('average' in step) return `average of ${formatDuration(step.average)}`;
+  if ('percentile' in step) return `p${step.percentile.q} of ${formatDuration(step.percentile.over)}`;
+  return step.fill === 'drop' ? 'gaps dropped' : `gaps filled with ${step.fill === 'zero' ? 'zero' : 'the last value'}`;
+}
+
+function holdWords(hold: HealthCheck['for']): string {
+  if (hold === undefined) return '';
+  return typeof hold === 'object' ? `${hold.evaluations} times in a row` : `for ${formatDuration(hold)}`;
+}
