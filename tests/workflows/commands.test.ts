@@ -1,3 +1,4 @@
+import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -22,7 +23,7 @@ async function versions(): Promise<Record<string, number>> {
 const baking = () => world.reaches('kvstore', 1, ({ state }) => state === 'baking');
 
 async function begin(deploy: Parameters<typeof kvstore>[0] = {}): Promise<void> {
-  await world.apply(kvstore(deploy));
+  await world.apply(kvstore({ healthInterval: '10m', ...deploy }), CALM);
   await world.release('kvstore', 'kv:2');
 }
 

@@ -4,7 +4,7 @@ import { planDeploy } from '../../domain/deploy/plan';
 import { planView } from '../../domain/deploy/planView';
 import type { Unit } from '../../domain/fleet/unit';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
-import { pipelineSchema } from '../../domain/spec/pipeline';
+import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { DeployStatus, PlanView } from '../../domain/views';
 import { exampleFleet, exampleSource } from '../setup/examples';
 import { deploying, type LoneDeploy } from './deploys';
@@ -87,6 +87,14 @@ function endOf(onClose: OnClose, now: number, held: { readonly phase: string; re
   return wall(estimate(lengths, now, { onClose, stateAt }).at(-1)?.bakedAtMs);
 }
 
+/** The actions of the example, whose health is looked at as often as its updates. */
+function calmly(): PipelineSource['actions'] {
+  const { actions } = exampleSource(FILE);
+  const { deploy } = actions;
+  if (deploy?.type !== 'deploy') throw new Error('no deploy');
+  return { ...actions, deploy: { ...deploy, with: { ...deploy.with, healthInterval: '5m' } } };
+}
+
 type Times = Pick<DeployStatus['phases'][number], 'name' | 'startedAt' | 'updatedAt' | 'bakedAt'>;
 const row = ({ name, startedAt, updatedAt, bakedAt }: Times): string =>
   [name, ...[startedAt, updatedAt, bakedAt].map(wall)].join(', ');
@@ -99,7 +107,7 @@ const PATIENT = { stepMs: HOUR, withinMs: 120 * HOUR };
 test('it ends on Tuesday at 16:35 when begun on Monday at nine, checks, nights and all, as planned', async () => {
   await untilWall('mon', '08:30');
   const plan = planned('pause', await world.now());
-  await world.apply({ ...exampleSource(FILE), owners: ['user:alice'] }, settings);
+  await world.apply({ ...exampleSource(FILE), owners: ['user:alice'], actions: calmly() }, settings);
   const trigger = { kind: 'manual', actor: 'user:alice', key: null } as const;
   const source = { name: 'source', kind: 'source', version: '12', metadata: {} };
   await world.start('storage', { artifacts: [source], trigger });

@@ -26,7 +26,7 @@ describe('while a deploy waits for the service that another one holds', () => {
   let first: LoneDeploy;
   let second: LoneDeploy;
   beforeEach(async () => {
-    first = await deploying(world, { release: 2 }, { phases: [{ scope: '*', amount: 1, bake: '1h' }] });
+    first = await deploying(world, { release: 2 }, { phases: [{ scope: '*', amount: 1, bake: '20m' }] });
     await baking(first);
     second = await deploying(world, { release: 3 });
     await second.reaches(({ state }) => state === 'waiting-lock');
