@@ -1,3 +1,4 @@
+import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -18,7 +19,7 @@ afterEach(() => world.close());
 type Deploy = Parameters<typeof kvstore>[0];
 
 async function begin(deploy: Deploy = {}): Promise<void> {
-  await world.apply(kvstore({ config: { jobs: ['kvstore-x'] }, ...deploy }));
+  await world.apply(kvstore({ config: { jobs: ['kvstore-x'] }, healthInterval: '10m', ...deploy }), CALM);
   await world.release('kvstore', 'kv:2');
 }
 
@@ -93,7 +94,7 @@ describe('once enough tasks of a phase are updated', () => {
     await slowly({ phases: [{ scope: '*', amount: '100%', success: '10%', bake: '8h' }] });
     await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
     await expectStandstill();
-    await world.ended('kvstore', 1, { withinMs: 48 * HOUR });
+    await world.ended('kvstore', 1, { stepMs: 15 * MINUTE, withinMs: 48 * HOUR });
     expect(await versions()).toEqual({ 'kv:2': 40 });
   });
 
