@@ -20,7 +20,9 @@ const PIPELINE = flow(
  */
 async function week(world: VirtualWorld, seed: number): Promise<readonly HistoryRow[]> {
   const arrivals = new Arrivals(seed);
-  await world.apply(PIPELINE, { progressIntervalMs: 30 * MINUTE, trackIntervalMs: 10 * MINUTE });
+  // A heartbeat that may take long lets half an hour pass in one sleep.
+  const patience = { heartbeatTimeoutMs: 3 * HOUR, progressIntervalMs: 30 * MINUTE, trackIntervalMs: 10 * MINUTE };
+  await world.apply(PIPELINE, patience);
   const until = (await world.now()) + WEEK;
   for (let n = 2; (await world.now()) < until; n += 1) {
     const takes = { build: arrivals.between(10, 40) * MINUTE, test: arrivals.between(10, 90) * MINUTE };
