@@ -1,6 +1,10 @@
+import { currentCount } from '../twine/countLog';
 import { checker } from './checker';
 
-/** 7, in lockstep: nothing is reverted while requests still go to what it is reverted from; none go where no task is. */
+/**
+ * 7, in lockstep: nothing is reverted while requests still go to what it is reverted from; none go where no task is, but where none
+ * runs at all, as while its region is down.
+ */
 export const trafficChecker = checker<Map<string, { version: string; percent: number }>>({
   name: 'traffic',
   invariant: 7,
@@ -9,9 +13,11 @@ export const trafficChecker = checker<Map<string, { version: string; percent: nu
     if (event.kind === 'traffic-shifted') {
       const { job, version, percent } = event;
       shifted.set(job, { version, percent });
-      const log = fleet.jobs.get(job)?.runningOf.get(fleet.indices.get(version) ?? -1);
-      const isServed = log !== undefined && (log.count.at(-1) ?? 0) > 0;
-      return percent > 0 && !isServed ? `${percent}% of ${job} goes to ${version}, which no task runs` : null;
+      const { running, runningOf } = fleet.jobs.get(job) ?? {};
+      const log = runningOf?.get(fleet.indices.get(version) ?? -1);
+      const isLost =
+        running !== undefined && currentCount(running) > 0 && (log === undefined || currentCount(log) === 0);
+      return percent > 0 && isLost ? `${percent}% of ${job} goes to ${version}, which no task runs` : null;
     }
     if (event.kind !== 'update-accepted' || event.urgency !== 'revert') return null;
     const to = shifted.get(event.job);
