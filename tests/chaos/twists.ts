@@ -38,11 +38,13 @@ function preStep(dice: Dice): Step {
   return isUndone ? { ...step(dice, { isUndone }), undo } : step(dice);
 }
 
+/** Far from its time limit where it has one, since who ends first when both are over is nobody's promise. */
 function step(dice: Dice, more: object = {}): Step {
-  const takesMs = dice.int(0, 10) * MINUTE;
+  const [hangs, isLimited] = [dice.chance(0.1), dice.chance(0.2)];
+  const takesMs = hangs ? 5 * HOUR : dice.int(0, 5) * MINUTE;
   const service = { service: 'slow', with: { takesMs, fails: dice.of(0, 0, 0, 0, 1, 2), ...more } };
   const command = { command: [dice.of('true', 'true', 'false')] };
-  const timeout = dice.chance(0.2) ? { timeout: `${dice.int(2, 12)}m` } : {};
+  const timeout = hangs || isLimited ? { timeout: `${dice.int(10, 20)}m` } : {};
   return { ...(dice.chance(0.1) ? command : service), ...timeout, onFailure: dice.chance(0.2) ? 'revert' : 'pause' };
 }
 
