@@ -1,3 +1,4 @@
+import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -87,6 +88,7 @@ test('tasks that were not updated in time pause the deploy, which is not the fau
       config: { jobs: ['kvstore-slow'] },
       phases: [{ scope: '*', amount: '50%', bake: '10m', updateTimeout: '1h' }],
     }),
+    CALM,
   );
   await world.release('kvstore', 'kv:2');
   const { paused } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
