@@ -45,7 +45,8 @@ function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
 
 function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): boolean {
   const isOf = (units: readonly { readonly id: string }[]) => units.some(({ id }) => id === name);
-  if (outcome === 'reverted') return isOf(revert?.units ?? []);
+  if (outcome === 'reverted')
+    return revert !== null && isOf([...revert.units, ...phases.flatMap(({ units }) => units)]);
   if (outcome === 'succeeded') return isOf(phases.flatMap(({ units }) => units));
   return phases.some(({ startedAt }) => startedAt !== null);
 }
@@ -58,10 +59,11 @@ function expectDeployed({ version, phases }: DeployStatus, job: JobView): void {
   expect(left).toBeLessThanOrEqual(Math.max(0, (reported?.targeted ?? 0) - (reported?.updated ?? 0)));
 }
 
+/** Also of a unit that it updated and that its revert says nothing of. */
 function expectGone({ version, revert }: DeployStatus, job: JobView): void {
   const back = revert?.units.find(({ id }) => id === job.name)?.toVersion;
-  expect([job.name, job.jobVersion]).toEqual([job.name, back]);
-  if (back !== version) expect(Object.keys(job.versions)).not.toContain(version);
+  if (back !== undefined) expect([job.name, job.jobVersion]).toEqual([job.name, back]);
+  if (back !== version) expect([job.jobVersion, ...Object.keys(job.versions)]).not.toContain(version);
 }
 
 /** What a deploy left out is brought to its version by releases that follow, or the last of them says why not. */
