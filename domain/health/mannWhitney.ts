@@ -1,5 +1,5 @@
 import { normalBelow, normalQuantile } from './normal';
-import { quantile } from './series';
+import { quantile, quantileOfSorted, sorted } from './series';
 
 /** What a rank test says of two samples. The shift is in the unit of the values, positive where the first are larger. */
 export interface RankTest {
@@ -44,9 +44,9 @@ export function leastP(sizeA: number, sizeB: number): number {
 }
 
 function thinned(values: readonly number[]): number[] {
-  const sorted = [...values].sort((a, b) => a - b);
-  if (sorted.length <= MOST_VALUES) return sorted;
-  return Array.from({ length: MOST_VALUES }, (_, nth) => quantile(sorted, ((nth + 0.5) * 100) / MOST_VALUES));
+  const inOrder = sorted(values);
+  if (inOrder.length <= MOST_VALUES) return inOrder;
+  return Array.from({ length: MOST_VALUES }, (_, nth) => quantileOfSorted(inOrder, ((nth + 0.5) * 100) / MOST_VALUES));
 }
 
 const isConstant = (sorted: readonly number[]): boolean => sorted[0] === sorted.at(-1);

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../spec/health';
 import { fillsWithZero, taskValue, taskValues } from './transform';
-import { mean, pointsIn, quantile, sum, type Side, type Window } from './series';
+import { mean, pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type Window } from './series';
 
 /** A side as numbers. */
 export interface Summary {
@@ -17,39 +17,50 @@ export interface Summary {
 
 /** One side of a check: each task's value, reduced across the tasks. */
 export function summarise(check: HealthCheck, side: Side, window: Window, stepMs: number): Summary {
-  const values = side.series.flatMap(({ points }) => taskValue(points, check.transform, window, stepMs) ?? []);
-  const silent = fillsWithZero(check.transform) ? Math.max(0, side.tasks - values.length) : 0;
-  const all = [...values, ...new Array<number>(silent).fill(0)];
-  const samples = sum(side.series.map(({ points }) => pointsIn(window, points).filter(finite).length));
-  const tasks = Math.max(side.tasks, all.length);
-  const ranked = typeof check.method === 'object' ? side.series : [];
+  const isRanked = typeof check.method === 'object';
+  const all: number[] = [];
+  const ranked: number[] = [];
+  let samples = 0;
+  for (const { points } of side.series) {
+    const inside = pointsIn(window, points);
+    samples += countFinite(inside);
+    const value = taskValue(inside, check.transform, window, stepMs);
+    if (value !== undefined) all.push(value);
+    if (isRanked) for (const each of taskValues(inside, check.transform, window, stepMs)) ranked.push(each);
+  }
+  const silent = fillsWithZero(check.transform) ? Math.max(0, side.tasks - all.length) : 0;
+  for (let nth = 0; nth < silent; nth += 1) all.push(0);
   return {
     value: all.length === 0 ? undefined : reduce(check.reduce, all),
     samples,
     reporting: all.length,
-    tasks,
-    values: ranked.flatMap(({ points }) => taskValues(points, check.transform, window, stepMs)),
+    tasks: Math.max(side.tasks, all.length),
+    values: ranked,
   };
 }
 
-const finite = ([, value]: readonly [number, number]): boolean => Number.isFinite(value);
+function countFinite(points: readonly Point[]): number {
+  let count = 0;
+  for (const point of points) if (Number.isFinite(point[1])) count += 1;
+  return count;
+}
 
 /** Sorted first, so that the order in which tasks report changes nothing, not even the last digit. */
 function reduce(how: HealthCheck['reduce'], values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  if (sorted.some((value) => !Number.isFinite(value))) return NaN;
+  const inOrder = sorted(values);
+  if (inOrder.some((value) => !Number.isFinite(value))) return NaN;
   switch (how) {
     case 'mean':
-      return mean(sorted);
+      return mean(inOrder);
     case 'sum':
-      return sum(sorted);
+      return sum(inOrder);
     case 'count':
-      return sorted.length;
+      return inOrder.length;
     case 'min':
-      return sorted[0] ?? NaN;
+      return inOrder[0] ?? NaN;
     case 'max':
-      return sorted.at(-1) ?? NaN;
+      return inOrder.at(-1) ?? NaN;
     default:
-      return quantile(sorted, Number(how.slice(1)));
+      return quantileOfSorted(inOrder, Number(how.slice(1)));
   }
 }

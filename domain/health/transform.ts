@@ -11,7 +11,7 @@ export const fillsWithZero = (transforms: readonly Transform[]): boolean =>
 export const reachOf = (transforms: readonly Transform[]): number => Math.max(0, ...transforms.map(reach));
 
 /**
- * The one number of a task: its points of the window through every transform in order. What then still has several points
+ * The one number of a task: its points of the window (`pointsIn`) through every transform in order. What then still has several points
  * counts with its mean. `average` and `percentile` look back from each point; as the last step they look back from now.
  * Undefined when nothing is left to count.
  */
@@ -21,23 +21,24 @@ export function taskValue(
   window: Window,
   stepMs: number,
 ): number | undefined {
+  if (transforms.length === 0) return points.length === 0 ? undefined : mean(valuesOf(points));
   const last = transforms.at(-1);
   const over = last === undefined ? 0 : reach(last);
   const steps = over > 0 ? transforms.slice(0, -1) : transforms;
-  const shaped = steps.reduce((kept, step) => apply(step, kept, window, stepMs), pointsIn(window, points));
+  const shaped = steps.reduce((kept, step) => apply(step, kept, window, stepMs), points);
   const counted = valuesOf(over > 0 ? pointsIn({ start: window.end - over, end: window.end }, shaped) : shaped);
   if (counted.length === 0) return undefined;
   return typeof last === 'object' && 'percentile' in last ? quantile(counted, last.percentile.q) : mean(counted);
 }
 
-/** All values of a task in the window, through every transform: what a rank test takes for its sample. */
+/** All values of a task, from its points of the window through every transform: what a rank test takes for its sample. */
 export function taskValues(
   points: readonly Point[],
   transforms: readonly Transform[],
   window: Window,
   stepMs: number,
 ): number[] {
-  const shaped = transforms.reduce((kept, step) => apply(step, kept, window, stepMs), pointsIn(window, points));
+  const shaped = transforms.reduce((kept, step) => apply(step, kept, window, stepMs), points);
   return valuesOf(shaped).filter(Number.isFinite);
 }
 
@@ -47,7 +48,7 @@ function reach(step: Transform): number {
   return 'percentile' in step ? step.percentile.over : 0;
 }
 
-function apply(step: Transform, points: readonly Point[], window: Window, stepMs: number): Point[] {
+function apply(step: Transform, points: readonly Point[], window: Window, stepMs: number): readonly Point[] {
   if (step === 'rate') return rate(points);
   if (typeof step === 'string') return collapse(step, points, window.end);
   if ('average' in step) return trailing(points, step.average, mean);
@@ -60,10 +61,15 @@ function apply(step: Transform, points: readonly Point[], window: Window, stepMs
 
 /** Per second. A counter that falls was restarted: what it shows is what was added since. */
 function rate(points: readonly Point[]): Point[] {
-  return points.slice(1).flatMap(([at, value], index): Point[] => {
-    const [before, old] = points[index] ?? [at, value];
-    return at > before ? [[at, ((value < old ? value : value - old) * 1000) / (at - before)]] : [];
-  });
+  const rates: Point[] = [];
+  let before = points[0];
+  for (const point of points) {
+    const [at, value] = point;
+    const [earlier, old] = before ?? point;
+    if (at > earlier) rates.push([at, ((value < old ? value : value - old) * 1000) / (at - earlier)]);
+    before = point;
+  }
+  return rates;
 }
 
 function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: number): Point[] {
