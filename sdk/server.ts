@@ -1,6 +1,6 @@
 import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
+import { limitBody } from './bodyLimit';
 import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/actionService';
 import { artifactFinderProtocol, type ArtifactFinderProtocol } from './protocol/artifactFinder';
 import { bodySchema, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
@@ -89,7 +89,7 @@ export function serveProtocol<P extends Protocol>(
   const tooLarge = new ExtensionError('too-large', `a body is at most ${maxSize / MAX_BODY_BYTES} MiB`, {
     status: 413,
   });
-  app.use(bodyLimit({ maxSize, onError: (c) => answerError(c, tooLarge) }));
+  app.use(limitBody({ maxSize, onError: (c) => answerError(c, tooLarge) }));
   for (const [method, definition] of Object.entries(protocol)) {
     const handler = handlers[method];
     if (handler === undefined) continue;

@@ -1,13 +1,11 @@
-import { serve, type ServerType } from '@hono/node-server';
 import type { AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
 import { createClient } from '../client';
 import { connect } from '../client/connection';
 import { createPipelineIndex } from '../client/pipelineIndex';
-import { ConveyorError, conveyorError } from '../domain/errors';
 import { loadRegistry } from '../sdk/registry';
 import { createApp } from './app';
 import { DEFAULT_LIMITS } from './deps';
+import { giveUp, listen, portOf } from './listening';
 
 const DEFAULT_URL = 'http://localhost:4500';
 const DRAIN_MS = 10_000;
@@ -18,7 +16,7 @@ const DRAIN_MS = 10_000;
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000 };
 
 async function main(): Promise<void> {
-  const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL);
+  const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL, DEFAULT_URL);
   let draining = false;
   const registry = loadRegistry(undefined, process.env);
   const client = await createClient({ platform: registry });
@@ -32,7 +30,7 @@ async function main(): Promise<void> {
     now: () => Date.now(),
     isDraining: () => draining,
   });
-  const server = await listen(app.fetch, port);
+  const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, port, 'the server');
   for (const name of registry.access.unset)
     process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
   process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);
@@ -47,31 +45,4 @@ async function main(): Promise<void> {
   process.on('SIGINT', end);
 }
 
-function portOf(args: readonly string[], url: string): number {
-  const text =
-    parseArgs({ args: [...args], options: { port: { type: 'string' } } }).values.port ?? (new URL(url).port || '80');
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
-  throw conveyorError('usage', {
-    text: `--port ${text} is no port`,
-    hint: 'a number up to 65535; 4500 is the default, and 0 takes any that is free',
-  });
-}
-
-function listen(fetch: Parameters<typeof serve>[0]['fetch'], port: number): Promise<ServerType> {
-  return new Promise((resolve, reject) => {
-    const server = serve({ fetch, port, serverOptions: TIMEOUTS }, () => resolve(server));
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? conveyorError('port-in-use', { port, process: 'the server' }) : error),
-    );
-  });
-}
-
-main().catch((error: unknown) => {
-  const known =
-    error instanceof ConveyorError
-      ? error
-      : conveyorError('internal', { detail: error instanceof Error ? error.message : String(error) });
-  process.stderr.write(`error: ${known.code}: ${known.message}\nhint: ${known.hint}\n`);
-  process.exit(known.exit);
-});
+main().catch(giveUp);

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import { limitBody } from '../sdk/bodyLimit';
 import { ExtensionError } from '../sdk/server';
 import { z } from 'zod';
 import { body, check } from './controlInput';
@@ -26,7 +26,10 @@ export function controlApi(simulation: Simulation): Hono {
     const { code, status } = known ?? { code: 'internal', status: 500 };
     return c.json({ error: { code, message: error.message, retryable: false } }, status as 400);
   });
-  app.use(bodyLimit({ maxSize: MAX_SNAPSHOT_BYTES }));
+  const onError = () => {
+    throw new ExtensionError('too-large', 'a snapshot is at most 512 MiB', { status: 413 });
+  };
+  app.use(limitBody({ maxSize: MAX_SNAPSHOT_BYTES, onError }));
   addJobRoutes(app, simulation);
   addTroubleRoutes(app, simulation);
   addArtifactRoutes(app, simulation);
