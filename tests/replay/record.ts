@@ -12,12 +12,13 @@ import { given, type Given, type Service } from '../system/service';
 import { Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
+import { recordDeploys } from './recordDeploy';
 import { recordModel } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|deploys]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -202,6 +203,7 @@ async function recordAll(stack: Stack): Promise<void> {
   await recordFanOut('family')(stack);
   await recordSweeps(stack);
   await recordModel(stack, save);
+  await recordDeploys(stack, save);
 }
 
 async function recordAllContinued(stack: Stack): Promise<void> {
@@ -218,6 +220,8 @@ async function main(): Promise<void> {
     const onlyFanOut = process.argv[2] === 'fan-out';
     const model = (stack: Stack) => recordModel(stack, save);
     if (process.argv[2] === 'model') return await withStack(`127.0.0.1:${port}`, model);
+    const deploys = (stack: Stack) => recordDeploys(stack, save);
+    if (process.argv[2] === 'deploys') return await withStack(`127.0.0.1:${port}`, deploys);
     if (process.argv[2] === 'sweeps') return await withStack(`127.0.0.1:${port}`, recordSweeps);
     await withStack(`127.0.0.1:${port}`, onlyFanOut ? recordFanOut('family') : recordAll);
     const short = await startTemporalWithShortHistories(processes, home);

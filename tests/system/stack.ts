@@ -128,7 +128,7 @@ export class Stack {
     return stdout;
   }
 
-  async control<T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<T> {
+  async control<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
     const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await fetch(`${this.simulatorUrl}${path}`, { method, ...(body === undefined ? {} : json) });
     const text = await response.text();
