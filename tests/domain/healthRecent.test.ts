@@ -67,7 +67,7 @@ describe('a row of health remembers', () => {
         let rows: readonly HealthRow[] = [];
         const observed = new Map<string, number[]>();
         for (const judged of evaluations) {
-          const given = judged.map(([unit, value, verdict]) => row(`u${unit}`, value % 1000, verdict));
+          const given = judged.map(([unit, value, verdict]) => row(`u${unit}`, (value % 1000) + 0, verdict));
           for (const { unit, observed: value } of given)
             observed.set(unit, [...(observed.get(unit) ?? []), value ?? 0]);
           rows = withRecent(given, rows);

@@ -15,6 +15,7 @@ const HEALTHY = {
   check: 'errors',
   verdict: 'healthy',
   observed: expect.any(Number),
+  recent: expect.any(Array),
   reference: null,
   threshold: 0.05,
   samples: expect.any(Number),
