@@ -91,6 +91,7 @@ export const pushTypeProtocol = {
   needsPush: {
     request: z.object({ targets: z.array(targetSchema) }),
     response: z.object({
+      /** A task that is on its way to the version differs until it is up: a later update of it takes over such tasks, and is not done before them. */
       units: z.array(z.object({ id: z.string(), size: z.number().int(), outdated: z.number().int() })),
     }),
     mutates: false,

@@ -27,6 +27,17 @@ export function chooseSlots(fleet: Fleet, job: Job, wish: Wish, now: number): In
   return Int32Array.from(inOrder(job, slots, wish.urgency));
 }
 
+/** The tasks that are on their way to the version already. What is asked for is not there before they are up. */
+export function arriving(fleet: Fleet, job: Job, { version, updatedBy, exclude }: Omit<Wish, 'urgency'>): number[] {
+  const isReserved = reservedSlots(fleet, job, exclude ?? []);
+  const undone = updatedBy && indicesOf(fleet, withReverts(fleet, updatedBy));
+  const isMeant = (slot: number): boolean => (undone ? undone.has(updateOf(job, slot)) : !isReserved(slot));
+  const slots: number[] = [];
+  for (let slot = 0; slot < job.size; slot += 1)
+    if (job.tasks.state[slot] === UPDATING && job.tasks.version[slot] === version && isMeant(slot)) slots.push(slot);
+  return slots;
+}
+
 /** These updates and, since a later try must find what an earlier one touched, every revert of any of them. */
 export function withReverts(fleet: Fleet, updatedBy: readonly string[]): string[] {
   const found = new Set(updatedBy);

@@ -1,10 +1,10 @@
 import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
-import { chooseSlots, indicesOf, withReverts, type Wish } from './choose';
+import { arriving, chooseSlots, indicesOf, withReverts, type Wish } from './choose';
 import { deployOf, freshProgress, indexOf, type Fleet, type Twine, type UnitUpdate, type Update } from './fleet';
 import { DOWN, exists, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
-import { crashed, reachable } from './tasks';
+import { crashed, reachable, release } from './tasks';
 
 /** What an update asks of one job. */
 export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
@@ -66,10 +66,10 @@ export function progressOf(twine: Twine, unit: UnitUpdate): UnitProgress {
   return { id: unit.job, state: stateOf(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** How many tasks a target would still have to change. */
-export function outdatedOf(twine: Twine, target: UpdateTarget): number {
-  const version = indexOf(twine.fleet, target.version);
-  return chooseSlots(twine.fleet, target.job, { ...target, version, urgency: 'normal' }, twine.world.now).length;
+/** How many tasks a target would still have to change, or to wait for. */
+export function outdatedOf({ fleet, world }: Twine, target: UpdateTarget): number {
+  const wish = { ...target, version: indexOf(fleet, target.version), urgency: 'normal' } as const;
+  return arriving(fleet, target.job, wish).length + chooseSlots(fleet, target.job, wish, world.now).length;
 }
 
 function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
@@ -80,9 +80,12 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
       endUnit(twine, job, id, earlier, 'superseded', `superseded by ${update.id}`);
   const version = indexOf(fleet, target.version);
   const wish = { ...target, version, urgency: update.urgency };
-  const slots = chooseSlots(fleet, job, wish, world.now);
-  const waiting = job.control ? new Set(slots) : null;
-  update.units.set(job.name, { ...freshProgress(), job: job.name, version, acceptedAt: world.now, slots, waiting });
+  const [coming, chosen] = [arriving(fleet, job, wish), chooseSlots(fleet, job, wish, world.now)];
+  const slots = Int32Array.from([...coming, ...chosen]);
+  const waiting = job.control ? new Set(chosen) : null;
+  const progress = { ...freshProgress(), cursor: coming.length, inFlight: coming.length };
+  update.units.set(job.name, { ...progress, job: job.name, version, acceptedAt: world.now, slots, waiting });
+  for (const slot of coming) takeOver(twine, job, slot, indexOf(fleet, update.id));
   if (update.wholeUnit || revertsWholeUnit(twine, job, updatedBy)) {
     job.version = version;
     job.update = indexOf(fleet, update.id);
@@ -92,6 +95,12 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
   const undone = updatedBy ? withReverts(fleet, updatedBy) : null;
   const exclude = withReverts(fleet, update.exclude);
   twine.notify({ kind: 'update-accepted', job: job.name, update: id, urgency, wholeUnit, updatedBy: undone, exclude });
+}
+
+/** A task that another update began to change becomes one of this. */
+function takeOver(twine: Twine, job: Job, slot: number, update: number): void {
+  release(twine, job, job.tasks.update[slot] ?? 0);
+  job.tasks.update[slot] = update;
 }
 
 /** Whether the job's own version was set by one of the updates that are undone. */

@@ -58,13 +58,12 @@ class Push {
     }
   }
 
-  /** Lets time pass. Somebody lets go on what was refused, after a while: what was in flight has come up by then. */
+  /** Lets time pass. Somebody lets go on what was refused, also while tasks are in flight. */
   until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
     const { world } = this.faults;
     const mindedly = async () => {
       const { paused } = await this.deploy.status();
-      const isSeen = paused?.by === 'dependency' && (await world.now()) - Date.parse(paused.at) > 6 * MINUTE;
-      if (this.mode.minded && isSeen) await this.deploy.command('resume').catch(() => undefined);
+      if (this.mode.minded && paused?.by === 'dependency') await this.deploy.command('resume').catch(() => undefined);
       return holds();
     };
     return world.until(what, mindedly, { stepMs: everyMs(this.mode), withinMs: 72 * HOUR });
