@@ -10,7 +10,8 @@ async function runChaos(args) {
   const { seeds, from } = parse(args);
   await ensureTestServer();
   await ensureBuild();
-  const jest = ['node_modules/jest/bin/jest.js', 'tests/workflows/chaos.test.ts', '-t', 'seed'];
+  // A world in which time stood still is left behind, and would keep the process.
+  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/chaos.test.ts', '-t', 'seed'];
   return handOver(process.execPath, jest, { CONVEYOR_CHAOS: `${from}:${seeds}` });
 }
 

@@ -90,7 +90,7 @@ export class ActivityEnds {
   private async heedCancel({ info, cancelled, heartbeat }: Context): Promise<void> {
     if ((await this.pending(info))?.state !== CANCEL_REQUESTED) return;
     heartbeat(info.heartbeatDetails);
-    await Promise.race([cancelled, wait(PATIENCE_MS)]);
+    await Promise.race([cancelled, wait(PATIENCE_MS, undefined, { ref: false })]);
   }
 }
 
