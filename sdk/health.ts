@@ -1,5 +1,5 @@
 import { erroredEvidence, evaluateCheck } from '../domain/health/evaluate';
-import { lookbackOf } from '../domain/health/lookback';
+import { baselineFor, lookbackOf } from '../domain/health/lookback';
 import type { Window } from '../domain/health/series';
 import type { Evidence } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
@@ -75,9 +75,7 @@ function judgeWith(request: JudgeRequest): (check: HealthCheck, targets: readonl
   return async (check, targets) => {
     const lookback = lookbackOf(check, request.intervalMs);
     const window: Window = { start: request.now - lookback, end: request.now };
-    // As long as the lookback on both sides; shorter only when the caller knows of nothing further back.
-    const { start, end } = request.baseline;
-    const baseline: Window = { start: Math.max(start, end - lookback), end };
+    const baseline = baselineFor(request.baseline, lookback);
     try {
       const groups = groupsOf(check, targets);
       const [fresh, control, before] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../spec/health';
 import { formatDuration, plural } from '../text';
-import { formatValue } from './judge';
+import { changeIn, formatValue } from './judge';
 import { lookbackOf } from './lookback';
 import type { Transform } from './transform';
 
@@ -34,9 +34,9 @@ const ACTIONS = { revert: 'revert', pause: 'pause', ignore: 'only report' } as c
 function limitWords({ threshold, compare }: HealthCheck): string {
   if ('above' in threshold) return `above ${formatValue(threshold.above)}`;
   if ('below' in threshold) return `below ${formatValue(threshold.below)}`;
-  const [change, side] = 'increase' in threshold ? [threshold.increase, 'above'] : [threshold.decrease, 'below'];
-  const size = 'percent' in change ? `${formatValue(change.percent)}%` : formatValue(change.absolute);
-  return `more than ${size} ${side} ${referenceWords(compare)}`;
+  const { direction, allowed } = changeIn(threshold);
+  const size = 'percent' in allowed ? `${formatValue(allowed.percent)}%` : formatValue(allowed.absolute);
+  return `more than ${size} ${direction === 'increase' ? 'above' : 'below'} ${referenceWords(compare)}`;
 }
 
 function referenceWords(compare: HealthCheck['compare']): string {

@@ -19,14 +19,26 @@ export function judge(check: HealthCheck, observed: number, reference: number | 
   if ('above' in threshold) return bound(observed, threshold.above, 'above');
   if ('below' in threshold) return bound(observed, threshold.below, 'below');
   if (reference === undefined) throw new Error('a comparison needs something to compare with');
-  const direction = 'increase' in threshold ? 'increase' : 'decrease';
-  const allowed = 'increase' in threshold ? threshold.increase : threshold.decrease;
+  const { direction, allowed } = changeIn(threshold);
   const change: Change = { observed, reference, whom, direction };
   if ('absolute' in allowed) return absolute(change, allowed.absolute);
   return reference === 0 && observed !== 0
     ? fromZero(change, allowed.percent, check.zeroBaseline)
     : relative(change, allowed.percent);
 }
+
+/** A threshold that compares: which way, and how far. */
+type Comparing = Exclude<HealthCheck['threshold'], { above: number } | { below: number }>;
+
+/** What a comparison allows. */
+export const changeIn = (threshold: Comparing) =>
+  'increase' in threshold
+    ? ({ direction: 'increase', allowed: threshold.increase } as const)
+    : ({ direction: 'decrease', allowed: threshold.decrease } as const);
+
+/** Undefined for a limit, which compares with nothing. */
+export const comparisonIn = (threshold: HealthCheck['threshold']) =>
+  'above' in threshold || 'below' in threshold ? undefined : changeIn(threshold);
 
 interface Change {
   readonly observed: number;

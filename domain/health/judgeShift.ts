@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { formatValue, type Judgement } from './judge';
+import { comparisonIn, formatValue, type Judgement } from './judge';
 import { leastP, mannWhitney, type RankTest } from './mannWhitney';
 import { quantile } from './series';
 
@@ -41,7 +41,7 @@ export function judgeShift(check: HealthCheck, confidence: number, samples: Samp
   return { verdict: check.zeroBaseline ?? 'inconclusive', limit: null, text, test };
 }
 
-const rises = ({ threshold }: HealthCheck): boolean => 'increase' in threshold;
+const rises = ({ threshold }: HealthCheck): boolean => comparisonIn(threshold)?.direction === 'increase';
 
 const beyond = (check: HealthCheck, { shift }: RankTest, allowed: number): boolean =>
   rises(check) ? shift.low > allowed : shift.high < -allowed;
@@ -49,8 +49,7 @@ const beyond = (check: HealthCheck, { shift }: RankTest, allowed: number): boole
 /** What is tolerated, in the unit of the values; `share` is the same as a part of the median. */
 function allowedShift(check: HealthCheck, median: number): { amount: number; share: number; isRelative: boolean } {
   const { threshold, method } = check;
-  const change =
-    'increase' in threshold ? threshold.increase : 'decrease' in threshold ? threshold.decrease : undefined;
+  const change = comparisonIn(threshold)?.allowed;
   const tolerance = typeof method === 'object' ? method['mann-whitney'].tolerance : undefined;
   if (tolerance === undefined && change !== undefined && 'absolute' in change)
     return { amount: change.absolute, share: 0, isRelative: false };

@@ -1,4 +1,5 @@
 import type { HealthCheck } from '../spec/health';
+import type { Window } from './series';
 import { reachOf } from './transform';
 
 /** Lookback of a check that says nothing and has no transform, where the health interval is not known. */
@@ -19,6 +20,12 @@ export function withLookback(checks: readonly HealthCheck[], intervalMs: number)
 export function longestLookback(checks: readonly HealthCheck[], intervalMs: number): number {
   return Math.max(intervalMs, ...checks.map((check) => lookbackOf(check, intervalMs)));
 }
+
+/** The part of the baseline that is as long as the lookback; shorter only where nothing further back is known. */
+export const baselineFor = ({ start, end }: Window, lookbackMs: number): Window => ({
+  start: Math.max(start, end - lookbackMs),
+  end,
+});
 
 /** The distance of points to ask a data source for: at least three to a lookback, at most a minute apart. */
 export const stepFor = (lookbackMs: number): number =>

@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../spec/health';
 import { evaluateCheck } from './evaluate';
 import { foldEvaluation, NO_HISTORY, type HealthFold } from './fold';
-import { lookbackOf } from './lookback';
+import { baselineFor, lookbackOf } from './lookback';
 import type { Side, Window } from './series';
 import type { Verdict } from './verdict';
 
@@ -60,6 +60,6 @@ function evaluateAt(
   intervalMs: number,
 ) {
   const lookback = lookbackOf(check, intervalMs);
-  const earlier = { start: Math.max(baseline.start, baseline.end - lookback), end: baseline.end };
-  return evaluateCheck({ check, fresh, control, before, window: { start: at - lookback, end: at }, baseline: earlier });
+  const window = { start: at - lookback, end: at };
+  return evaluateCheck({ check, fresh, control, before, window, baseline: baselineFor(baseline, lookback) });
 }

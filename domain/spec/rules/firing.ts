@@ -1,4 +1,4 @@
-import { formatValue } from '../../health/judge';
+import { comparisonIn, formatValue } from '../../health/judge';
 import { lookbackOf, stepFor } from '../../health/lookback';
 import { leastP } from '../../health/mannWhitney';
 import { formatDuration, plural } from '../../text';
@@ -106,8 +106,7 @@ function countedPhases(
 
 function unusedBaseline(path: Path, { name, threshold, zeroBaseline }: HealthCheck): Finding[] {
   if (zeroBaseline === undefined) return [];
-  const change =
-    'increase' in threshold ? threshold.increase : 'decrease' in threshold ? threshold.decrease : undefined;
+  const change = comparisonIn(threshold)?.allowed;
   if (change !== undefined && 'percent' in change) return [];
   const message = `zeroBaseline of ${name} has no effect: only a change in percent has no size from zero`;
   return [
