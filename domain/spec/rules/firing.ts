@@ -64,7 +64,7 @@ const takesWholeUnits = ({ amount }: JudgedPhase): boolean => 'units' in amount 
 function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[] {
   const lookback = lookbackOf(check, judging.intervalMs);
   const needed = check.minSamples ?? 0;
-  const samplesOf = (tasks: number): number => tasks * Math.ceil(lookback / stepFor(lookback));
+  const samplesOf = (tasks: number): number => tasks * pointsIn(lookback);
   const phase = countedPhases(check, judging).find(({ tasks }) => samplesOf(tasks) < needed);
   if (phase === undefined) return [];
   const most = samplesOf(phase.tasks);
@@ -79,7 +79,7 @@ function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] 
   const lookback = lookbackOf(check, judging.intervalMs);
   const { confidence } = check.method['mann-whitney'];
   const collapses = check.transform.some((step) => typeof step === 'string' && step !== 'rate');
-  const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : Math.ceil(lookback / stepFor(lookback)));
+  const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : pointsIn(lookback));
   const phase = countedPhases(check, judging).find(
     ({ tasks }) => leastP(valuesOf(tasks), valuesOf(tasks)) > 1 - confidence,
   );
@@ -89,6 +89,9 @@ function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] 
   const hint = 'look back longer, update more tasks, or use method: threshold';
   return [warningAt([...path, 'method'], 'too-few-samples', message, hint)];
 }
+
+/** The most points that one task has in a window. */
+const pointsIn = (lookbackMs: number): number => Math.ceil(lookbackMs / stepFor(lookbackMs));
 
 /** The phases at the beginning for which the file says how many tasks of a unit are updated by then. */
 function countedPhases(
