@@ -1,7 +1,5 @@
 import { Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
 
-/** What this process tells Prometheus about itself. */
-
 export interface Answered {
   readonly method: string;
   /** The pattern, `/v1/pipelines/:name`, never the path. */
@@ -17,6 +15,7 @@ export interface Lane {
   readonly rejected: number;
 }
 
+/** What this process tells Prometheus about itself. */
 export class Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly times = new Map<string, Histogram>();
