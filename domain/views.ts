@@ -225,6 +225,8 @@ export interface DeployStatus extends DeploySummary {
   readonly summary: string;
   /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
   readonly skipped?: readonly string[];
+  /** What its push type knows its updates by, in order; those of a revert are not among them. */
+  readonly updates?: readonly string[];
   readonly phases: readonly PhaseView[];
   readonly pausedGroups?: readonly PausedGroup[];
   readonly health: readonly HealthRow[];

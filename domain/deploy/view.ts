@@ -26,6 +26,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
     summary: summarise(record, input.version),
     ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
+    updates: record.updates,
     phases: record.phases,
     pausedGroups: pausedNow(record),
     health: record.health,

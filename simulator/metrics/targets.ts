@@ -55,6 +55,35 @@ export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): 
   return { ...found, control: sample(found.control), before: sample(found.before) };
 }
 
+/**
+ * The same as it was at an earlier time: whoever tries a check on a past deploy asks for that. Only what ran then is
+ * known, not what was down.
+ */
+export function resolvePastTargets(fleet: Fleet, job: Job, request: TargetRequest): TargetTasks {
+  const updates = indicesOf(fleet, request.updatedBy);
+  const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
+  const found: TargetTasks = { fresh: [], control: [], before: [] };
+  for (let slot = 0; slot < job.size; slot += 1) {
+    const task = ranAt(job, slot, request.now);
+    if (task === undefined || reserved.has(task.update)) continue;
+    const isFresh = updates.size === 0 || updates.has(task.update);
+    found[isFresh ? 'fresh' : 'control'].push(identifierOf(job.name, slot, task.start));
+    if (isFresh) found.before.push(...earlier(job, slot, request, updates));
+  }
+  return { ...found, control: sample(found.control), before: sample(found.before) };
+}
+
+/** What ran in a slot at a time, and which update had brought it. */
+function ranAt(job: Job, slot: number, at: number): { update: number; start: number } | undefined {
+  const { tasks, past } = job;
+  if (tasks.state[slot] === RUNNING && (tasks.startedAt[slot] ?? 0) <= at)
+    return { update: tasks.update[slot] ?? 0, start: tasks.starts[slot] ?? 0 };
+  for (const index of pastOf(job, slot))
+    if ((past.from[index] ?? 0) <= at && at <= (past.to[index] ?? 0) && !past.crashed[index])
+      return { update: past.update[index] ?? 0, start: past.start[index] ?? 0 };
+  return undefined;
+}
+
 /** The start whose task stands for a slot: the present one, or while that has reported nothing yet the one before it. */
 function freshStart(
   job: Job,

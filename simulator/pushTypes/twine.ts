@@ -4,7 +4,7 @@ import type { PushTypeProtocol, Target } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type MutatingCall } from '../../sdk/server';
 import type { UpdateVerb } from '../events';
 import { STEP_MS } from '../metrics/series';
-import { resolveTargets } from '../metrics/targets';
+import { resolvePastTargets, resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
 import { indexOf, type Update } from '../twine/fleet';
 import { sizeOf, type Job } from '../twine/job';
@@ -121,9 +121,10 @@ function judgeRequest(simulation: Simulation, request: Request<'runHealthChecks'
   const { checks, baseline, now } = request;
   const { units, updatedBy, exclude = [] } = request.targets;
   const stepMs = STEP_MS / simulation.speed;
+  const resolve = now < simulation.world.now - stepMs ? resolvePastTargets : resolveTargets;
   const targets = units.map((unit, index) => {
     const job = findJob(simulation, unit, `targets.units.${index}`);
-    return { id: unit, ...resolveTargets(simulation.fleet, job, { updatedBy, exclude, baseline, now, stepMs }) };
+    return { id: unit, ...resolve(simulation.fleet, job, { updatedBy, exclude, baseline, now, stepMs }) };
   });
   return { targets, checks, baseline, now };
 }

@@ -126,12 +126,13 @@ async function judge(
   fleet: TestFleet,
   targets: Readonly<Record<string, unknown>> = {},
   checks: readonly object[] = CHECKS,
+  now: number = fleet.now(),
 ): Promise<Record<string, Evidence>> {
   const { body } = await fleet.twine('runHealthChecks', {
     targets: { units: ['kvstore-x'], updatedBy: [UPDATE], ...targets },
     checks,
     baseline: { start: START - 10 * MINUTE, end: START },
-    now: fleet.now(),
+    now,
   });
   const [unit] = body.units as unknown as { checks: Evidence[] }[];
   return Object.fromEntries((unit?.checks ?? []).map((evidence) => [evidence.name, evidence]));
@@ -220,4 +221,14 @@ test('the data source answers for the tasks that were asked about, on its own st
   });
   const { series: found } = (await response.json()) as { series: Series[] };
   expect(found.map(({ labels, points }) => [labels.task, points.length])).toEqual([['kvstore-x/2/1', 5]]);
+});
+
+test('a past deploy is judged as it was then, though later ones have updated all of its tasks again', async () => {
+  const fleet = await halfUpdated({ errorRatio: 0.2 });
+  const [then, live] = [fleet.now(), await judge(fleet)];
+  fleet.pass(1000);
+  await fleet.twine('executeUpdates', update('deploy/p/2/d/1/0/1', 'kvstore-x', 'kv:3', { amount: { all: true } }));
+  fleet.pass(60 * MINUTE);
+  expect(await judge(fleet, {}, CHECKS, then)).toEqual(live);
+  expect(verdicts(await judge(fleet))).not.toEqual(verdicts(live));
 });
