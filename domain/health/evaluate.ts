@@ -1,3 +1,4 @@
+import { parseAmount, tasksOf } from '../fleet/amount';
 import { formatDuration, plural } from '../text';
 import type { HealthCheck } from '../spec/health';
 import { judge, type Judgement } from './judge';
@@ -23,8 +24,8 @@ export interface Evaluation {
 
 const SIMPLE_SAMPLES = 1;
 const COMPARISON_SAMPLES = 3;
-/** Of ten updated tasks one may be silent, of fewer none: what does not report may be exactly what is broken. */
-const REPORTING_SHARE = 0.9;
+/** Of a thousand updated tasks the silent one may be exactly the broken one. */
+const ALL_REPORT = '100%';
 
 /** Judges one check. Never throws, and never answers `healthy` for missing data, too few samples or an error. */
 export function evaluateCheck(evaluation: Evaluation): Evidence {
@@ -71,8 +72,8 @@ function evaluate(evaluation: Evaluation): Evidence {
   if (missing !== undefined) return evidence('inconclusive', missing);
   const judgement = compare(check, fresh, reference);
   const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
-  const silent = silence(fresh);
-  // A group of which too many are silent may be found unhealthy, never healthy.
+  const silent = silence(check, fresh);
+  // A group of which some are silent may be found unhealthy, never healthy.
   if (silent === undefined || judgement.verdict !== 'healthy') return evidence(judgement.verdict, text, judgement);
   return evidence('inconclusive', `${text}; but ${silent}`, judgement);
 }
@@ -122,10 +123,11 @@ function missingData(
   return why === undefined ? undefined : `${why}${reference?.note ?? ''}`;
 }
 
-function silence(fresh: Summary): string | undefined {
-  const silent = fresh.tasks - fresh.reporting;
-  if (silent <= fresh.tasks * (1 - REPORTING_SHARE) + 1e-9) return undefined;
-  return `${silent} of the ${plural(fresh.tasks, 'updated task')} reported nothing`;
+function silence(check: HealthCheck, { tasks, reporting }: Summary): string | undefined {
+  const needed = tasksOf(parseAmount(check.reporting ?? ALL_REPORT) ?? { all: true }, tasks);
+  return reporting >= needed
+    ? undefined
+    : `${tasks - reporting} of the ${plural(tasks, 'updated task')} reported nothing`;
 }
 
 /** "(mean of 3 tasks over the last 3m)" */

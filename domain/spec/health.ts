@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { parseAmount } from '../fleet/amount';
 import { suggest } from './problem';
-import { duration, wireDuration } from './scalars';
+import { AMOUNT_TEXT, duration, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
 
 /** Health checks as people write them and as services get them (health.md). */
@@ -81,6 +82,11 @@ const checkFields = (time: typeof duration | typeof wireDuration) => ({
     .optional(),
   lookback: time.optional(),
   minSamples: z.number().int().positive().optional(),
+  /** How many of the updated tasks have to report for a healthy verdict; text, so that services get what files say. */
+  reporting: z
+    .union([z.number(), z.string()], { error: AMOUNT_TEXT })
+    .refine((value) => parseAmount(value) !== undefined, { error: AMOUNT_TEXT })
+    .optional(),
   for: z
     .union([time, z.strictObject({ evaluations: z.number().int().positive() })], {
       error: 'expected a duration such as 5m, or { evaluations: 3 }',

@@ -17,7 +17,7 @@ export const duration = z
 /** As `duration`, and ms as numbers: what travels between services, where files were parsed already. */
 export const wireDuration = z.union([z.number().nonnegative(), duration]);
 
-const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';
+export const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';
 
 /** `3` or `5%`. */
 export const amount = z.union([z.number(), z.string()], { error: AMOUNT_TEXT }).transform((value, context): Amount => {

@@ -199,22 +199,24 @@ describe('transforms and reduce', () => {
 });
 
 describe('who has to report', () => {
-  const silentOf = (tasks: number, silent: number, value: number) =>
+  const silentOf = (tasks: number, silent: number, value: number, fields = {}) =>
     evaluate(
-      {},
+      fields,
       side(
         Array.from({ length: tasks - silent }, () => [value]),
         tasks,
       ),
     ).verdict;
   test.each([
-    [9, 1, 'inconclusive'],
-    [10, 1, 'healthy'],
-    [10, 2, 'inconclusive'],
-    [100, 10, 'healthy'],
-    [100, 11, 'inconclusive'],
-  ])('of %i healthy tasks %i silent: %s', (tasks, silent, verdict) => {
-    expect(silentOf(tasks, silent, 0)).toBe(verdict);
+    ['every task', {}, 3, 1, 'inconclusive'],
+    ['also of a thousand', {}, 1000, 1, 'inconclusive'],
+    ['a share of them, where the check says so', { reporting: '90%' }, 100, 10, 'healthy'],
+    ['no less than that share', { reporting: '90%' }, 100, 11, 'inconclusive'],
+    ['of few tasks rather more than less', { reporting: '90%' }, 9, 1, 'inconclusive'],
+    ['so many of them', { reporting: 3 }, 100, 97, 'healthy'],
+    ['all where there are no more', { reporting: 3 }, 2, 1, 'inconclusive'],
+  ])('%s', (_title, fields, tasks, silent, verdict) => {
+    expect(silentOf(tasks, silent, 0, fields)).toBe(verdict);
   });
 
   test('those that report may be found unhealthy whoever is silent', () => {
