@@ -14,6 +14,8 @@ export interface Trigger {
   readonly key: string | null;
   /** rollback: the release that is undone; follow-on: the one whose deploy left units out. */
   readonly of?: number;
+  /** rollback: whoever asked said that what is undone is not bad. */
+  readonly notBad?: true;
   /** emergency: why. */
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
@@ -172,6 +174,14 @@ export interface HealthRow {
   readonly reason: string;
   /** `observed` of the last evaluations, oldest first; only of the worst rows. */
   readonly recent?: readonly number[];
+}
+
+/** A check that was unhealthy and that a person let the deploy go on in spite of: by skipping it, or by resuming. */
+export interface Override {
+  readonly check: string;
+  readonly actor: string;
+  readonly reason: string;
+  readonly at: string;
 }
 
 export interface TimelineEntry {
@@ -350,5 +360,8 @@ export interface HistoryRow extends ReleaseSummary {
     /** Units that it left out since they were unavailable. */
     readonly skipped?: readonly string[];
     readonly progress?: number;
+    /** Who reverted it (`health` or a person), and whether its version is known-bad; rows from before that was kept have none. */
+    readonly reverted?: { readonly by: string; readonly bad: boolean };
+    readonly overridden?: readonly Override[];
   }[];
 }

@@ -13,6 +13,7 @@ import type {
   DeployOutcome,
   DeployState,
   HealthRow,
+  Override,
   Pause,
   PausedGroup,
   PhaseView,
@@ -82,6 +83,8 @@ export interface DeployResult {
   readonly skipped?: readonly string[];
   /** What the units that it leaves updated ran before it, by unit id, for the next deploy to inherit. */
   readonly revertTo?: Readonly<Record<string, string>>;
+  /** Checks that a person let pass although they were unhealthy. */
+  readonly overridden?: readonly Override[];
 }
 
 /** All that a deploy knows; every change goes through the functions below, which keep the accounts of time. */

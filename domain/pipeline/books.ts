@@ -158,13 +158,20 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     artifacts: result.artifacts,
     durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
     ...(release.followOn === undefined ? {} : { followOn: release.followOn }),
-    deploys: result.deploys.map(({ action, result: { outcome, classification, version, progress, skipped } }) => ({
-      action,
-      outcome,
-      classification,
-      version,
-      ...(progress === undefined ? {} : { progress }),
-      ...(skipped === undefined ? {} : { skipped }),
-    })),
+    deploys: result.deploys.map(deployRow),
+  };
+}
+
+function deployRow({ action, result }: DeploySettled): HistoryRow['deploys'][number] {
+  const { outcome, classification, version, progress, skipped, reverted, overridden } = result;
+  return {
+    action,
+    outcome,
+    classification,
+    version,
+    ...(progress === undefined ? {} : { progress }),
+    ...(skipped === undefined ? {} : { skipped }),
+    ...(reverted === null ? {} : { reverted }),
+    ...(overridden === undefined ? {} : { overridden }),
   };
 }

@@ -76,5 +76,6 @@ export function rolledBack(
   const marked = notBad ? { ...state, good } : condemned({ ...state, good }, blamed(undone, back), why, nowMs);
   const goesOn = marked.held !== null || state.spec.releases.onRevert === 'continue';
   const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
-  return created(held, back, { kind: 'rollback', actor, key: null, of }, nowMs);
+  const trigger = { kind: 'rollback', actor, key: null, of, ...(notBad ? { notBad } : {}) } as const;
+  return created(held, back, trigger, nowMs);
 }

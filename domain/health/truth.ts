@@ -1,0 +1,110 @@
+import { deployId } from '../ids';
+import { plural } from '../text';
+import type { HistoryRow, Override } from '../views';
+
+/** What the fate of a deploy says of the version that it brought. */
+export interface Truth {
+  readonly kind: 'good' | 'bad' | 'unknown';
+  /** One short phrase: `reverted by health`, `rolled back by user:ana in kvstore/14`. */
+  readonly why: string;
+  /** Who saw that it was bad: `health` also where a person let its anomalies pass; null where it is not bad, or not on record. */
+  readonly foundBy: 'health' | 'person' | null;
+  /** Checks that were unhealthy and that a person let pass. */
+  readonly overridden: readonly Override[];
+}
+
+/**
+ * What is known of each deploy in the history of a pipeline, by its id `pipeline/number/action`; of several attempts the last
+ * one tells. People also undo what is not bad, so `bad` that a person found is an upper bound (Conveyor §6.4.2).
+ */
+export function truthsOf(history: readonly HistoryRow[]): ReadonlyMap<string, Truth> {
+  const rows = [...history].sort((a, b) => a.number - b.number);
+  const truths = rows.flatMap((row) =>
+    [...new Set(row.deploys.map(({ action }) => action))].flatMap((action) => {
+      const deploy = lastOf(row, action);
+      return deploy ? [[deployId(row.pipeline, row.number, action), truthOf({ row, deploy }, rows)] as const] : [];
+    }),
+  );
+  return new Map(truths);
+}
+
+type DeployRow = HistoryRow['deploys'][number];
+
+/** One deploy of one release. */
+interface Deployed {
+  readonly row: HistoryRow;
+  readonly deploy: DeployRow;
+}
+
+const lastOf = (row: HistoryRow, action: string): DeployRow | undefined =>
+  row.deploys.findLast((deploy) => deploy.action === action);
+
+function truthOf(one: Deployed, rows: readonly HistoryRow[]): Truth {
+  const { row, deploy } = one;
+  const overridden = row.deploys.flatMap(({ action, overridden: some = [] }) => (action === deploy.action ? some : []));
+  return { ...fateOf(one, rows, overridden), overridden };
+}
+
+type Fate = Omit<Truth, 'overridden'>;
+
+const unknown = (why: string): Fate => ({ kind: 'unknown', why, foundBy: null });
+
+function fateOf(one: Deployed, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
+  const { row, deploy } = one;
+  if (row.trigger.kind === 'rollback') return unknown('a rollback, which brings back what ran before');
+  if (row.trigger.kind === 'follow-on') return unknown('a follow-on, which brings units to the version of the others');
+  switch (deploy.outcome) {
+    case 'succeeded':
+      return lastingOf(one, rows, overridden);
+    case 'reverted':
+    case 'revert-failed':
+      return revertedOf(one, rows);
+    case 'failed':
+    case 'cancelled':
+      return unknown(deploy.outcome);
+  }
+}
+
+/** What became of a deploy that came through. */
+function lastingOf({ row, deploy }: Deployed, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
+  const foundBy = overridden.length > 0 ? 'health' : 'person';
+  const undoing = rows.find(({ trigger }) => trigger.kind === 'rollback' && trigger.of === row.number);
+  if (undoing) {
+    const why = `rolled back by ${undoing.trigger.actor} in ${undoing.id}`;
+    return undoing.trigger.notBad ? unknown(`${why}, as not bad`) : { kind: 'bad', why, foundBy };
+  }
+  const next = nextOf({ row, deploy }, rows);
+  if (next?.row.trigger.kind === 'emergency' && next.deploy.version !== deploy.version)
+    return { kind: 'bad', why: `replaced by the emergency ${next.row.id} of ${next.row.trigger.actor}`, foundBy };
+  const [first] = overridden;
+  if (first === undefined) return { kind: 'good', why: 'succeeded', foundBy: null };
+  const checks = overridden.length === 1 ? first.check : plural(overridden.length, 'check');
+  return { kind: 'good', why: `succeeded after ${first.actor} let ${checks} pass`, foundBy: null };
+}
+
+/** The next release that deployed the same action to an end of its own: what was cancelled is no answer to what ran before. */
+function nextOf({ row, deploy: { action } }: Deployed, rows: readonly HistoryRow[]): Deployed | undefined {
+  for (const later of rows) {
+    const deploy = lastOf(later, action);
+    if (later.number > row.number && later.trigger.kind !== 'follow-on' && deploy && deploy.outcome !== 'cancelled')
+      return { row: later, deploy };
+  }
+  return undefined;
+}
+
+function revertedOf({ row, deploy }: Deployed, rows: readonly HistoryRow[]): Fate {
+  const { outcome, classification, reverted, version, action } = deploy;
+  if (reverted === undefined) return unknown('reverted, and who did is not on record');
+  const why = outcome === 'reverted' ? `reverted by ${reverted.by}` : `${reverted.by} ended its revert`;
+  if (!reverted.bad) return unknown(`${why}, as not bad`);
+  if (outcome === 'revert-failed') return { kind: 'bad', why, foundBy: null };
+  if (classification === 'bad-failure') return unknown(`${why} while it waited for something else than its health`);
+  const again = rows.find(
+    (later) =>
+      later.number > row.number && isThrough(lastOf(later, action)) && lastOf(later, action)?.version === version,
+  );
+  if (again) return unknown(`${why}, but the same version came through in ${again.id}`);
+  return { kind: 'bad', why, foundBy: reverted.by === 'health' ? 'health' : 'person' };
+}
+
+const isThrough = (deploy: DeployRow | undefined): boolean => deploy?.outcome === 'succeeded';
