@@ -34,3 +34,4 @@ export { shardAware, type Placement } from './controllers/shardAware';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';
 export { prometheusQuery, type PrometheusOptions } from './health/prometheus';
 export { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from './health/remote';
+export { tasksOf } from '../domain/fleet/amount';

@@ -15,9 +15,9 @@ export interface PushTypeSubject {
   /** A version whose tasks do not pass their liveness check. */
   readonly deadVersion: string;
   /** Lets time pass until a first task is updated but not yet six are. */
-  readonly tick: () => void;
+  readonly tick: () => void | Promise<void>;
   /** Lets time pass until nothing is left to do. */
-  readonly settle: () => void;
+  readonly settle: () => void | Promise<void>;
   /** Adds a task to a unit. */
   readonly grow: (unit: string) => Promise<void>;
 }
@@ -115,7 +115,7 @@ function describeLooking({ subject, ask, push, outdated }: World): void {
   test('looking changes nothing', async () => {
     await ask('validateConfig', {});
     await ask('needsPush', { targets: [target(subject().units[0], 'new:1', { amount: { all: true } })] });
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], subject().version)).toBe(0);
   });
 
@@ -125,7 +125,7 @@ function describeLooking({ subject, ask, push, outdated }: World): void {
     ['targets that are no list', { targets: 'all' as unknown as [] }],
   ])('%s is refused for good and nothing happens', async (_, change) => {
     await expect(push(UPDATE, change)).rejects.toMatchObject({ code: 'extension-rejected', retryable: false });
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], subject().version)).toBe(0);
   });
 
@@ -144,7 +144,7 @@ function describeLooking({ subject, ask, push, outdated }: World): void {
 function describeUpdating({ subject, push, progress, outdated, ask }: World): void {
   test('a partial update brings exactly its tasks to the version', async () => {
     expect(await push(UPDATE)).toEqual({ accepted: [subject().units[0]] });
-    subject().settle();
+    await subject().settle();
     expect(await progress(UPDATE)).toMatchObject({ state: 'done', targeted: 2, updated: 2, live: 2, failed: 0 });
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 2);
     expect(await outdated(subject().units[1], 'new:1')).toBe(subject().size);
@@ -152,20 +152,20 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
 
   test('amounts are cumulative: tasks on the version count toward the next one', async () => {
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     await push(NEXT, { targets: [target(subject().units[0], 'new:1', { amount: { count: 5 } })] });
-    subject().settle();
+    await subject().settle();
     expect(await progress(NEXT)).toMatchObject({ state: 'done', targeted: 3, live: 3 });
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 5);
   });
 
   test('a whole-unit update leaves no task behind, and tasks added later start on its version', async () => {
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     await push(NEXT, { wholeUnit: true, targets: [target(subject().units[0], 'new:1', { amount: { all: true } })] });
-    subject().settle();
+    await subject().settle();
     await subject().grow(subject().units[0]);
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], 'new:1')).toBe(0);
     const { units } = await ask('fetchDeployUnits', {});
     expect(units[0]).toMatchObject({ version: 'new:1', mixed: false, size: subject().size + 1 });
@@ -174,18 +174,18 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
 
   test('a task added after a partial update starts on the version of the unit', async () => {
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     await subject().grow(subject().units[0]);
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 1);
   });
 
   test('tasks of excluded updates are not touched', async () => {
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     const all = target(subject().units[0], 'new:2', { amount: { all: true }, exclude: [UPDATE] });
     await push(NEXT, { targets: [all] });
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], 'new:2')).toBe(2);
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 2);
   });
@@ -195,7 +195,7 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
     await push(UPDATE);
     const beside = target(unit, 'new:2', { amount: { count: 3 }, exclude: [UPDATE] });
     expect(await push(OTHER, { targets: [beside] })).toEqual({ accepted: [unit] });
-    subject().settle();
+    await subject().settle();
     expect(await progress(UPDATE)).toMatchObject({ state: 'done', live: 2 });
     expect(await progress(OTHER)).toMatchObject({ state: 'done', live: 3 });
     expect(await outdated(unit, 'new:1')).toBe(subject().size - 2);
@@ -204,31 +204,31 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
 
   test('tasks of excluded updates do not count toward an amount, also when they are on the version', async () => {
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     const more = target(subject().units[0], 'new:1', { amount: { count: 2 }, exclude: [UPDATE] });
     await push(OTHER, { targets: [more] });
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 4);
   });
 
   test('an update is undone beside an unfinished one that excludes it', async () => {
     const [unit] = subject().units;
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     await push(OTHER, { targets: [target(unit, 'new:2', { amount: { all: true }, exclude: [UPDATE] })] });
-    subject().tick();
+    await subject().tick();
     await push(REVERT, { urgency: 'revert', targets: [target(unit, subject().version, { updatedBy: [UPDATE] })] });
-    subject().settle();
+    await subject().settle();
     expect(await progress(OTHER)).toMatchObject({ state: 'done', live: subject().size - 2 });
     expect(await outdated(unit, subject().version)).toBe(subject().size - 2);
   });
 
   test('a replay of a key gets the same answer, and nothing happens twice', async () => {
     const first = await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     expect(await push(UPDATE)).toEqual(first);
     expect(await push(UPDATE, {}, 'another key')).toEqual(first);
-    subject().settle();
+    await subject().settle();
     expect(await progress(UPDATE)).toMatchObject({ targeted: 2, live: 2 });
     expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size - 2);
   });
@@ -240,7 +240,7 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
 
   test('tasks that do not come up stop the update of their unit, with a reason', async () => {
     await push(UPDATE, { targets: [target(subject().units[0], subject().deadVersion, { amount: { all: true } })] });
-    subject().settle();
+    await subject().settle();
     const end = await progress(UPDATE);
     expect(end).toMatchObject({ state: 'failed', live: 0 });
     expect(end?.failed).toBeGreaterThan(0);
@@ -251,7 +251,7 @@ function describeUpdating({ subject, push, progress, outdated, ask }: World): vo
   test('a unit with an unfinished update of another deploy is refused, and free when that ended', async () => {
     await push(UPDATE);
     await expect(push(OTHER)).rejects.toMatchObject({ code: 'extension-rejected', retryable: false });
-    subject().settle();
+    await subject().settle();
     expect(await push(OTHER)).toEqual({ accepted: [subject().units[0]] });
   });
 
@@ -267,15 +267,15 @@ function describeCommands({ subject, push, progress, outdated, ask }: World): vo
 
   test('pause starts no more tasks, those in flight finish, and resume goes on to the end', async () => {
     await push(UPDATE, everything());
-    subject().tick();
+    await subject().tick();
     await ask('pauseUpdates', { updateId: UPDATE }, 'pause');
-    subject().settle();
+    await subject().settle();
     const paused = await progress(UPDATE);
     expect(paused?.state).toBe('paused');
     expect(paused?.live).toBe(paused?.updated);
     expect(paused?.live).toBeLessThan(subject().size);
     await ask('resumeUpdates', { updateId: UPDATE }, 'resume');
-    subject().settle();
+    await subject().settle();
     expect(await progress(UPDATE)).toMatchObject({ state: 'done', live: subject().size });
   });
 
@@ -283,7 +283,7 @@ function describeCommands({ subject, push, progress, outdated, ask }: World): vo
     const [first, second] = subject().units;
     await push(UPDATE, everything());
     await ask('pauseUpdates', { updateId: UPDATE, units: [first] }, 'pause');
-    subject().settle();
+    await subject().settle();
     const { units } = await ask('trackUpdates', { updateId: UPDATE });
     expect(units.find(({ id }) => id === first)?.state).toBe('paused');
     expect(units.find(({ id }) => id === second)).toMatchObject({ state: 'done', live: subject().size });
@@ -291,14 +291,14 @@ function describeCommands({ subject, push, progress, outdated, ask }: World): vo
 
   test('cancel ends the update where it is; the unit is free for others', async () => {
     await push(UPDATE, everything());
-    subject().tick();
+    await subject().tick();
     await ask('cancelUpdates', { updateId: UPDATE }, 'cancel');
-    subject().settle();
+    await subject().settle();
     expect((await progress(UPDATE))?.state).toBe('failed');
     const left = await outdated(subject().units[0], 'new:1');
     expect(left).toBeGreaterThan(0);
     await ask('resumeUpdates', { updateId: UPDATE }, 'resume');
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], 'new:1')).toBe(left);
     expect(await push(OTHER)).toEqual({ accepted: [subject().units[0]] });
   });
@@ -313,7 +313,7 @@ function describeCommands({ subject, push, progress, outdated, ask }: World): vo
   test('an update that was cancelled before it arrived never begins', async () => {
     await ask('cancelUpdates', { updateId: UPDATE }, 'cancel');
     await expect(push(UPDATE)).rejects.toMatchObject({ code: 'extension-rejected' });
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], subject().version)).toBe(0);
   });
 }
@@ -331,15 +331,15 @@ function describeReverting({ subject, push, progress, outdated, ask }: World): v
     await push('deploy/kvstore/11/deploy/1/0/1', {
       targets: [target(subject().units[0], 'older:1', { amount: { count: 1 } })],
     });
-    subject().settle();
+    await subject().settle();
     const rest = target(subject().units[0], 'new:1', {
       amount: { count: 2 },
       exclude: ['deploy/kvstore/11/deploy/1/0/1'],
     });
     await push(UPDATE, { targets: [rest] });
-    subject().settle();
+    await subject().settle();
     await push(REVERT, undo([UPDATE]));
-    subject().settle();
+    await subject().settle();
     expect(await progress(REVERT)).toMatchObject({ state: 'done', targeted: 2, live: 2 });
     expect(await outdated(subject().units[0], subject().version)).toBe(1);
     expect(await outdated(subject().units[0], 'older:1')).toBe(subject().size - 1);
@@ -347,21 +347,21 @@ function describeReverting({ subject, push, progress, outdated, ask }: World): v
 
   test('a revert of a whole-unit update resets the unit and what inherited its version', async () => {
     await push(UPDATE, { wholeUnit: true, targets: [target(subject().units[0], 'new:1', { amount: { all: true } })] });
-    subject().settle();
+    await subject().settle();
     await subject().grow(subject().units[0]);
-    subject().settle();
+    await subject().settle();
     await push(REVERT, undo([UPDATE]));
     await subject().grow(subject().units[0]);
-    subject().settle();
+    await subject().settle();
     const { units } = await ask('fetchDeployUnits', {});
     expect(units[0]).toMatchObject({ version: subject().version, mixed: false, size: subject().size + 2 });
   });
 
   test('a revert in the middle of an update ends it and undoes all that it touched', async () => {
     await push(UPDATE, { targets: [target(subject().units[0], 'new:1', { amount: { all: true } })] });
-    subject().tick();
+    await subject().tick();
     await push(REVERT, undo([UPDATE]));
-    subject().settle();
+    await subject().settle();
     expect(await outdated(subject().units[0], subject().version)).toBe(0);
     expect((await progress(UPDATE))?.state).toBe('failed');
     expect(await progress(REVERT)).toMatchObject({ state: 'done' });
@@ -369,9 +369,9 @@ function describeReverting({ subject, push, progress, outdated, ask }: World): v
 
   test('tasks that are down are restarted by the revert', async () => {
     await push(UPDATE, { targets: [target(subject().units[0], subject().deadVersion, { amount: { all: true } })] });
-    subject().settle();
+    await subject().settle();
     await push(REVERT, undo([UPDATE]));
-    subject().settle();
+    await subject().settle();
     const end = await progress(REVERT);
     expect(end).toMatchObject({ state: 'done', failed: 0 });
     expect(end?.live).toBe(end?.targeted);
@@ -380,13 +380,13 @@ function describeReverting({ subject, push, progress, outdated, ask }: World): v
 
   test('a second try finds what a failed revert left behind', async () => {
     await push(UPDATE);
-    subject().settle();
+    await subject().settle();
     await push(REVERT, undo([UPDATE], subject().deadVersion));
-    subject().settle();
+    await subject().settle();
     expect((await progress(REVERT))?.state).toBe('failed');
     const again = 'deploy/kvstore/12/deploy/1/revert/2';
     await push(again, undo([UPDATE]));
-    subject().settle();
+    await subject().settle();
     expect((await progress(again))?.state).toBe('done');
     expect(await outdated(subject().units[0], subject().version)).toBe(0);
   });

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
 import type { ChildrenView, DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView } from '../../simulator/twine/jobs';
-import { exampleFleet, examplePath, examplePipelines, exampleSource, IN_VIRTUAL_TIME } from '../setup/examples';
+import {
+  exampleFleet,
+  examplePath,
+  examplePipelines,
+  exampleSource,
+  IN_VIRTUAL_TIME,
+  ON_OTHER_FLEETS,
+} from '../setup/examples';
 import { Processes } from './process';
 import { startTemporal } from './server';
 import { Stack } from './stack';
@@ -18,7 +25,7 @@ const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-examples-'));
 const PATIENT_MS = 180_000;
 
-const FILES = examplePipelines().filter((file) => !IN_VIRTUAL_TIME.includes(file));
+const FILES = examplePipelines().filter((file) => ![...IN_VIRTUAL_TIME, ...ON_OTHER_FLEETS].includes(file));
 /** Released by their parent, not by hand. */
 const isChild = (file: string): boolean => exampleSource(file).labels?.['parent'] !== undefined;
 const RELEASED = FILES.filter((file) => !isChild(file));

@@ -1,0 +1,178 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { pendingSlots, unfinished, unitOf } from './choose';
+import { Copies, type CopiesOptions } from './copies';
+import { Memory, type Slot, type State, type UnitState } from './memory';
+import { taskOf, writeTargets } from './targets';
+
+/** What `fleet.yaml` says. */
+export const fleetSchema = z.strictObject({
+  service: z.string().min(1),
+  firstVersion: z.string().min(1),
+  atOnce: z.number().int().positive().default(1),
+  units: z.record(
+    z.string().regex(/^[a-z][a-z0-9-]*$/),
+    z.strictObject({
+      copies: z.number().int().nonnegative(),
+      labels: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
+});
+export type FleetFile = z.output<typeof fleetSchema>;
+
+const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
+const PAST_STARTS = 20;
+
+/**
+ * The copies on this machine, and the updates that change them. Calls only write down what is wanted; `step` makes it so, looking
+ * at the processes each time. Whatever crashed in between, the next step goes on from what it finds.
+ */
+export class Fleet {
+  readonly copies: Copies;
+  readonly memory: Memory;
+
+  constructor(
+    readonly file: FleetFile,
+    private readonly options: CopiesOptions,
+  ) {
+    this.copies = new Copies(options);
+    this.memory = new Memory(join(options.home, 'state.json'));
+    for (const name of this.unitNames) this.resize(name, file.units[name]?.copies ?? 0);
+  }
+
+  get state(): State {
+    return this.memory.state;
+  }
+
+  /** Those of the file, and those that were in it once: their copies are to be stopped. */
+  get unitNames(): string[] {
+    return [...new Set([...Object.keys(this.file.units), ...Object.keys(this.state.units)])];
+  }
+
+  /** Copies that are added start on the version of their unit with the next step; those beyond the size are stopped by it. */
+  resize(name: string, size: number): void {
+    const unit = (this.state.units[name] ??= { version: this.file.firstVersion, update: null, slots: [] });
+    unit.slots.splice(size);
+    while (unit.slots.length < size) unit.slots.push(emptySlot(unit));
+    this.memory.save();
+  }
+
+  /**
+   * One round for one unit: looks which copies live, changes as many as may be down together, and waits until they are up. True while
+   * something is left to do. Never two at once for the same unit.
+   */
+  async step(name: string): Promise<boolean> {
+    const unit = unitOf(this.state, name);
+    await Promise.all(unit.slots.map((slot, index) => this.look(name, slot, index)));
+    const batch = this.nextBatch(name, unit);
+    for (const { slot, update } of batch) begin(slot, update);
+    // From here on a crash finds the new identifiers in the memory, and stops whatever runs under another.
+    this.publish();
+    await Promise.all(this.strangers(name, unit).map((task) => this.copies.stop(task)));
+    await Promise.all(batch.map((change) => this.start(name, change)));
+    this.finish(name);
+    this.publish();
+    return unfinished(this.state, name).some((id) => this.isActive(name, id)) || unit.slots.some(isUpdating);
+  }
+
+  /** Stops every copy, for good. */
+  async stop(): Promise<void> {
+    await Promise.all(this.copies.known().map((task) => this.copies.stop(task)));
+  }
+
+  private publish(): void {
+    this.memory.save();
+    writeTargets(join(this.options.home, 'targets.json'), this.state, (task) => this.copies.address(task));
+  }
+
+  private async look(name: string, slot: Slot, index: number): Promise<void> {
+    const isLive = await this.copies.isLive(taskOf(name, index, slot.starts));
+    // One answer that is missing may be chance: it has until then to be back.
+    if (slot.state === 'live' && !isLive) slot.retryAt = Date.now() + RETRY_MS;
+    slot.state = isLive ? 'live' : 'down';
+  }
+
+  /** What is down costs nothing to restart; of those that live only as many are taken as may be down together. */
+  private nextBatch(name: string, unit: UnitState): Change[] {
+    const active = unfinished(this.state, name).filter((id) => this.isActive(name, id));
+    const wanted = active.flatMap((id) => {
+      const version = this.state.updates[id]?.units[name]?.version ?? unit.version;
+      return pendingSlots(this.state, name, id).map((index) => ({ index, update: { id, version } }));
+    });
+    const changes = wanted.flatMap((change) => withSlot(unit, change));
+    const supervised = unit.slots.flatMap((slot, index) => {
+      const isDue = slot.state === 'down' && slot.retryAt <= Date.now();
+      return isDue && !wanted.some((change) => change.index === index) ? [{ slot, index }] : [];
+    });
+    const { atOnce } = this.file;
+    const room = atOnce - unit.slots.filter(({ state }) => state !== 'live').length;
+    const down = changes.filter(({ slot }) => slot.state === 'down');
+    const live = changes.filter(({ slot }) => slot.state === 'live').slice(0, Math.max(0, room));
+    return [...[...down, ...live].slice(0, atOnce), ...supervised];
+  }
+
+  /** What runs, or ran, for this unit and is not what its slots hold. */
+  private strangers(name: string, unit: UnitState): string[] {
+    const current = unit.slots.map(({ starts }, index) => taskOf(name, index, starts));
+    return this.copies.known().filter((task) => task.startsWith(`${name}/`) && !current.includes(task));
+  }
+
+  private async start(name: string, { slot, index, update }: Change): Promise<void> {
+    const trouble = await this.copies.bringUp({ task: taskOf(name, index, slot.starts), version: slot.version });
+    slot.state = trouble === undefined ? 'live' : 'down';
+    slot.failures = trouble === undefined ? 0 : slot.failures + 1;
+    slot.retryAt = Date.now() + Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** slot.failures);
+    const concerned = update && this.state.updates[update.id]?.units[name];
+    if (trouble === undefined || !concerned || !this.isUnfinished(name, update.id)) return;
+    concerned.state = 'failed';
+    concerned.reason = trouble;
+  }
+
+  private finish(name: string): void {
+    for (const id of unfinished(this.state, name)) {
+      const update = this.state.updates[id]?.units[name];
+      if (update?.state === 'active' && pendingSlots(this.state, name, id).length === 0) update.state = 'done';
+    }
+  }
+
+  private isActive(name: string, id: string): boolean {
+    return this.state.updates[id]?.units[name]?.state === 'active';
+  }
+
+  private isUnfinished(name: string, id: string): boolean {
+    return unfinished(this.state, name).includes(id);
+  }
+}
+
+interface Change {
+  readonly slot: Slot;
+  readonly index: number;
+  /** The update on whose behalf; a copy that is down by itself is started again without one. */
+  readonly update?: { readonly id: string; readonly version: string };
+}
+
+const withSlot = (unit: UnitState, change: Omit<Change, 'slot'>): Change[] => {
+  const slot = unit.slots[change.index];
+  return slot ? [{ ...change, slot }] : [];
+};
+
+const isUpdating = ({ state }: Slot): boolean => state === 'updating';
+
+/** The next start of a slot, under an identifier that nobody had. */
+function begin(slot: Slot, update: Change['update']): void {
+  const now = Date.now();
+  if (slot.starts > 0)
+    slot.past = [
+      { start: slot.starts, update: slot.update, from: slot.startedAt, to: now },
+      ...slot.past.slice(0, PAST_STARTS - 1),
+    ];
+  slot.starts += 1;
+  slot.startedAt = now;
+  slot.state = 'updating';
+  if (update) [slot.update, slot.version] = [update.id, update.version];
+}
+
+const emptySlot = ({ version, update }: UnitState): Slot => ({
+  ...{ version, update, starts: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { serve } from '@hono/node-server';
+import { parse } from 'yaml';
+import { judgeTargets, prometheusQuery, remoteJudge, type Query } from '../../../sdk';
+import { Fleet, fleetSchema } from './fleet';
+import { processesPushType, type Judge } from './pushType';
+import { callCopies } from './traffic';
+
+/** The push type as a process: `main.js [--port 4620] [--home .conveyor/processes] [--fleet FILE] [--versions FOLDER]`, or `main.js stop`. */
+
+const HOST = '127.0.0.1';
+const STEP_EVERY_MS = 250;
+const HERE = 'examples/push-types/processes';
+
+function main(): void {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      port: { type: 'string', default: '4620' },
+      home: { type: 'string', default: '.conveyor/processes' },
+      fleet: { type: 'string', default: `${HERE}/fleet.yaml` },
+      versions: { type: 'string', default: `${HERE}/versions` },
+    },
+  });
+  const file = fleetSchema.parse(parse(readFileSync(values.fleet, 'utf8')));
+  const [home, versions] = [resolve(values.home), resolve(values.versions)];
+  const fleet = new Fleet(file, { home, versions, program: join(__dirname, 'service.js') });
+  if (positionals[0] === 'stop') void fleet.stop().then(() => console.log('all copies are stopped'));
+  else listen(fleet, Number(values.port));
+}
+
+/** It may be killed at any time: whatever it has begun is in its memory, and the copies go on without it. */
+function listen(fleet: Fleet, port: number): void {
+  const app = processesPushType(fleet, judge(process.env));
+  const server = serve({ fetch: app.fetch, port, hostname: HOST }, (address) => {
+    for (const unit of fleet.unitNames) void keepStepping(fleet, unit);
+    callCopies(fleet);
+    console.log(`processes ready on http://${HOST}:${address.port}`);
+  });
+  server.on('error', (error) => {
+    console.error(`error: ${error.message}`);
+    process.exit(1);
+  });
+}
+
+async function keepStepping(fleet: Fleet, unit: string): Promise<never> {
+  for (;;) {
+    await fleet.step(unit).catch((error: unknown) => console.error(`${unit}: ${String(error)}`));
+    await delay(STEP_EVERY_MS);
+  }
+}
+
+/** Judges by the Health Check Service where there is one, else here, by what Prometheus has. */
+function judge(env: NodeJS.ProcessEnv): Judge {
+  const { CONVEYOR_HCS_URL: hcs, CONVEYOR_HCS_TOKEN: token, PROMETHEUS_URL = 'http://localhost:9090' } = env;
+  if (hcs) return remoteJudge({ url: hcs, source: 'prometheus', ...(token && { token }) });
+  const prometheus = prometheusQuery({ url: PROMETHEUS_URL });
+  const query: Query = async (asked, options) => {
+    if ((options.source ?? 'prometheus') === 'prometheus') return prometheus(asked, options);
+    throw new Error(`there is no data source ${options.source}, only prometheus`);
+  };
+  return (request) => judgeTargets({ ...request, query });
+}
+
+main();
