@@ -65,8 +65,7 @@ async function acquire(run: DeployRun, held: Held): Promise<Ending | undefined> 
 
 async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const { spans, skipped } = run.record;
-  const result = withInheritance(run, withProgress(run, resultOf(ending, run.input.version, spans, skipped)));
+  const result = withInheritance(run, withProgress(run, resultOf(ending, run.input.version, run.record)));
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );

@@ -218,7 +218,8 @@ export const forgive = (control: Control, checks: readonly string[], reason: str
   ],
 });
 
-const SYSTEM = 'service:conveyor';
+/** Who skips what the system itself does not count. */
+export const SYSTEM = 'service:conveyor';
 
 /** What an evaluation is not to count. */
 export function skipsOf(control: Control): 'all' | string[] {

@@ -1,5 +1,5 @@
 import { withReason } from '../text';
-import type { Classification, DeployOutcome, Pause, Spans } from '../views';
+import type { Classification, DeployOutcome, Pause } from '../views';
 import type { Control, Overtaken } from './control';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
@@ -49,7 +49,11 @@ export const succeeded = (
     ? { kind: 'succeeded' }
     : { kind: 'succeeded', reason: `every available unit runs ${version}, ${withoutThem(skipped)}` };
 
-export function resultOf(ending: Ending, version: string, spans: Spans, skipped: readonly string[] = []): DeployResult {
+export function resultOf(
+  ending: Ending,
+  version: string,
+  { spans, skipped, overridden }: Pick<DeployRecord, 'spans' | 'skipped' | 'overridden'>,
+): DeployResult {
   return {
     outcome: ending.kind satisfies DeployOutcome,
     classification: classify(ending),
@@ -58,6 +62,7 @@ export function resultOf(ending: Ending, version: string, spans: Spans, skipped:
     reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
     spans,
     ...(skipped.length > 0 ? { skipped } : {}),
+    ...(overridden.length > 0 ? { overridden } : {}),
     ...(ending.kind === 'cancelled' && ending.overtaken ? { cause: ending.overtaken.why } : {}),
   };
 }

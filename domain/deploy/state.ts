@@ -125,6 +125,8 @@ export interface DeployRecord {
   readonly standing: readonly StandingStep[];
   readonly verdict: Verdict | null;
   readonly health: readonly HealthRow[];
+  /** Of each check the first. */
+  readonly overridden: readonly Override[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
   readonly revert: RevertView | null;
@@ -162,6 +164,7 @@ export function newDeploy(nowMs: number): DeployRecord {
     standing: [],
     verdict: null,
     health: [],
+    overridden: [],
     commands: [],
     timeline: [],
     revert: null,

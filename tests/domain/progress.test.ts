@@ -182,6 +182,7 @@ describe('a bake', () => {
 });
 
 describe('how a deploy ends', () => {
+  const ACCOUNTS = { spans: NO_TIME, skipped: [], overridden: [] };
   const pause = (by: Pause['by']): Pause => ({ by, actor: null, at: '', reason: '' });
   const cancelled = (by: Pause['by'] | null, mixed = true): Ending => ({
     kind: 'cancelled',
@@ -191,7 +192,7 @@ describe('how a deploy ends', () => {
     mixed,
   });
   const check = (ending: Ending, classification: string, reason: string) =>
-    expect(resultOf(ending, 'kv:2', NO_TIME)).toMatchObject({
+    expect(resultOf(ending, 'kv:2', ACCOUNTS)).toMatchObject({
       outcome: ending.kind,
       classification,
       reason,
@@ -248,16 +249,16 @@ describe('how a deploy ends', () => {
     const reverted = resultOf(
       { kind: 'reverted', by: 'user:alice', reason: '', bad: false, paused: null },
       'kv:2',
-      NO_TIME,
+      ACCOUNTS,
     );
     expect(reverted.reverted).toEqual({ by: 'user:alice', bad: false });
-    expect(resultOf(cancelled(null), 'kv:2', NO_TIME).reverted).toBeNull();
+    expect(resultOf(cancelled(null), 'kv:2', ACCOUNTS).reverted).toBeNull();
   });
 
   test('names the release that took its place, unless a person cancelled it first', () => {
     const overtaken = { by: 3, why: 'preempted' } as const;
     const stopped = (cancel: Control['cancel']) =>
-      resultOf(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), 'kv:2', NO_TIME);
+      resultOf(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), 'kv:2', ACCOUNTS);
     expect(stopped(null)).toMatchObject({ cause: 'preempted', reason: 'preempted by release 3' });
     const byPerson = stopped({ actor: 'user:alice', reason: 'lunch', at: '' });
     expect(byPerson.reason).toBe('cancelled by user:alice: lunch');

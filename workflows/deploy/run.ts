@@ -19,6 +19,7 @@ import {
   type Overtaken,
 } from '../../domain/deploy/control';
 import { deployDetails } from '../../domain/deploy/details';
+import { withOverrides } from '../../domain/deploy/overrides';
 import {
   carriedOn,
   change,
@@ -125,7 +126,7 @@ export class DeployRun {
   /** Replaces the record by what `step` makes of it, and shows it in the Web UI. */
   set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
     const { paused } = this.record.control;
-    this.record = step(this.record, Date.now());
+    this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
     if (paused === null && this.paused !== null) this.tellPause(this.paused);
     setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
   }
