@@ -3,6 +3,7 @@ import { tasksOf, type Amount, type PhaseAmount } from '../fleet/amount';
 import { inScope, type Scope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
 import type { CompletionSpec, DeploySpec, PhaseSpec, StepSpec } from '../spec/deploy';
+import { DEFAULT_AMOUNTS, DEFAULT_PACE } from './defaults';
 
 /**
  * One step of a deploy (DESIGN §5). The runner treats all three kinds alike; a revert is a plan of one phase.
@@ -43,9 +44,6 @@ export interface PlannedTarget {
 export class PlanError extends Error {
   override readonly name = 'PlanError';
 }
-
-/** No phases written: 1 %, 10 %, then all (pipeline-spec.md, "Defaults are safe"). */
-const DEFAULT_AMOUNTS: readonly Amount[] = [{ percent: 1 }, { percent: 10 }];
 
 /**
  * The phases as written, `forEach` expanded, and the completion phase that every plan ends with.
@@ -121,7 +119,7 @@ export function planCanary(
   { amount, bakeMs }: { readonly amount: Amount; readonly bakeMs: number },
 ): DeployPlan {
   refuseNoUnits(spec, units);
-  const phase = toPlan({ ...PACE, name: 'canary', scope: '*', amount, bake: bakeMs }, 0);
+  const phase = toPlan({ ...DEFAULT_PACE, name: 'canary', scope: '*', amount, bake: bakeMs }, 0);
   return { version, artifacts, phases: [phase] };
 }
 
@@ -164,15 +162,7 @@ function completionOnly(
 /** A phase with its scope settled. */
 type Scoped = PhaseSpec & { readonly scope: Scope };
 
-const PACE = {
-  bake: 600_000,
-  success: { all: true as const },
-  updateTimeout: 7_200_000,
-  pre: [],
-  post: [],
-};
-
-const defaultPhase = (amount: Amount): PhaseSpec => ({ scope: '*', amount, ...PACE });
+const defaultPhase = (amount: Amount): PhaseSpec => ({ scope: '*', amount, ...DEFAULT_PACE });
 
 function refuseNoUnits({ pushType, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
   if (units.length === 0 && !allowEmpty)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_PACE } from '../deploy/defaults';
 import { healthCheckInFile } from './health';
 import { amount, duration, phaseAmount } from './scalars';
 
@@ -16,14 +17,12 @@ const step = z.union([serviceCall.extend(around), commandCall.extend(around)], {
   error: 'expected { service, with } or { command: [...] }',
 });
 
-export const DEFAULT_BAKE_MS = 600_000;
-const DEFAULT_UPDATE_TIMEOUT_MS = 7_200_000;
 const DEFAULT_HEALTH_INTERVAL_MS = 60_000;
 
 const pacing = {
-  bake: duration.default(DEFAULT_BAKE_MS),
-  success: amount.default({ all: true }),
-  updateTimeout: duration.default(DEFAULT_UPDATE_TIMEOUT_MS),
+  bake: duration.default(DEFAULT_PACE.bake),
+  success: amount.default(DEFAULT_PACE.success),
+  updateTimeout: duration.default(DEFAULT_PACE.updateTimeout),
   pre: z.array(step).default([]),
   post: z.array(step).default([]),
 };

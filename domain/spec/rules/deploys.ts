@@ -1,5 +1,6 @@
-import type { PhaseAmount } from '../../fleet/amount';
-import { DEFAULT_BAKE_MS, type DeploySpec } from '../deploy';
+import { DEFAULT_AMOUNTS, DEFAULT_PACE } from '../../deploy/defaults';
+import { formatAmount, type PhaseAmount } from '../../fleet/amount';
+import type { DeploySpec } from '../deploy';
 import type { HealthCheck } from '../health';
 import type { PipelineSpec } from '../pipeline';
 import type { Path } from '../problem';
@@ -48,10 +49,10 @@ export function judgesOf(spec: PipelineSpec): Judging[] {
       name: own ?? `phase ${index + 1}`,
       ...{ amount, bakeMs: bake },
     }));
-    const last = completion?.bake ?? judged.at(-1)?.bakeMs ?? DEFAULT_BAKE_MS;
+    const last = completion?.bake ?? judged.at(-1)?.bakeMs ?? DEFAULT_PACE.bake;
     const longestBakeMs = Math.max(last, ...judged.map(({ bakeMs }) => bakeMs));
     return [{ ...judging, whileUpdating: mode === 'parallel', phases: judged, longestBakeMs }];
   });
 }
 
-const DEFAULT_PHASES = [1, 10].map((percent) => ({ name: `${percent}%`, amount: { percent }, bake: DEFAULT_BAKE_MS }));
+const DEFAULT_PHASES = DEFAULT_AMOUNTS.map((amount) => ({ ...DEFAULT_PACE, name: formatAmount(amount), amount }));

@@ -1,7 +1,8 @@
+import { DEFAULT_PACE } from '../../deploy/defaults';
 import { lookbackOf } from '../../health/lookback';
 import { formatDuration } from '../../text';
 import { type PhaseAmount } from '../../fleet/amount';
-import { DEFAULT_BAKE_MS, type DeploySpec, type PhaseSpec } from '../deploy';
+import type { DeploySpec, PhaseSpec } from '../deploy';
 import type { Rule } from '../lint';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { deploysOf } from './deploys';
@@ -52,7 +53,7 @@ interface Bake {
 }
 
 function bakesOf(deploy: DeploySpec): Bake[] {
-  const defaults: Bake[] = deploy.phases ? [] : [{ at: ['phases'], name: 'every phase', bakeMs: DEFAULT_BAKE_MS }];
+  const defaults: Bake[] = deploy.phases ? [] : [{ at: ['phases'], name: 'every phase', bakeMs: DEFAULT_PACE.bake }];
   const phases = (deploy.phases ?? []).map((phase, index): Bake => {
     const name = phase.name ?? `phase ${index + 1}`;
     return { at: ['phases', index, 'bake'], name, bakeMs: phase.bake };
