@@ -1,5 +1,6 @@
 import type { Query } from '../../sdk/health';
 import type { JudgeResponse } from '../../sdk/health';
+import { sourceOf } from '../../sdk/health/sources';
 import { Counter, family, Histogram, row } from '../metricsText';
 
 /** A name that no source has, so that what callers make up is no label of its own. */
@@ -11,10 +12,8 @@ export class HealthMetrics {
   private readonly times = new Histogram();
   private readonly queries: Counter;
   private readonly failures: Counter;
-  private readonly known: ReadonlySet<string>;
 
-  constructor(sources: readonly string[]) {
-    this.known = new Set(sources);
+  constructor(private readonly sources: readonly string[]) {
     this.queries = new Counter('source', [...sources, UNKNOWN]);
     this.failures = new Counter('source', [...sources, UNKNOWN]);
   }
@@ -27,8 +26,8 @@ export class HealthMetrics {
   /** The same query, counted under the source that it goes to; `fallback` is that of checks that name none. */
   counted(query: Query, fallback: string | undefined): Query {
     return async (request, options) => {
-      const name = options.source ?? fallback ?? (this.known.size === 1 ? [...this.known][0] : undefined);
-      const source = name !== undefined && this.known.has(name) ? name : UNKNOWN;
+      const name = sourceOf(options.source, fallback, this.sources);
+      const source = name !== undefined && this.sources.includes(name) ? name : UNKNOWN;
       this.queries.add(source);
       try {
         return await query(request, options);
