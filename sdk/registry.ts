@@ -8,6 +8,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 
@@ -24,8 +25,8 @@ export interface ExtensionRef {
   readonly url: string;
   readonly token?: string;
   readonly timeoutMs: number;
-  /** A data source that is a Prometheus and does not speak the protocol itself: which labels hold tasks and units. */
-  readonly prometheus?: { readonly taskLabel?: string | undefined; readonly unitLabel?: string | undefined };
+  /** Of a data source only. */
+  readonly prometheus?: SourceRef['prometheus'];
 }
 
 export interface Registry {

@@ -6,6 +6,7 @@ import type { Query } from './sides';
 
 /** A data source of the platform's configuration: it speaks the protocol, or is a Prometheus. */
 export interface SourceRef extends ServiceEndpoint {
+  /** It is a Prometheus and does not speak the protocol itself: which labels hold tasks and units. */
   readonly prometheus?: { readonly taskLabel?: string | undefined; readonly unitLabel?: string | undefined };
 }
 
