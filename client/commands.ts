@@ -1,6 +1,6 @@
 import { conveyorError } from '../domain/errors';
-import { parseId, releaseId, workflowIds, type Id } from '../domain/ids';
-import { PIPELINE_VERBS, RELEASE_VERBS, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
+import { parseId, releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
+import { isPipelineVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import { leave } from './unanswered';
 import type { Workflows } from './workflows';
@@ -15,10 +15,10 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   const id = parseId(text);
   if (id === undefined)
     throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
-  if (includes(PIPELINE_VERBS, verb)) return toPipeline(workflows, id, text, verb, input);
+  if (isPipelineVerb(verb)) return toPipeline(workflows, id, text, verb, input);
   if (id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
-  if (includes(OF_ACTIONS, verb)) return toAction(workflows, id, text, verb, input);
+  if (OF_ACTIONS.includes(verb)) return toAction(workflows, id, text, verb, input);
   const release = await releaseOf(workflows, id, verb, input);
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
   if (release.state === 'queued' && verb === 'cancel') return toQueued(workflows, release, input);
@@ -31,7 +31,7 @@ const OF_ACTIONS: readonly Verb[] = ['pick', 'retry'];
 
 async function toAction(
   workflows: Workflows,
-  id: Exclude<Id, { kind: 'pipeline' }>,
+  id: OfRelease,
   text: string,
   verb: Verb,
   input: CommandInput,
@@ -45,15 +45,8 @@ async function toAction(
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
 
-const includes = (verbs: readonly Verb[], verb: Verb): boolean => verbs.includes(verb);
-
 /** How the release stands; the command is left for later when nobody says. */
-const releaseOf = (
-  workflows: Workflows,
-  id: Exclude<Id, { kind: 'pipeline' }>,
-  verb: Verb,
-  input: CommandInput,
-): Promise<ReleaseStatus> =>
+const releaseOf = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
   workflows
     .release(id.pipeline, id.number)
     .catch((error: unknown) => leave(error, workflows.temporal.client, id, verb, input));
@@ -73,12 +66,7 @@ async function toPipeline(
 }
 
 /** Where a verb for a running release goes: to one of its deploys, or to the release itself. */
-function targetOf(
-  release: ReleaseStatus,
-  id: Exclude<Id, { kind: 'pipeline' }>,
-  verb: Verb,
-  text: string,
-): { workflowId: string; id: string } {
+function targetOf(release: ReleaseStatus, id: OfRelease, verb: Verb, text: string): { workflowId: string; id: string } {
   const { pipeline, number } = id;
   const deploys = release.actions.filter(({ deploy, endedAt }) => deploy !== null && endedAt === null);
   const wanted = id.kind === 'action' ? release.actions.filter(({ name }) => name === id.action) : deploys;
@@ -91,7 +79,7 @@ function targetOf(
       why: only?.blockedBy ?? `it has not begun (${only?.state ?? ''})`,
     });
   const running = release.actions.filter(({ state }) => state === 'running').length;
-  const toRelease = id.kind === 'release' && includes(RELEASE_VERBS, verb) && (wanted.length !== 1 || running > 1);
+  const toRelease = id.kind === 'release' && isReleaseVerb(verb) && (wanted.length !== 1 || running > 1);
   if (toRelease) return { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
   if (others.length > 0)
     throw conveyorError('ambiguous-deploy', { id: text, deploys: wanted.flatMap(({ deploy }) => deploy ?? []) });

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { workflowIds, type Id } from '../domain/ids';
-import { RELEASE_VERBS, type CommandInput, type Verb } from '../domain/verbs';
+import { workflowIds, type OfRelease } from '../domain/ids';
+import { isReleaseVerb, type CommandInput, type Verb } from '../domain/verbs';
 
 /** The running deploys of a release, by workflow id, which the server knows without a worker. */
 type RunningDeploys = readonly string[];
@@ -14,7 +14,7 @@ type RunningDeploys = readonly string[];
 export async function leave(
   error: unknown,
   client: Client,
-  id: Exclude<Id, { kind: 'pipeline' }>,
+  id: OfRelease,
   verb: Verb,
   input: CommandInput,
 ): Promise<never> {
@@ -31,22 +31,17 @@ export async function leave(
   throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true });
 }
 
-async function runningDeploys(
-  client: Client,
-  { pipeline, number }: Exclude<Id, { kind: 'pipeline' }>,
-): Promise<RunningDeploys> {
+async function runningDeploys(client: Client, { pipeline, number }: OfRelease): Promise<RunningDeploys> {
   const { raw } = await client.workflow.getHandle(workflowIds.release(pipeline, number)).describe();
   return (raw.pendingChildren ?? []).flatMap(({ workflowId }) => (workflowId?.startsWith('deploy/') ? workflowId : []));
 }
 
 /** A release forwards its verbs to its deploys; what is for one deploy alone goes there. Undefined where it is not clear which. */
-function targetOf(id: Exclude<Id, { kind: 'pipeline' }>, verb: Verb, deploys: RunningDeploys): string | undefined {
+function targetOf(id: OfRelease, verb: Verb, deploys: RunningDeploys): string | undefined {
   const { pipeline, number } = id;
-  const isOfRelease = verb === 'pick' || verb === 'retry' || (id.kind === 'release' && includes(RELEASE_VERBS, verb));
+  const isOfRelease = verb === 'pick' || verb === 'retry' || (id.kind === 'release' && isReleaseVerb(verb));
   if (isOfRelease) return workflowIds.release(pipeline, number);
   const meant = id.kind === 'action' ? `deploy/${pipeline}/${number}/${id.action}/` : '';
   const [only, ...others] = deploys.filter((deploy) => deploy.startsWith(meant));
   return others.length === 0 ? only : undefined;
 }
-
-const includes = (verbs: readonly Verb[], verb: Verb): boolean => verbs.includes(verb);

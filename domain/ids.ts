@@ -25,6 +25,9 @@ export type Id =
   | { readonly kind: 'release'; readonly pipeline: string; readonly number: number }
   | { readonly kind: 'action'; readonly pipeline: string; readonly number: number; readonly action: string };
 
+/** A release, or one action of it. */
+export type OfRelease = Exclude<Id, { readonly kind: 'pipeline' }>;
+
 /** Reads `kvstore`, `kvstore/12` or `kvstore/12/deploy`; undefined when it is none of them. */
 export function parseId(text: string): Id | undefined {
   const [pipeline = '', number, action, ...rest] = text.split('/');

@@ -18,6 +18,9 @@ export type ReleaseVerb = (typeof RELEASE_VERBS)[number];
 export type PipelineVerb = (typeof PIPELINE_VERBS)[number];
 export type Verb = DeployVerb | ReleaseVerb | PipelineVerb;
 
+export const isReleaseVerb = (verb: Verb): boolean => RELEASE_VERBS.some((own) => own === verb);
+export const isPipelineVerb = (verb: Verb): boolean => PIPELINE_VERBS.some((own) => own === verb);
+
 /** What comes with a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
 export interface CommandInput {
   readonly actor?: string;
