@@ -87,6 +87,8 @@ function toConveyorError(error: unknown): ConveyorError {
 
 /** `error: unknown command 'relase'\n(Did you mean release?)` in our own form. */
 function usageOf(error: CommanderError): ConveyorError {
+  if (error.code === 'commander.help')
+    return conveyorError('usage', { text: 'something has to come after it', hint: 'one of the commands above' });
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const meant = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
   const hint = meant

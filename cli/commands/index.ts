@@ -5,6 +5,7 @@ import { completion } from './completion';
 import { demo } from './demo';
 import { dev } from './dev';
 import { doctor } from './doctor';
+import { health } from './health';
 import { history } from './history';
 import { init } from './init';
 import { lint } from './lint';
@@ -20,7 +21,7 @@ import { watch } from './watch';
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply] },
-  { heading: 'Releases:', commands: [release, list, status, watch, history] },
+  { heading: 'Releases:', commands: [release, list, status, watch, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
   { heading: 'Processes:', commands: [processes, dev, demo, doctor, completion] },
 ];

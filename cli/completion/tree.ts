@@ -13,6 +13,8 @@ export interface CommandNode {
   readonly options: readonly OptionNode[];
   /** As in the help: `pipeline`, `id`, `release/action`, … */
   readonly operands: readonly { readonly name: string; readonly variadic: boolean }[];
+  /** What comes after it, as `statistics` after `health`. */
+  readonly commands: readonly CommandNode[];
 }
 
 export interface OptionNode {
@@ -27,16 +29,20 @@ export interface OptionNode {
 export function treeOf(program: Command): CommandTree {
   return {
     options: optionsOf(program),
-    commands: program.commands
-      .filter((command) => !command.name().startsWith('__'))
-      .map((command) => ({
-        name: command.name(),
-        description: command.description(),
-        options: optionsOf(command),
-        operands: command.registeredArguments.map((operand) => ({ name: operand.name(), variadic: operand.variadic })),
-      })),
+    commands: commandsOf(program),
   };
 }
+
+const commandsOf = ({ commands }: Command): CommandNode[] =>
+  commands
+    .filter((command) => !command.name().startsWith('__'))
+    .map((command) => ({
+      name: command.name(),
+      description: command.description(),
+      options: optionsOf(command),
+      operands: command.registeredArguments.map((operand) => ({ name: operand.name(), variadic: operand.variadic })),
+      commands: commandsOf(command),
+    }));
 
 const optionsOf = (command: Command): OptionNode[] => [
   ...command.options.filter(({ hidden }) => !hidden).map(nodeOf),

@@ -80,10 +80,11 @@ export function wantedAt(tree: CommandTree, words: readonly string[]): Wanted {
     return option === undefined ? NOTHING : valueOf(option, command, operands, joined[0]);
   }
   if (current.startsWith('-')) return optionWords(options, used);
-  if (command === undefined)
+  const { commands } = command ?? tree;
+  if (command === undefined || commands.length > 0)
     return operands.length > 0
       ? NOTHING
-      : { kind: 'words', words: tree.commands.map(({ name, description }) => ({ value: name, description })) };
+      : { kind: 'words', words: commands.map(({ name, description }) => ({ value: name, description })) };
   return operandOf(command, operands) ?? optionWords(options, used);
 }
 
@@ -114,9 +115,10 @@ function typed(tree: CommandTree, words: readonly string[]): Typed {
       );
       if (option !== undefined) used.add(option.long);
       if (option?.takesValue && !word.includes('=')) open = option;
-    } else if (command === undefined && operands.length === 0 && word !== 'help') {
-      command = tree.commands.find(({ name }) => name === word);
-      if (command === undefined) operands.push(word);
+    } else if (operands.length === 0 && (command ?? tree).commands.length > 0) {
+      const next = (command ?? tree).commands.find(({ name }) => name === word);
+      if (next !== undefined) command = next;
+      else if (command !== undefined || word !== 'help') operands.push(word);
     } else if (command !== undefined) operands.push(word);
   }
   return { command, operands, open, used };

@@ -5,7 +5,8 @@ import type { HistoryRow } from '../views';
 import { followed, goodBefore, settledBy } from './followOn';
 import { condemned, heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
-const KEPT_RELEASES = 100;
+/** Of releases that ended: what a pipeline remembers. */
+export const KEPT_RELEASES = 100;
 const KEPT_GOOD = 10;
 
 /** What is to blame when a set of artifacts is bad: those that the good set did not have; all, when it had them all. */

@@ -48,6 +48,10 @@ describe('completion offers', () => {
     ['commands', 'conveyor re', ['release', 'resume', 'revert', 'retry']],
     ['commands to ask help for', 'conveyor help wa', ['watch']],
     ['nothing after a command that does not exist', 'conveyor relase ', []],
+    ['what comes after a command of commands', 'conveyor health st', ['statistics']],
+    ['nothing after what does not come after it', 'conveyor health relase ', []],
+    ['pipelines after others', 'conveyor health statistics web k', ['kvstore']],
+    ['options of what comes after a command', 'conveyor health statistics --si', ['--since']],
     [
       'options of the command and of all',
       'conveyor list --',

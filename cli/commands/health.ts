@@ -1,0 +1,13 @@
+import type { Register } from './command';
+import { statistics } from './statistics';
+
+/** What comes after `health`; each registers itself under it as a command does under the program. */
+const SUBCOMMANDS: readonly Register[] = [statistics];
+
+export const health: Register = (program, cli) => {
+  const group = program
+    .command('health')
+    .description('how well health checks tell good versions from bad ones')
+    .helpCommand(false);
+  for (const register of SUBCOMMANDS) register(group, cli);
+};

@@ -1,0 +1,52 @@
+import type { Counts, Statistics } from '../../domain/health/statistics';
+import type { Share } from '../../domain/health/quality';
+import { KEPT_RELEASES } from '../../domain/pipeline/books';
+import { plural } from '../../domain/text';
+import { paint, table, type View } from './paint';
+import { clock } from './words';
+
+/** `health statistics -o json`. */
+export interface StatisticsReport extends Statistics {
+  /** Releases that ended earlier are not counted; null: all that the pipelines remember are. */
+  readonly since: string | null;
+  /** Pipelines that have forgotten releases which would have counted. */
+  readonly cut: readonly string[];
+}
+
+/** The tables of `health statistics`, as Table 3 of Conveyor; `wide` also lists what was counted. */
+export function statisticsText(report: StatisticsReport, view: View, wide: boolean): string {
+  const colors = paint(view.color);
+  const { pipelines, categories, cut, since } = report;
+  const rows = pipelines.map((one) => [colors.bold(one.pipeline), one.category, ...cellsOf(one)]);
+  const sums = categories.map((one) => [colors.bold(one.category), String(one.pipelines), ...cellsOf(one)]);
+  return [
+    table(['PIPELINE', 'CATEGORY', ...HEADING], rows, 'no pipelines; conveyor init writes a first one', view),
+    ...(sums.length === 0 ? [] : ['', table(['CATEGORY', 'PIPELINES', ...HEADING], sums, '', view)]),
+    ...(wide ? suspectLines(report, view) : []),
+    '',
+    colors.dim(
+      'with bounds of 95 % confidence; people let pass and undo for other reasons too, so shares are upper bounds',
+    ),
+    ...(since === null ? [] : [colors.dim(`releases that ended since ${clock(since, view)}`)]),
+    ...(cut.length === 0 ? [] : [colors.yellow(cutWords(cut))]),
+  ].join('\n');
+}
+
+const HEADING = ['DEPLOYS', 'FALSE POSITIVES', 'RELEASES', 'FALSE NEGATIVES'];
+
+const cellsOf = ({ falsePositives, falseNegatives }: Counts): string[] =>
+  [falsePositives, falseNegatives].flatMap((one) => [String(one.of), shareWords(one)]);
+
+/** `2 (5.0 %, 1.4–16.5 %)`. */
+function shareWords({ count, share, low, high }: Share): string {
+  const percent = (part: number): string => (part * 100).toFixed(1);
+  return share === null ? '–' : `${count} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
+}
+
+function suspectLines({ pipelines }: StatisticsReport, view: View): string[] {
+  const rows = pipelines.flatMap(({ suspects }) => suspects.map(({ id, kind, why }) => [id, kind, why]));
+  return rows.length === 0 ? [] : ['', table(['COUNTED', 'AS', 'WHY'], rows, '', view)];
+}
+
+const cutWords = (cut: readonly string[]): string =>
+  `a pipeline remembers its last ${KEPT_RELEASES} releases; ${plural(cut.length, 'pipeline')} had more: ${cut.slice(0, 5).join(', ')}${cut.length > 5 ? ', …' : ''}`;

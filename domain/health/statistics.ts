@@ -1,0 +1,104 @@
+import { deployId } from '../ids';
+import type { HistoryRow } from '../views';
+import { share, type Share } from './quality';
+import { truthsOf, type Truth } from './truth';
+
+/** A pipeline and what it remembers. */
+export interface Past {
+  readonly pipeline: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly history: readonly HistoryRow[];
+}
+
+/** How often health checks may have been wrong (Conveyor §6.4.2, Table 3). */
+export interface Counts {
+  /** Of the deploys that were not cancelled: those that a person let go on though they were unhealthy, and that stayed. */
+  readonly falsePositives: Share;
+  /** Of the releases that deployed and succeeded: those that a person undid or patched, and no check had spoken against. */
+  readonly falseNegatives: Share;
+}
+
+/** What is counted as a mistake of health checks, and why. */
+export interface Suspect {
+  /** Of a deploy when it is a false positive, of a release when it is a false negative. */
+  readonly id: string;
+  readonly kind: 'false-positive' | 'false-negative';
+  readonly why: string;
+}
+
+export interface PipelineCounts extends Counts {
+  readonly pipeline: string;
+  readonly category: string;
+  readonly suspects: readonly Suspect[];
+}
+
+export interface CategoryCounts extends Counts {
+  readonly category: string;
+  readonly pipelines: number;
+}
+
+export interface Statistics {
+  readonly pipelines: readonly PipelineCounts[];
+  readonly categories: readonly CategoryCounts[];
+}
+
+/**
+ * Counts per pipeline, and per category: the label `category` of a pipeline. Only releases that ended at `sinceMs` or later are
+ * counted; what became of them is looked for in all of the history.
+ */
+export function statisticsOf(pasts: readonly Past[], sinceMs: number = 0): Statistics {
+  const pipelines = pasts.map((past) => countsOf(past, sinceMs));
+  const names = [...new Set(pipelines.map(({ category }) => category))].sort();
+  return { pipelines, categories: names.map((name) => summed(name, pipelines)) };
+}
+
+const UNCATEGORISED = 'uncategorised';
+
+function countsOf({ pipeline, labels, history }: Past, sinceMs: number): PipelineCounts {
+  const truths = truthsOf(history);
+  const releases = history
+    .filter(({ endedAt }) => endedAt !== null && Date.parse(endedAt) >= sinceMs)
+    .filter(({ trigger }) => trigger.kind !== 'rollback' && trigger.kind !== 'follow-on')
+    .sort((a, b) => a.number - b.number)
+    .map((row) => ({ row, deploys: deploysOf(row, truths) }))
+    .filter(({ deploys }) => deploys.length > 0);
+  const deploys = releases.flatMap((release) => release.deploys);
+  const wrong = deploys.filter(({ truth: { kind, overridden } }) => kind === 'good' && overridden.length > 0);
+  const succeeded = releases.filter(({ row }) => row.state === 'succeeded');
+  const missed = succeeded.flatMap(({ row, deploys: own }): Suspect[] => {
+    const bad = own.find(({ truth: { kind, foundBy } }) => kind === 'bad' && foundBy === 'person');
+    return bad ? [{ id: row.id, kind: 'false-negative', why: bad.truth.why }] : [];
+  });
+  return {
+    pipeline,
+    category: labels['category'] ?? UNCATEGORISED,
+    falsePositives: share(wrong.length, deploys.length),
+    falseNegatives: share(missed.length, succeeded.length),
+    suspects: [...wrong.map(({ id, truth }): Suspect => ({ id, kind: 'false-positive', why: truth.why })), ...missed],
+  };
+}
+
+/** The deploys of a release that came to an end of their own, each once however many attempts it took. */
+function deploysOf(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id: string; truth: Truth }[] {
+  const last = new Map(row.deploys.map(({ action, outcome }) => [action, outcome]));
+  return [...last].flatMap(([action, outcome]) => {
+    const id = deployId(row.pipeline, row.number, action);
+    const truth = truths.get(id);
+    return truth && outcome !== 'cancelled' ? [{ id, truth }] : [];
+  });
+}
+
+function summed(category: string, pipelines: readonly PipelineCounts[]): CategoryCounts {
+  const own = pipelines.filter((one) => one.category === category);
+  const sum = (of: (one: PipelineCounts) => Share): Share => {
+    const shares = own.map(of);
+    const total = (key: 'count' | 'of') => shares.reduce((so, one) => so + one[key], 0);
+    return share(total('count'), total('of'));
+  };
+  return {
+    category,
+    pipelines: own.length,
+    falsePositives: sum((one) => one.falsePositives),
+    falseNegatives: sum((one) => one.falseNegatives),
+  };
+}
