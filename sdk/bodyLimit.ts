@@ -19,23 +19,36 @@ export const limitBody =
     if (length !== null && !raw.headers.has('transfer-encoding'))
       return Number(length) > maxSize ? onError(context) : next();
     const body = await readUpTo(raw.body, maxSize);
-    if (body === undefined) return onError(context);
+    if (typeof body === 'string') return onError(context);
     const { method, headers, signal } = raw;
     context.req.raw = new Request(raw.url, { method, headers, signal, body });
     return next();
   };
 
-async function readUpTo(stream: ReadableStream<Uint8Array>, maxSize: number): Promise<Buffer | undefined> {
+/** All of a body, unless it is larger, or takes longer than `patienceMs`: then no more of it is read. */
+export async function readUpTo(
+  stream: ReadableStream<Uint8Array>,
+  maxSize: number,
+  patienceMs?: number,
+): Promise<Buffer | 'too-large' | 'too-slow'> {
+  const reader = stream.getReader();
+  let refused: 'too-large' | 'too-slow' | undefined;
+  const refuse = (why: 'too-large' | 'too-slow'): void => {
+    refused = why;
+    void reader.cancel(why).catch(() => undefined);
+  };
+  const patience = patienceMs === undefined ? undefined : setTimeout(() => refuse('too-slow'), patienceMs);
   const parts: Uint8Array[] = [];
   let size = 0;
-  const reader = stream.getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    size += part.value.length;
-    if (size > maxSize) {
-      void reader.cancel('too large').catch(() => undefined);
-      return undefined;
+  try {
+    // What was cancelled looks as if it had ended.
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length;
+      if (size > maxSize) refuse('too-large');
+      else parts.push(part.value);
     }
-    parts.push(part.value);
+  } finally {
+    clearTimeout(patience);
   }
-  return Buffer.concat(parts, size);
+  return refused ?? Buffer.concat(parts, size);
 }

@@ -1,37 +1,22 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { conveyorError } from '../domain/errors';
+import { readUpTo } from '../sdk/bodyLimit';
 
 const MAX_BYTES = 1_048_576;
 /** Whoever sends more slowly keeps others out. */
 const PATIENCE_MS = 10_000;
 
-/** The bytes of a body, exactly as they came. @throws ConveyorError `too-large` */
+/** The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, or `invalid-request` where they are too slow */
 export async function readBytes(context: Context): Promise<Uint8Array> {
   if (Number(context.req.header('content-length') ?? 0) > MAX_BYTES) throw tooLarge();
   const stream = context.req.raw.body;
   if (stream === null) return new Uint8Array();
-  const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  let late = false;
-  const patience = setTimeout(() => {
-    late = true;
-    void reader.cancel('too slow').catch(() => undefined);
-  }, PATIENCE_MS);
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      size += part.value.length;
-      if (size > MAX_BYTES) throw tooLarge();
-      parts.push(part.value);
-    }
-  } finally {
-    clearTimeout(patience);
-    reader.releaseLock();
-  }
-  // What was cancelled looks as if it had ended.
-  if (late) throw conveyorError('invalid-request', { detail: `the body did not come within ${PATIENCE_MS / 1000} s` });
-  return Buffer.concat(parts, size);
+  const bytes = await readUpTo(stream, MAX_BYTES, PATIENCE_MS);
+  if (bytes === 'too-large') throw tooLarge();
+  if (bytes === 'too-slow')
+    throw conveyorError('invalid-request', { detail: `the body did not come within ${PATIENCE_MS / 1000} s` });
+  return bytes;
 }
 
 /** What a body says, checked. No body is an empty object. @throws ConveyorError `invalid-request`, naming every field */

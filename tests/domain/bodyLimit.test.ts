@@ -1,7 +1,7 @@
 import { serve, type ServerType } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { AddressInfo } from 'node:net';
-import { limitBody } from '../../sdk/bodyLimit';
+import { limitBody, readUpTo } from '../../sdk/bodyLimit';
 
 const app = new Hono();
 app.use(limitBody({ maxSize: 10, onError: (c) => c.text('too large', 413) }));
@@ -34,4 +34,11 @@ test.each([
 ])('over a real connection: %s', async (_, init, status, text) => {
   const response = await fetch(url, init as RequestInit);
   expect([response.status, await response.text()]).toEqual([status, text]);
+});
+
+test('a body that never comes to its end is waited for no longer than one has patience', async () => {
+  const cancel = jest.fn();
+  const endless = new ReadableStream<Uint8Array>({ start: (source) => source.enqueue(Buffer.from('0')), cancel });
+  expect(await readUpTo(endless, 10, 20)).toBe('too-slow');
+  expect(cancel).toHaveBeenCalledWith('too-slow');
 });
