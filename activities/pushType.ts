@@ -99,9 +99,8 @@ export function createPushTypeActivities(ports: Ports) {
     executeUpdates: async (call: DeployCall, update: UpdateRequest) => {
       const exclude = await reserved(ports, call);
       const targets = update.targets.map((target) => toWire(target, exclude));
-      return (
-        await invoke(call, 'executeUpdates', { ...update, targets }, keyOf(`${update.updateId}/execute`, exclude))
-      ).accepted;
+      const key = keyOf(`${update.updateId}/execute`, exclude);
+      return (await invoke(call, 'executeUpdates', { ...update, targets }, key)).accepted;
     },
 
     trackUpdates: async (call: DeployCall, updateId: string): Promise<UnitProgress[]> =>
