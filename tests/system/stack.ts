@@ -15,6 +15,8 @@ export interface StackOptions {
   readonly temporal?: string;
   /** `settings` of the stack's conveyor.config.yaml, over the tests' own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Where extensions of the configuration are instead, by name. */
+  readonly urls?: Readonly<Record<string, string>>;
 }
 
 /** The world runs 240 times as fast: a point of metrics every quarter of a second, a task restarts in 42 ms. */
@@ -44,10 +46,10 @@ export class Stack {
     readonly processes: Processes,
   ) {}
 
-  static async open({ temporal, settings }: StackOptions = {}): Promise<Stack> {
+  static async open({ temporal, settings, urls }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
-    writeConfig(home, settings);
+    writeConfig(home, { settings, urls });
     const connection = await Connection.connect({ address });
     const processes = new Processes();
     const simulator = processes.node(
@@ -153,7 +155,9 @@ export class Stack {
 }
 
 /** The platform's configuration of this checkout, with more impatient settings. */
-function writeConfig(home: string, settings: StackOptions['settings']): void {
-  const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as Record<string, unknown>;
-  writeFileSync(join(home, 'conveyor.config.yaml'), stringify({ ...config, settings: { ...SETTINGS, ...settings } }));
+function writeConfig(home: string, { settings, urls = {} }: StackOptions): void {
+  const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as { extensions: { name: string }[] };
+  const extensions = config.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
+  const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings } };
+  writeFileSync(join(home, 'conveyor.config.yaml'), stringify(changed));
 }
