@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../spec/health';
-import { fillsWithZero, taskValue, taskValues } from './transform';
-import { mean, pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type Window } from './series';
+import { fillsWithZero, taskValue, transformed } from './transform';
+import { pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type Window } from './series';
 
 /** A side as numbers. */
 export interface Summary {
@@ -26,7 +26,7 @@ export function summarise(check: HealthCheck, side: Side, window: Window, stepMs
     samples += countFinite(inside);
     const value = taskValue(inside, check.transform, window, stepMs);
     if (value !== undefined) all.push(value);
-    if (isRanked) for (const each of taskValues(inside, check.transform, window, stepMs)) ranked.push(each);
+    if (isRanked) addFinite(ranked, transformed(inside, check.transform, window, stepMs));
   }
   const silent = fillsWithZero(check.transform) ? Math.max(0, side.tasks - all.length) : 0;
   for (let nth = 0; nth < silent; nth += 1) all.push(0);
@@ -45,13 +45,17 @@ function countFinite(points: readonly Point[]): number {
   return count;
 }
 
+function addFinite(values: number[], points: readonly Point[]): void {
+  for (const point of points) if (Number.isFinite(point[1])) values.push(point[1]);
+}
+
 /** Sorted first, so that the order in which tasks report changes nothing, not even the last digit. */
 function reduce(how: HealthCheck['reduce'], values: readonly number[]): number {
   const inOrder = sorted(values);
   if (inOrder.some((value) => !Number.isFinite(value))) return NaN;
   switch (how) {
     case 'mean':
-      return mean(inOrder);
+      return meanOfSorted(inOrder);
     case 'sum':
       return sum(inOrder);
     case 'count':
@@ -64,3 +68,7 @@ function reduce(how: HealthCheck['reduce'], values: readonly number[]): number {
       return quantileOfSorted(inOrder, Number(how.slice(1)));
   }
 }
+
+/** Never beyond the extremes: of equal values it is that value, to the last digit. */
+const meanOfSorted = (values: readonly number[]): number =>
+  Math.min(values.at(-1) ?? NaN, Math.max(values[0] ?? NaN, sum(values) / values.length));

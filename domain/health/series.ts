@@ -1,3 +1,5 @@
+import { sortedAt } from './sortedAt';
+
 /** What one task reported, in the order of time: `[ms since the epoch, value]`. */
 export interface HealthSeries {
   readonly labels: Readonly<Record<string, string>>;
@@ -30,6 +32,13 @@ export function pointsIn(window: Window, points: readonly Point[]): readonly Poi
   return points;
 }
 
+/** Of points in the order of time, those after `start`: looks at no others. */
+export function pointsAfter(start: number, points: readonly Point[]): readonly Point[] {
+  let first = points.length;
+  while ((points[first - 1]?.[0] ?? start) > start) first -= 1;
+  return points.slice(first);
+}
+
 /** The values of some points. */
 export const valuesOf = (points: readonly Point[]): number[] => points.map((point) => point[1]);
 
@@ -40,24 +49,32 @@ export function sum(values: readonly number[]): number {
 }
 
 /** NaN of nothing. Never beyond the extremes: of equal values it is that value, to the last digit, since thresholds are strict. */
-export function mean(values: readonly number[]): number {
+export function mean(points: readonly Point[]): number {
   let total = 0;
   let low = Infinity;
   let high = -Infinity;
-  for (const value of values) {
+  for (const point of points) {
+    const value = point[1];
     total += value;
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  return values.length === 0 ? NaN : Math.min(high, Math.max(low, total / values.length));
+  return points.length === 0 ? NaN : Math.min(high, Math.max(low, total / points.length));
 }
 
 /** The quantile of type 7 (linear between the neighbours), as R, NumPy and spreadsheets do it; `q` from 0 to 100, NaN of nothing. */
-export const quantile = (values: readonly number[], q: number): number => quantileOfSorted(sorted(values), q);
+export const quantile = (values: readonly number[], q: number): number => quantiles(values, [q])[0] ?? NaN;
 
-/** The same of values that are in order already. */
-export function quantileOfSorted(values: readonly number[], q: number): number {
-  const rank = ((values.length - 1) * q) / 100;
+/** Several of them. Of many values only those around the quantiles are sorted. */
+export function quantiles(values: readonly number[], qs: readonly number[]): number[] {
+  const ranks = qs.map((q) => rankOf(values.length, q)).flatMap((rank) => [Math.floor(rank), Math.ceil(rank)]);
+  const inOrder = sortedAt(ranks, values);
+  return qs.map((q) => quantileOfSorted(inOrder, q));
+}
+
+/** The same of values that are in order already, at least where the quantile lies. */
+export function quantileOfSorted(values: ArrayLike<number>, q: number): number {
+  const rank = rankOf(values.length, q);
   const [low, high] = [values[Math.floor(rank)] ?? NaN, values[Math.ceil(rank)] ?? NaN];
   return low === high ? low : low + (high - low) * (rank - Math.floor(rank));
 }
@@ -68,3 +85,5 @@ export function sorted(values: readonly number[]): number[] {
   for (const value of Float64Array.from(values).sort()) inOrder.push(value);
   return inOrder;
 }
+
+const rankOf = (count: number, q: number): number => ((count - 1) * q) / 100;

@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { mean, pointsIn, quantile, sum, valuesOf, type Point, type Window } from './series';
+import { mean, pointsAfter, quantile, sum, valuesOf, type Point, type Window } from './series';
 
 export type Transform = HealthCheck['transform'][number];
 
@@ -21,25 +21,24 @@ export function taskValue(
   window: Window,
   stepMs: number,
 ): number | undefined {
-  if (transforms.length === 0) return points.length === 0 ? undefined : mean(valuesOf(points));
   const last = transforms.at(-1);
   const over = last === undefined ? 0 : reach(last);
-  const steps = over > 0 ? transforms.slice(0, -1) : transforms;
-  const shaped = steps.reduce((kept, step) => apply(step, kept, window, stepMs), points);
-  const counted = valuesOf(over > 0 ? pointsIn({ start: window.end - over, end: window.end }, shaped) : shaped);
+  const shaped = transformed(points, over > 0 ? transforms.slice(0, -1) : transforms, window, stepMs);
+  const counted = over > 0 ? pointsAfter(window.end - over, shaped) : shaped;
   if (counted.length === 0) return undefined;
-  return typeof last === 'object' && 'percentile' in last ? quantile(counted, last.percentile.q) : mean(counted);
+  return typeof last === 'object' && 'percentile' in last
+    ? quantile(valuesOf(counted), last.percentile.q)
+    : mean(counted);
 }
 
-/** All values of a task, from its points of the window through every transform: what a rank test takes for its sample. */
-export function taskValues(
+/** The points of a task, from those of the window through every transform. */
+export function transformed(
   points: readonly Point[],
   transforms: readonly Transform[],
   window: Window,
   stepMs: number,
-): number[] {
-  const shaped = transforms.reduce((kept, step) => apply(step, kept, window, stepMs), points);
-  return valuesOf(shaped).filter(Number.isFinite);
+): readonly Point[] {
+  return transforms.reduce((kept, step) => apply(step, kept, window, stepMs), points);
 }
 
 function reach(step: Transform): number {
@@ -54,7 +53,7 @@ function apply(step: Transform, points: readonly Point[], window: Window, stepMs
   if ('average' in step) return trailing(points, step.average, mean);
   if ('percentile' in step) {
     const { q, over } = step.percentile;
-    return trailing(points, over, (values) => quantile(values, q));
+    return trailing(points, over, (some) => quantile(valuesOf(some), q));
   }
   return fill(step.fill, points, window, stepMs);
 }
@@ -64,12 +63,15 @@ function rate(points: readonly Point[]): Point[] {
   const rates: Point[] = [];
   let before = points[0];
   for (const point of points) {
-    const [at, value] = point;
-    const [earlier, old] = before ?? point;
-    if (at > earlier) rates.push([at, ((value < old ? value : value - old) * 1000) / (at - earlier)]);
+    if (before !== undefined && point[0] > before[0]) rates.push([point[0], perSecond(before, point)]);
     before = point;
   }
   return rates;
+}
+
+function perSecond(before: Point, point: Point): number {
+  const added = point[1] < before[1] ? point[1] : point[1] - before[1];
+  return (added * 1000) / (point[0] - before[0]);
 }
 
 function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: number): Point[] {
@@ -80,11 +82,11 @@ function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: num
 }
 
 /** Each point becomes the summary of those in the stretch that ends with it. */
-function trailing(points: readonly Point[], over: number, summary: (values: readonly number[]) => number): Point[] {
+function trailing(points: readonly Point[], over: number, summary: (points: readonly Point[]) => number): Point[] {
   let first = 0;
   return points.map(([at], index): Point => {
     while ((points[first]?.[0] ?? at) <= at - over) first += 1;
-    return [at, summary(valuesOf(points.slice(first, index + 1)))];
+    return [at, summary(points.slice(first, index + 1))];
   });
 }
 

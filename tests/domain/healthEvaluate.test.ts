@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { evaluateCheck, type Evaluation } from '../../domain/health/evaluate';
+import { summarise, type Summary } from '../../domain/health/reduce';
 import type { HealthSeries, Point, Side } from '../../domain/health/series';
 import { healthCheckSchema, type HealthCheck } from '../../domain/spec/health';
 
@@ -348,6 +349,149 @@ describe('for all data', () => {
         const full = { check: check(fields), fresh: THREE(1), control: THREE(1), before: none, window, baseline };
         expect(evaluateCheck({ ...full, ...missing }).verdict).not.toBe('healthy');
       }),
+    );
+  });
+});
+
+/** What docs/health.md says of transforms and `reduce`, written down without any regard to speed. */
+describe('fast or slow, the numbers are the same to the last digit', () => {
+  type Step = HealthCheck['transform'][number];
+  const SPAN = { start: END - 10 * MINUTE, end: END };
+  const inOrder = (values: readonly number[]): number[] => [...Float64Array.from(values).sort()];
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  const average = (values: readonly number[]): number =>
+    Math.min(Math.max(...values), Math.max(Math.min(...values), total(values) / values.length));
+  const percentile = (values: readonly number[], q: number): number => {
+    const rank = ((values.length - 1) * q) / 100;
+    const [low = NaN, high = NaN] = [Math.floor(rank), Math.ceil(rank)].map((at) => inOrder(values)[at]);
+    return low === high ? low : low + (high - low) * (rank % 1);
+  };
+  const valuesOf = (points: readonly Point[]): number[] => points.map(([, value]) => value);
+  const between = (points: readonly Point[], start: number, end: number) =>
+    points.filter(([at]) => at > start && at <= end);
+  const lookingBack = (step: Step | undefined) => {
+    if (typeof step !== 'object' || 'fill' in step) return undefined;
+    return 'average' in step
+      ? { over: step.average, of: average }
+      : { over: step.percentile.over, of: (values: readonly number[]) => percentile(values, step.percentile.q) };
+  };
+
+  function transform(points: readonly Point[], step: Step, stepMs: number): Point[] {
+    const [values, look] = [valuesOf(points), lookingBack(step)];
+    const whole = (value: (...values: number[]) => number): Point[] =>
+      points.length === 0 ? [] : [[SPAN.end, value(...values)]];
+    if (look !== undefined)
+      return points.map(([at], nth): Point => [
+        at,
+        look.of(valuesOf(between(points.slice(0, nth + 1), at - look.over, at))),
+      ]);
+    if (step === 'max') return whole(Math.max);
+    if (step === 'min') return whole(Math.min);
+    if (step === 'sum') return whole((...all) => total(all));
+    if (step === 'rate')
+      return points.flatMap(([at, value], nth): Point[] => {
+        const [earlier, old] = points[nth - 1] ?? [at, value];
+        return at === earlier ? [] : [[at, ((value < old ? value : value - old) * 1000) / (at - earlier)]];
+      });
+    const good = points.filter(([, value]) => Number.isFinite(value));
+    return typeof step === 'object' && 'fill' in step && step.fill !== 'drop' ? onGrid(good, step.fill, stepMs) : good;
+  }
+
+  function onGrid(points: readonly Point[], how: 'zero' | 'last', stepMs: number): Point[] {
+    const filled: Point[] = [];
+    let at = SPAN.start;
+    for (; at + stepMs <= SPAN.end; at += stepMs) {
+      const inside = between(points, at, at + stepMs);
+      const last = how === 'zero' ? 0 : filled.at(-1)?.[1];
+      filled.push(...(inside.length > 0 || last === undefined ? inside : [[at + stepMs, last] as const]));
+    }
+    return [...filled, ...between(points, at, SPAN.end)];
+  }
+
+  function reduced(how: HealthCheck['reduce'], values: readonly number[]): number | undefined {
+    const all = inOrder(values);
+    if (all.length === 0) return undefined;
+    if (!all.every(Number.isFinite)) return NaN;
+    if (how === 'count') return all.length;
+    const simple = { mean: average, sum: total, min: () => all[0], max: () => all.at(-1) };
+    return how in simple ? simple[how as keyof typeof simple](all) : percentile(all, Number(how.slice(1)));
+  }
+
+  function plainly(
+    { transform: steps, reduce, method }: HealthCheck,
+    { series, tasks }: Side,
+    stepMs: number,
+  ): Summary {
+    const through = (points: readonly Point[], some: readonly Step[]) =>
+      some.reduce<readonly Point[]>((kept, step) => transform(kept, step, stepMs), points);
+    const inside = series.map(({ points }) =>
+      between(points, SPAN.start, SPAN.end).sort(([one], [other]) => one - other),
+    );
+    const last = lookingBack(steps.at(-1));
+    const values = inside.flatMap((points) => {
+      const shaped = through(points, last === undefined ? steps : steps.slice(0, -1));
+      const counted = valuesOf(last === undefined ? shaped : between(shaped, SPAN.end - last.over, SPAN.end));
+      return counted.length === 0 ? [] : (last?.of ?? average)(counted);
+    });
+    if (steps.some((step) => typeof step === 'object' && 'fill' in step && step.fill === 'zero'))
+      while (values.length < tasks) values.push(0);
+    return {
+      value: reduced(reduce, values),
+      samples: inside.flat().filter(([, value]) => Number.isFinite(value)).length,
+      reporting: values.length,
+      tasks: Math.max(tasks, values.length),
+      values:
+        typeof method === 'object'
+          ? inside.flatMap((points) => valuesOf(through(points, steps)).filter(Number.isFinite))
+          : [],
+    };
+  }
+
+  const step = fc.oneof(
+    fc.constantFrom<Step>('rate', 'max', 'min', 'sum', { fill: 'zero' }, { fill: 'last' }, { fill: 'drop' }),
+    fc.record({ average: fc.integer({ min: 1, max: 12 * MINUTE }) }),
+    fc.record({
+      percentile: fc.record({ q: fc.integer({ min: 1, max: 100 }), over: fc.integer({ min: 1, max: 12 * MINUTE }) }),
+    }),
+  );
+  const value = fc.oneof(
+    { weight: 8, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
+    { weight: 4, arbitrary: fc.constantFrom(0, -0, 0.1, 0.7, 1e308, 5e-324) },
+    { weight: 1, arbitrary: fc.constantFrom(NaN, Infinity, -Infinity) },
+  );
+  const time = (from: number, to: number) =>
+    fc.integer({ min: from, max: to }).map((half) => END + (half * MINUTE) / 2);
+  const regular = fc
+    .array(value, { maxLength: 10 })
+    .map((values) => values.map((each, nth): Point => [SPAN.start + (nth + 1) * MINUTE, each]));
+  const anyhow = fc.array(fc.tuple(time(-24, 3), value), { maxLength: 20 });
+  const sides = fc.array(fc.oneof(regular, anyhow), { maxLength: 6 }).chain((rows) =>
+    fc.nat(2).map((silent): Side => ({
+      tasks: rows.length + silent,
+      series: rows.map((points) => ({ labels: {}, points })),
+    })),
+  );
+  const reduces = fc.constantFrom<HealthCheck['reduce']>('mean', 'max', 'min', 'sum', 'count', 'p50', 'p99');
+
+  test.each([
+    ['without a transform', fc.constant<Step[]>([])],
+    ['with one', fc.array(step, { minLength: 1, maxLength: 1 })],
+    ['with several', fc.array(step, { minLength: 2, maxLength: 3 })],
+  ])('%s', (_title, steps: fc.Arbitrary<Step[]>) => {
+    const ranks = { threshold: { increase: '10%' }, compare: 'control', method: 'mann-whitney' };
+    fc.assert(
+      fc.property(
+        steps,
+        reduces,
+        sides,
+        fc.boolean(),
+        fc.constantFrom(MINUTE, 40_000),
+        (some, how, given, isRanked, ms) => {
+          const asked: HealthCheck = { ...check(isRanked ? ranks : {}), transform: some, reduce: how };
+          expect(summarise(asked, given, SPAN, ms)).toEqual(plainly(asked, given, ms));
+        },
+      ),
+      { numRuns: 500 },
     );
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { leastP, mannWhitney } from '../../domain/health/mannWhitney';
 import { normalBelow, normalQuantile } from '../../domain/health/normal';
-import { quantile } from '../../domain/health/series';
+import { quantile, quantileOfSorted, quantiles, sorted } from '../../domain/health/series';
 import numbers from '../fixtures/health/numbers.json';
 
 describe('numbers are those of R (tests/fixtures/health/numbers.R)', () => {
@@ -74,5 +74,33 @@ describe('for all samples', () => {
         expect(shift.high).toBeGreaterThanOrEqual(shift.estimate - 1e-6);
       }),
     );
+  });
+});
+
+describe('quantiles of many values are those of all of them sorted', () => {
+  const same = (values: readonly number[], qs: readonly number[]) =>
+    expect(quantiles(values, qs)).toEqual(qs.map((q) => quantileOfSorted(sorted(values), q)));
+  const QS = [0, 0.25, 1, 25, 50, 75, 99, 99.75, 100];
+  const times = (count: number, value: (nth: number) => number) =>
+    Array.from({ length: count }, (_, nth) => value(nth));
+
+  test.each([
+    ['equal', times(2000, () => 7)],
+    ['two of them', times(2000, (nth) => nth % 2)],
+    ['one far away', times(2000, (nth) => (nth === 900 ? 1e300 : Math.sin(nth)))],
+    ['zeros of either sign', times(2000, (nth) => (nth % 3 === 0 ? -0 : nth % 3 === 1 ? 0 : 1))],
+    ['as far apart as numbers are', times(2000, (nth) => (nth % 2 === 0 ? -1 : 1) * 1.7e308)],
+    ['as near as numbers are', times(2000, (nth) => (nth % 5) * 5e-324)],
+    ['not all numbers', times(2000, (nth) => [NaN, Infinity, -Infinity, nth][nth % 4] ?? 0)],
+    ['in order', times(2000, (nth) => nth)],
+    ['in the opposite order', times(2000, (nth) => -nth)],
+  ])('%s', (_title, values) => same(values, QS));
+
+  test('and of all others', () => {
+    const value = fc.oneof(fc.double(), fc.double({ min: 0, max: 1 }), fc.integer({ min: -3, max: 3 }));
+    const length = { minLength: 1000, maxLength: 3000, size: 'max' } as const;
+    fc.assert(fc.property(fc.array(value, length), fc.array(fc.double({ min: 0, max: 100, noNaN: true })), same), {
+      numRuns: 30,
+    });
   });
 });

@@ -1,0 +1,50 @@
+/** Fewer values than these are simply sorted. */
+const MANY = 1_000;
+/** How many values come to share a bucket, where they are spread evenly. */
+const CROWD = 16;
+const BEYOND = Infinity;
+
+/**
+ * The values, those at the ranks (from 0) where they stand in order, the others anywhere. They are spread over buckets, one above
+ * the other, and only the buckets of the ranks are sorted: of many values and few ranks that is several times as fast.
+ */
+export function sortedAt(ranks: readonly number[], values: readonly number[]): Float64Array {
+  const [low, high] = extremes(values);
+  const scale = (values.length / CROWD - 1) / (high - low);
+  // Equal values cannot be spread, nor can NaN and infinities.
+  if (values.length < MANY || !(scale > 0 && scale < BEYOND)) return Float64Array.from(values).sort();
+  const bucketOf = (value: number): number => Math.floor((value - low) * scale);
+  const starts = startsOf(values, bucketOf);
+  const next = starts.slice();
+  const spread = new Float64Array(values.length);
+  for (const value of values) {
+    const bucket = bucketOf(value);
+    const place = next[bucket] ?? 0;
+    spread[place] = value;
+    next[bucket] = place + 1;
+  }
+  const wanted = new Set(ranks.map((rank) => bucketOf(spread[rank] ?? NaN)));
+  for (const bucket of wanted) spread.subarray(starts[bucket], starts[bucket + 1]).sort();
+  return spread;
+}
+
+/** Where each bucket begins when all follow each other, and where the last ends. */
+function startsOf(values: readonly number[], bucketOf: (value: number) => number): Uint32Array {
+  const starts = new Uint32Array(Math.ceil(values.length / CROWD) + 1);
+  for (const value of values) {
+    const following = bucketOf(value) + 1;
+    starts[following] = (starts[following] ?? 0) + 1;
+  }
+  for (let nth = 1; nth < starts.length; nth += 1) starts[nth] = (starts[nth] ?? 0) + (starts[nth - 1] ?? 0);
+  return starts;
+}
+
+function extremes(values: readonly number[]): [number, number] {
+  let low = BEYOND;
+  let high = -BEYOND;
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
+}
