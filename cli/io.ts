@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../client/api';
 import { conveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
+import type { Env } from '../sdk/env';
 
 /** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
 export interface Io {
@@ -8,7 +9,7 @@ export interface Io {
   readonly stdout: Screen;
   /** Progress, prompts, errors. */
   readonly stderr: Screen;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** The login of whoever types; an actor when `CONVEYOR_ACTOR` is not set. */
   readonly login: string;
   now(): number;

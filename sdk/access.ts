@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PRINCIPAL } from '../domain/principals';
+import type { Env } from './env';
 
 /**
  * Who may come in through the HTTP front end, as `tokens` and `webhooks` of conveyor.config.yaml say. Secrets are read
@@ -25,8 +26,6 @@ export interface WebhookSource {
   readonly secrets: readonly string[];
   readonly secretEnvs: readonly string[];
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const principal = z.string().regex(PRINCIPAL, { error: 'expected a principal such as service:ci' });
 const variable = z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' });

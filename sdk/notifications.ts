@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { duration } from '../domain/spec/scalars';
+import type { Env } from './env';
 
 /** How workers send notifications: `notifications` of conveyor.config.yaml. Secrets stand in the variables that it names. */
 export interface Notifications {
   /** The variables that a pipeline may take its URL from; undefined when this worker does not have one. */
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Env;
   /** What deliveries are signed with, each; none: they are not signed. */
   readonly secrets: readonly string[];
   readonly timeoutMs: number;
@@ -27,7 +28,6 @@ export const notificationFields = {
 };
 
 type Given = { readonly [F in keyof typeof notificationFields]: z.output<(typeof notificationFields)[F]> };
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** A secret that is not set is left out: what shares the file with workers has no use for it. */
 export function toNotifications({ notifications }: Given, env: Env): Notifications {

@@ -8,6 +8,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import { scriptFields, toScripts, type Scripts } from './scripts';
@@ -46,8 +47,6 @@ export interface Registry {
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 export const CONFIG_FILE = 'conveyor.config.yaml';
 const DEFAULT_TIMEOUT_MS = 10_000;

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { duration } from '../domain/spec/scalars';
+import type { Env } from './env';
 
 /**
  * What scripts of pipelines get from the worker that runs them, and what they may use up: `scripts` of conveyor.config.yaml.
@@ -10,7 +11,7 @@ export interface Scripts {
   /** The working directory; relative commands start from here. */
   readonly directory: string;
   /** The variables that pipelines may ask for; undefined when this worker does not have one. */
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Env;
   /** Where commands are looked for. */
   readonly path: string;
   readonly outputLimitBytes: number;
@@ -45,7 +46,6 @@ export const scriptFields = {
 };
 
 type Given = { readonly [F in keyof typeof scriptFields]: z.output<(typeof scriptFields)[F]> };
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Relative directories are relative to the file. */
 export function toScripts({ scripts }: Given, env: Env, file: string): Scripts {

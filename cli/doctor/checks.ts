@@ -1,3 +1,4 @@
+import type { Env } from '../../sdk/env';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
 import { checkConfig, checkPorts, checkTemporal } from './surroundings';
 
@@ -10,8 +11,6 @@ export interface Check {
   /** How to get it or to mend it; null where nothing is to be done. */
   readonly how: string | null;
 }
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed or started. */
 export async function runChecks(env: Env = process.env): Promise<Check[]> {

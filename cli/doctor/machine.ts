@@ -4,8 +4,9 @@ import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Env } from '../../sdk/env';
 import { installRoot } from '../../sdk/registry';
-import type { Check, Env } from './checks';
+import type { Check } from './checks';
 
 /** What this machine has: programs, packages, a build, room. */
 

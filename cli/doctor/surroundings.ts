@@ -1,10 +1,11 @@
 import { Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConveyorError } from '../../domain/errors';
+import type { Env } from '../../sdk/env';
 import { loadRegistry } from '../../sdk/registry';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts, answers } from '../stack/ports';
-import type { Check, Env } from './checks';
+import type { Check } from './checks';
 
 /** What is around: configuration, and what runs or could run at our addresses. */
 

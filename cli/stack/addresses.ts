@@ -1,3 +1,4 @@
+import type { Env } from '../../sdk/env';
 import { freePorts } from './ports';
 
 /** Where the parts of a stack are (cli.md §7). */
@@ -9,8 +10,6 @@ export interface Addresses {
   readonly server: string;
   readonly taskQueue: string;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const TEMPORAL_PORT = 7233;
 

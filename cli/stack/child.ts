@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
+import type { Env } from '../../sdk/env';
 import type { Io } from '../io';
 
 /** One process of the stack and how to know that it is ready. */
@@ -9,7 +10,7 @@ export interface ChildSpec {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly logFile: string;
   /** Asked again and again until it says yes. `log` is what the process wrote so far. */
   isReady(log: string): boolean | Promise<boolean>;

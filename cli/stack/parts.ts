@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Env } from '../../sdk/env';
 import { installRoot } from '../../sdk/registry';
 import { hostOf, portOf, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
@@ -9,7 +10,7 @@ export type PartName = 'temporal' | 'simulator' | 'worker' | 'server';
 
 export interface StackOptions {
   readonly addresses: Addresses;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   readonly logFolder: string;
   readonly seed: number;
   /** How many times faster than real the simulated world runs. */

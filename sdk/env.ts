@@ -1,0 +1,2 @@
+/** Environment variables, as `process.env` has them. */
+export type Env = Readonly<Record<string, string | undefined>>;
