@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Env } from '../../sdk/env';
 import { installRoot } from '../../sdk/registry';
-import type { Check } from './checks';
+import type { Check } from './check';
 
 /** What this machine has: programs, packages, a build, room. */
 

@@ -5,7 +5,7 @@ import type { Env } from '../../sdk/env';
 import { loadRegistry } from '../../sdk/registry';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts, answers } from '../stack/ports';
-import type { Check } from './checks';
+import type { Check } from './check';
 
 /** What is around: configuration, and what runs or could run at our addresses. */
 

@@ -1,5 +1,5 @@
 import { plural } from '../../domain/text';
-import type { Check } from '../doctor/checks';
+import type { Check } from '../doctor/check';
 import { alignRows, cut, paint, tint, type View } from './paint';
 import type { Sign } from './words';
 

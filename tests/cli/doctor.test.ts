@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { runChecks, type Check } from '../../cli/doctor/checks';
+import type { Check } from '../../cli/doctor/check';
+import { runChecks } from '../../cli/doctor/checks';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-doctor-'));
 const tools = path.join(folder, 'bin');
