@@ -1,4 +1,4 @@
-import type { Outcome } from '../../domain/health/quality';
+import { outcomeOf, type Outcome } from '../../domain/health/quality';
 import { replayCheck } from '../../domain/health/replay';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { Case } from './cases';
@@ -26,7 +26,5 @@ export function judge(method: Method, { recording, fault, faultAt }: Case): Outc
     return last?.verdict === 'unhealthy' ? [last.at] : [];
   });
   const foundAt = alarms.length === 0 ? null : Math.min(...alarms);
-  const isEarly = foundAt !== null && faultAt !== null && foundAt < faultAt;
-  const from = faultAt === null || isEarly ? recording.updatedAt : faultAt;
-  return { isBad: fault !== null && !isEarly, foundAfterMs: foundAt === null ? null : foundAt - from };
+  return outcomeOf(foundAt, { isBad: fault !== null, faultAt, updatedAt: recording.updatedAt });
 }

@@ -1,8 +1,9 @@
+import { backtest } from './backtest';
 import type { Register } from './command';
 import { statistics } from './statistics';
 
 /** What comes after `health`; each registers itself under it as a command does under the program. */
-const SUBCOMMANDS: readonly Register[] = [statistics];
+const SUBCOMMANDS: readonly Register[] = [backtest, statistics];
 
 export const health: Register = (program, cli) => {
   const group = program

@@ -3,6 +3,7 @@ import { PlanError } from '../../domain/deploy/plan';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
+import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
 import type { PlanView } from '../../domain/views';
 import { callExtension } from '../../sdk/client';
@@ -84,10 +85,8 @@ function planOf(spec: PipelineSpec, name: string, units: readonly Unit[], times:
   }
 }
 
-function deployActionOf(spec: PipelineSpec, wanted: string | undefined): readonly [string, DeployAction] {
-  const deploys = Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.type === 'deploy' ? [[name, action] as const] : [],
-  );
+function deployActionOf(spec: PipelineSpec, wanted: string | undefined): NamedDeploy {
+  const deploys = deployActionsOf(spec);
   const names = deploys.map(([name]) => name).join(', ');
   const found = wanted === undefined ? deploys : deploys.filter(([name]) => name === wanted);
   const [only] = found;

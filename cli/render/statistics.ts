@@ -1,9 +1,8 @@
 import type { Counts, Statistics } from '../../domain/health/statistics';
-import type { Share } from '../../domain/health/quality';
 import { KEPT_RELEASES } from '../../domain/pipeline/books';
 import { plural } from '../../domain/text';
 import { paint, table, type View } from './paint';
-import { clock } from './words';
+import { clock, shareWords } from './words';
 
 /** `health statistics -o json`. */
 export interface StatisticsReport extends Statistics {
@@ -36,12 +35,6 @@ const HEADING = ['DEPLOYS', 'FALSE POSITIVES', 'RELEASES', 'FALSE NEGATIVES'];
 
 const cellsOf = ({ falsePositives, falseNegatives }: Counts): string[] =>
   [falsePositives, falseNegatives].flatMap((one) => [String(one.of), shareWords(one)]);
-
-/** `2 (5.0 %, 1.4–16.5 %)`. */
-function shareWords({ count, share, low, high }: Share): string {
-  const percent = (part: number): string => (part * 100).toFixed(1);
-  return share === null ? '–' : `${count} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
-}
 
 function suspectLines({ pipelines }: StatisticsReport, view: View): string[] {
   const rows = pipelines.flatMap(({ suspects }) => suspects.map(({ id, kind, why }) => [id, kind, why]));

@@ -1,5 +1,6 @@
 import type { Artifact } from '../../domain/artifact';
 import { formatDuration } from '../../domain/text';
+import type { Share } from '../../domain/health/quality';
 import type { Verdict } from '../../domain/health/verdict';
 import type {
   ActionState,
@@ -179,4 +180,11 @@ export function triggerWords({ trigger }: Pick<ReleaseSummary, 'trigger'>): stri
     parent === undefined ? '' : `, child of ${parent}`,
     reason === undefined ? '' : `: ${reason}`,
   ].join('');
+}
+
+/** `2 (5.0 %, 1.4–16.5 %)`, with `of` `2 of 40 (…)`. */
+export function shareWords({ count, of, share, low, high }: Share, more: '' | 'of' = ''): string {
+  const percent = (part: number): string => (part * 100).toFixed(1);
+  const counted = more === 'of' ? `${count} of ${of}` : count;
+  return share === null ? '–' : `${counted} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
 }

@@ -9,6 +9,20 @@ export interface Outcome {
   readonly foundAfterMs: number | null;
 }
 
+/** Found at `foundAt`, in ms since the epoch; an alarm before the fault began is a false one. */
+export function outcomeOf(
+  foundAt: number | null,
+  {
+    isBad,
+    faultAt,
+    updatedAt,
+  }: { readonly isBad: boolean; readonly faultAt: number | null; readonly updatedAt: number },
+): Outcome {
+  const isEarly = foundAt !== null && faultAt !== null && foundAt < faultAt;
+  const from = faultAt === null || isEarly ? updatedAt : faultAt;
+  return { isBad: isBad && !isEarly, foundAfterMs: foundAt === null ? null : foundAt - from };
+}
+
 /** A share with the bounds that hold it with 95 % confidence (Wilson). */
 export interface Share {
   readonly of: number;

@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../spec/health';
 import { evaluateCheck } from './evaluate';
-import { foldEvaluation, NO_HISTORY, type HealthFold } from './fold';
+import { foldEvaluation, NO_HISTORY, type FoldInput, type FoldResult, type HealthFold } from './fold';
 import { baselineFor, lookbackOf } from './lookback';
 import type { Side, Window } from './series';
-import type { Verdict } from './verdict';
+import type { Evidence, Verdict } from './verdict';
 
 /** What was measured around one deploy, or one phase of it: enough to judge it again with another check. */
 export interface Recording {
@@ -17,7 +17,15 @@ export interface Recording {
   readonly baseline: Window;
 }
 
-/** One evaluation, as a deploy would have counted it. */
+/** What `runHealthChecks` answered, or would have, at one moment of a bake. */
+export interface Tick {
+  readonly at: number;
+  /** When the last update before it was done. */
+  readonly updatedAt: number;
+  readonly response: FoldInput['response'];
+}
+
+/** One evaluation, as a deploy would have counted it: the numbers are those of the unit that decided. */
 export interface Replayed {
   readonly at: number;
   readonly verdict: Verdict;
@@ -33,33 +41,49 @@ export interface Replayed {
  */
 export function replayCheck(check: HealthCheck, recording: Recording, intervalMs: number): Replayed[] {
   const replayed: Replayed[] = [];
-  let fold: HealthFold = NO_HISTORY;
-  for (let at = recording.updatedAt + intervalMs; at <= recording.until; at += intervalMs) {
-    const evidence = evaluateAt(check, recording, at, intervalMs);
-    const folded = foldEvaluation(fold, {
-      checks: [{ ...check, scope: 'unit' }],
-      skips: [],
-      response: { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } },
-      now: at,
-      lastUpdateAt: recording.updatedAt,
-      onUnhealthy: 'revert',
-    });
-    fold = folded.fold;
-    const { observed, reference, threshold } = evidence;
-    const reason = folded.rows[0]?.reason ?? '';
-    replayed.push({ at, verdict: folded.verdict, observed, reference, threshold, reason });
-    if (folded.verdict === 'unhealthy') break;
+  for (const one of replayTicks(check, ticksOf(check, recording, intervalMs))) {
+    replayed.push(one);
+    if (one.verdict === 'unhealthy') break;
   }
   return replayed;
 }
 
-function evaluateAt(
-  check: HealthCheck,
-  { fresh, control, before, baseline }: Recording,
-  at: number,
-  intervalMs: number,
-) {
+/** The evaluations of a recording, one after the other as they are asked for. */
+export function* ticksOf(check: HealthCheck, recording: Recording, intervalMs: number): Generator<Tick> {
+  const { fresh, control, before, updatedAt, until } = recording;
   const lookback = lookbackOf(check, intervalMs);
-  const window = { start: at - lookback, end: at };
-  return evaluateCheck({ check, fresh, control, before, window, baseline: baselineFor(baseline, lookback) });
+  const baseline = baselineFor(recording.baseline, lookback);
+  for (let at = updatedAt + intervalMs; at <= until; at += intervalMs) {
+    const window = { start: at - lookback, end: at };
+    const evidence = evaluateCheck({ check, fresh, control, before, window, baseline });
+    yield { at, updatedAt, response: responseOf(check, evidence) };
+  }
+}
+
+const responseOf = ({ scope }: HealthCheck, evidence: Evidence): Tick['response'] =>
+  scope === 'deploy'
+    ? { units: [], deploy: { checks: [evidence] } }
+    : { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } };
+
+/** Folds evaluations as a deploy does, as if the check alone counted and reverted. What came after a revert is told as well. */
+export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<Replayed> {
+  const checks = [{ ...check, onUnhealthy: 'revert' as const }];
+  let fold: HealthFold = NO_HISTORY;
+  for (const { at, updatedAt, response } of ticks) {
+    const rest = { skips: [], now: at, lastUpdateAt: updatedAt, onUnhealthy: 'revert' } as const;
+    const folded = foldEvaluation(fold, { checks, response: onlyOf(check.name, response), ...rest });
+    fold = folded.fold;
+    yield replayedOf(at, folded);
+  }
+}
+
+const onlyOf = (name: string, { units, deploy }: Tick['response']): Tick['response'] => ({
+  units: units.map(({ id, checks }) => ({ id, checks: checks.filter((evidence) => evidence.name === name) })),
+  deploy: { checks: deploy.checks.filter((evidence) => evidence.name === name) },
+});
+
+function replayedOf(at: number, { verdict, rows }: FoldResult): Replayed {
+  const row = rows.find((each) => each.verdict === verdict);
+  const { observed = null, reference = null, threshold = null, reason = '' } = row ?? {};
+  return { at, verdict, observed, reference, threshold, reason };
 }

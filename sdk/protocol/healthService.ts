@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { backtestMethod } from './backtest';
 import type { Protocol } from './common';
 import { pushTypeProtocol } from './pushType';
 
@@ -22,4 +23,5 @@ export const healthServiceProtocol = {
     response: pushTypeProtocol.runHealthChecks.response,
     mutates: false,
   },
+  backtest: backtestMethod,
 } as const satisfies Protocol;

@@ -5,6 +5,7 @@ import { healthServiceProtocol } from '../../sdk/protocol/healthService';
 import type { Fetch } from '../../sdk/client';
 import { serveProtocol } from '../../sdk/server';
 import { METRICS_TYPE } from '../metricsText';
+import { runBacktest, type PastAccess } from './backtest';
 import { HealthMetrics } from './metrics';
 
 export interface HealthServiceOptions {
@@ -13,6 +14,7 @@ export interface HealthServiceOptions {
   readonly now: () => number;
   /** When given, `evaluate` needs it as a bearer token. */
   readonly token?: string;
+  readonly past: PastAccess;
   /** Reaches data sources that speak the protocol; the network by default. */
   readonly fetch?: Fetch;
 }
@@ -23,10 +25,10 @@ const MAX_BODY_BYTES = 64 * 1_048_576;
 const GRACE_MS = 500;
 
 /**
- * The Health Check Service (health.md): `POST /evaluate`, `/openapi.json`, `/metrics`, `/healthz`. It keeps nothing: every
+ * The Health Check Service (health.md): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps nothing: every
  * request says what is to be judged, and data sources have the rest.
  */
-export function createHealthService({ sources, now, token, fetch }: HealthServiceOptions): Hono {
+export function createHealthService({ sources, now, token, past, fetch }: HealthServiceOptions): Hono {
   const startedAtMs = now();
   const metrics = new HealthMetrics(sources.map(({ name }) => name));
   const queryFor = sourcesQuery(sources, fetch);
@@ -42,6 +44,7 @@ export function createHealthService({ sources, now, token, fetch }: HealthServic
         metrics.evaluated(answer, (now() - begunAtMs) / 1000);
         return answer;
       },
+      backtest: (request) => runBacktest(past, request),
     },
     { maxBodyBytes: MAX_BODY_BYTES, ...(token === undefined ? {} : { token }) },
   );

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { createClient } from '../../client';
 import { loadRegistry } from '../../sdk/registry';
 import { createHealthService } from './app';
 import { giveUp, listen, portOf } from '../listening';
@@ -13,7 +14,8 @@ async function main(): Promise<void> {
   const registry = loadRegistry(undefined, process.env);
   const sources = registry.extensions.filter(({ kind }) => kind === 'data-source');
   const token = process.env.CONVEYOR_HCS_TOKEN;
-  const app = createHealthService({ sources, now: () => performance.now(), ...(token ? { token } : {}) });
+  const past = { registry, connect: () => createClient({ platform: registry }), now: () => Date.now() };
+  const app = createHealthService({ sources, past, now: () => performance.now(), ...(token ? { token } : {}) });
   const server = await listen({ fetch: app.fetch }, port, 'the Health Check Service');
   const names = sources.map(({ name }) => name).join(', ') || 'none';
   const at = `http://localhost:${(server.address() as AddressInfo).port}`;

@@ -10,7 +10,10 @@ import {
   type RemoteJudgeOptions,
 } from '../../sdk';
 import type { SourceRef } from '../../sdk/health/sources';
+import { conveyorError } from '../../domain/errors';
+import { parseRegistry } from '../../sdk/registry';
 import { createHealthService } from '../../server/hcs/app';
+import type { PastAccess } from '../../server/hcs/backtest';
 import { givenFleet } from './simulatorFleet';
 import { answering, fakePrometheus, matrix } from './prometheusServer';
 
@@ -41,8 +44,17 @@ const store = (value: number) =>
     }),
   );
 const metrics: SourceRef = { name: 'metrics', url: 'http://store', timeoutMs: 1000 };
+const nobody = () =>
+  Promise.reject(conveyorError('temporal-unreachable', { address: 'temporal:7233', detail: 'refused' }));
+const past: PastAccess = { connect: nobody, registry: parseRegistry({}, {}), now: () => NOW };
 const service = (value = 0.5, sources = [metrics], token?: string) =>
-  createHealthService({ sources, now: () => performance.now(), fetch: store(value), ...(token ? { token } : {}) });
+  createHealthService({
+    sources,
+    now: () => performance.now(),
+    past,
+    fetch: store(value),
+    ...(token ? { token } : {}),
+  });
 const judge = (app: ReturnType<typeof service>, options: Partial<RemoteJudgeOptions> = {}) =>
   remoteJudge({ url: 'http://hcs', fetch: viaApp(app), ...options });
 const errored = (detail: string) =>
@@ -120,6 +132,7 @@ test('it describes itself, says that it lives, and counts verdicts, time and fai
   expect((await app.request('/healthz')).status).toBe(200);
   expect(Object.keys(((await (await app.request('/openapi.json')).json()) as { paths: object }).paths)).toEqual([
     '/evaluate',
+    '/backtest',
   ]);
   const answer = await app.request('/metrics');
   expect(answer.headers.get('content-type')).toContain('version=0.0.4');
@@ -161,6 +174,7 @@ test('the simulated fleet has its tasks judged by the service where it is told o
   const hcs = createHealthService({
     sources: [{ ...metrics, url: 'http://sim/data-source' }],
     now: () => 0,
+    past,
     fetch: (request) => viaApp(asking.app)(request),
   });
   const asking = givenFleet({ healthService: { url: 'http://hcs', fetch: viaApp(hcs) } });

@@ -1,0 +1,173 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { pastDeploys, type PastDeploys } from '../../client/pastDeploys';
+import { conveyorError } from '../../domain/errors';
+import { plotOf } from '../../domain/health/plot';
+import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import type { HealthCheck } from '../../domain/spec/health';
+import { formatTime } from '../../domain/text';
+import { backtestChecks } from '../../sdk/health/backtest';
+import { pastTicks } from '../../sdk/health/pastTicks';
+import { labelSchema, type Label } from '../../sdk/protocol/backtest';
+import { loadRegistry } from '../../sdk/registry';
+import { withClient } from '../io';
+import { liveRegion } from '../live';
+import { emit, note } from '../output';
+import { readText, requirePipelineFile } from '../pipelineFile';
+import { backtestText, type ActionBacktest, type BacktestReport } from '../render/backtest';
+import { durationOption, examples, type Call, type Register } from './command';
+
+interface Options {
+  readonly since: string;
+  readonly check?: readonly string[];
+  readonly labels?: string;
+  readonly plot?: string;
+}
+
+export const backtest: Register = (parent, cli) => {
+  parent
+    .command('backtest <file>')
+    .description('try the health checks of a pipeline file on its past deploys, and name better limits')
+    .option('--since <duration>', 'deploys that began since then', '14d')
+    .option('--check <name...>', 'only these checks')
+    .option(
+      '--labels <file>',
+      'which deploys were bad, where their fate does not say, and recordings of your own (YAML or JSON)',
+    )
+    .option('--plot <directory>', 'write an SVG of each check there: the metric of each deploy with the verdicts')
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor health backtest pipeline.yaml',
+        'conveyor health backtest pipeline.yaml --since 90d --check errors --plot plots',
+        'conveyor health backtest pipeline.yaml --labels labels.yaml -o wide',
+      ),
+    )
+    .action(
+      cli.handle<Options, [string]>(async (call, file) => {
+        const { io, output, options } = call;
+        const { spec } = await requirePipelineFile(file);
+        const sinceMs = io.now() - (durationOption('--since', options.since) ?? 0);
+        const labels = options.labels === undefined ? [] : readLabels(options.labels);
+        const actions = chosenChecks(spec, options.check);
+        const tried = await tryAll(call, spec, actions, sinceMs, labels);
+        const plots = options.plot === undefined ? [] : writePlots(options.plot, tried);
+        const report: BacktestReport = { pipeline: spec.pipeline, since: formatTime(sinceMs), actions: tried, plots };
+        emit(io, output, report, {
+          text: (view) => backtestText(report, view, output.wide),
+          name: tried.flatMap(({ checks }) => checks.map(({ check }) => check)),
+        });
+        return 0;
+      }),
+    );
+};
+
+/** A deploy action with the checks of it that are tried. */
+interface Chosen {
+  readonly action: NamedDeploy;
+  readonly checks: readonly HealthCheck[];
+}
+
+/** @throws usage where there is nothing to try, with what there is. */
+function chosenChecks(spec: PipelineSpec, wanted: readonly string[] | undefined): Chosen[] {
+  const all = deployActionsOf(spec).map((action) => ({ action, checks: action[1].with.healthChecks }));
+  const names = all.flatMap(({ checks }) => checks.map(({ name }) => name));
+  if (names.length === 0)
+    throw conveyorError('usage', {
+      text: `no deploy of ${spec.pipeline} has a health check`,
+      hint: 'take a ready one, such as { uses: standard/rpc-errors }',
+    });
+  const missing = wanted?.find((name) => !names.includes(name));
+  if (missing !== undefined)
+    throw conveyorError('usage', {
+      text: `${spec.pipeline} has no check ${missing}`,
+      hint: `it has ${names.join(', ')}`,
+    });
+  return all
+    .map(({ action, checks }) => ({ action, checks: checks.filter(({ name }) => wanted?.includes(name) ?? true) }))
+    .filter(({ checks }) => checks.length > 0);
+}
+
+async function tryAll(
+  { io, connect }: Call<Options>,
+  spec: PipelineSpec,
+  chosen: readonly Chosen[],
+  sinceMs: number,
+  labels: readonly Label[],
+): Promise<ActionBacktest[]> {
+  const registry = loadRegistry(undefined, io.env);
+  const pasts = await withClient(io, connect, async (client) => {
+    const found: (Chosen & PastDeploys)[] = [];
+    for (const one of chosen) found.push({ ...one, ...(await pastDeploys(client, spec, one.action, sinceMs)) });
+    return found;
+  });
+  warnOfUnused(labels, pasts, (text) => note(io, text));
+  const screen = io.stderr.isTTY ? liveRegion(io.stderr) : undefined;
+  try {
+    const tried: ActionBacktest[] = [];
+    for (const {
+      action: [name],
+      checks,
+      deploys,
+      lost,
+    } of pasts) {
+      const ask = (deploy: (typeof deploys)[number]) =>
+        pastTicks(deploy, checks, registry.find('push-type', deploy.pushType));
+      const onProgress = (done: number): void =>
+        screen?.draw(`tried on ${done} of ${deploys.length} deploys of ${spec.pipeline}/…/${name}`);
+      tried.push({ action: name, lost, checks: await backtestChecks({ checks, deploys, labels, ask, onProgress }) });
+    }
+    return tried;
+  } finally {
+    screen?.end();
+  }
+}
+
+function warnOfUnused(labels: readonly Label[], pasts: readonly PastDeploys[], warn: (text: string) => void): void {
+  const known = new Set(pasts.flatMap(({ deploys }) => deploys.map(({ id }) => id)));
+  const unused = labels.flatMap((label) => ('deploy' in label && !known.has(label.deploy) ? [label.deploy] : []));
+  if (unused.length > 0) warn(`warning: labels of deploys that are not among those tried: ${unused.join(', ')}`);
+}
+
+/** A recording may be the name of a file beside that of the labels. @throws file-unreadable */
+function readLabels(file: string): Label[] {
+  const value = parseFile(file);
+  const whole = Array.isArray(value) ? value.map((label: unknown) => withRecording(label, dirname(file))) : value;
+  const parsed = z.array(labelSchema).safeParse(whole);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw conveyorError('file-unreadable', {
+    file,
+    detail: `${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`,
+  });
+}
+
+function withRecording(label: unknown, directory: string): unknown {
+  if (typeof label !== 'object' || label === null || !('recording' in label) || typeof label.recording !== 'string')
+    return label;
+  return { ...label, recording: parseFile(resolve(directory, label.recording)) };
+}
+
+function parseFile(file: string): unknown {
+  try {
+    return parse(readText(file));
+  } catch (error) {
+    if (!(error instanceof Error) || error.name === 'ConveyorError') throw error;
+    throw conveyorError('file-unreadable', { file, detail: error.message.split('\n')[0] ?? '' });
+  }
+}
+
+/** One file a check; what a check is called may be no name of a file. */
+function writePlots(directory: string, actions: readonly ActionBacktest[]): string[] {
+  mkdirSync(directory, { recursive: true });
+  return actions.flatMap(({ action, checks }) =>
+    checks.map((one) => {
+      const file = join(directory, `${action}-${one.check.replace(/[^\w.-]+/g, '-')}.svg`);
+      writeFileSync(file, plotOf(one));
+      return file;
+    }),
+  );
+}

@@ -1,0 +1,110 @@
+import type { Backtest, Result, Tried } from '../../domain/health/backtest';
+import { share } from '../../domain/health/quality';
+import { formatDuration, plural } from '../../domain/text';
+import { paint, table, tint, type Tone, type View } from './paint';
+import { clock, shareWords } from './words';
+
+/** The checks of one deploy action on its past deploys. */
+export interface ActionBacktest {
+  readonly action: string;
+  readonly checks: readonly Backtest[];
+  /** Deploys of which Temporal keeps nothing any more. */
+  readonly lost: readonly string[];
+}
+
+/** `health backtest -o json`. */
+export interface BacktestReport {
+  readonly pipeline: string;
+  readonly since: string;
+  readonly actions: readonly ActionBacktest[];
+  /** Files that were written. */
+  readonly plots: readonly string[];
+}
+
+/** A table of the checks of each action, then where they erred; `wide` lists every deploy. */
+export function backtestText({ pipeline, since, actions, plots }: BacktestReport, view: View, wide: boolean): string {
+  const colors = paint(view.color);
+  return [
+    ...actions.flatMap((one) => [
+      ...actionLines(pipeline, since, one, view),
+      ...betterLines(one),
+      ...triedLines(one, view, wide),
+    ]),
+    '',
+    colors.dim('with bounds of 95 % confidence; what was bad is known from rollbacks, reverts, emergencies and labels'),
+    ...plots.map((file) => `plot: ${file}`),
+  ].join('\n');
+}
+
+function actionLines(pipeline: string, since: string, { action, checks, lost }: ActionBacktest, view: View): string[] {
+  const colors = paint(view.color);
+  const tried = checks[0]?.tried.length ?? 0;
+  const rows = checks.map(({ check, quality, tried: each }) => {
+    const { falsePositives, trueNegatives, falseNegatives, truePositives, delayMs } = quality;
+    const aside = each.filter(({ result }) => result === 'unknown' || result === 'cut-short').length;
+    return [
+      colors.bold(check),
+      ofWords(falsePositives, falsePositives + trueNegatives),
+      ofWords(falseNegatives, falseNegatives + truePositives),
+      delayMs === null ? '–' : `${formatDuration(delayMs.median)}, p90 ${formatDuration(delayMs.p90)}`,
+      String(aside),
+    ];
+  });
+  const heading = ['CHECK', 'FALSE POSITIVES', 'FALSE NEGATIVES', 'FOUND AFTER', 'NOT COUNTED'];
+  return [
+    `${colors.bold(`${pipeline}, ${action}`)}: ${plural(tried, 'deploy')} since ${clock(since, view)}`,
+    ...(lost.length === 0
+      ? []
+      : [colors.yellow(`${plural(lost.length, 'deploy')} more, which Temporal does not keep any more`)]),
+    table(heading, rows, '', view),
+  ];
+}
+
+const ofWords = (count: number, of: number): string => shareWords(share(count, of), 'of');
+
+/** Of checks for which another limit would have erred less. */
+function betterLines({ checks }: ActionBacktest): string[] {
+  return checks.flatMap(({ check, quality, better }) => {
+    if (better === null) return [];
+    const errors = quality.falsePositives + quality.falseNegatives;
+    const { falsePositives, falseNegatives, text } = better;
+    const kinds = `${plural(falsePositives, 'false positive')} and ${plural(falseNegatives, 'false negative')}`;
+    return [
+      `${check} with ${text} would have erred ${falsePositives + falseNegatives} times instead of ${errors}: ${kinds}`,
+    ];
+  });
+}
+
+const SIGNS: Readonly<Record<Result, readonly [glyph: string, tone: Tone]>> = {
+  found: ['✔', 'good'],
+  passed: ['✔', 'good'],
+  'false-negative': ['✖', 'bad'],
+  'false-positive': ['✖', 'bad'],
+  'cut-short': ['·', 'quiet'],
+  unknown: ['·', 'quiet'],
+};
+
+function triedLines({ checks }: ActionBacktest, view: View, wide: boolean): string[] {
+  const rows = checks.flatMap(({ check, tried }) =>
+    tried.filter(({ result }) => wide || ERRORS.has(result)).map((one) => cellsOf(check, one, view, wide)),
+  );
+  if (rows.length === 0) return [];
+  const heading = ['DEPLOY', 'CHECK', 'RESULT', 'AFTER', 'TRUTH', ...(wide ? ['SAID'] : [])];
+  return ['', table(heading, rows, '', { ...view, width: wide ? Infinity : view.width })];
+}
+
+const ERRORS: ReadonlySet<Result> = new Set(['false-negative', 'false-positive']);
+
+function cellsOf(check: string, { id, result, foundAfterMs, why, reason }: Tried, view: View, wide: boolean): string[] {
+  const colors = paint(view.color);
+  const [glyph, tone] = SIGNS[result];
+  const after = foundAfterMs === null ? '–' : formatDuration(foundAfterMs);
+  return [
+    colors.bold(id),
+    check,
+    tint(colors, tone, `${glyph} ${result.replace('-', ' ')}`),
+    after,
+    why,
+    ...(wide ? [reason] : []),
+  ];
+}

@@ -1,0 +1,49 @@
+import { ConveyorError } from '../domain/errors';
+import { pastDeployOf, type PastDeploy } from '../domain/health/pastDeploy';
+import { truthsOf } from '../domain/health/truth';
+import type { NamedDeploy } from '../domain/spec/deployActions';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import { deployId } from '../domain/ids';
+import type { DeployStatus } from '../domain/views';
+import type { ConveyorClient } from './api';
+
+export interface PastDeploys {
+  /** Newest first. Those in which nothing baked are not among them: they say nothing of checks. */
+  readonly deploys: readonly PastDeploy[];
+  /** Ids of those of which Temporal keeps no history any more. */
+  readonly lost: readonly string[];
+}
+
+/** The deploys of one action that began at `sinceMs` or later and are over. Throws what `history` and `status` of a client throw. */
+export async function pastDeploys(
+  client: Pick<ConveyorClient, 'history' | 'status'>,
+  { pipeline }: Pick<PipelineSpec, 'pipeline'>,
+  [name, action]: NamedDeploy,
+  sinceMs: number,
+): Promise<PastDeploys> {
+  const history = await client.history(pipeline);
+  const truths = truthsOf(history);
+  const deploys: PastDeploy[] = [];
+  const lost: string[] = [];
+  for (const row of history) {
+    const id = deployId(pipeline, row.number, name);
+    const truth = truths.get(id);
+    if (truth === undefined || Date.parse(row.startedAt) < sinceMs) continue;
+    const status = await statusOf(client, id);
+    const past = status && pastDeployOf(row, name, action.with, status, truth);
+    if (status === undefined) lost.push(id);
+    else if (past) deploys.push(past);
+  }
+  return { deploys, lost };
+}
+
+async function statusOf(client: Pick<ConveyorClient, 'status'>, id: string): Promise<DeployStatus | undefined> {
+  try {
+    return (await client.status(id)) as DeployStatus;
+  } catch (error) {
+    if (error instanceof ConveyorError && GONE.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const GONE: ReadonlySet<string> = new Set(['unknown-release', 'unknown-deploy']);

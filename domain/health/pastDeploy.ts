@@ -1,0 +1,75 @@
+import { workflowIds } from '../ids';
+import type { DeploySpec } from '../spec/deploy';
+import type { DeployStatus, HistoryRow, PhaseView } from '../views';
+import type { Truth } from './truth';
+
+/** A deploy that is over, with what a push type must be told in order to judge it again (protocols.md `runHealthChecks`). */
+export interface PastDeploy {
+  /** `kvstore/12/deploy` */
+  readonly id: string;
+  readonly pushType: string;
+  readonly context: {
+    readonly pipeline: string;
+    readonly release: number;
+    readonly deployId: string;
+    readonly actor: string;
+    readonly config: Record<string, unknown>;
+  };
+  readonly units: readonly string[];
+  readonly updatedBy: readonly string[];
+  readonly bakes: readonly Bake[];
+  /** When its first update went out, ms since the epoch: what was before is its baseline. */
+  readonly begunAt: number;
+  readonly intervalMs: number;
+  readonly truth: Truth;
+  /** Its health checks reverted it: a check that had said nothing by then may have done so later. */
+  readonly cutShort: boolean;
+}
+
+/** From when the updates of a phase were done until the next phase began, or a revert; ms since the epoch. */
+interface Bake {
+  readonly updatedAt: number;
+  readonly until: number;
+}
+
+/** The deploy `action` of a release, by what `status` says of it. Null when no phase of it baked, so that nothing can be judged. */
+export function pastDeployOf(
+  { pipeline, number, trigger }: HistoryRow,
+  action: string,
+  { config, pushType, healthInterval }: DeploySpec,
+  status: Pick<DeployStatus, 'id' | 'attempt' | 'phases' | 'updates' | 'revert' | 'endedAt'>,
+  truth: Truth,
+): PastDeploy | null {
+  const endedAt = at(status.revert?.startedAt ?? status.endedAt);
+  const reached = status.phases.filter(({ units }) => units.some(({ targeted }) => targeted > 0));
+  const bakes = reached.flatMap((phase) => bakeOf(phase, endedAt));
+  const begunAt = at(reached[0]?.startedAt ?? null);
+  const { updates = [] } = status;
+  if (bakes.length === 0 || begunAt === undefined || updates.length === 0) return null;
+  return {
+    id: status.id,
+    pushType,
+    context: {
+      pipeline,
+      release: number,
+      deployId: workflowIds.deploy(pipeline, number, action, status.attempt),
+      actor: trigger.actor,
+      config,
+    },
+    units: [...new Set(reached.flatMap(({ units }) => units.map(({ id }) => id)))],
+    updatedBy: updates,
+    bakes,
+    begunAt,
+    intervalMs: healthInterval,
+    truth,
+    cutShort: status.revert?.by === 'health',
+  };
+}
+
+function bakeOf(phase: PhaseView, endedAt: number | undefined): Bake[] {
+  const updatedAt = at(phase.updatedAt);
+  const until = at(phase.bakedAt) ?? endedAt;
+  return updatedAt === undefined || until === undefined || until <= updatedAt ? [] : [{ updatedAt, until }];
+}
+
+const at = (time: string | null): number | undefined => (time === null ? undefined : Date.parse(time));

@@ -1,0 +1,143 @@
+import type { HealthCheck } from '../spec/health';
+import { changeIn } from './judge';
+import { replayTicks, type Tick } from './replay';
+import type { Evidence } from './verdict';
+
+/** A deploy whose nature is known, and what would have been seen of it. */
+export interface Sample {
+  readonly isBad: boolean;
+  readonly ticks: readonly Tick[];
+}
+
+/** A limit of a check and what it makes of deploys that are known. */
+export interface Tuned {
+  /** In the unit of the threshold as written: percent, a share of the median, or that of the metric. */
+  readonly limit: number;
+  readonly falsePositives: number;
+  readonly falseNegatives: number;
+}
+
+/**
+ * The limit with which a check would have erred least on these deploys, everything else as it is; of several the one that misses
+ * fewer bad ones. Null when none errs less than the present one. Evaluations that could not tell stay as they were.
+ */
+export function betterLimit(check: HealthCheck, samples: readonly Sample[]): Tuned | null {
+  const known = samples.map(({ isBad, ticks }) => ({ isBad, critical: criticalLimit(check, ticks) }));
+  const tunedTo = (limit: number): Tuned => ({
+    limit,
+    falsePositives: known.filter(({ isBad, critical }) => !isBad && critical > limit).length,
+    falseNegatives: known.filter(({ isBad, critical }) => isBad && critical <= limit).length,
+  });
+  const errors = ({ falsePositives, falseNegatives }: Tuned): number => falsePositives + falseNegatives;
+  const present = tunedTo(sign(check) * writtenLimit(check));
+  const best = limitsBetween(known.map(({ critical }) => critical))
+    .map(tunedTo)
+    .reduce((a, b) => ((errors(b) - errors(a) || b.falseNegatives - a.falseNegatives) < 0 ? b : a), present);
+  return errors(best) < errors(present) ? { ...best, limit: sign(check) * best.limit } : null;
+}
+
+/** The threshold of a check with another limit, as it is written in a pipeline file: `above: 0.08`, `increase: 15%`. */
+export function limitText(check: HealthCheck, limit: number): string {
+  const { threshold, method } = check;
+  if ('above' in threshold || 'below' in threshold) return `${'above' in threshold ? 'above' : 'below'}: ${limit}`;
+  if (typeof method === 'object' && method['mann-whitney'].tolerance !== undefined) return `tolerance: ${limit}`;
+  const { direction, allowed } = changeIn(threshold);
+  return `${direction}: ${limit}${'percent' in allowed ? '%' : ''}`;
+}
+
+/** One between each two neighbours, with as few digits as tell it from them; and one beyond all, which stops nothing. */
+function limitsBetween(criticals: readonly number[]): number[] {
+  const sorted = [...new Set(criticals.filter(Number.isFinite))].sort((a, b) => a - b);
+  return sorted.map((low, index) => {
+    const high = sorted[index + 1];
+    return high === undefined ? low : roundWithin(low, high);
+  });
+}
+
+function roundWithin(low: number, high: number): number {
+  const middle = (low + high) / 2;
+  for (let digits = 1; digits <= MOST_DIGITS; digits += 1) {
+    const rounded = Number(middle.toPrecision(digits));
+    if (rounded > low && rounded < high) return rounded;
+  }
+  return low;
+}
+
+const MOST_DIGITS = 15;
+
+/**
+ * The limit from which on a deploy is no longer found; minus infinity when it is found at none. A lower limit never finds
+ * less, so halving is enough.
+ */
+function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): number {
+  const distances = new Set(
+    ticks.flatMap(({ response }) => evidenceIn(response, check)).map((each) => distance(check, each)),
+  );
+  const sorted = [...distances].filter((each) => each !== undefined).sort((a, b) => a - b);
+  let [found, missed] = [-1, sorted.length];
+  while (missed - found > 1) {
+    const middle = (found + missed) >> 1;
+    if (isFound(check, ticks, sorted[middle] ?? 0)) found = middle;
+    else missed = middle;
+  }
+  return sorted[found] ?? -Infinity;
+}
+
+/** Whether what is as far as `least` or farther counts sooner or later. */
+function isFound(check: HealthCheck, ticks: readonly Tick[], least: number): boolean {
+  for (const { verdict } of replayTicks(check, judgedAgain(check, ticks, least)))
+    if (verdict === 'unhealthy') return true;
+  return false;
+}
+
+function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number): Generator<Tick> {
+  const again = (evidence: Evidence): Evidence => {
+    const far = distance(check, evidence);
+    if (far === undefined) return evidence;
+    if (far >= least) return { ...evidence, verdict: 'unhealthy' };
+    return evidence.verdict === 'unhealthy' ? { ...evidence, verdict: 'healthy' } : evidence;
+  };
+  for (const { response, ...tick } of ticks)
+    yield {
+      ...tick,
+      response: {
+        units: response.units.map(({ id, checks }) => ({ id, checks: checks.map(again) })),
+        deploy: { checks: response.deploy.checks.map(again) },
+      },
+    };
+}
+
+const evidenceIn = ({ units, deploy }: Tick['response'], { name }: HealthCheck): Evidence[] =>
+  [...units.flatMap(({ checks }) => checks), ...deploy.checks].filter((evidence) => evidence.name === name);
+
+/**
+ * How far an evaluation went in the direction that the threshold minds, in the unit of the limit: beyond the limit is unhealthy.
+ * Undefined where it held nothing against the threshold.
+ */
+function distance(check: HealthCheck, { name, observed, reference, threshold, test }: Evidence): number | undefined {
+  if (name !== check.name || observed === null || threshold === null) return undefined;
+  if ('above' in check.threshold || 'below' in check.threshold) return sign(check) * observed;
+  if (reference === null) return undefined;
+  const { direction, allowed } = changeIn(check.threshold);
+  const rises = direction === 'increase';
+  if (typeof check.method === 'object') {
+    const tolerated = Math.abs(threshold - reference);
+    if (test === undefined || tolerated === 0) return undefined;
+    return ((rises ? test.shift.low : -test.shift.high) / tolerated) * writtenLimit(check);
+  }
+  const change = rises ? observed - reference : reference - observed;
+  if ('absolute' in allowed) return change;
+  return reference === 0 ? undefined : (change / Math.abs(reference)) * 100;
+}
+
+/** A lower bound is one from above for the negative values. */
+const sign = ({ threshold }: HealthCheck): 1 | -1 => ('below' in threshold ? -1 : 1);
+
+function writtenLimit({ threshold, method }: HealthCheck): number {
+  if ('above' in threshold) return threshold.above;
+  if ('below' in threshold) return threshold.below;
+  const tolerance = typeof method === 'object' ? method['mann-whitney'].tolerance : undefined;
+  if (tolerance !== undefined) return tolerance;
+  const { allowed } = changeIn(threshold);
+  return 'percent' in allowed ? allowed.percent : allowed.absolute;
+}

@@ -1,0 +1,8 @@
+import type { DeployAction, PipelineSpec } from './pipeline';
+
+/** A deploy action and what it is called. */
+export type NamedDeploy = readonly [name: string, action: DeployAction];
+
+/** The deploy actions of a pipeline, as its file lists them. */
+export const deployActionsOf = ({ actions }: Pick<PipelineSpec, 'actions'>): NamedDeploy[] =>
+  Object.entries(actions).flatMap(([name, action]) => (action.type === 'deploy' ? [[name, action] as const] : []));
