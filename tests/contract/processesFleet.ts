@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as ts from 'typescript';
+import { Copies } from '../../examples/push-types/processes/copies';
 import { Fleet, fleetSchema, type FleetFile } from '../../examples/push-types/processes/fleet';
 import type { State } from '../../examples/push-types/processes/memory';
 
@@ -51,16 +52,21 @@ export class ProcessesHome {
     for (const unit of Object.values(units)) {
       Object.assign(unit, { version: FIRST, update: null });
       unit.slots.splice(size);
-      for (const slot of unit.slots) {
-        const changed = slot.version === FIRST ? {} : { version: FIRST, starts: slot.starts + 1 };
-        Object.assign(slot, { ...changed, update: null, retryAt: 0, failures: 0 });
+      for (const [index, slot] of unit.slots.entries()) {
+        if (slot.version !== FIRST) slot.start = unit.starts[index] = (unit.starts[index] ?? 0) + 1;
+        Object.assign(slot, { version: FIRST, update: null, state: 'down', retryAt: 0, failures: 0 });
       }
     }
     writeFileSync(file, JSON.stringify({ units, updates: {}, cancelled: [], calls: {} } satisfies State));
   }
 
+  /** The memory is gone; the processes are not. */
+  lose(): void {
+    rmSync(join(this.home, 'state.json'));
+  }
+
   async close(): Promise<void> {
-    await this.open({}).stop();
+    await new Copies(this).stopAll();
     rmSync(this.home, { recursive: true, force: true });
   }
 }

@@ -88,6 +88,11 @@ export class Copies {
     for (const file of [this.runFile(task), this.logFile(task)]) rmSync(file, { force: true });
   }
 
+  /** Ends all of them for good. */
+  async stopAll(): Promise<void> {
+    await Promise.all(this.known().map((task) => this.stop(task)));
+  }
+
   private start({ task, version }: Copy): void {
     const { home, program, versions } = this.options;
     const env = { PATH: process.env['PATH'], VERSION: version, RUN_FILE: this.runFile(task) };

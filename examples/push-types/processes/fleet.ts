@@ -52,9 +52,13 @@ export class Fleet {
 
   /** Copies that are added start on the version of their unit with the next step; those beyond the size are stopped by it. */
   resize(name: string, size: number): void {
-    const unit = (this.state.units[name] ??= { version: this.file.firstVersion, update: null, slots: [] });
+    const unit = (this.state.units[name] ??= { version: this.file.firstVersion, update: null, starts: [], slots: [] });
     unit.slots.splice(size);
-    while (unit.slots.length < size) unit.slots.push(emptySlot(unit));
+    while (unit.slots.length < size) {
+      const index = unit.slots.length;
+      unit.starts[index] = Math.max(unit.starts[index] ?? 0, this.lastStart(name, index));
+      unit.slots.push(emptySlot(unit));
+    }
     this.memory.save();
   }
 
@@ -66,7 +70,7 @@ export class Fleet {
     const unit = unitOf(this.state, name);
     await Promise.all(unit.slots.map((slot, index) => this.look(name, slot, index)));
     const batch = this.nextBatch(name, unit);
-    for (const { slot, update } of batch) begin(slot, update);
+    for (const change of batch) begin(unit, change);
     // From here on a crash finds the new identifiers in the memory, and stops whatever runs under another.
     this.publish();
     await Promise.all(this.strangers(name, unit).map((task) => this.copies.stop(task)));
@@ -76,9 +80,11 @@ export class Fleet {
     return unfinished(this.state, name).some((id) => this.isActive(name, id)) || unit.slots.some(isUpdating);
   }
 
-  /** Stops every copy, for good. */
-  async stop(): Promise<void> {
-    await Promise.all(this.copies.known().map((task) => this.copies.stop(task)));
+  /** Of a slot that the memory does not know: where the memory was lost, what runs must not be taken for what is to run. */
+  private lastStart(name: string, index: number): number {
+    const before = `${name}/${index}@`;
+    const starts = this.copies.known().filter((task) => task.startsWith(before));
+    return Math.max(0, ...starts.map((task) => Number(task.slice(before.length))));
   }
 
   private publish(): void {
@@ -87,7 +93,7 @@ export class Fleet {
   }
 
   private async look(name: string, slot: Slot, index: number): Promise<void> {
-    const isLive = await this.copies.isLive(taskOf(name, index, slot.starts));
+    const isLive = await this.copies.isLive(taskOf(name, index, slot.start));
     // One answer that is missing may be chance: it has until then to be back.
     if (slot.state === 'live' && !isLive) slot.retryAt = Date.now() + RETRY_MS;
     slot.state = isLive ? 'live' : 'down';
@@ -114,12 +120,12 @@ export class Fleet {
 
   /** What runs, or ran, for this unit and is not what its slots hold. */
   private strangers(name: string, unit: UnitState): string[] {
-    const current = unit.slots.map(({ starts }, index) => taskOf(name, index, starts));
+    const current = unit.slots.map(({ start }, index) => taskOf(name, index, start));
     return this.copies.known().filter((task) => task.startsWith(`${name}/`) && !current.includes(task));
   }
 
   private async start(name: string, { slot, index, update }: Change): Promise<void> {
-    const trouble = await this.copies.bringUp({ task: taskOf(name, index, slot.starts), version: slot.version });
+    const trouble = await this.copies.bringUp({ task: taskOf(name, index, slot.start), version: slot.version });
     slot.state = trouble === undefined ? 'live' : 'down';
     slot.failures = trouble === undefined ? 0 : slot.failures + 1;
     slot.retryAt = Date.now() + Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** slot.failures);
@@ -159,20 +165,20 @@ const withSlot = (unit: UnitState, change: Omit<Change, 'slot'>): Change[] => {
 
 const isUpdating = ({ state }: Slot): boolean => state === 'updating';
 
-/** The next start of a slot, under an identifier that nobody had. */
-function begin(slot: Slot, update: Change['update']): void {
+/** The next start of a slot, under an identifier that no start ever had, also where a unit was smaller for a while. */
+function begin(unit: UnitState, { slot, index, update }: Change): void {
   const now = Date.now();
-  if (slot.starts > 0)
+  if (slot.start > 0)
     slot.past = [
-      { start: slot.starts, update: slot.update, from: slot.startedAt, to: now },
+      { start: slot.start, update: slot.update, from: slot.startedAt, to: now },
       ...slot.past.slice(0, PAST_STARTS - 1),
     ];
-  slot.starts += 1;
+  slot.start = unit.starts[index] = (unit.starts[index] ?? 0) + 1;
   slot.startedAt = now;
   slot.state = 'updating';
   if (update) [slot.update, slot.version] = [update.id, update.version];
 }
 
 const emptySlot = ({ version, update }: UnitState): Slot => ({
-  ...{ version, update, starts: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
+  ...{ version, update, start: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
 });

@@ -5,11 +5,15 @@ import { parseArgs } from 'node:util';
 import { serve } from '@hono/node-server';
 import { parse } from 'yaml';
 import { judgeTargets, prometheusQuery, remoteJudge, type Query } from '../../../sdk';
+import { Copies } from './copies';
 import { Fleet, fleetSchema } from './fleet';
 import { processesPushType, type Judge } from './pushType';
 import { callCopies } from './traffic';
 
-/** The push type as a process: `main.js [--port 4620] [--home .conveyor/processes] [--fleet FILE] [--versions FOLDER]`, or `main.js stop`. */
+/**
+ * The push type as a process: `main.js [--port 4620] [--home FOLDER] [--fleet FILE] [--versions FOLDER]`. It may be killed at any time:
+ * what it has begun is in its home, and the copies go on without it. `main.js stop` ends the copies, once it has ended itself.
+ */
 
 const HOST = '127.0.0.1';
 const STEP_EVERY_MS = 250;
@@ -25,14 +29,15 @@ function main(): void {
       versions: { type: 'string', default: `${HERE}/versions` },
     },
   });
-  const file = fleetSchema.parse(parse(readFileSync(values.fleet, 'utf8')));
   const [home, versions] = [resolve(values.home), resolve(values.versions)];
-  const fleet = new Fleet(file, { home, versions, program: join(__dirname, 'service.js') });
-  if (positionals[0] === 'stop') void fleet.stop().then(() => console.log('all copies are stopped'));
-  else listen(fleet, Number(values.port));
+  const options = { home, versions, program: join(__dirname, 'service.js') };
+  const [verb = 'run'] = positionals;
+  if (verb === 'stop') return void new Copies(options).stopAll().then(() => console.log('all copies are stopped'));
+  if (verb !== 'run') throw new Error(`expected run or stop, not ${verb}`);
+  const file = fleetSchema.parse(parse(readFileSync(values.fleet, 'utf8')));
+  listen(new Fleet(file, options), Number(values.port));
 }
 
-/** It may be killed at any time: whatever it has begun is in its memory, and the copies go on without it. */
 function listen(fleet: Fleet, port: number): void {
   const app = processesPushType(fleet, judge(process.env));
   const server = serve({ fetch: app.fetch, port, hostname: HOST }, (address) => {

@@ -16,6 +16,8 @@ export interface UnitState {
   /** What a copy starts on that is added later, and the update that decided so. */
   version: string;
   update: string | null;
+  /** How often each slot was started; the last of it is never given again. */
+  readonly starts: number[];
   readonly slots: Slot[];
 }
 
@@ -24,8 +26,8 @@ export interface Slot {
   version: string;
   /** The update that touched it last. */
   update: string | null;
-  /** Counts up with every start; the task identifier ends with it. */
-  starts: number;
+  /** Which start this is; the task identifier ends with it. */
+  start: number;
   state: 'updating' | 'live' | 'down';
   /** ms since the epoch. */
   startedAt: number;

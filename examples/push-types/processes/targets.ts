@@ -12,8 +12,8 @@ export const taskOf = (unit: string, index: number, start: number): string => `$
  */
 export function writeTargets(file: string, state: State, address: (task: string) => string | undefined): void {
   const groups = Object.entries(state.units).flatMap(([unit, { slots }]) =>
-    slots.flatMap(({ state: now, version, starts }, index) => {
-      const task = taskOf(unit, index, starts);
+    slots.flatMap(({ state: now, version, start }, index) => {
+      const task = taskOf(unit, index, start);
       const place = now === 'updating' ? undefined : address(task);
       return place === undefined ? [] : [{ targets: [place], labels: { task, unit, version } }];
     }),
@@ -35,11 +35,11 @@ export function healthTasks(
 ): UnitTasks {
   const reserved = reservedSlots(state, id, exclude);
   const isFresh = ({ update }: Slot): boolean => updatedBy.length === 0 || updatedBy.includes(update ?? '');
-  const slots = unitOf(state, id).slots.map((slot, index) => ({ slot, index, task: taskOf(id, index, slot.starts) }));
+  const slots = unitOf(state, id).slots.map((slot, index) => ({ slot, index, task: taskOf(id, index, slot.start) }));
   const there = slots.filter(({ slot, index }) => slot.state !== 'updating' && !reserved(slot, index));
   const fresh = there.filter(({ slot }) => isFresh(slot));
   const before = fresh.flatMap(({ slot, index }) =>
-    [...slot.past, { start: slot.starts, update: slot.update, from: slot.startedAt, to: Infinity }]
+    [...slot.past, { start: slot.start, update: slot.update, from: slot.startedAt, to: Infinity }]
       .filter(({ from, to }) => from < baseline.end && to > baseline.start)
       .filter(({ update }) => !updatedBy.includes(update ?? ''))
       .map(({ start }) => taskOf(id, index, start)),
