@@ -62,18 +62,20 @@ function actionLines(pipeline: string, since: string, { action, checks, lost }: 
 
 const ofWords = (count: number, of: number): string => shareWords(share(count, of), 'of');
 
-/** Of checks for which another limit would have erred less. */
+/** Of checks for which another limit would have erred less; between few deploys there is one by chance. */
 function betterLines({ checks }: ActionBacktest): string[] {
   return checks.flatMap(({ check, quality, better }) => {
     if (better === null) return [];
-    const errors = quality.falsePositives + quality.falseNegatives;
-    const { falsePositives, falseNegatives, text } = better;
-    const kinds = `${plural(falsePositives, 'false positive')} and ${plural(falseNegatives, 'false negative')}`;
-    return [
-      `${check} with ${text} would have erred ${falsePositives + falseNegatives} times instead of ${errors}: ${kinds}`,
-    ];
+    const { falsePositives, falseNegatives, truePositives, trueNegatives } = quality;
+    const errors = falsePositives + falseNegatives;
+    const counted = errors + truePositives + trueNegatives;
+    const left = `${better.falsePositives + better.falseNegatives} times instead of ${errors}`;
+    const doubt = counted < FEW ? `; ${plural(counted, 'deploy')} prove little` : ` on ${counted} deploys`;
+    return [`${check} with ${better.text} would have erred ${left}${doubt}`];
   });
 }
+
+const FEW = 10;
 
 const SIGNS: Readonly<Record<Result, readonly [glyph: string, tone: Tone]>> = {
   found: ['✔', 'good'],
