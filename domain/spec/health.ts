@@ -137,6 +137,9 @@ export const healthCheckInFile = z.preprocess(
   writtenCheck.transform(({ uses: _taken, ...check }): HealthCheck => check),
 );
 
+/** A check as callers of the Health Check Service write it: as in a file, but durations may be ms. */
+export const healthCheckInRequest = z.preprocess(takeReady, healthCheckSchema);
+
 /** Anything that is no ready check is left to the schema. */
 function takeReady(source: HealthCheckSource, context: z.RefinementCtx): HealthCheckSource {
   if (typeof source !== 'object' || source === null || source.uses === undefined) return source;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESULTS } from '../../domain/health/backtest';
-import { healthCheckSchema } from '../../domain/spec/health';
+import { healthCheckInRequest } from '../../domain/spec/health';
 import { duration } from '../../domain/spec/scalars';
 import type { Method } from './common';
 import { seriesSchema } from './dataSource';
@@ -58,7 +58,7 @@ const counts = { falsePositives: z.number(), falseNegatives: z.number() };
 /** Tries a check on the deploys of `pipeline` since a time, or for so long (`14d`); without one, of each that has a check of that name. */
 export const backtestMethod = {
   request: z.object({
-    check: healthCheckSchema,
+    check: healthCheckInRequest,
     since: z.union([duration.transform((ago) => ({ ago })), moment.transform((at) => ({ at }))], {
       error: 'expected a duration such as 14d, or a time',
     }),

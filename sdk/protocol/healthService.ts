@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { healthCheckInRequest } from '../../domain/spec/health';
 import { backtestMethod } from './backtest';
 import type { Protocol } from './common';
 import { pushTypeProtocol } from './pushType';
@@ -15,6 +16,7 @@ export const healthServiceProtocol = {
   evaluate: {
     request: pushTypeProtocol.runHealthChecks.request.extend({
       targets: z.array(unitTasksSchema),
+      checks: z.array(healthCheckInRequest),
       /** Least lookback of checks that do not say theirs; Conveyor always writes it out. */
       intervalMs: z.number().positive().optional(),
       /** The data source of checks that name none: the store of the fleet that the targets belong to. */

@@ -7,6 +7,7 @@ import {
   viaApp,
   ExtensionError,
   type JudgeRequest,
+  type JudgeResponse,
   type RemoteJudgeOptions,
 } from '../../sdk';
 import type { SourceRef } from '../../sdk/health/sources';
@@ -117,6 +118,16 @@ test.each<[string, Partial<RemoteJudgeOptions>, string]>([
     deploy: { checks: [errored(detail)] },
   });
   expect(answer.deploy.checks[0]?.reason).toContain('all could not be evaluated: at http://hcs: ');
+});
+
+test('a request may take ready checks and change them, as a pipeline file may', async () => {
+  const checks = [{ uses: 'standard/rpc-errors', name: 'mine', lookback: '3s', minSamples: 1 }, { uses: 'standard/x' }];
+  const ask = (some: object[]) =>
+    service().request('/evaluate', { method: 'POST', body: JSON.stringify({ context, ...wanted(), checks: some }) });
+  const answer = (await (await ask(checks.slice(0, 1))).json()) as JudgeResponse;
+  expect(answer.units[0]?.checks).toEqual([expect.objectContaining({ name: 'mine', verdict: 'unhealthy' })]);
+  const refused = await ask(checks);
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('there is no ready check')]);
 });
 
 test('half a million tasks fit into a request', async () => {
