@@ -54,7 +54,9 @@ describe.each(examplePipelines())('examples/%s', (file) => {
 
 test('what only runs in virtual time is there; tests/workflows has it, and tests/system all others', () => {
   expect(examplePipelines()).toEqual(expect.arrayContaining(IN_VIRTUAL_TIME));
-  const tests = ['examples', 'storage'].map((name) => examplePath(`../tests/workflows/${name}.test.ts`));
+  const tests = ['examples', 'healthExamples', 'storage'].map((name) =>
+    examplePath(`../tests/workflows/${name}.test.ts`),
+  );
   const virtual = tests.map((file) => readFileSync(file, 'utf8')).join();
   expect(IN_VIRTUAL_TIME.filter((file) => !virtual.includes(`'${file}'`))).toEqual([]);
 });

@@ -15,7 +15,13 @@ export const examplePipelines = (): string[] =>
     .sort();
 
 /** These have times of production, which only virtual time can wait for. */
-export const IN_VIRTUAL_TIME = ['frontend/pipeline.yaml', 'minimal/pipeline.yaml', 'storage/pipeline.yaml'];
+export const IN_VIRTUAL_TIME = [
+  'frontend/pipeline.yaml',
+  'health/regions.yaml',
+  'health/thresholds.yaml',
+  'minimal/pipeline.yaml',
+  'storage/pipeline.yaml',
+];
 
 /** These deploy to a fleet that is not the simulated one; tests/system/prometheus.test.ts runs them. */
 export const ON_OTHER_FLEETS = ['push-types/processes/pipeline.yaml'];

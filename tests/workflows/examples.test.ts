@@ -1,4 +1,4 @@
-import { exampleFleet, exampleSource } from '../setup/examples';
+import { released as releasedIn } from './released';
 import { HOUR, VirtualWorld } from './world';
 
 /** The examples with times of production, in virtual time; the others run on a real server (tests/system). */
@@ -9,15 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-async function released(file: string, artifact: string, version: string): Promise<string> {
-  for (const job of exampleFleet(file)) await world.control('POST', '/control/jobs', job);
-  const source = { ...exampleSource(file), owners: ['user:alice'] };
-  await world.apply(source);
-  const artifacts = [{ name: artifact, kind: artifact, version, metadata: {} }];
-  const trigger = { kind: 'manual', actor: 'user:alice', key: null };
-  await world.pipeline(source.pipeline).executeUpdate('start-release', { args: [{ artifacts, trigger }] });
-  return source.pipeline;
-}
+const released = (file: string, artifact: string, version: string) => releasedIn(world, file, artifact, version);
 
 const versions = async () => new Set((await world.jobs()).flatMap((job) => Object.keys(job.versions)));
 
