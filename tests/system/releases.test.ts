@@ -1,3 +1,6 @@
+import type { BacktestReport } from '../../cli/render/backtest';
+import type { StatisticsReport } from '../../cli/render/statistics';
+import type { Backtest } from '../../domain/health/backtest';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import { given } from './service';
@@ -103,6 +106,35 @@ describe('a bad version', () => {
   });
 });
 
+describe('what was deployed', () => {
+  test('shows how a health check would have done, by command line and by service, and counts in the statistics', async () => {
+    const shop = await given(stack);
+    await shop.behaves(3, { errorRatio: 0.5 });
+    await stack.conveyor(['release', shop.name, '-a', `executable=${shop.version(2)}`, '--wait']);
+    await stack.conveyor(['release', shop.name, '-a', `executable=${shop.version(3)}`, '--wait']);
+    const results = (backtest: Backtest) => backtest.tried.map(({ id, result }) => [id, result]);
+    const expected = [
+      [`${shop.name}/2/deploy`, 'found'],
+      [`${shop.name}/1/deploy`, 'passed'],
+    ];
+    const { actions } = await stack.json<BacktestReport>(['health', 'backtest', shop.file, '--since', '1h']);
+    expect(actions.map(({ checks }) => checks.map(results))).toEqual([[expected]]);
+
+    const hcs = stack.start(['hcs', '--port', '0']);
+    const [url = ''] = await hcs.said(/http:\S+/);
+    const check = { name: 'errors', metric: 'rpc.error_ratio', threshold: { above: 0.9 }, lookback: '1s' };
+    const request = { check, since: '1h', pipeline: shop.name };
+    const answer = await fetch(`${url}/backtest`, { method: 'POST', body: JSON.stringify(request) });
+    const tried = (await answer.json()) as Backtest;
+    // Its own checks had stopped it before this one could say anything.
+    expect(results(tried)).toEqual([[`${shop.name}/2/deploy`, 'cut-short'], expected[1]]);
+    hcs.kill('SIGTERM');
+
+    const { pipelines } = await stack.json<StatisticsReport>(['health', 'statistics', shop.name]);
+    expect(pipelines).toMatchObject([{ falsePositives: { count: 0, of: 2 }, falseNegatives: { count: 0, of: 1 } }]);
+  });
+});
+
 const deployAction = (jobs: readonly string[]): PipelineSource['actions'][string] => ({
   type: 'deploy',
   inputs: ['executable'],
@@ -161,6 +193,7 @@ const deployOf = (name: string, version: string): object => ({
   startedAt: TIME,
   endedAt: TIME,
   summary: `every unit runs ${version}`,
+  updates: [`deploy/${name}/1/deploy/1/0/1`, `deploy/${name}/1/deploy/1/1/1`],
   phases: [
     phaseOf(0, 'first', 'region:x', '3', [[`${name}-x`, 3]]),
     phaseOf(1, 'completion', '*', '100%', [
