@@ -1,7 +1,7 @@
 import { describeFaults } from './faultStories';
-import { HOUR } from './world';
+import { MINUTE } from './world';
 
-describeFaults('when every method, from its first call on, is down for an hour', {
-  trouble: { mode: 'down', forMs: HOUR },
+describeFaults('when every method, from its first call on, is down for twenty minutes', {
+  trouble: { mode: 'down', forMs: 20 * MINUTE },
   lasts: true,
 });
