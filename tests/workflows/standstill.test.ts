@@ -75,7 +75,7 @@ test('a phase that is skipped while the push type is silent leaves no pause that
   await begin({ phases: [1, 3].map((amount) => ({ scope: '*', amount, bake: '10m' })) });
   await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'dependency');
   await world.command(DEPLOY, 'skip-phase');
-  await world.sleep(HOUR);
+  await world.sleep(10 * MINUTE);
   await mend();
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
