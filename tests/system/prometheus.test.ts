@@ -98,7 +98,7 @@ withPrometheus('with a real Prometheus and real processes', () => {
     const { outcome, revert } = await deploy(2);
     expect([outcome, revert?.by, revert?.units.map(({ live }) => live)]).toEqual(['reverted', 'health', [1]]);
     expect(revert?.reason).toMatch(
-      /^errors is 0\.[23]\d*, above the limit of 0\.05 \(mean of 1 task over the last 4s\)/,
+      /^errors is 0\.[23]\d*, above the limit of 0\.05 \(mean of 1 task over the last 5s\)/,
     );
     expect((await type(typed[3])).stdout).toContain('errors is 0.');
     expect(await versions()).toEqual(six('good-2'));
