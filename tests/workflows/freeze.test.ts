@@ -41,7 +41,7 @@ test('a release under way starts no further action while frozen', async () => {
 });
 
 test('a deploy under way pauses before its next phase, and goes on when unfrozen', async () => {
-  await world.apply(kvstore(), CALM);
+  await world.apply(kvstore({ healthInterval: '10m' }), CALM);
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
   await freeze();
