@@ -30,6 +30,8 @@ export interface HealthWatch {
   readonly until: number | null;
   /** Verdicts that end it at once. */
   readonly stopAt: readonly Verdict[];
+  /** An unhealthy verdict ends it only when it asks for a revert. */
+  readonly onlyReverts?: boolean;
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
   /** What earlier watches of this phase had seen, for checks with `for`. */
@@ -100,6 +102,7 @@ const foldIn = (fold: HealthFold, input: FoldInput, groups: GroupRules | undefin
 function isOver(watch: HealthWatch, folded: Folded, now: number): boolean {
   if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, namesOf(folded))) return true;
   const undecided = folded.verdict === 'inconclusive' && folded.young;
+  if (watch.onlyReverts && folded.verdict === 'unhealthy' && folded.action !== 'revert') return false;
   if (watch.stopAt.includes(folded.verdict) && !undecided) return true;
   return watch.until !== null && now >= watch.until;
 }

@@ -1,7 +1,7 @@
 import { workflowIds } from '../../domain/ids';
 import type { DeployStatus } from '../../domain/views';
 import { released } from './released';
-import { MINUTE, VirtualWorld } from './world';
+import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /** examples/health deployed with good and with bad versions: the verdicts are those that the paper and the Push article describe. */
 
@@ -19,6 +19,8 @@ describe('examples/health/thresholds.yaml', () => {
   const isBaking = ({ state }: DeployStatus): boolean => state === 'baking';
   /** A datacentre fails in which no task was updated: what it did, the other tasks do now, the updated ones and all others. */
   const spike = () => world.control<{ id: string }>('POST', '/control/faults', { kind: 'datacentre', id: 'x-dc2' });
+
+  const versions = async () => (await world.jobs()).find(({ name }) => name === 'ranking')?.versions;
 
   async function deployed(behaviour: object): Promise<string> {
     await world.describeVersion('ranking:12', behaviour);
@@ -70,6 +72,20 @@ describe('examples/health/thresholds.yaml', () => {
     await world.control('DELETE', `/control/faults/${id}`);
     await world.ended(pipeline, 1);
     expect(await world.deployStatus(pipeline, 1)).toMatchObject({ outcome: 'reverted', revert: { by: 'health' } });
+  });
+
+  test('a bug that shows while a person still looks at a load spike is reverted', async () => {
+    const pipeline = await deployed({});
+    await world.reaches(pipeline, 1, isBaking);
+    const { id } = await spike();
+    await world.reaches(pipeline, 1, ({ paused }) => paused !== null);
+    await world.sleep(5 * MINUTE);
+    await world.describeVersion('ranking:12', { cpuFactor: 1.3 });
+    const { summary } = await world.reaches(pipeline, 1, ({ state }) => state === 'reverting', { withinMs: HOUR });
+    expect(summary).toContain('busier-than-others is');
+    await world.control('DELETE', `/control/faults/${id}`);
+    await world.ended(pipeline, 1);
+    expect(await versions()).toEqual({ 'ranking:11': 24 });
   });
 });
 

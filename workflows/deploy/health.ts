@@ -20,6 +20,8 @@ interface Watch {
   readonly summary: string;
   readonly until: number | null;
   readonly stopAt: readonly Verdict[];
+  /** An unhealthy verdict that asks for no revert says nothing new. */
+  readonly onlyReverts?: boolean;
   /** Parallel mode: also as soon as other groups are to be paused. */
   readonly stopAtChange?: boolean;
   /** Updates are still going on: verdicts count as soon as there are any. */
@@ -69,7 +71,7 @@ async function evaluate(
   run: DeployRun,
   checks: readonly HealthCheck[],
   updatedBy: readonly string[],
-  { summary, until, stopAt, stopAtChange = false, updating, fold, giveUpMs }: Watch,
+  { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: Watch,
   wake: () => boolean,
   groups?: GroupRules,
 ): Promise<Waited<HealthReport>> {
@@ -90,6 +92,7 @@ async function evaluate(
           lastUpdateAt: updatedBy.length > 0 && !updating ? (run.record.lastUpdateMs ?? 0) : 0,
           until,
           stopAt,
+          ...(onlyReverts ? { onlyReverts } : {}),
           intervalMs: spec.healthInterval,
           heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
           fold: fold ?? null,

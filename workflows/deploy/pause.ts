@@ -11,16 +11,23 @@ import type { DeployRun } from './run';
  */
 export async function whilePaused(run: DeployRun, over: () => boolean = never): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };
-  let quiet = false;
+  let heed: Heed = 'all';
   while (run.paused !== null && run.stop() === null && !over()) {
-    if (run.record.control.resuming !== null) await tryToResume(run);
-    else if (quiet || !watchable(run)) {
-      const { skippedChecks } = run.record.control;
+    const { skippedChecks, resuming } = run.record.control;
+    const isSkipped = () => run.record.control.skippedChecks !== skippedChecks;
+    if (resuming !== null) await tryToResume(run);
+    else if (heed === 'nothing' || !watchable(run)) {
       await run.until(wakes(run, over));
-      quiet &&= run.record.control.skippedChecks === skippedChecks;
-    } else quiet = await watchPaused(run, patience, over);
+      if (isSkipped()) heed = 'all';
+    } else {
+      const next = await watchPaused(run, patience, heed, over);
+      heed = heed === 'reverts' && isSkipped() ? 'all' : next;
+    }
   }
 }
+
+/** Which verdicts would say something new while paused. */
+type Heed = 'all' | 'reverts' | 'nothing';
 
 const never = () => false;
 
@@ -73,35 +80,36 @@ export async function waitWatching(
   }
 }
 
-/** @returns whether watching on would say nothing new. */
-async function watchPaused(run: DeployRun, patience: Patience, over: () => boolean): Promise<boolean> {
-  const waitsForHealth = run.paused?.by === 'dependency';
+/** @returns what to heed from now on. */
+async function watchPaused(run: DeployRun, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
+  const onlyReverts = heed === 'reverts';
+  const waitsForHealth = run.paused?.by === 'dependency' && !onlyReverts;
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
   const wake = wakes(run, over);
   const waited = await watch(
     run,
-    { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'] },
+    { summary, until: null, stopAt: waitsForHealth ? ['healthy', 'unhealthy'] : ['unhealthy'], onlyReverts },
     wake,
   );
-  if (waited.kind === 'woken') return false;
+  if (waited.kind === 'woken') return heed;
   const report = reportOf(waited);
   if (report.verdict === 'errored') {
     run.note('unchecked-while-paused', report.reason);
     await run.until(wake, { afterMs: patience.waitMs, summary: 'paused: health is checked again' });
     patience.waitMs *= 2;
-    return false;
+    return heed;
   }
   if (report.verdict === 'healthy') {
     const [skip] = run.record.control.skippedChecks;
     run.unpause(skip ? `health is fine but for what ${skip.actor} skipped` : 'health is checked again and fine');
-    return false;
+    return heed;
   }
   const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
-  if (kept === undefined) return true;
+  if (kept === undefined) return 'nothing';
   // Unfreezing must not let go on what only a person may.
   if (run.paused?.by === 'freeze') run.stayPaused(kept);
   else run.note('unhealthy-while-paused', kept);
-  return true;
+  return report.action === 'pause' && patched('revert-later') ? 'reverts' : 'nothing';
 }
 
 async function tryToResume(run: DeployRun): Promise<void> {
