@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../spec/health';
-import { outcomeOf, qualityOf, type Quality } from './quality';
-import { replayTicks, type Replayed, type Tick } from './replay';
-import { betterLimit, limitText, type Tuned } from './tuning';
+import { outcomeOf, qualityOf, type Outcome, type Quality } from './quality';
+import { evidenceIn, ownTicks, replayTicks, type Replayed, type Tick } from './replay';
+import { betterLimit, criticalLimit, limitText, type Known, type Tuned } from './tuning';
 
 /** A deploy, or a recording of one, that a check is tried on. */
 export interface Trial {
@@ -51,45 +51,80 @@ export interface Backtest {
   readonly better: (Tuned & { readonly text: string }) | null;
 }
 
-/** Tries a check on deploys whose data is at hand. */
-export function backtest(check: HealthCheck, trials: readonly Trial[]): Backtest {
-  const each = trials.map((trial) => ({ trial, tried: tryOn(check, trial) }));
-  const counted = each.filter(({ tried: { result } }) => result !== 'unknown' && result !== 'cut-short');
+/** A check tried on one deploy, with what is counted of it: nothing where nobody knows, or could. */
+export interface Attempt {
+  readonly tried: Tried;
+  readonly outcome: Outcome | null;
+  readonly known: readonly Known[];
+}
+
+/** How a check would have done, from all attempts at it. */
+export function backtestOf(check: HealthCheck, attempts: readonly Attempt[]): Backtest {
   const tuned = betterLimit(
     check,
-    counted.map(({ trial: { isBad, ticks } }) => ({ isBad: isBad === true, ticks })),
+    attempts.flatMap(({ known }) => known),
   );
   return {
     check: check.name,
-    tried: each.map(({ tried }) => tried),
-    quality: qualityOf(counted.map(({ trial, tried }) => outcome(trial, tried.foundAt))),
+    tried: attempts.map(({ tried }) => tried),
+    quality: qualityOf(attempts.flatMap(({ outcome }) => outcome ?? [])),
     better: tuned && { ...tuned, text: limitText(check, tuned.limit) },
   };
+}
+
+/** Tries a check on a deploy whose data is at hand. */
+export function attempt(check: HealthCheck, trial: Trial): Attempt {
+  const ticks = ownTicks(check, trial.ticks);
+  const tried = tryOn(check, { ...trial, ticks });
+  if (tried.result === 'unknown' || tried.result === 'cut-short') return { tried, outcome: null, known: [] };
+  return { tried, outcome: outcomeOn(trial, tried.foundAt), known: knownOf(check, { ...trial, ticks }) };
+}
+
+/** Until its fault began a bad version is as a good one: a limit that stops it earlier errs. */
+function knownOf(check: HealthCheck, { isBad, faultAt, ticks }: Trial): Known[] {
+  const whole = { isBad: isBad === true, critical: criticalLimit(check, ticks) };
+  if (!whole.isBad || faultAt === null) return [whole];
+  const before = ticks.filter(({ at }) => at < faultAt);
+  return [{ isBad: false, critical: criticalLimit(check, before) }, whole];
 }
 
 function tryOn(check: HealthCheck, trial: Trial): Tried {
   const evaluations = [...replayTicks(check, trial.ticks)];
   const found = evaluations.find(({ verdict }) => verdict === 'unhealthy');
   const foundAt = found?.at ?? null;
-  // What is not held against the limit tells nothing; what is unhealthy for less than its `for` does.
-  const couldTell = evaluations.some(({ threshold }) => threshold !== null);
+  const blind = found ? undefined : whyBlind(trial, evaluations);
   return {
     id: trial.id,
-    result: couldTell ? resultOf(trial, foundAt) : 'unknown',
-    why: couldTell ? trial.why : 'no evaluation could tell',
+    result: blind === undefined ? resultOf(trial, foundAt) : 'unknown',
+    why: (trial.isBad === null ? undefined : blind) ?? trial.why,
     foundAt,
-    foundAfterMs: outcome(trial, foundAt).foundAfterMs,
+    foundAfterMs: outcomeOn(trial, foundAt).foundAfterMs,
     reason: (found ?? evaluations.at(-1))?.reason ?? `${check.name} was never evaluated`,
     evaluations,
   };
 }
 
-const outcome = ({ isBad, faultAt, ticks }: Trial, foundAt: number | null) =>
+/**
+ * Why what was evaluated tells nothing of the deploy: it was not held against the limit, or every window began before the update.
+ * What is unhealthy for less than its `for` does tell.
+ */
+function whyBlind({ isBad, faultAt, ticks }: Trial, evaluations: readonly Replayed[]): string | undefined {
+  const filled = new Set(ticks.filter(isFilled).map(({ at }) => at));
+  const telling = evaluations.filter(({ at, threshold }) => threshold !== null && filled.has(at));
+  if (telling.length === 0) return 'no evaluation could tell';
+  const isLate = isBad === true && faultAt !== null && !telling.some(({ at }) => at >= faultAt);
+  return isLate ? 'its fault began after the last evaluation' : undefined;
+}
+
+const isFilled = ({ updatedAt, response }: Tick): boolean =>
+  evidenceIn(response).some(({ window }) => window.start >= updatedAt);
+
+const outcomeOn = ({ isBad, faultAt, ticks }: Trial, foundAt: number | null) =>
   outcomeOf(foundAt, { isBad: isBad === true, faultAt, updatedAt: ticks[0]?.updatedAt ?? 0 });
 
 function resultOf(trial: Trial, foundAt: number | null): Result {
   if (trial.isBad === null) return 'unknown';
-  const isBad = outcome(trial, foundAt).isBad;
+  const isBad = outcomeOn(trial, foundAt).isBad;
   if (foundAt !== null) return isBad ? 'found' : 'false-positive';
   if (!trial.isBad) return 'passed';
   return trial.cutShort ? 'cut-short' : 'false-negative';

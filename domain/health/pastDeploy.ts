@@ -32,23 +32,26 @@ interface Bake {
   readonly until: number;
 }
 
-/** The deploy `action` of a release, by what `status` says of it. Null when no phase of it baked, so that nothing can be judged. */
+/**
+ * The deploy `action` of a release, by what `status` says of it; the config, which `status` does not have, is that of the spec at hand.
+ * Null when no phase of it came to the end of its updates, so that nothing can be judged.
+ */
 export function pastDeployOf(
   { pipeline, number, trigger }: HistoryRow,
   action: string,
-  { config, pushType, healthInterval }: DeploySpec,
-  status: Pick<DeployStatus, 'id' | 'attempt' | 'phases' | 'updates' | 'revert' | 'endedAt'>,
+  { config, healthInterval }: DeploySpec,
+  status: Pick<DeployStatus, 'id' | 'pushType' | 'attempt' | 'phases' | 'updates' | 'revert' | 'endedAt'>,
   truth: Truth,
 ): PastDeploy | null {
   const endedAt = at(status.revert?.startedAt ?? status.endedAt);
   const reached = status.phases.filter(({ units }) => units.some(({ targeted }) => targeted > 0));
-  const bakes = reached.flatMap((phase) => bakeOf(phase, endedAt));
+  const bakes = reached.flatMap((phase, nth) => bakeOf(phase, at(reached[nth + 1]?.startedAt ?? null) ?? endedAt));
   const begunAt = at(reached[0]?.startedAt ?? null);
   const { updates = [] } = status;
   if (bakes.length === 0 || begunAt === undefined || updates.length === 0) return null;
   return {
     id: status.id,
-    pushType,
+    pushType: status.pushType,
     context: {
       pipeline,
       release: number,
@@ -66,9 +69,10 @@ export function pastDeployOf(
   };
 }
 
-function bakeOf(phase: PhaseView, endedAt: number | undefined): Bake[] {
+/** A phase without a bake of its own is seen until `leftAt`. */
+function bakeOf(phase: PhaseView, leftAt: number | undefined): Bake[] {
   const updatedAt = at(phase.updatedAt);
-  const until = at(phase.bakedAt) ?? endedAt;
+  const until = at(phase.bakedAt) ?? leftAt;
   return updatedAt === undefined || until === undefined || until <= updatedAt ? [] : [{ updatedAt, until }];
 }
 

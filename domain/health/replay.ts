@@ -53,34 +53,60 @@ export function* ticksOf(check: HealthCheck, recording: Recording, intervalMs: n
   const { fresh, control, before, updatedAt, until } = recording;
   const lookback = lookbackOf(check, intervalMs);
   const baseline = baselineFor(recording.baseline, lookback);
-  for (let at = updatedAt + intervalMs; at <= until; at += intervalMs) {
+  const every = everyMs(recording, intervalMs);
+  for (let at = updatedAt + every; at <= until; at += every) {
     const window = { start: at - lookback, end: at };
     const evidence = evaluateCheck({ check, fresh, control, before, window, baseline });
     yield { at, updatedAt, response: responseOf(check, evidence) };
   }
 }
 
+const MOST_EVALUATIONS = 1_000;
+
+/** How often to look at a bake: at each interval, but where it was paused for days not more than a thousand times. */
+export const everyMs = (
+  { updatedAt, until }: { readonly updatedAt: number; readonly until: number },
+  intervalMs: number,
+): number => Math.max(intervalMs, (until - updatedAt) / MOST_EVALUATIONS);
+
 const responseOf = ({ scope }: HealthCheck, evidence: Evidence): Tick['response'] =>
   scope === 'deploy'
     ? { units: [], deploy: { checks: [evidence] } }
     : { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } };
 
-/** Folds evaluations as a deploy does, as if the check alone counted and reverted. What came after a revert is told as well. */
+/**
+ * Folds evaluations of this check alone (`ownTicks`) as a deploy does, each bake from the beginning, as if it reverted. What came
+ * after a revert is told as well.
+ */
 export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<Replayed> {
   const checks = [{ ...check, onUnhealthy: 'revert' as const }];
   let fold: HealthFold = NO_HISTORY;
+  let bake: number | undefined;
   for (const { at, updatedAt, response } of ticks) {
+    if (updatedAt !== bake) [fold, bake] = [NO_HISTORY, updatedAt];
     const rest = { skips: [], now: at, lastUpdateAt: updatedAt, onUnhealthy: 'revert' } as const;
-    const folded = foldEvaluation(fold, { checks, response: onlyOf(check.name, response), ...rest });
+    const folded = foldEvaluation(fold, { checks, response, ...rest });
     fold = folded.fold;
     yield replayedOf(at, folded);
   }
 }
 
-const onlyOf = (name: string, { units, deploy }: Tick['response']): Tick['response'] => ({
-  units: units.map(({ id, checks }) => ({ id, checks: checks.filter((evidence) => evidence.name === name) })),
-  deploy: { checks: deploy.checks.filter((evidence) => evidence.name === name) },
-});
+/** The same without the evidence of other checks. */
+export const ownTicks = ({ name }: HealthCheck, ticks: readonly Tick[]): Tick[] =>
+  ticks.map(({ response: { units, deploy }, ...tick }) => {
+    const own = (checks: readonly Evidence[]): Evidence[] => checks.filter((evidence) => evidence.name === name);
+    const response = {
+      units: units.map(({ id, checks }) => ({ id, checks: own(checks) })),
+      deploy: { checks: own(deploy.checks) },
+    };
+    return { ...tick, response };
+  });
+
+/** Of all units and of the whole deploy. */
+export const evidenceIn = ({ units, deploy }: Tick['response']): readonly Evidence[] => [
+  ...units.flatMap(({ checks }) => checks),
+  ...deploy.checks,
+];
 
 function replayedOf(at: number, { verdict, rows }: FoldResult): Replayed {
   const row = rows.find((each) => each.verdict === verdict);

@@ -1,12 +1,13 @@
 import type { HealthCheck } from '../spec/health';
 import { changeIn } from './judge';
-import { replayTicks, type Tick } from './replay';
+import { evidenceIn, replayTicks, type Tick } from './replay';
 import type { Evidence } from './verdict';
 
-/** A deploy whose nature is known, and what would have been seen of it. */
-export interface Sample {
+/** A deploy whose nature is known. */
+export interface Known {
   readonly isBad: boolean;
-  readonly ticks: readonly Tick[];
+  /** From which limit on it is no longer found (`criticalLimit`). */
+  readonly critical: number;
 }
 
 /** A limit of a check and what it makes of deploys that are known. */
@@ -21,8 +22,7 @@ export interface Tuned {
  * The limit with which a check would have erred least on these deploys, everything else as it is; of several the one that misses
  * fewer bad ones. Null when none errs less than the present one. Evaluations that could not tell stay as they were.
  */
-export function betterLimit(check: HealthCheck, samples: readonly Sample[]): Tuned | null {
-  const known = samples.map(({ isBad, ticks }) => ({ isBad, critical: criticalLimit(check, ticks) }));
+export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned | null {
   const tunedTo = (limit: number): Tuned => ({
     limit,
     falsePositives: known.filter(({ isBad, critical }) => !isBad && critical > limit).length,
@@ -30,7 +30,8 @@ export function betterLimit(check: HealthCheck, samples: readonly Sample[]): Tun
   });
   const errors = ({ falsePositives, falseNegatives }: Tuned): number => falsePositives + falseNegatives;
   const present = tunedTo(sign(check) * writtenLimit(check));
-  const best = limitsBetween(known.map(({ critical }) => critical))
+  const best = limitsAround(known.map(({ critical }) => critical))
+    .filter((limit) => limit >= leastLimit(check))
     .map(tunedTo)
     .reduce((a, b) => ((errors(b) - errors(a) || b.falseNegatives - a.falseNegatives) < 0 ? b : a), present);
   return errors(best) < errors(present) ? { ...best, limit: sign(check) * best.limit } : null;
@@ -45,13 +46,15 @@ export function limitText(check: HealthCheck, limit: number): string {
   return `${direction}: ${limit}${'percent' in allowed ? '%' : ''}`;
 }
 
-/** One between each two neighbours, with as few digits as tell it from them; and one beyond all, which stops nothing. */
-function limitsBetween(criticals: readonly number[]): number[] {
+/** One between each two neighbours, with as few digits as tell it from them; one below all, and one that stops nothing. */
+function limitsAround(criticals: readonly number[]): number[] {
   const sorted = [...new Set(criticals.filter(Number.isFinite))].sort((a, b) => a - b);
-  return sorted.map((low, index) => {
+  const between = sorted.map((low, index) => {
     const high = sorted[index + 1];
     return high === undefined ? low : roundWithin(low, high);
   });
+  const [lowest] = sorted;
+  return lowest === undefined ? [] : [roundWithin(lowest - (Math.abs(lowest) || 1), lowest), ...between];
 }
 
 function roundWithin(low: number, high: number): number {
@@ -66,13 +69,11 @@ function roundWithin(low: number, high: number): number {
 const MOST_DIGITS = 15;
 
 /**
- * The limit from which on a deploy is no longer found; minus infinity when it is found at none. A lower limit never finds
- * less, so halving is enough.
+ * The limit from which on a deploy with these evaluations of the check is no longer found; minus infinity when it is found at none.
+ * A lower limit never finds less, so halving is enough.
  */
-function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): number {
-  const distances = new Set(
-    ticks.flatMap(({ response }) => evidenceIn(response, check)).map((each) => distance(check, each)),
-  );
+export function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): number {
+  const distances = new Set(ticks.flatMap(({ response }) => evidenceIn(response)).map((each) => distance(check, each)));
   const sorted = [...distances].filter((each) => each !== undefined).sort((a, b) => a - b);
   let [found, missed] = [-1, sorted.length];
   while (missed - found > 1) {
@@ -107,15 +108,12 @@ function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number)
     };
 }
 
-const evidenceIn = ({ units, deploy }: Tick['response'], { name }: HealthCheck): Evidence[] =>
-  [...units.flatMap(({ checks }) => checks), ...deploy.checks].filter((evidence) => evidence.name === name);
-
 /**
  * How far an evaluation went in the direction that the threshold minds, in the unit of the limit: beyond the limit is unhealthy.
  * Undefined where it held nothing against the threshold.
  */
-function distance(check: HealthCheck, { name, observed, reference, threshold, test }: Evidence): number | undefined {
-  if (name !== check.name || observed === null || threshold === null) return undefined;
+function distance(check: HealthCheck, { observed, reference, threshold, test }: Evidence): number | undefined {
+  if (observed === null || threshold === null) return undefined;
   if ('above' in check.threshold || 'below' in check.threshold) return sign(check) * observed;
   if (reference === null) return undefined;
   const { direction, allowed } = changeIn(check.threshold);
@@ -129,6 +127,10 @@ function distance(check: HealthCheck, { name, observed, reference, threshold, te
   if ('absolute' in allowed) return change;
   return reference === 0 ? undefined : (change / Math.abs(reference)) * 100;
 }
+
+/** No change of less than nothing can be written. */
+const leastLimit = ({ threshold }: HealthCheck): number =>
+  'above' in threshold || 'below' in threshold ? -Infinity : 0;
 
 /** A lower bound is one from above for the negative values. */
 const sign = ({ threshold }: HealthCheck): 1 | -1 => ('below' in threshold ? -1 : 1);

@@ -1,4 +1,5 @@
-import { backtest, type Backtest, type Trial } from '../../domain/health/backtest';
+import { ConveyorError } from '../../domain/errors';
+import { attempt, backtestOf, type Attempt, type Backtest, type Trial } from '../../domain/health/backtest';
 import type { PastDeploy } from '../../domain/health/pastDeploy';
 import { ticksOf, type Tick } from '../../domain/health/replay';
 import type { HealthCheck } from '../../domain/spec/health';
@@ -18,7 +19,10 @@ export interface BacktestRequest {
   readonly onProgress?: (done: number) => void;
 }
 
-/** Tries each check on past deploys and on what is labelled; one answer a check, in their order. Throws what `ask` throws. */
+/**
+ * Tries each check on past deploys and on what is labelled; one answer a check, in their order. A deploy whose evaluations its push
+ * type refuses, as where a unit is gone, or whose push type is gone, is not counted; where that is so of all, and whatever else `ask` throws, is thrown.
+ */
 export async function backtestChecks({
   checks,
   deploys,
@@ -26,25 +30,51 @@ export async function backtestChecks({
   ask,
   onProgress,
 }: BacktestRequest): Promise<Backtest[]> {
-  const trials: Trial[] = [];
-  for (const deploy of deploys) {
-    trials.push(trialOf(deploy, await ask(deploy, checks), labels));
-    onProgress?.(trials.length);
+  const attempts = checks.map((check) => ({ check, made: [] as Attempt[] }));
+  const refusals: ConveyorError[] = [];
+  for (const [done, deploy] of deploys.entries()) {
+    const ticks = await askedOr(refusals, () => ask(deploy, checks));
+    const trial = trialOf(deploy, ticks, labels);
+    // One after the other as they come: what was answered need not be kept, and others get their turn in between.
+    for (const { check, made } of attempts) made.push(attempt(check, trial));
+    onProgress?.(done + 1);
   }
-  return checks.map((check) => backtest(check, [...trials, ...recorded(check, labels)]));
+  const [refusal] = refusals;
+  if (refusal && refusals.length === deploys.length) throw refusal;
+  return attempts.map(({ check, made }) => {
+    const recordings = recorded(check, labels).map((trial) => attempt(check, trial));
+    return backtestOf(check, [...made, ...recordings]);
+  });
 }
 
-function trialOf({ id, truth, cutShort }: PastDeploy, ticks: readonly Tick[], labels: readonly Label[]): Trial {
+/** Of one deploy alone: its unit, or its push type, is no longer there. */
+const REFUSALS: ReadonlySet<string> = new Set(['extension-rejected', 'unknown-extension']);
+
+/** What was answered, or the refusal of it. */
+async function askedOr(
+  refusals: ConveyorError[],
+  ask: () => Promise<readonly Tick[]>,
+): Promise<readonly Tick[] | ConveyorError> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || !REFUSALS.has(error.code)) throw error;
+    refusals.push(error);
+    return error;
+  }
+}
+
+function trialOf(
+  { id, truth, cutShort }: PastDeploy,
+  asked: readonly Tick[] | ConveyorError,
+  labels: readonly Label[],
+): Trial {
+  if (asked instanceof ConveyorError)
+    return { id, isBad: null, why: asked.message, faultAt: null, cutShort, ticks: [] };
   const label = labels.find((each) => 'deploy' in each && each.deploy === id);
-  if (label) return { id, ...knownBy(label), cutShort, ticks };
-  return {
-    id,
-    isBad: truth.kind === 'unknown' ? null : truth.kind === 'bad',
-    why: truth.why,
-    faultAt: null,
-    cutShort,
-    ticks,
-  };
+  if (label) return { id, ...knownBy(label), cutShort, ticks: asked };
+  const isBad = truth.kind === 'unknown' ? null : truth.kind === 'bad';
+  return { id, isBad, why: truth.why, faultAt: null, cutShort, ticks: asked };
 }
 
 function recorded(check: HealthCheck, labels: readonly Label[]): Trial[] {

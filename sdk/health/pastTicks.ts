@@ -1,21 +1,34 @@
-import { withLookback } from '../../domain/health/lookback';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConveyorError } from '../../domain/errors';
+import { longestLookback, withLookback } from '../../domain/health/lookback';
 import type { PastDeploy } from '../../domain/health/pastDeploy';
-import type { Tick } from '../../domain/health/replay';
-import { longestLookback } from '../../domain/health/lookback';
+import { everyMs, type Tick } from '../../domain/health/replay';
 import type { HealthCheck } from '../../domain/spec/health';
 import { callExtension, type Fetch, type ServiceEndpoint } from '../client';
 import { pushTypeProtocol } from '../protocol/pushType';
 
+export interface AskOptions {
+  /** Reaches the push type; the network by default. */
+  readonly fetch?: Fetch | undefined;
+  /** Ends it with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** Between two tries of a call, in ms; as many more tries as there are numbers. */
+  readonly waitsMs?: readonly number[];
+}
+
+/** One lost call among thousands is no reason to begin again. */
+const WAITS_MS = [500, 2_000];
+
 /**
  * What the push type of a past deploy says of these checks at every evaluation of its bakes: the tasks that were updated then, and
- * the data of then. Throws what `callExtension` throws. A push type that does not remember answers with no evidence or with
+ * the data of then. Throws what `callExtension` throws, where it may work later after some tries. A push type that does not remember answers with no evidence or with
  * checks that are inconclusive, and these count for nothing.
  */
 export async function pastTicks(
   deploy: PastDeploy,
   checks: readonly HealthCheck[],
   service: ServiceEndpoint,
-  viaFetch?: Fetch,
+  { fetch, signal, waitsMs = WAITS_MS }: AskOptions = {},
 ): Promise<Tick[]> {
   const { units, updatedBy, begunAt, intervalMs, context } = deploy;
   const baseline = { start: begunAt - longestLookback(checks, intervalMs), end: begunAt };
@@ -24,23 +37,40 @@ export async function pastTicks(
     checks: withLookback(checks, intervalMs),
     baseline,
   };
+  const via = { ...(fetch ? { fetch } : {}), ...(signal ? { signal } : {}) };
+  const call = { service, protocol: pushTypeProtocol, method: 'runHealthChecks', context, ...via } as const;
   const ticks: Tick[] = [];
   for (const { at, updatedAt } of momentsOf(deploy)) {
-    const call = { service, protocol: pushTypeProtocol, method: 'runHealthChecks', context } as const;
-    const via = viaFetch === undefined ? {} : { fetch: viaFetch };
-    const response = await callExtension({ ...call, ...via, request: { ...asked, now: at } });
-    ticks.push({ at, updatedAt, response });
+    const ask = () => callExtension({ ...call, request: { ...asked, now: at } });
+    ticks.push({ at, updatedAt, response: await persistently(ask, waitsMs, signal) });
   }
   return ticks;
 }
 
 /** Every interval of each bake and at its end, as a deploy evaluates. */
 function momentsOf({ bakes, intervalMs }: PastDeploy): Omit<Tick, 'response'>[] {
-  return bakes.flatMap(({ updatedAt, until }) => {
-    const count = Math.max(1, Math.ceil((until - updatedAt) / intervalMs));
+  return bakes.flatMap((bake) => {
+    const { updatedAt, until } = bake;
+    const every = everyMs(bake, intervalMs);
+    const count = Math.max(1, Math.ceil((until - updatedAt) / every));
     return Array.from({ length: count }, (_, nth) => ({
-      at: Math.min(until, updatedAt + (nth + 1) * intervalMs),
+      at: Math.min(until, Math.round(updatedAt + (nth + 1) * every)),
       updatedAt,
     }));
   });
+}
+
+async function persistently<T>(
+  ask: () => Promise<T>,
+  [waitMs, ...later]: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (waitMs === undefined || !(error instanceof ConveyorError && error.retryable)) throw error;
+  }
+  // Cut short by the signal it ends as the call does that comes after it.
+  await delay(waitMs, undefined, signal ? { signal } : {}).catch(() => undefined);
+  return persistently(ask, later, signal);
 }

@@ -31,7 +31,7 @@ export async function runBacktest(past: PastAccess, request: Request): Promise<R
     const sinceMs = 'at' in since ? since.at : past.now() - since.ago;
     const { deploys, lost } = await deploysFor(past, request, sinceMs);
     const ask = (deploy: (typeof deploys)[number]) =>
-      pastTicks(deploy, [check], past.registry.find('push-type', deploy.pushType), past.fetch);
+      pastTicks(deploy, [check], past.registry.find('push-type', deploy.pushType), { fetch: past.fetch });
     const [answer] = await backtestChecks({ checks: [check], deploys, labels, ask });
     if (answer === undefined) throw new Error('no answer for the check');
     return { ...answer, plot: plotOf(answer), lost };

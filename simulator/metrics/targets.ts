@@ -33,10 +33,9 @@ const MAX_REFERENCE = 2000;
  * - `before`: what the slots of `fresh` ran during the baseline.
  */
 export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): TargetTasks {
-  const everything = request.updatedBy.length === 0;
   const updates = indicesOf(fleet, request.updatedBy);
   const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
-  const isFresh = (update: number): boolean => everything || updates.has(update);
+  const isFresh = freshBy(request, updates);
   const { tasks } = job;
   const found: TargetTasks = { fresh: [], control: [], before: [] };
   for (let slot = 0; slot < job.size; slot += 1) {
@@ -62,16 +61,22 @@ export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): 
 export function resolvePastTargets(fleet: Fleet, job: Job, request: TargetRequest): TargetTasks {
   const updates = indicesOf(fleet, request.updatedBy);
   const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
+  const isFresh = freshBy(request, updates);
   const found: TargetTasks = { fresh: [], control: [], before: [] };
   for (let slot = 0; slot < job.size; slot += 1) {
     const task = ranAt(job, slot, request.now);
     if (task === undefined || reserved.has(task.update)) continue;
-    const isFresh = updates.size === 0 || updates.has(task.update);
-    found[isFresh ? 'fresh' : 'control'].push(identifierOf(job.name, slot, task.start));
-    if (isFresh) found.before.push(...earlier(job, slot, request, updates));
+    found[isFresh(task.update) ? 'fresh' : 'control'].push(identifierOf(job.name, slot, task.start));
+    if (isFresh(task.update)) found.before.push(...earlier(job, slot, request, updates));
   }
   return { ...found, control: sample(found.control), before: sample(found.before) };
 }
+
+/** Updates that the fleet does not know brought nothing; only when none is given everything is meant. */
+const freshBy =
+  ({ updatedBy }: TargetRequest, updates: ReadonlySet<number>) =>
+  (update: number): boolean =>
+    updatedBy.length === 0 || updates.has(update);
 
 /** What ran in a slot at a time, and which update had brought it. */
 function ranAt(job: Job, slot: number, at: number): { update: number; start: number } | undefined {

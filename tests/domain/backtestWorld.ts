@@ -67,6 +67,7 @@ function statusOf(number: number, deploy: PastRelease['deploy'], id: string, sta
   const revert = { by: deploy.reverted?.by, startedAt: at(15) };
   return {
     id: `kvstore/${number}/deploy`,
+    pushType: 'twine',
     attempt: 1,
     updates: [id],
     phases: [{ units, startedAt: at(0), updatedAt: at(5), bakedAt: reverted ? null : at(15) }],

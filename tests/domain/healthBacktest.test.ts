@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { backtest, type Trial } from '../../domain/health/backtest';
+import { attempt, backtestOf, type Trial } from '../../domain/health/backtest';
 import { plotOf } from '../../domain/health/plot';
 import type { Tick } from '../../domain/health/replay';
-import { betterLimit, limitText } from '../../domain/health/tuning';
+import { betterLimit, criticalLimit, limitText } from '../../domain/health/tuning';
 import { evaluateCheck } from '../../domain/health/evaluate';
 import { healthCheckSchema, type HealthCheck } from '../../domain/spec/health';
 
@@ -33,6 +33,17 @@ function ticks(of: HealthCheck, observed: readonly (number | null)[], reference:
 const trial = (id: string, isBad: boolean | null, seen: readonly Tick[], more: Partial<Trial> = {}): Trial => ({
   ...{ id, isBad, why: 'said so', faultAt: null, cutShort: false, ticks: seen },
   ...more,
+});
+
+const backtest = (of: HealthCheck, trials: readonly Trial[]) =>
+  backtestOf(
+    of,
+    trials.map((one) => attempt(of, one)),
+  );
+
+const known = (of: HealthCheck, isBad: boolean, seen: readonly Tick[]) => ({
+  isBad,
+  critical: criticalLimit(of, seen),
 });
 
 const results = (of: HealthCheck, trials: readonly Trial[]) =>
@@ -86,6 +97,39 @@ test('for is held as a deploy holds it', () => {
   expect(results(errors, trials)).toEqual({ blip: 'passed', bad: 'found' });
 });
 
+test('each bake is judged from its beginning, as a deploy does: what held for long enough only over two is not found', () => {
+  const errors = check({ for: { evaluations: 2 } });
+  const [first, second] = ticks(errors, [0.2, 0.2]) as [Tick, Tick];
+  const bakes = [first, { ...second, updatedAt: first.at }];
+  expect(results(errors, [trial('bad', true, bakes)])).toEqual({ bad: 'false-negative' });
+});
+
+test('bakes that are shorter than the check looks back tell nothing of it', () => {
+  const errors = check();
+  const short = ticks(errors, [0.01]).map((tick) => ({ ...tick, updatedAt: tick.at - MINUTE / 2 }));
+  const { tried, quality } = backtest(errors, [trial('short', true, short)]);
+  expect(tried).toMatchObject([{ result: 'unknown', why: 'no evaluation could tell' }]);
+  expect(quality.falseNegatives).toBe(0);
+});
+
+test('a fault that began after the last evaluation was nothing to be found', () => {
+  const errors = check();
+  const late = { faultAt: START + 10 * MINUTE };
+  const trials = [trial('quiet', true, ticks(errors, [0.01]), late), trial('early', true, ticks(errors, [0.2]), late)];
+  expect(backtest(errors, trials).tried).toMatchObject([
+    { result: 'unknown', why: 'its fault began after the last evaluation' },
+    { result: 'false-positive' },
+  ]);
+});
+
+test('a better limit does not stop a bad version before its fault began', () => {
+  const errors = check();
+  const early = trial('early', true, ticks(errors, [0.1, 0.1, 0.3]), { faultAt: START + 3 * MINUTE });
+  expect(backtest(errors, [early]).better).toEqual({
+    ...{ limit: 0.2, text: 'above: 0.2', falsePositives: 0, falseNegatives: 0 },
+  });
+});
+
 describe('names a limit that would have erred less', () => {
   const cases: [string, object, readonly number[], readonly number[], number | null, string][] = [
     ['a higher one', { threshold: { above: 0.05 } }, [0.06, 0.08], [0.2, 0.3], null, 'above: 0.1'],
@@ -99,8 +143,8 @@ describe('names a limit that would have erred less', () => {
     const of = check({ minSamples: 1, ...fields });
     const of3 = (value: number) => ticks(of, [value, value, value], reference);
     const better = betterLimit(of, [
-      ...good.map((value) => ({ isBad: false, ticks: of3(value) })),
-      ...bad.map((value) => ({ isBad: true, ticks: of3(value) })),
+      ...good.map((value) => known(of, false, of3(value))),
+      ...bad.map((value) => known(of, true, of3(value))),
     ]);
     expect(better).toMatchObject({ falsePositives: 0, falseNegatives: 0 });
     expect(limitText(of, better?.limit ?? NaN)).toBe(expected);
@@ -108,18 +152,27 @@ describe('names a limit that would have erred less', () => {
 
   test('none when the present one is as good as any', () => {
     const of = check();
-    const samples = [
-      { isBad: false, ticks: ticks(of, [0.01]) },
-      { isBad: true, ticks: ticks(of, [0.2]) },
-    ];
+    const samples = [known(of, false, ticks(of, [0.01])), known(of, true, ticks(of, [0.2]))];
     expect(betterLimit(of, samples)).toBeNull();
   });
 
   test('one that stops nothing when all deploys were good', () => {
     const of = check();
-    expect(betterLimit(of, [{ isBad: false, ticks: ticks(of, [0.2]) }])).toEqual({
+    expect(betterLimit(of, [known(of, false, ticks(of, [0.2]))])).toEqual({
       ...{ limit: 0.2, falsePositives: 0, falseNegatives: 0 },
     });
+  });
+
+  test('one that finds all when all deploys were bad', () => {
+    const of = check();
+    const bad = [0.03, 0.04].map((value) => known(of, true, ticks(of, [value])));
+    expect(betterLimit(of, bad)).toEqual({ limit: 0.01, falsePositives: 0, falseNegatives: 0 });
+  });
+
+  test('only one that a pipeline file may say', () => {
+    const of = check({ threshold: { increase: '5%' }, compare: 'control', minSamples: 1 });
+    const fell = (isBad: boolean, value: number) => known(of, isBad, ticks(of, [value], 1));
+    expect(betterLimit(of, [fell(false, 0.5), fell(true, 0.9)])).toBeNull();
   });
 
   test('for ranks a tolerance', () => {
@@ -149,10 +202,7 @@ describe('names a limit that would have erred less', () => {
         },
       ];
     };
-    const better = betterLimit(of, [
-      { isBad: false, ticks: sample(1.2) },
-      { isBad: true, ticks: sample(1.8) },
-    ]);
+    const better = betterLimit(of, [known(of, false, sample(1.2)), known(of, true, sample(1.8))]);
     expect(better).toMatchObject({ falsePositives: 0, falseNegatives: 0 });
     expect(limitText(of, better?.limit ?? NaN)).toBe('tolerance: 0.5');
   });
@@ -171,7 +221,7 @@ describe('names a limit that would have erred less', () => {
         };
         const better = betterLimit(
           of,
-          drawn.map(({ isBad, values: seen }) => ({ isBad, ticks: ticks(of, seen) })),
+          drawn.map(({ isBad, values: seen }) => known(of, isBad, ticks(of, seen))),
         );
         if (better === null) return;
         expect(errorsOf({ ...of, threshold: { above: better.limit } })).toBe(
