@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const versions = async () => Object.fromEntries((await world.jobs()).map((job: JobView) => [job.name, job.versions]));
-const PATIENT = { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '30m' }] };
+const PATIENT = { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '30m' }], healthInterval: '5m' };
 const begin = () => deploying(world, {}, PATIENT);
 
 describe('a frozen deploy', () => {
