@@ -15,14 +15,14 @@ const running = { releases: { supersede: 'running' } } as const;
 
 test('supersede: running. An older deploy ends before its next phase, and the newer one takes over', async () => {
   const phases = [{ name: 'first', scope: 'region:x', amount: 3, bake: '2h' }];
-  await world.apply(kvstore({ phases }, running), CALM);
+  await world.apply(kvstore({ phases, healthInterval: '10m' }, running), CALM);
   await world.release('kvstore', 'kv:2');
   await baking(1);
   await world.release('kvstore', 'kv:3');
   await untilAction(world, 2, 'deploy', ({ blockedBy }) => blockedBy === 'release 1 deploys and was told to make way');
   await world.sleep(HOUR);
   expect((await world.deployStatus('kvstore', 1)).state).toBe('baking');
-  await world.ended('kvstore', 2);
+  await world.ended('kvstore', 2, { stepMs: 10 * MINUTE });
   expect(await endsOf(world, [1, 2])).toEqual(['cancelled (superseded)', 'succeeded']);
   const { phases: done } = await world.deployStatus('kvstore', 1);
   expect(done.map(({ state }) => state)).toEqual(['succeeded', 'waiting']);
@@ -30,11 +30,11 @@ test('supersede: running. An older deploy ends before its next phase, and the ne
 });
 
 test('supersede: running. A deploy in its last phase ends as it would have', async () => {
-  await world.apply(flow({ deploy: deployAction('2h') }, running), CALM);
+  await world.apply(flow({ deploy: deployAction('2h', {}, '10m') }, running), CALM);
   await world.release('kvstore', 'kv:2');
   await baking(1);
   await world.release('kvstore', 'kv:3');
-  await world.ended('kvstore', 2);
+  await world.ended('kvstore', 2, { stepMs: 10 * MINUTE });
   expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
 });
 
