@@ -18,7 +18,7 @@ type CanaryOf = NonNullable<DeployInput['canary']>;
 /** A canary of `kv:<release>` on tasks of each unit. */
 const canary = (release = 2, more: Partial<CanaryOf> = {}, deploy = {}): Promise<LoneDeploy> => {
   const asked = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false, ...more };
-  return deploying(world, { release, action: 'canary', canary: asked }, deploy);
+  return deploying(world, { release, action: 'canary', canary: asked }, { healthInterval: '5m', ...deploy });
 };
 const isBaking = (deploy: LoneDeploy) => deploy.reaches(({ phases }) => Boolean(phases[0]?.bakeUntil));
 const isKept = (deploy: LoneDeploy) =>
