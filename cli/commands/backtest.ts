@@ -1,10 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { pastDeploys, type PastDeploys } from '../../client/pastDeploys';
 import { conveyorError } from '../../domain/errors';
-import { plotOf } from '../../domain/health/plot';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { HealthCheck } from '../../domain/spec/health';
@@ -13,10 +11,12 @@ import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
 import { loadRegistry } from '../../sdk/registry';
+import { EXIT } from '../exit';
 import { withClient } from '../io';
 import { liveRegion } from '../live';
 import { emit, note } from '../output';
 import { readText, requirePipelineFile } from '../pipelineFile';
+import { plotDirectory, writePlots } from '../plots';
 import { backtestText, type ActionBacktest, type BacktestReport } from '../render/backtest';
 import { durationOption, examples, type Call, type Register } from './command';
 
@@ -53,7 +53,9 @@ export const backtest: Register = (parent, cli) => {
         const sinceMs = io.now() - (durationOption('--since', options.since) ?? 0);
         const labels = options.labels === undefined ? [] : readLabels(options.labels);
         const actions = chosenChecks(spec, options.check);
+        if (options.plot !== undefined) plotDirectory(options.plot);
         const tried = await tryAll(call, spec, actions, sinceMs, labels);
+        if (tried === 'interrupted') return EXIT.interrupted;
         const plots = options.plot === undefined ? [] : writePlots(options.plot, tried);
         const report: BacktestReport = { pipeline: spec.pipeline, since: formatTime(sinceMs), actions: tried, plots };
         emit(io, output, report, {
@@ -91,13 +93,14 @@ function chosenChecks(spec: PipelineSpec, wanted: readonly string[] | undefined)
     .filter(({ checks }) => checks.length > 0);
 }
 
+/** Asks for nothing more once a person presses Ctrl-C. */
 async function tryAll(
   { io, connect }: Call<Options>,
   spec: PipelineSpec,
   chosen: readonly Chosen[],
   sinceMs: number,
   labels: readonly Label[],
-): Promise<ActionBacktest[]> {
+): Promise<ActionBacktest[] | 'interrupted'> {
   const registry = loadRegistry(undefined, io.env);
   const pasts = await withClient(io, connect, async (client) => {
     const found: (Chosen & PastDeploys)[] = [];
@@ -105,6 +108,7 @@ async function tryAll(
     return found;
   });
   warnOfUnused(labels, pasts, (text) => note(io, text));
+  const signal = io.interrupted();
   const screen = io.stderr.isTTY ? liveRegion(io.stderr) : undefined;
   try {
     const tried: ActionBacktest[] = [];
@@ -115,12 +119,17 @@ async function tryAll(
       lost,
     } of pasts) {
       const ask = (deploy: (typeof deploys)[number]) =>
-        pastTicks(deploy, checks, registry.find('push-type', deploy.pushType));
+        pastTicks(deploy, checks, registry.find('push-type', deploy.pushType), { signal });
       const onProgress = (done: number): void =>
         screen?.draw(`tried on ${done} of ${deploys.length} deploys of ${spec.pipeline}/…/${name}`);
-      tried.push({ action: name, lost, checks: await backtestChecks({ checks, deploys, labels, ask, onProgress }) });
+      onProgress(0);
+      const backtests = await backtestChecks({ checks, deploys, labels, ask, onProgress });
+      tried.push({ action: name, deploys: deploys.length, lost, checks: backtests });
     }
     return tried;
+  } catch (error) {
+    if (signal.aborted) return 'interrupted';
+    throw error;
   } finally {
     screen?.end();
   }
@@ -158,16 +167,4 @@ function parseFile(file: string): unknown {
     if (!(error instanceof Error) || error.name === 'ConveyorError') throw error;
     throw conveyorError('file-unreadable', { file, detail: error.message.split('\n')[0] ?? '' });
   }
-}
-
-/** One file a check; what a check is called may be no name of a file. */
-function writePlots(directory: string, actions: readonly ActionBacktest[]): string[] {
-  mkdirSync(directory, { recursive: true });
-  return actions.flatMap(({ action, checks }) =>
-    checks.map((one) => {
-      const file = join(directory, `${action}-${one.check.replace(/[^\w.-]+/g, '-')}.svg`);
-      writeFileSync(file, plotOf(one));
-      return file;
-    }),
-  );
 }

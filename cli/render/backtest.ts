@@ -8,6 +8,8 @@ import { clock, shareWords } from './words';
 export interface ActionBacktest {
   readonly action: string;
   readonly checks: readonly Backtest[];
+  /** How many were tried; recordings come on top. */
+  readonly deploys: number;
   /** Deploys of which Temporal keeps nothing any more. */
   readonly lost: readonly string[];
 }
@@ -36,9 +38,13 @@ export function backtestText({ pipeline, since, actions, plots }: BacktestReport
   ].join('\n');
 }
 
-function actionLines(pipeline: string, since: string, { action, checks, lost }: ActionBacktest, view: View): string[] {
+function actionLines(
+  pipeline: string,
+  since: string,
+  { action, checks, deploys, lost }: ActionBacktest,
+  view: View,
+): string[] {
   const colors = paint(view.color);
-  const tried = checks[0]?.tried.length ?? 0;
   const rows = checks.map(({ check, quality, tried: each }) => {
     const { falsePositives, trueNegatives, falseNegatives, truePositives, delayMs } = quality;
     const aside = each.filter(({ result }) => result === 'unknown' || result === 'cut-short').length;
@@ -52,7 +58,7 @@ function actionLines(pipeline: string, since: string, { action, checks, lost }: 
   });
   const heading = ['CHECK', 'FALSE POSITIVES', 'FALSE NEGATIVES', 'FOUND AFTER', 'NOT COUNTED'];
   return [
-    `${colors.bold(`${pipeline}, ${action}`)}: ${plural(tried, 'deploy')} since ${clock(since, view)}`,
+    `${colors.bold(`${pipeline}, ${action}`)}: ${plural(deploys, 'deploy')} since ${clock(since, view)}`,
     ...(lost.length === 0
       ? []
       : [colors.yellow(`${plural(lost.length, 'deploy')} more, which Temporal does not keep any more`)]),

@@ -73,7 +73,9 @@ function scalesOf(evaluations: readonly Replayed[]) {
   const values = evaluations.flatMap(({ observed, reference, threshold }) =>
     [observed, reference, threshold].filter((value) => value !== null),
   );
-  const [least, most] = [Math.min(...values), Math.max(...values)];
+  // Too many for the arguments of one call.
+  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const [low, high] = values.length === 0 ? [0, 1] : least === most ? [least - 1, most + 1] : [least, most];
   const [from, until] = [evaluations[0]?.at ?? 0, evaluations.at(-1)?.at ?? 0];
   const x = (at: number): number => round(LEFT + ((WIDTH - LEFT - RIGHT) * (at - from)) / Math.max(1, until - from));

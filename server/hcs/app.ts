@@ -12,7 +12,7 @@ export interface HealthServiceOptions {
   readonly sources: readonly SourceRef[];
   /** ms of a clock; only differences matter. */
   readonly now: () => number;
-  /** When given, `evaluate` needs it as a bearer token. */
+  /** When given, `evaluate` and `backtest` need it as a bearer token. */
   readonly token?: string;
   readonly past: PastAccess;
   /** Reaches data sources that speak the protocol; the network by default. */

@@ -38,11 +38,12 @@ const write = (name: string, text: string): string => {
   return join(directory, name);
 };
 
-const backtest = (...argv: string[]): Promise<Ran> =>
-  run(['health', 'backtest', join(directory, 'pipeline.yaml'), '--since', '9000d', ...argv], {
-    client,
-    env: { CONVEYOR_CONFIG: join(directory, 'conveyor.config.yaml') },
-  });
+const backtestOf = (...argv: string[]) => [
+  ...['health', 'backtest', join(directory, 'pipeline.yaml'), '--since', '9000d'],
+  ...argv,
+];
+const world = () => ({ client, env: { CONVEYOR_CONFIG: join(directory, 'conveyor.config.yaml') } });
+const backtest = (...argv: string[]): Promise<Ran> => run(backtestOf(...argv), world());
 
 test('says of each check how often it erred, how fast it was, and which limit would have erred less', async () => {
   const { code, out, err } = await backtest();
@@ -79,6 +80,35 @@ test('plots are SVG files, one a check', async () => {
   expect(out).toContain(`plot: ${join(plots, 'deploy-errors.svg')}`);
 });
 
+test('checks whose names come to the same file have plots of their own', async () => {
+  const twins = BACKTEST_PIPELINE.replace('name: errors,', 'name: c p u,').replace('name: cpu,', 'name: c/p/u,');
+  const plots = join(directory, 'twins');
+  const { code } = await run(
+    ['health', 'backtest', write('twins.yaml', twins), '--since', '9000d', '--plot', plots],
+    world(),
+  );
+  expect(code).toBe(0);
+  expect(readdirSync(plots)).toEqual(['deploy-c-p-u-2.svg', 'deploy-c-p-u.svg']);
+  expect(readFileSync(join(plots, 'deploy-c-p-u.svg'), 'utf8')).toContain('c p u on 3 past deploys');
+});
+
+test('a directory that cannot be written is refused before anything is tried', async () => {
+  const asked: string[] = [];
+  const watched = { ...client, history: (pipeline: string) => (asked.push(pipeline), client.history(pipeline)) };
+  const plots = join(write('a-file', ''), 'plots');
+  const { code, err } = await run(backtestOf('--plot', plots), { ...world(), client: watched });
+  expect(code).toBe(2);
+  expect(err).toContain(`cannot write ${plots}`);
+  expect(asked).toEqual([]);
+});
+
+test('Ctrl-C ends it as any command, and gives the cursor back', async () => {
+  const ran = await run(backtestOf(), { ...world(), isTTY: true, interruptAtMs: 0 });
+  expect(ran.code).toBe(130);
+  expect(ran.out).toBe('');
+  expect(ran.err).toMatch(/\u001b\[\?25h$/);
+});
+
 test('labels say what the fate of a deploy does not, and bring recordings', async () => {
   const point = (minute: number): [number, number] => [START + minute * 60_000, 0.3];
   const side = { tasks: 1, series: [{ labels: {}, points: Array.from({ length: 20 }, (_, minute) => point(minute)) }] };
@@ -93,6 +123,7 @@ test('labels say what the fate of a deploy does not, and bring recordings', asyn
   );
   const { out, err } = await backtest('--labels', labels, '-o', 'wide');
   expect(out).toMatch(/^kvstore\/3\/deploy +errors +✔ found +3m +it lost orders/m);
+  expect(out).toContain('kvstore, deploy: 3 deploys since');
   expect(out).toMatch(/^leak of last winter +errors +✔ found +3m +labelled/m);
   expect(err).toBe('warning: labels of deploys that are not among those tried: kvstore/99/deploy\n');
 });

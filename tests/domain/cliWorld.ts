@@ -28,6 +28,9 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
   const written = { out: '', err: '' };
   const connections: object[] = [];
   const interrupt = new AbortController();
+  const press = (): void => {
+    if (world.interruptAtMs !== undefined && now - NOW >= world.interruptAtMs) interrupt.abort('SIGINT');
+  };
   const screen = (key: 'out' | 'err'): Io['stdout'] => ({
     write: (text) => void (written[key] += text),
     isTTY: world.isTTY ?? false,
@@ -43,9 +46,12 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
     sleep: async (ms) => {
       await turn();
       now += ms;
-      if (world.interruptAtMs !== undefined && now - NOW >= world.interruptAtMs) interrupt.abort('SIGINT');
+      press();
     },
-    interrupted: () => interrupt.signal,
+    interrupted: () => {
+      press();
+      return interrupt.signal;
+    },
     ask: () => Promise.resolve(world.answer ?? ''),
     canAsk: world.answer !== undefined,
     connect: (options) => {

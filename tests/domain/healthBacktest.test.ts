@@ -248,3 +248,10 @@ test('the plot tells of each deploy what was seen, what the check made of it, an
     expect(plot.match(new RegExp(`<${tag}[ >]`, 'g'))?.length).toBe(plot.match(new RegExp(`</${tag}>`, 'g'))?.length);
   expect(plot).not.toMatch(/NaN|undefined|Infinity/);
 });
+
+test('a deploy of a hundred phases that baked for long has a plot as well', () => {
+  const errors = check();
+  const { tried, ...rest } = backtest(errors, [trial('long', false, ticks(errors, [0.01, 0.2]))]);
+  const long = tried.map((one) => ({ ...one, evaluations: Array(100_000).fill(one.evaluations[0]) as [] }));
+  expect(plotOf({ ...rest, tried: long }).match(/<circle/g)).toHaveLength(100_000 + 4);
+});

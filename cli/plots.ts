@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { conveyorError } from '../domain/errors';
+import type { Backtest } from '../domain/health/backtest';
+import { plotOf } from '../domain/health/plot';
+import type { ActionBacktest } from './render/backtest';
+
+const LONGEST_NAME = 100;
+
+/** Makes the directory, so that whoever may not write there learns it before anything is tried. @throws usage */
+export const plotDirectory = (directory: string): void =>
+  writing(directory, () => mkdirSync(directory, { recursive: true }));
+
+/** One file a check; what a check is called may be no name of a file, and two may come to the same one. */
+export function writePlots(directory: string, actions: readonly ActionBacktest[]): string[] {
+  const files = new Map<string, Backtest>();
+  for (const { action, checks } of actions)
+    for (const one of checks) {
+      const stem = `${action}-${one.check.replace(/[^\w.-]+/g, '-')}`.slice(0, LONGEST_NAME);
+      let file = `${stem}.svg`;
+      for (let nth = 2; files.has(file); nth += 1) file = `${stem}-${nth}.svg`;
+      files.set(file, one);
+    }
+  return [...files].map(([name, one]) => {
+    const file = join(directory, name);
+    writing(file, () => writeFileSync(file, plotOf(one)));
+    return file;
+  });
+}
+
+/** @throws usage where the file system does not let it. */
+function writing(file: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw conveyorError('usage', {
+      text: `cannot write ${file}: ${detail}`,
+      hint: 'give --plot a directory that you may write to',
+    });
+  }
+}
