@@ -69,10 +69,11 @@ function roundWithin(low: number, high: number): number {
 const MOST_DIGITS = 15;
 
 /**
- * The limit from which on a deploy with these evaluations of the check is no longer found; minus infinity when it is found at none.
- * A lower limit never finds less, so halving is enough.
+ * The limit from which on a deploy with these evaluations of the check is no longer found: minus infinity when it is found at none,
+ * infinity when at all, as where `zeroBaseline` decides. A lower limit never finds less, so halving is enough.
  */
 export function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): number {
+  if (isFound(check, ticks, Infinity)) return Infinity;
   const distances = new Set(ticks.flatMap(({ response }) => evidenceIn(response)).map((each) => distance(check, each)));
   const sorted = [...distances].filter((each) => each !== undefined).sort((a, b) => a - b);
   let [found, missed] = [-1, sorted.length];
@@ -125,7 +126,8 @@ function distance(check: HealthCheck, { observed, reference, threshold, test }: 
   }
   const change = rises ? observed - reference : reference - observed;
   if ('absolute' in allowed) return change;
-  return reference === 0 ? undefined : (change / Math.abs(reference)) * 100;
+  if (reference === 0) return check.zeroBaseline === 'absolute' ? change * 100 : undefined;
+  return (change / Math.abs(reference)) * 100;
 }
 
 /** No change of less than nothing can be written. */

@@ -207,29 +207,54 @@ describe('names a limit that would have erred less', () => {
     expect(limitText(of, better?.limit ?? NaN)).toBe('tolerance: 0.5');
   });
 
-  test('whatever was seen, the limit really errs as little as it says, and less than the present one', () => {
-    const values = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 });
-    const samples = fc.array(fc.record({ isBad: fc.boolean(), values }), { minLength: 1, maxLength: 8 });
+  test('what is unhealthy whatever the limit is found with every limit', () => {
+    const of = check({ threshold: { increase: '5%' }, compare: 'control', zeroBaseline: 'unhealthy', minSamples: 1 });
+    const [bad, good] = [known(of, true, ticks(of, [5], 0)), known(of, false, ticks(of, [1.25], 1))];
+    expect(betterLimit(of, [bad])).toBeNull();
+    expect(betterLimit(of, [bad, good])).toEqual({ limit: 25, falsePositives: 0, falseNegatives: 0 });
+  });
+
+  const kinds: [string, object, (limit: number) => object][] = [
+    ['a limit', { threshold: { above: 0.5 } }, (limit) => ({ above: limit })],
+    ['a lower limit', { threshold: { below: 0.5 } }, (limit) => ({ below: limit })],
+    ['a rise in percent', { threshold: { increase: '50%' } }, (limit) => ({ increase: { percent: limit } })],
+    ['a fall in percent', { threshold: { decrease: '50%' } }, (limit) => ({ decrease: { percent: limit } })],
+    ['a rise', { threshold: { increase: 0.2 } }, (limit) => ({ increase: limit })],
+    [
+      'a rise from zero',
+      { threshold: { increase: '50%' }, zeroBaseline: 'unhealthy' },
+      (limit) => ({ increase: { percent: limit } }),
+    ],
+    [
+      'a rise from zero that has a size',
+      { threshold: { increase: '50%' }, zeroBaseline: 'absolute' },
+      (limit) => ({ increase: { percent: limit } }),
+    ],
+  ];
+  test.each(kinds)('of %s, and it really errs as little as it says, whatever was seen', (_, fields, written) => {
+    const values = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 3 });
+    const reference = fc.oneof(fc.constant(0), fc.double({ min: -1, max: 1, noNaN: true }));
+    const samples = fc.array(fc.record({ isBad: fc.boolean(), values, reference }), { minLength: 1, maxLength: 5 });
     const hold = fc.constantFrom(undefined, { evaluations: 2 });
     fc.assert(
       fc.property(samples, hold, (drawn, held) => {
-        const of = check({ threshold: { above: 0.5 }, ...(held ? { for: held } : {}) });
-        const errorsOf = (tried: HealthCheck) => {
-          const trials = drawn.map(({ isBad, values: seen }, nth) => trial(String(nth), isBad, ticks(tried, seen)));
-          const { falsePositives, falseNegatives } = backtest(tried, trials).quality;
-          return falsePositives + falseNegatives;
-        };
-        const better = betterLimit(
-          of,
-          drawn.map(({ isBad, values: seen }) => known(of, isBad, ticks(of, seen))),
-        );
-        if (better === null) return;
-        expect(errorsOf({ ...of, threshold: { above: better.limit } })).toBe(
-          better.falsePositives + better.falseNegatives,
-        );
-        expect(better.falsePositives + better.falseNegatives).toBeLessThan(errorsOf(of));
+        const compare = JSON.stringify(fields).includes('crease') ? { compare: 'control' } : {};
+        const of = check({ ...fields, ...compare, minSamples: 1, ...(held ? { for: held } : {}) });
+        const triedWith = (tried: HealthCheck) =>
+          backtest(
+            tried,
+            drawn.map((one, nth) => trial(String(nth), one.isBad, ticks(tried, one.values, one.reference))),
+          );
+        const errorsOf = ({ quality }: ReturnType<typeof backtest>) => [quality.falsePositives, quality.falseNegatives];
+        const present = triedWith(of);
+        if (present.better === null) return;
+        const { limit, falsePositives, falseNegatives } = present.better;
+        const better = triedWith(check({ ...of, threshold: written(limit) }));
+        expect(errorsOf(better)).toEqual([falsePositives, falseNegatives]);
+        const [positives = 0, negatives = 0] = errorsOf(present);
+        expect(falsePositives + falseNegatives).toBeLessThan(positives + negatives);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });
