@@ -222,12 +222,23 @@ export class VirtualWorld {
     release: number,
     limits: { stepMs?: number; withinMs?: number } = {},
   ): Promise<ReleaseStatus> {
-    await this.until(
-      `release ${release} ended`,
-      async () => !(await this.pipelineStatus(pipeline)).active.includes(release),
-      limits,
-    );
+    const isOver = async () => !(await this.pipelineStatus(pipeline)).active.includes(release);
+    try {
+      await this.until(`release ${release} ended`, isOver, limits);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}; ${await this.standing(pipeline, release)}`, { cause: error });
+    }
     return this.releaseStatus(pipeline, release);
+  }
+
+  /** What a release is at, in words. */
+  private async standing(pipeline: string, release: number): Promise<string> {
+    const { actions } = await this.releaseStatus(pipeline, release);
+    const lines = actions.map(async ({ name, state, blockedBy, message, deploy }) => {
+      const { summary } = deploy ? await this.deployStatus(pipeline, release, name) : { summary: blockedBy ?? message };
+      return `${name} is ${state}: ${summary ?? ''}`;
+    });
+    return (await Promise.all(lines)).join('; ');
   }
 
   /** Lets time pass until a deploy is in a state. */
