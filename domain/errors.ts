@@ -114,7 +114,7 @@ export const ERRORS = {
   }),
   'extension-unavailable': entry<{ service: string; method: string; detail: string }>({
     message: ({ service, method, detail }) => `${service} did not answer ${method}: ${detail}`,
-    hint: () => 'it is tried again by itself; nothing is lost meanwhile',
+    hint: () => 'a deploy tries it again by itself; nothing is lost meanwhile',
     retryable: true,
     exit: 1,
   }),

@@ -75,8 +75,8 @@ function betterLines({ checks }: ActionBacktest): string[] {
     const { falsePositives, falseNegatives, truePositives, trueNegatives } = quality;
     const errors = falsePositives + falseNegatives;
     const counted = errors + truePositives + trueNegatives;
-    const left = `${better.falsePositives + better.falseNegatives} times instead of ${errors}`;
-    const doubt = counted < FEW ? `; ${plural(counted, 'deploy')} prove little` : ` on ${counted} deploys`;
+    const left = `${plural(better.falsePositives + better.falseNegatives, 'time')} instead of ${errors}`;
+    const doubt = counted < FEW ? `; ${plural(counted, 'deploy')} ${counted === 1 ? 'proves' : 'prove'} little` : ` on ${counted} deploys`;
     return [`${check} with ${better.text} would have erred ${left}${doubt}`];
   });
 }

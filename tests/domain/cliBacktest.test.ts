@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BACKTEST_PIPELINE, backtestWorld } from './backtestWorld';
+import { NOW } from './cliSamples';
 import { run, type Ran } from './cliWorld';
 import { letPass, revertedBy, through } from './historyRows';
 import { START } from './simulatorFleet';
@@ -64,6 +65,13 @@ test('wide lists every deploy, with what the check said of it', async () => {
     /^kvstore\/1\/deploy +errors +✔ passed +– +succeeded +errors is 0\.00\d+, within the limit of 0\.05/m,
   );
   expect(out).not.toContain('cpu');
+});
+
+test('of one deploy that counts it is said that it proves little', async () => {
+  const labels = write('one.yaml', '- { deploy: kvstore/3/deploy, bad: false }');
+  const since = ['--since', `${Math.round((NOW - START) / 60_000) - 50}m`, '--check', 'errors'];
+  const { out } = await backtest(...since, '--labels', labels);
+  expect(out).toMatch(/^errors with above: 0\.08\d+ would have erred 0 times instead of 1; 1 deploy proves little$/m);
 });
 
 test('json has every evaluation', async () => {
