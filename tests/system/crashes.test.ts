@@ -85,7 +85,9 @@ describe('a worker that is killed changes neither the end nor the effects', () =
 });
 
 test('a command that was acknowledged before the worker was killed is obeyed after it', async () => {
-  const shop = await given(stack, SLOW);
+  // Longer than a command takes on a busy machine.
+  const phases = [{ name: 'first', scope: 'region:x', amount: 3, bake: '8s' }];
+  const shop = await given(stack, { ...SLOW, deploy: { ...SLOW.deploy, phases } });
   await shop.ships(2);
   await shop.isIn(1, 'baking');
   const pause = stack.conveyor(['pause', `${shop.name}/1`, '--reason', 'to look at it']);
