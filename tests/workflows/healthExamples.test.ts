@@ -11,6 +11,9 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+/** Updates are looked at as often as health is, which is what these stories are about. */
+const SELDOM = { trackIntervalMs: MINUTE, progressIntervalMs: MINUTE };
+
 const verdictsOf = ({ health }: DeployStatus): Record<string, string> =>
   Object.fromEntries(health.map(({ check, verdict }) => [check, verdict]));
 
@@ -24,7 +27,7 @@ describe('examples/health/thresholds.yaml', () => {
 
   async function deployed(behaviour: object): Promise<string> {
     await world.describeVersion('ranking:12', behaviour);
-    return released(world, FILE, 'executable', 'ranking:12');
+    return released(world, FILE, 'executable', 'ranking:12', SELDOM);
   }
 
   test.each([
@@ -32,7 +35,7 @@ describe('examples/health/thresholds.yaml', () => {
     ['beyond all limits is caught by all three', { cpuFactor: 4 }, ['unhealthy', 'unhealthy', 'unhealthy']],
   ])('a bug that needs CPU %s, and reverted', async (_title, behaviour, [busy, others, before]) => {
     const pipeline = await deployed(behaviour);
-    await world.ended(pipeline, 1);
+    await world.ended(pipeline, 1, { stepMs: 5 * MINUTE });
     const deploy = await world.deployStatus(pipeline, 1);
     expect(deploy).toMatchObject({ outcome: 'reverted', revert: { by: 'health' } });
     expect(verdictsOf(deploy)).toEqual({
@@ -58,7 +61,7 @@ describe('examples/health/thresholds.yaml', () => {
     await world.command(workflowId, 'resume');
     await world.reaches(pipeline, 1, ({ phases }) => phases[0]?.state === 'succeeded');
     await world.control('DELETE', `/control/faults/${id}`);
-    expect(await world.ended(pipeline, 1)).toMatchObject({ state: 'succeeded' });
+    expect(await world.ended(pipeline, 1, { stepMs: 5 * MINUTE })).toMatchObject({ state: 'succeeded' });
   });
 
   test('a bug under a load spike is a bug: the new version needs more than the others do at that time', async () => {
@@ -70,7 +73,7 @@ describe('examples/health/thresholds.yaml', () => {
     expect(others).toMatchObject({ verdict: 'unhealthy', reason: expect.stringContaining('tasks not yet updated') });
     // As many tasks are down as the budget allows, so that the revert waits for them.
     await world.control('DELETE', `/control/faults/${id}`);
-    await world.ended(pipeline, 1);
+    await world.ended(pipeline, 1, { stepMs: 5 * MINUTE });
     expect(await world.deployStatus(pipeline, 1)).toMatchObject({ outcome: 'reverted', revert: { by: 'health' } });
   });
 
@@ -84,14 +87,14 @@ describe('examples/health/thresholds.yaml', () => {
     const { summary } = await world.reaches(pipeline, 1, ({ state }) => state === 'reverting', { withinMs: HOUR });
     expect(summary).toContain('busier-than-others is');
     await world.control('DELETE', `/control/faults/${id}`);
-    await world.ended(pipeline, 1);
+    await world.ended(pipeline, 1, { stepMs: 5 * MINUTE });
     expect(await versions()).toEqual({ 'ranking:11': 24 });
   });
 });
 
 describe('examples/health/regions.yaml', () => {
   const REGIONS = ['a', 'b', 'c', 'd'];
-  const start = () => released(world, 'health/regions.yaml', 'executable', 'functions:12');
+  const start = () => released(world, 'health/regions.yaml', 'executable', 'functions:12', SELDOM);
   const bad = (behaviour: object) => world.describeVersion('functions:12', behaviour);
   const hasPaused = ({ pausedGroups = [] }: DeployStatus): boolean => pausedGroups.length > 0;
 
@@ -108,17 +111,18 @@ describe('examples/health/regions.yaml', () => {
     const pipeline = await start();
     const { pausedGroups } = await world.reaches(pipeline, 1, hasPaused);
     expect(pausedGroups).toMatchObject([{ group: 'region:b', reason: expect.stringMatching(/^error(s|-logs) is /) }]);
-    await world.sleep(30 * MINUTE);
+    await world.sleep(15 * MINUTE);
     const [a, b, c, d] = await updated();
     expect([a, b! < 6, c, d]).toEqual([6, true, 6, 6]);
     await bad({});
-    expect(await world.ended(pipeline, 1)).toMatchObject({ state: 'succeeded' });
+    expect(await world.ended(pipeline, 1, { stepMs: 5 * MINUTE })).toMatchObject({ state: 'succeeded' });
     expect(await updated()).toEqual([12, 12, 12, 12]);
   });
 
   test('so is one whose tasks go away', async () => {
     const pipeline = await start();
-    await world.reaches(pipeline, 1, ({ phases, state }) => phases[1]?.state === 'running' && state === 'baking');
+    const isLast = ({ phases, state }: DeployStatus) => phases[1]?.state === 'running' && state === 'baking';
+    await world.reaches(pipeline, 1, isLast);
     await bad({ crashOnStart: true, onlyRegion: 'c' });
     await world.control('POST', '/control/jobs/functions-c/restart', { slots: [0, 1, 2] });
     const { pausedGroups } = await world.reaches(pipeline, 1, hasPaused);
@@ -126,13 +130,13 @@ describe('examples/health/regions.yaml', () => {
       { group: 'region:c', reason: expect.stringMatching(/^crashes is \d+, \d+ above 0 /) },
     ]);
     await bad({});
-    expect(await world.ended(pipeline, 1)).toMatchObject({ state: 'succeeded' });
+    expect(await world.ended(pipeline, 1, { stepMs: 5 * MINUTE })).toMatchObject({ state: 'succeeded' });
   });
 
   test('more regions than one, and all of them go back', async () => {
     await bad({ errorRatio: 0.2 });
     const pipeline = await start();
-    await world.ended(pipeline, 1);
+    await world.ended(pipeline, 1, { stepMs: 5 * MINUTE });
     const { outcome, summary } = await world.deployStatus(pipeline, 1);
     expect(outcome).toBe('reverted');
     expect(summary).toMatch(/[2-4] groups to pause \(region:.*\), 1 may be: error(s|-logs) is /);
