@@ -76,7 +76,10 @@ function betterLines({ checks }: ActionBacktest): string[] {
     const errors = falsePositives + falseNegatives;
     const counted = errors + truePositives + trueNegatives;
     const left = `${plural(better.falsePositives + better.falseNegatives, 'time')} instead of ${errors}`;
-    const doubt = counted < FEW ? `; ${plural(counted, 'deploy')} ${counted === 1 ? 'proves' : 'prove'} little` : ` on ${counted} deploys`;
+    const doubt =
+      counted < FEW
+        ? `; ${plural(counted, 'deploy')} ${counted === 1 ? 'proves' : 'prove'} little`
+        : ` on ${counted} deploys`;
     return [`${check} with ${better.text} would have erred ${left}${doubt}`];
   });
 }
