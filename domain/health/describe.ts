@@ -20,6 +20,7 @@ export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy 
     `over ${formatDuration(lookbackOf(check, healthInterval))}`,
     check.scope === 'deploy' ? 'of all units together' : '',
     check.minSamples === undefined ? '' : `of ${plural(check.minSamples, 'sample')} or more`,
+    check.reporting === undefined ? '' : `${check.reporting} of the tasks reporting`,
     typeof check.method === 'object'
       ? `${formatValue(check.method['mann-whitney'].confidence * 100)}% sure by ranks`
       : '',

@@ -12,8 +12,8 @@ describe('a check in words is whole, whatever was left to defaults or to a ready
   test.each<[Source, string]>([
     [{ name: 'plain', metric: 'm', threshold: { below: 9 }, reduce: 'min' }, 'min of m below 9, over 1m: revert'],
     [
-      ready('rpc-errors', { for: { evaluations: 3 } }),
-      'mean of rpc.error_ratio (average of 3m) above 0.05, over 3m, of 3 samples or more, 3 times in a row: revert',
+      ready('rpc-errors', { for: { evaluations: 3 }, reporting: '99%' }),
+      'mean of rpc.error_ratio (average of 3m) above 0.05, over 3m, of 3 samples or more, 99% of the tasks reporting, 3 times in a row: revert',
     ],
     [
       ready('rpc-latency', { onUnhealthy: 'ignore', for: '5m' }),
