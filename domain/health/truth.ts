@@ -76,6 +76,8 @@ function lastingOf({ row, deploy }: Deployed, rows: readonly HistoryRow[], overr
   const next = nextOf({ row, deploy }, rows);
   if (next?.row.trigger.kind === 'emergency' && next.deploy.version !== deploy.version)
     return { kind: 'bad', why: `replaced by the emergency ${next.row.id} of ${next.row.trigger.actor}`, foundBy };
+  const elsewhere = row.deploys.find(({ action, reverted }) => action !== deploy.action && reverted?.bad);
+  if (elsewhere) return unknown(`succeeded, but ${elsewhere.action} of the same release was reverted`);
   const [first] = overridden;
   if (first === undefined) return { kind: 'good', why: 'succeeded', foundBy: null };
   const checks = overridden.length === 1 ? first.check : plural(overridden.length, 'check');

@@ -21,7 +21,8 @@ export interface BacktestRequest {
 
 /**
  * Tries each check on past deploys and on what is labelled; one answer a check, in their order. A deploy whose evaluations its push
- * type refuses, as where a unit is gone, or whose push type is gone, is not counted; where that is so of all, and whatever else `ask` throws, is thrown.
+ * type refuses, as where a unit is gone, or whose push type is gone, is not counted; where that is so of all, and whatever else
+ * `ask` throws, is thrown.
  */
 export async function backtestChecks({
   checks,

@@ -66,6 +66,11 @@ const rows: readonly (readonly [title: string, history: readonly HistoryRow[], s
     ['good', null, 'succeeded'],
   ],
   [
+    'one that came through where another action of its release was reverted is left open: it brought the same version',
+    [first(through('13'), revertedBy('health', '13', { action: 'other' }))],
+    ['unknown', null, 'succeeded, but other of the same release was reverted'],
+  ],
+  [
     'one whose anomalies a person let pass, and that came through, is good',
     [first(through('13', letPass('errors')))],
     ['good', null, 'succeeded after user:ana let errors pass'],
