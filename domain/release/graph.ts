@@ -28,6 +28,24 @@ export const dependencies = (actions: Actions): Edges => graphOf(actions).edges;
 export const sourceOf = (actions: Actions, consumer: string, artifact: string): Source =>
   nearest(actions, graphOf(actions).above, consumer, artifact);
 
+/**
+ * The actions that an artifact is passed through when they make none of it, nearest first, and where that leads: a producer
+ * that is skipped passes on what it would have got itself.
+ */
+export function passagesOf(
+  actions: Actions,
+  consumer: string,
+  artifact: string,
+): { readonly through: readonly string[]; readonly end: Exclude<Source, { kind: 'action' }> } {
+  const through: string[] = [];
+  for (let source = sourceOf(actions, consumer, artifact); ; source = sourceOf(actions, source.action, artifact)) {
+    if (source.kind !== 'action') return { through, end: source };
+    // Only in a cycle, which lint rejects.
+    if (through.includes(source.action)) return { through, end: { kind: 'outside' } };
+    through.push(source.action);
+  }
+}
+
 /** Everything that comes before an action; itself only when it is part of a cycle, which lint rejects. */
 export function ancestors(edges: Edges, name: string): ReadonlySet<string> {
   const found = new Set<string>();

@@ -192,6 +192,18 @@ describe('an artifact', () => {
     ['produced twice comes from the nearest', rebuilt(['rebuild']), []],
     ['produced twice by nobody before it', rebuilt([]), ['ambiguous-artifact']],
     [
+      'passed on by one that may make none, from two of which neither is the nearest',
+      {
+        actions: {
+          one: build({ outputs: ['exe'] }),
+          two: build({ outputs: ['exe'] }),
+          mend: build({ needs: ['one', 'two'], outputs: ['exe'], runIf: 'failure' }),
+          ship: build({ needs: ['mend'], inputs: ['exe'], runIf: 'always' }),
+        },
+      },
+      ['ambiguous-artifact'],
+    ],
+    [
       'may be brought and produced again',
       {
         artifacts: { exe: { finder: 'manual' } },

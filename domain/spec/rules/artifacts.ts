@@ -1,5 +1,5 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
-import { sourceOf } from '../../release/graph';
+import { passagesOf, sourceOf } from '../../release/graph';
 import type { Rule } from '../lint';
 import type { ActionSpec } from '../pipeline';
 import { errorAt, nearest, suggest, warningAt } from '../problem';
@@ -17,12 +17,13 @@ const inputs: Rule = (spec) =>
         const message = `nothing brings or produces ${input}`;
         return [errorAt(path, 'unknown-artifact', message, suggest(input, known))];
       }
-      if (source.kind !== 'ambiguous') return [];
-      const producers = source.actions.join(' and ');
-      const hint = `order them with needs, so that one of them comes last before ${name}`;
-      return [
-        errorAt(path, 'ambiguous-artifact', `${input} comes from ${producers}, and neither is the nearest`, hint),
-      ];
+      const { through, end } = passagesOf(spec.actions, name, input);
+      if (end.kind !== 'ambiguous') return [];
+      const last = through.at(-1);
+      const producers = `${end.actions.join(' and ')}, and neither is the nearest`;
+      const from = last === undefined ? producers : `${last}, and where that makes none from ${producers}`;
+      const hint = `order them with needs, so that one of them comes last before ${last ?? name}`;
+      return [errorAt(path, 'ambiguous-artifact', `${input} comes from ${from}`, hint)];
     }),
   );
 
