@@ -28,6 +28,7 @@ module.exports = {
       ...common,
       displayName: 'virtual time',
       testMatch: folders(VIRTUAL),
+      testEnvironment: '<rootDir>/tests/setup/virtualEnvironment.js',
       globalSetup: '<rootDir>/tests/setup/virtualServer.js',
       globalTeardown: '<rootDir>/tests/setup/stopVirtualServer.js',
     },

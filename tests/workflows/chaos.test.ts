@@ -8,7 +8,6 @@ import { judgeSteps } from '../chaos/judgeSteps';
 import { deploysOf, play } from '../chaos/play';
 import { scenarioOf, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
-import { TimeStoodStill } from './virtualTime';
 import { MINUTE, VirtualWorld } from './world';
 
 /** `npm run chaos -- --seeds N --from S` sets it to `S:N`; as part of the tests only a few run that are quick and of all kinds. */
@@ -37,18 +36,6 @@ async function leave(): Promise<void> {
 }
 
 async function survives(story: Scenario): Promise<VirtualWorld> {
-  try {
-    return await isPlayed(story);
-  } catch (error) {
-    if (!(error instanceof TimeStoodStill)) throw error;
-    process.stderr.write(`${error.message}; the story is told again from the beginning\n`);
-    await leave();
-    world = await VirtualWorld.open();
-    return isPlayed(story);
-  }
-}
-
-async function isPlayed(story: Scenario): Promise<VirtualWorld> {
   if (world === null) throw new Error('no world');
   const lines = [JSON.stringify(story.source), JSON.stringify(story.jobs)];
   told = lines;

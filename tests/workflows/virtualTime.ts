@@ -124,7 +124,7 @@ export class VirtualTime {
 }
 
 /** The test server has lost count in a way that nothing here makes good: no verdict about what was tested. */
-export class TimeStoodStill extends Error {
+class TimeStoodStill extends Error {
   constructor(worker: string) {
     super(`virtual time stands still: ${worker}`);
   }

@@ -30,6 +30,9 @@ Runtime.install({
  * embedded and following the same clock. Its checkers run throughout; `close` fails on any violation.
  */
 export class VirtualWorld {
+  /** Names of pipelines. */
+  private readonly applied = new Set<string>();
+
   private constructor(
     private readonly env: TestWorkflowEnvironment,
     private readonly time: VirtualTime,
@@ -130,6 +133,7 @@ export class VirtualWorld {
 
   async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<Applied> {
     const spec = pipelineSchema.parse(source);
+    this.applied.add(spec.pipeline);
     this.index.add(spec, await this.now());
     const handle = await this.client.workflow.signalWithStart('pipeline', {
       workflowId: workflowIds.pipeline(spec.pipeline),
@@ -209,11 +213,16 @@ export class VirtualWorld {
     const patience = Date.now() + PATIENCE_MS;
     while (!(await holds().catch(() => false))) {
       const isLate = (await this.now()) > deadline;
-      if (isLate && Date.now() > patience) throw new Error(`waited ${withinMs / 1000} s of virtual time until ${what}`);
+      if (isLate && Date.now() > patience) throw new Error(await this.lateness(what, withinMs));
       // Virtual time may have run ahead of a worker that is slow in real time.
       if (isLate) await wait(100);
       await this.sleep(isLate ? 1_000 : stepMs);
     }
+  }
+
+  private async lateness(what: string, withinMs: number): Promise<string> {
+    const standing = await this.standing().catch((error: unknown) => [String(error)]);
+    return [`waited ${withinMs / 1000} s of virtual time until ${what}`, ...standing].join('\n');
   }
 
   /** Lets time pass until a release has ended and its pipeline knows. */
@@ -222,23 +231,31 @@ export class VirtualWorld {
     release: number,
     limits: { stepMs?: number; withinMs?: number } = {},
   ): Promise<ReleaseStatus> {
-    const isOver = async () => !(await this.pipelineStatus(pipeline)).active.includes(release);
-    try {
-      await this.until(`release ${release} ended`, isOver, limits);
-    } catch (error) {
-      throw new Error(`${(error as Error).message}; ${await this.standing(pipeline, release)}`, { cause: error });
-    }
+    await this.until(
+      `release ${release} ended`,
+      async () => !(await this.pipelineStatus(pipeline)).active.includes(release),
+      limits,
+    );
     return this.releaseStatus(pipeline, release);
   }
 
-  /** What a release is at, in words. */
-  private async standing(pipeline: string, release: number): Promise<string> {
-    const { actions } = await this.releaseStatus(pipeline, release);
-    const lines = actions.map(async ({ name, state, blockedBy, message, deploy }) => {
-      const { summary } = deploy ? await this.deployStatus(pipeline, release, name) : { summary: blockedBy ?? message };
-      return `${name} is ${state}: ${summary ?? ''}`;
+  /** What every release under way is at, a line for each of its actions. */
+  private async standing(): Promise<string[]> {
+    const pipelines = [...this.applied].map(async (pipeline) => {
+      const { active } = await this.pipelineStatus(pipeline);
+      return (await Promise.all(active.map((release) => this.standingOf(pipeline, release)))).flat();
     });
-    return (await Promise.all(lines)).join('; ');
+    return (await Promise.all(pipelines)).flat();
+  }
+
+  private async standingOf(pipeline: string, release: number): Promise<string[]> {
+    const { actions } = await this.releaseStatus(pipeline, release);
+    return Promise.all(
+      actions.map(async ({ name, state, blockedBy, message, deploy }) => {
+        const found = deploy ? await this.deployStatus(pipeline, release, name) : { summary: blockedBy ?? message };
+        return `${pipeline}/${release}/${name} is ${state}: ${found.summary ?? ''}`;
+      }),
+    );
   }
 
   /** Lets time pass until a deploy is in a state. */
