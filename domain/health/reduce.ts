@@ -18,13 +18,15 @@ export interface Summary {
 /** One side of a check: each task's value, reduced across the tasks. */
 export function summarise(check: HealthCheck, side: Side, window: Window, stepMs: number): Summary {
   const isRanked = typeof check.method === 'object';
+  const isPlain = check.transform.length === 0;
   const all: number[] = [];
   const ranked: number[] = [];
   let samples = 0;
   for (const { points } of side.series) {
     const inside = pointsIn(window, points);
-    samples += countFinite(inside);
     const value = taskValue(inside, check.transform, window, stepMs);
+    // A mean that is a number was made of numbers only.
+    samples += isPlain && Number.isFinite(value) ? inside.length : countFinite(inside);
     if (value !== undefined) all.push(value);
     if (isRanked) addFinite(ranked, transformed(inside, check.transform, window, stepMs));
   }
