@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { pastDeploys, type PastDeploys } from '../../client/pastDeploys';
 import { conveyorError } from '../../domain/errors';
@@ -11,11 +10,12 @@ import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
 import { loadRegistry } from '../../sdk/registry';
+import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { withClient } from '../io';
 import { liveRegion } from '../live';
 import { emit, note } from '../output';
-import { readText, requirePipelineFile } from '../pipelineFile';
+import { requirePipelineFile } from '../pipelineFile';
 import { plotDirectory, writePlots } from '../plots';
 import { backtestText, type ActionBacktest, type BacktestReport } from '../render/backtest';
 import { durationOption, examples, type Call, type Register } from './command';
@@ -143,28 +143,15 @@ function warnOfUnused(labels: readonly Label[], pasts: readonly PastDeploys[], w
 
 /** A recording may be the name of a file beside that of the labels. @throws file-unreadable */
 function readLabels(file: string): Label[] {
-  const value = parseFile(file);
+  const value = readData(file);
   const whole = Array.isArray(value) ? value.map((label: unknown) => withRecording(label, dirname(file))) : value;
   const parsed = z.array(labelSchema).safeParse(whole);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw conveyorError('file-unreadable', {
-    file,
-    detail: `${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`,
-  });
+  throw notAs(file, parsed.error);
 }
 
 function withRecording(label: unknown, directory: string): unknown {
   if (typeof label !== 'object' || label === null || !('recording' in label) || typeof label.recording !== 'string')
     return label;
-  return { ...label, recording: parseFile(resolve(directory, label.recording)) };
-}
-
-function parseFile(file: string): unknown {
-  try {
-    return parse(readText(file));
-  } catch (error) {
-    if (!(error instanceof Error) || error.name === 'ConveyorError') throw error;
-    throw conveyorError('file-unreadable', { file, detail: error.message.split('\n')[0] ?? '' });
-  }
+  return { ...label, recording: readData(resolve(directory, label.recording)) };
 }

@@ -1,0 +1,23 @@
+import { parse } from 'yaml';
+import type { z } from 'zod';
+import { conveyorError, type ConveyorError } from '../domain/errors';
+import { readText } from './pipelineFile';
+
+/** What a file holds, in JSON or YAML. @throws file-unreadable */
+export function readData(file: string): unknown {
+  const text = readText(file);
+  try {
+    return parse(text);
+  } catch (error) {
+    throw conveyorError('file-unreadable', {
+      file,
+      detail: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
+    });
+  }
+}
+
+/** A file that holds something else than it should: where, and what was expected there. */
+export function notAs(file: string, { issues: [issue] }: z.ZodError, what: string = ''): ConveyorError {
+  const detail = `${what}${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;
+  return conveyorError('file-unreadable', { file, detail });
+}
