@@ -1,6 +1,7 @@
 import { DEFAULT_AMOUNTS, DEFAULT_PACE } from '../../deploy/defaults';
 import { formatAmount, type PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec } from '../deploy';
+import { deployActionsOf } from '../deployActions';
 import type { HealthCheck } from '../health';
 import type { PipelineSpec } from '../pipeline';
 import type { Path } from '../problem';
@@ -9,9 +10,11 @@ import type { Path } from '../problem';
 export function deploysOf(
   spec: PipelineSpec,
 ): { readonly path: Path; readonly name: string; readonly deploy: DeploySpec }[] {
-  return Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.type === 'deploy' ? [{ path: ['actions', name, 'with'], name, deploy: action.with }] : [],
-  );
+  return deployActionsOf(spec).map(([name, action]) => ({
+    path: ['actions', name, 'with'],
+    name,
+    deploy: action.with,
+  }));
 }
 
 /** What judges tasks by checks: a deploy or a canary, with the stretches of time in which it does. */
