@@ -1,4 +1,4 @@
-import type { Backtest, Result, Tried } from '../../domain/health/backtest';
+import { isCounted, type Backtest, type Result, type Tried } from '../../domain/health/backtest';
 import { share } from '../../domain/health/quality';
 import { formatDuration, plural } from '../../domain/text';
 import { paint, table, tint, type Tone, type View } from './paint';
@@ -47,7 +47,7 @@ function actionLines(
   const colors = paint(view.color);
   const rows = checks.map(({ check, quality, tried: each }) => {
     const { falsePositives, trueNegatives, falseNegatives, truePositives, delayMs } = quality;
-    const aside = each.filter(({ result }) => result === 'unknown' || result === 'cut-short').length;
+    const aside = each.filter(({ result }) => !isCounted(result)).length;
     return [
       colors.bold(check),
       ofWords(falsePositives, falsePositives + trueNegatives),

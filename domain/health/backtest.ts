@@ -27,6 +27,9 @@ export const RESULTS = ['found', 'false-negative', 'false-positive', 'passed', '
  */
 export type Result = (typeof RESULTS)[number];
 
+/** Whether a result says anything of the check. */
+export const isCounted = (result: Result): boolean => result !== 'unknown' && result !== 'cut-short';
+
 /** What a check made of one deploy. */
 export interface Tried {
   readonly id: string;
@@ -76,7 +79,7 @@ export function backtestOf(check: HealthCheck, attempts: readonly Attempt[]): Ba
 export function attempt(check: HealthCheck, trial: Trial): Attempt {
   const ticks = ownTicks(check, trial.ticks);
   const tried = tryOn(check, { ...trial, ticks });
-  if (tried.result === 'unknown' || tried.result === 'cut-short') return { tried, outcome: null, known: [] };
+  if (!isCounted(tried.result)) return { tried, outcome: null, known: [] };
   return { tried, outcome: outcomeOn(trial, tried.foundAt), known: knownOf(check, { ...trial, ticks }) };
 }
 
