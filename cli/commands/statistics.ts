@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { statisticsOf, type Past } from '../../domain/health/statistics';
 import { KEPT_RELEASES } from '../../domain/pipeline/books';
+import { formatTime } from '../../domain/text';
 import { withClient } from '../io';
 import { emit } from '../output';
 import { statisticsText, type StatisticsReport } from '../render/statistics';
@@ -46,7 +47,7 @@ async function pastsOf(client: ConveyorClient, names: readonly string[]): Promis
 
 function reportOf(pasts: readonly Past[], sinceMs: number | null): StatisticsReport {
   return {
-    since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
+    since: sinceMs === null ? null : formatTime(sinceMs),
     cut: pasts.filter((past) => isCut(past, sinceMs ?? 0)).map(({ pipeline }) => pipeline),
     ...statisticsOf(pasts, sinceMs ?? 0),
   };

@@ -25,8 +25,8 @@ const MAX_BODY_BYTES = 64 * 1_048_576;
 const GRACE_MS = 500;
 
 /**
- * The Health Check Service (health.md): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps nothing: every
- * request says what is to be judged, and data sources have the rest.
+ * The Health Check Service (health.md): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps
+ * nothing: every request says what is to be judged, data sources and Temporal have the rest.
  */
 export function createHealthService({ sources, now, token, past, fetch }: HealthServiceOptions): Hono {
   const startedAtMs = now();
