@@ -24,8 +24,6 @@ export interface Evaluation {
 
 const SIMPLE_SAMPLES = 1;
 const COMPARISON_SAMPLES = 3;
-/** Of a thousand updated tasks the silent one may be exactly the broken one. */
-const ALL_REPORT = '100%';
 
 /** Judges one check. Never throws, and never answers `healthy` for missing data, too few samples or an error. */
 export function evaluateCheck(evaluation: Evaluation): Evidence {
@@ -123,8 +121,10 @@ function missingData(
   return why === undefined ? undefined : `${why}${reference?.note ?? ''}`;
 }
 
+/** All have to report unless the check says how many: of a thousand the silent one may be exactly the broken one. */
 function silence(check: HealthCheck, { tasks, reporting }: Summary): string | undefined {
-  const needed = tasksOf(parseAmount(check.reporting ?? ALL_REPORT) ?? { all: true }, tasks);
+  const amount = check.reporting === undefined ? undefined : parseAmount(check.reporting);
+  const needed = amount === undefined ? tasks : tasksOf(amount, tasks);
   return reporting >= needed
     ? undefined
     : `${tasks - reporting} of the ${plural(tasks, 'updated task')} reported nothing`;
