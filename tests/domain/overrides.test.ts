@@ -1,23 +1,11 @@
 import { forgive, take, type Control } from '../../domain/deploy/control';
 import { withOverrides } from '../../domain/deploy/overrides';
 import { carriedOn, newDeploy, pausedBy, withHealth, type DeployRecord } from '../../domain/deploy/state';
-import type { Verdict } from '../../domain/health/verdict';
 import type { CommandInput, DeployVerb } from '../../domain/verbs';
-import type { HealthRow } from '../../domain/views';
+import { healthRow } from './healthRow';
 
 const NOW = Date.parse('2026-11-23T17:00:00Z');
 const SPEC = { healthChecks: [{ name: 'errors' }, { name: 'cpu' }, { name: 'noise', onUnhealthy: 'ignore' as const }] };
-
-const row = (check: string, verdict: Verdict): HealthRow => ({
-  unit: 'x',
-  check,
-  verdict,
-  observed: null,
-  reference: null,
-  threshold: null,
-  samples: 1,
-  reason: '',
-});
 
 /** One thing that happens to a deploy; after each the record is looked at, as a deploy does. */
 type Step = (record: DeployRecord) => DeployRecord;
@@ -28,7 +16,7 @@ const seen =
     withHealth(
       record,
       unhealthy.length > 0 ? 'unhealthy' : 'healthy',
-      SPEC.healthChecks.map(({ name }) => row(name, unhealthy.includes(name) ? 'unhealthy' : 'healthy')),
+      SPEC.healthChecks.map(({ name }) => healthRow(name, unhealthy.includes(name) ? 'unhealthy' : 'healthy')),
     );
 const controlled = (change: (control: Control) => Control): Step => {
   return (record) => ({ ...record, control: change(record.control) });
@@ -49,7 +37,7 @@ const rows: readonly (readonly [title: string, steps: readonly Step[], overridde
   ['nothing, where the skipped check was healthy all along', [skip('errors'), seen(), seen('cpu')], []],
   [
     'nothing, where the skipped check was only in doubt',
-    [skip('errors'), (r) => withHealth(r, 'healthy', [row('errors', 'inconclusive')])],
+    [skip('errors'), (r) => withHealth(r, 'healthy', [healthRow('errors', 'inconclusive')])],
     [],
   ],
   [

@@ -13,7 +13,8 @@ import {
   type DeployRecord,
 } from '../../domain/deploy/state';
 import { deployStatus, nextCommands, summarise } from '../../domain/deploy/view';
-import type { DeployState, HealthRow, Pause, PhaseView, Spans } from '../../domain/views';
+import type { DeployState, Pause, PhaseView, Spans } from '../../domain/views';
+import { healthRow } from './healthRow';
 
 const NOW = Date.parse('2026-11-23T17:00:00Z');
 const STAGES: DeployState[] = [
@@ -192,18 +193,14 @@ describe('the status of a deploy', () => {
   });
 
   test('shows the worst checks first, and no more than people read', () => {
-    const row = (check: string, verdict: HealthRow['verdict']): HealthRow => ({
-      unit: 'x',
-      check,
-      verdict,
-      observed: null,
-      reference: null,
-      threshold: null,
-      samples: 0,
-      reason: '',
-    });
-    const many = Array.from({ length: 200 }, (_, index) => row(`c${index}`, 'healthy'));
-    const rows = [row('a', 'healthy'), row('b', 'errored'), row('c', 'unhealthy'), row('d', 'inconclusive'), ...many];
+    const many = Array.from({ length: 200 }, (_, index) => healthRow(`c${index}`, 'healthy'));
+    const rows = [
+      healthRow('a', 'healthy'),
+      healthRow('b', 'errored'),
+      healthRow('c', 'unhealthy'),
+      healthRow('d', 'inconclusive'),
+      ...many,
+    ];
     const { health } = status(withHealth(newDeploy(NOW), 'unhealthy', rows));
     expect(health.slice(0, 4).map(({ check }) => check)).toEqual(['c', 'b', 'd', 'a']);
     expect(health).toHaveLength(100);
