@@ -8,7 +8,7 @@ const folders = (names) => names.map((name) => `<rootDir>/tests/${name}/**/*.tes
 
 const common = {
   rootDir: __dirname,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tests/setup/tidyEnvironment.js',
   transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.json' }] },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
 };
@@ -17,6 +17,8 @@ module.exports = {
   // Two cores carry two test files, each with a server; more only take turns.
   maxWorkers: 2,
   testTimeout: 180_000,
+  // What test files leave behind in a process makes it slow.
+  workerIdleMemoryLimit: '1GB',
   projects: [
     {
       ...common,

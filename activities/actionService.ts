@@ -1,12 +1,16 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Artifact } from '../domain/artifact';
+import type { Selection } from '../domain/deploy/snapshot';
+import { excessOfArtifacts, excessText, over } from '../domain/excess';
+import { REQUEST_LIMITS } from '../domain/limits';
+import { cutText } from '../domain/size';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
-import { beating } from './clock';
 import { asFailure } from './failure';
-import { poll } from './polling';
-import type { Ports } from './pushType';
+import { look } from './look';
+import type { Ports, PushPorts } from './pushCalls';
+import { unitsIn } from './snapshots';
 
 /** One attempt of one action, run by the action service of that name. */
 export interface ActionRun {
@@ -20,6 +24,8 @@ export interface ActionRun {
   readonly actor: string;
   readonly inputs: readonly Artifact[];
   readonly with: Readonly<Record<string, unknown>>;
+  /** A step around a phase: it is told which phase and units, beside what is written under `with`. */
+  readonly step?: { readonly phase: string; readonly selection: Selection };
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
 }
@@ -47,21 +53,24 @@ export interface ActionStop {
 export type ActionActivities = ReturnType<typeof createActionActivities>;
 
 /** The action service port (protocols.md; Conveyor §5.1: `startRun`, then `getRunProgress` until it ends). */
-export function createActionActivities(ports: Ports) {
+export function createActionActivities(ports: PushPorts) {
   return {
     /**
-     * Starts the run, or finds it started, and follows it to its end. Cancelling asks its service once to stop it. A worker that
-     * shuts down stops nothing: the run is followed from another.
+     * Starts the run, or finds it started, and looks once how it goes. Cancelling during a look asks its service once to stop it;
+     * between two looks nobody is there to ask, which is left to the workflow. A worker that shuts down stops nothing: the run
+     * is followed from another.
      * @throws CancelledFailure with `ActionStop`
      */
     runAction: async (run: ActionRun): Promise<ActionEnd> => {
       const { service, runId, pipeline, release, action, attempt } = run;
       const invoke = invoker(ports, run);
       const inputs = run.inputs.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } }));
-      const request = { runId, pipeline, release, action, attempt, inputs, with: { ...run.with } };
+      const given = { ...(run.step ? await stepInput(ports, run.step) : {}), ...run.with };
+      const request = { runId, pipeline, release, action, attempt, inputs, with: given };
       try {
-        await unaborted(run, () => invoke('startRun', request, runId, null));
-        return await poll<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async () => {
+        return await look<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async (_now, before) => {
+          // A start that is on its way is waited for also when the run is cancelled: it could not be cancelled before it is there.
+          if (before === undefined) await invoke('startRun', request, runId, null);
           const {
             state,
             message = null,
@@ -69,9 +78,9 @@ export function createActionActivities(ports: Ports) {
             url = null,
             outputs,
           } = await invoke('getRunProgress', { runId });
-          if (state === 'running') return { seen: { action, progress, message, url } };
-          const said = message ?? `${service} says that it ${state}`;
-          return { done: { succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] } };
+          if (state === 'running') return { seen: { action, progress, message, url }, message: message ?? state };
+          const said = cutText(message ?? `${service} says that it ${state}`, REQUEST_LIMITS.reason.max);
+          return { done: ended({ succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] }) };
         });
       } catch (error) {
         if (!Context.current().cancellationDetails?.cancelRequested) throw error;
@@ -90,15 +99,25 @@ export function createActionActivities(ports: Ports) {
     },
 
     /** For a run that may have been begun and that nobody follows any more. */
-    cancelAction: async (run: ActionRun): Promise<void> => {
-      await invoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
-    },
+    cancelAction: (run: ActionRun): Promise<void> => stopRun(ports, run),
   };
 }
 
-/** A start that is on its way is waited for also when the run is cancelled: it could not be cancelled before it is there. */
-const unaborted = <T>({ heartbeatTimeoutMs }: ActionRun, start: () => Promise<T>): Promise<T> =>
-  beating(heartbeatTimeoutMs / 3, () => Context.current().heartbeat(Context.current().info.heartbeatDetails), start);
+async function stepInput({ snapshots }: PushPorts, { phase, selection }: NonNullable<ActionRun['step']>) {
+  return { phase, units: (await unitsIn(snapshots, selection)).map(({ id }) => id) };
+}
+
+/** Asks its service to stop a run; asking again changes nothing. */
+export async function stopRun(ports: Ports, run: ActionRun): Promise<void> {
+  await invoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
+}
+
+/** Outputs that are too large fail the run: nobody could carry them on, and trying again would make the same. */
+function ended(end: ActionEnd): ActionEnd {
+  const excess = over(REQUEST_LIMITS.outputs, end.outputs.length) ?? excessOfArtifacts(end.outputs);
+  if (excess === undefined) return end;
+  return { succeeded: false, message: `it made too much: ${excessText(excess)}`, outputs: [] };
+}
 
 type Methods = ActionServiceProtocol;
 
@@ -120,7 +139,7 @@ function invoker({ registry, fetch }: Ports, run: ActionRun) {
           release: run.release,
           deployId: run.runId,
           actor: run.actor,
-          config: { ...run.with },
+          config: { ...(run.step && { phase: run.step.phase }), ...run.with },
         },
         runId: run.runId,
         ...(signal === null ? {} : { signal }),

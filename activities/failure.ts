@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { ConveyorError } from '../domain/errors';
+import { STILL_WAITING } from '../domain/looks';
 
 /** Turns our errors into failures that Temporal retries, or not, as the table of errors says (DESIGN §8). */
 export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
@@ -17,11 +18,15 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What no repetition changes, such as what a push type refuses. */
+export const isRefusal = (error: unknown): error is ApplicationFailure =>
+  error instanceof ApplicationFailure && error.nonRetryable === true;
+
 /** What was asked for is not there yet: to be asked again then. The waiting is a timer of the server, however long it lasts. */
 export const stillWaiting = (message: string, nextRetryDelay: number): ApplicationFailure =>
   ApplicationFailure.create({
     message,
-    type: 'still-waiting',
+    type: STILL_WAITING,
     nextRetryDelay,
     category: ApplicationFailureCategory.BENIGN,
   });

@@ -114,11 +114,14 @@ async function submit(
     const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
     // What is known to be bad stays so until a person says otherwise, who also starts the release then.
     if (cause instanceof ApplicationFailure)
-      return { kind: 'refused', why: cause.message, again: cause.type !== 'known-bad' };
+      return { kind: 'refused', why: cause.message, again: !FOR_GOOD.includes(cause.type ?? '') };
     if (error instanceof WorkflowNotFoundError) return { kind: 'refused', why: 'it is gone', again: false };
     throw error;
   }
 }
+
+/** What is submitted once more would be refused once more. */
+const FOR_GOOD = ['known-bad', 'over-limit'];
 
 /** The answer to `submit`, a message of the pipeline's workflow. */
 interface Submitted {

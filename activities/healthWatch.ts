@@ -1,9 +1,11 @@
-import { Context } from '@temporalio/activity';
-import { foldGroups, otherGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
+import { foldGroups, groupsOf, otherGroups, type GroupRules, type GroupVerdicts } from '../domain/deploy/groups';
+import type { Selection } from '../domain/deploy/snapshot';
+import { worstRows } from '../domain/deploy/state';
+import type { Unit } from '../domain/fleet/unit';
 import {
   foldEvaluation,
   NO_HISTORY,
-  type FoldInput,
+  oldest,
   type FoldResult,
   type HealthFold,
   type HealthSkips,
@@ -11,16 +13,17 @@ import {
 import { withRecent, type PastRow } from '../domain/health/recent';
 import type { Verdict } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
+import { formatTime } from '../domain/text';
 import type { HealthRow } from '../domain/views';
 import type { Watched } from '../domain/deploy/bake';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import type { PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Clock } from './clock';
-import { poll } from './polling';
+import { look } from './look';
 
 /** What to watch, and until when. Times are ms since the epoch. */
 export interface HealthWatch {
-  readonly targets: { readonly units: readonly string[]; readonly updatedBy: readonly string[] };
+  readonly targets: { readonly selection: Selection; readonly updatedBy: readonly string[] };
   readonly checks: readonly HealthCheck[];
   readonly skips: HealthSkips;
   readonly onUnhealthy: 'revert' | 'pause';
@@ -39,7 +42,13 @@ export interface HealthWatch {
   /** What earlier watches of this deploy had observed, for people to see where it goes. */
   readonly recent?: readonly PastRow[];
   /** Parallel mode: groups are judged by themselves; with `stopAtChange` it ends once others are to be paused than are. */
-  readonly groups?: GroupRules & { readonly stopAtChange: boolean };
+  readonly groups?: WatchedGroups;
+}
+
+export interface WatchedGroups extends GroupRules {
+  /** The units that were updated so far. */
+  readonly selection: Selection;
+  readonly stopAtChange: boolean;
 }
 
 /** What a watch came to. */
@@ -60,31 +69,39 @@ export interface HealthSeen {
   readonly paused?: readonly string[];
 }
 
-type Evaluate = (
-  request: RequestInput<PushTypeProtocol['runHealthChecks']>,
-) => Promise<ResponseOf<PushTypeProtocol['runHealthChecks']>>;
+/** Where units are looked up, and the checks made. */
+interface Sources {
+  readonly evaluate: Evaluate;
+  readonly unitsIn: (selection: Selection) => Promise<readonly Unit[]>;
+}
 
-/** Ends at the first verdict of `stopAt` that counts, or at `until`. */
-export function watchHealth(clock: Clock, evaluate: Evaluate, watch: HealthWatch): Promise<HealthReport> {
-  const before = Context.current().info.heartbeatDetails as Partial<HealthSeen> | undefined;
-  let fold = before?.fold ?? watch.fold ?? NO_HISTORY;
-  let rows: readonly PastRow[] = before?.rows ?? watch.recent ?? [];
-  let paused = before?.paused ?? watch.groups?.paused ?? [];
-  return poll<HealthReport, HealthSeen>(
-    { clock, intervalMs: watch.intervalMs, heartbeatTimeoutMs: watch.heartbeatTimeoutMs },
-    async (now) => {
-      const response = await evaluate(requestOf(watch, now));
-      const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
-      const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
-      const folded = withRows(foldIn(fold, input, watch.groups && { ...watch.groups, paused }), rows);
-      ({ fold, rows } = folded);
-      paused = namesOf(folded);
-      if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
-      const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
-      const seen = { fold, rows: folded.rows, verdict: folded.verdict };
-      return { seen: watch.groups ? { ...seen, paused } : seen, waitMs };
-    },
-  );
+type Protocol = PushTypeProtocol['runHealthChecks'];
+type Evaluate = (request: RequestInput<Protocol>) => Promise<ResponseOf<Protocol>>;
+
+/** Has its answer at the first verdict of `stopAt` that counts, or at `until`; else it is to be asked again. */
+export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch: HealthWatch): Promise<HealthReport> {
+  const { targets, groups } = watch;
+  return look<HealthReport, HealthSeen>({ clock, ...watch }, async (now, before) => {
+    const units = (await unitsIn(targets.selection)).map(({ id }) => id);
+    const response = await evaluate(requestOf(watch, units, now));
+    const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
+    const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
+    const known = before?.fold ?? watch.fold ?? NO_HISTORY;
+    const judged = groups
+      ? foldGroups(
+          known,
+          input,
+          { ...groups, paused: before?.paused ?? groups.paused },
+          groupsOf(await unitsIn(groups.selection), groups.pauseBy),
+        )
+      : foldEvaluation(known, input);
+    const folded = bounded(withRows(judged, before?.rows ?? watch.recent ?? []));
+    if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
+    const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
+    const seen = { fold: folded.fold, rows: folded.rows, verdict: folded.verdict };
+    const message = `${folded.verdict} at ${formatTime(now)}`;
+    return { seen: groups ? { ...seen, paused: namesOf(folded) } : seen, message, waitMs };
+  });
 }
 
 type Folded = FoldResult & Partial<Pick<GroupVerdicts, 'paused'>>;
@@ -96,8 +113,12 @@ const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
 
 const namesOf = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
 
-const foldIn = (fold: HealthFold, input: FoldInput, groups: GroupRules | undefined): Folded =>
-  groups ? foldGroups(fold, input, groups) : foldEvaluation(fold, input);
+/** What the workflow keeps, and heartbeats carry, has a size that does not depend on the units: the worst rows, and the oldest of what is unhealthy. */
+const bounded = (folded: Folded): Folded => ({
+  ...folded,
+  rows: worstRows(folded.rows),
+  fold: oldest(folded.fold),
+});
 
 function isOver(watch: HealthWatch, folded: Folded, now: number): boolean {
   if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, namesOf(folded))) return true;
@@ -107,8 +128,8 @@ function isOver(watch: HealthWatch, folded: Folded, now: number): boolean {
   return watch.until !== null && now >= watch.until;
 }
 
-const requestOf = ({ targets, checks, baseline }: HealthWatch, now: number) => ({
-  targets: { units: [...targets.units], updatedBy: [...targets.updatedBy] },
+const requestOf = ({ targets, checks, baseline }: HealthWatch, units: string[], now: number) => ({
+  targets: { units, updatedBy: [...targets.updatedBy] },
   checks: [...checks],
   baseline,
   now,

@@ -1,54 +1,108 @@
+import { log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { Guest, LockRequest } from '../domain/mutex';
+import type { Guest, LockRequest, Mutex } from '../domain/mutex';
+import { parseId } from '../domain/ids';
+import type { ReleaseEnd } from '../domain/pipeline/reconciled';
 import type { Settings } from '../domain/settings';
+import type { Ports } from './pushCalls';
+import { OWN_ENDS, releaseEnd, stepsLeft, type Patience } from './remains';
 
 export type HolderActivities = ReturnType<typeof createHolderActivities>;
 
 /** What a workflow cannot do itself: start a lock with a request, and see whether others still run. */
-export function createHolderActivities({ client, taskQueue }: { client: Client; taskQueue: string }) {
+export function createHolderActivities({ taskQueue, ...parts }: Ports & { client: Client; taskQueue: string }) {
+  const { client } = parts;
+  const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
+    await client.workflow.signalWithStart('lock', {
+      workflowId: lockId,
+      taskQueue,
+      args: [settings, await lostMutex(client, lockId)],
+      signal,
+      signalArgs: [message],
+      staticSummary: `one release at a time on ${lockId.slice('lock/'.length)}`,
+    });
+  };
   return {
     /** Asking again with the same requester changes nothing. */
     requestLock: async (lockId: string, asked: LockRequest, settings: Settings): Promise<void> => {
-      await client.workflow.signalWithStart('lock', {
-        workflowId: lockId,
-        taskQueue,
-        args: [settings],
-        signal: 'request-lock',
-        signalArgs: [asked],
-        staticSummary: `one release at a time on ${lockId.slice('lock/'.length)}`,
-      });
+      await toLock(lockId, settings, 'request-lock', asked);
     },
 
     /** A canary comes, or has more updates of its own; joining again changes nothing. */
     joinLock: async (lockId: string, guest: Guest, settings: Settings): Promise<void> => {
-      await client.workflow.signalWithStart('lock', {
-        workflowId: lockId,
-        taskQueue,
-        args: [settings],
-        signal: 'join-lock',
-        signalArgs: [guest],
-        staticSummary: `one release at a time on ${lockId.slice('lock/'.length)}`,
-      });
+      await toLock(lockId, settings, 'join-lock', guest);
     },
 
     guestsOf: (lockId: string): Promise<readonly Guest[]> => readGuests(client, lockId),
 
-    /** Those of the workflows that have not ended. */
-    stillRunning: async (workflowIds: readonly string[]): Promise<string[]> => {
-      const states = await Promise.all(workflowIds.map(async (id) => ((await isRunning(client, id)) ? [id] : [])));
+    /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began goes on. */
+    stillRunning: async (workflowIds: readonly string[], patience: Patience): Promise<string[]> => {
+      const states = await Promise.all(
+        workflowIds.map(async (id) => ((await goesOn(parts, id, patience)) ? [id] : [])),
+      );
       return states.flat();
+    },
+
+    /** Those of the releases that have ended, and how. */
+    releaseEnds: async (pipeline: string, numbers: readonly number[], patience: Patience): Promise<ReleaseEnd[]> => {
+      const ends = await Promise.allSettled(numbers.map((number) => releaseEnd(parts, { pipeline, number }, patience)));
+      const known = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+      // One that cannot be read says nothing about the others.
+      const [unread] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
+      if (known.length === 0 && unread) throw unread;
+      if (unread) log.warn('the end of a release cannot be read', { pipeline, error: unread.message });
+      return known.flatMap((end) => end ?? []);
     },
   };
 }
 
-/** The running canaries on a service. Nobody uses a service whose lock is not there, or is of a time before there were guests. */
+const ANSWER_MS = 5_000;
+
+/**
+ * The running canaries on a service. Nobody uses a service whose lock is not there, or is of a time before there were guests.
+ * @throws lock-silent when the lock does not answer in time; whoever needs to know asks again.
+ */
 export async function readGuests(client: Client, lockId: string): Promise<readonly Guest[]> {
   try {
-    return await client.workflow.getHandle(lockId).query<readonly Guest[]>('guests');
+    const asked = client.workflow.getHandle(lockId);
+    return await client.withAbortSignal(AbortSignal.timeout(ANSWER_MS), () => asked.query<readonly Guest[]>('guests'));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return [];
+    const why = error instanceof Error ? error.message : String(error);
+    throw ApplicationFailure.retryable(
+      `waiting for ${lockId}, which does not say whose canaries run: ${why}`,
+      'lock-silent',
+    );
+  }
+}
+
+/**
+ * What the lock knew when it was terminated, so that the one which takes its place does not give away what somebody holds; null where
+ * it runs, or ended by itself, with nobody left.
+ */
+async function lostMutex(client: Client, lockId: string): Promise<Mutex | null> {
+  const handle = client.workflow.getHandle(lockId);
+  try {
+    const { status } = await handle.describe();
+    if (OWN_ENDS.has(status.name)) return null;
+    return await handle.query<Mutex>('mutex');
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return null;
     throw error;
   }
+}
+
+async function goesOn(parts: Ports & { client: Client }, workflowId: string, patience: Patience): Promise<boolean> {
+  const [kind, ...path] = workflowId.split('/');
+  // Who waits for the service looks that often, and emergencies wait too: a service has two looks' time to answer.
+  const { reconcileIntervalMs, dependencyGraceMs } = patience;
+  if (kind === 'deploy' && !(await isRunning(parts.client, workflowId)))
+    return (await stepsLeft(parts, workflowId, reconcileIntervalMs + dependencyGraceMs)).length > 0;
+  const id = kind === 'release' ? parseId(path.join('/')) : undefined;
+  if (id?.kind !== 'release') return isRunning(parts.client, workflowId);
+  const end = await releaseEnd(parts, id, patience);
+  return end === undefined || (end.kind === 'gone' && end.open.length > 0);
 }
 
 async function isRunning(client: Client, workflowId: string): Promise<boolean> {

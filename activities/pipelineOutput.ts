@@ -1,10 +1,10 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { Artifact } from '../domain/artifact';
+import { identityOf, type Artifact } from '../domain/artifact';
 import { PIPELINE_OUTPUT, whyCannotFind } from '../domain/finder/standard';
 import type { FinderAnswer } from '../domain/finder/sweep';
 import { workflowIds } from '../domain/ids';
 import type { PipelineState } from '../domain/pipeline/state';
-import type { HistoryRow } from '../domain/views';
+import type { HistoryRow, ReleaseStatus } from '../domain/views';
 import type { Subscription } from '../sdk/protocol/artifactFinder';
 import { atOnce } from './atOnce';
 import type { Clock } from './clock';
@@ -31,14 +31,26 @@ export async function findOutputs(
   const since = Number(cursor ?? NaN);
   const valid = subscriptions.filter(({ with: wanted }) => whyCannotFind(PIPELINE_OUTPUT, wanted) === undefined);
   const books = await booksOf({ client, clock }, new Set(valid.map(sourceOf)));
-  const refused = subscriptions.flatMap((asked) => {
-    const message = whyCannotFind(PIPELINE_OUTPUT, asked.with) ?? books.get(sourceOf(asked))?.trouble;
-    return message === undefined ? [] : [{ pipeline: asked.pipeline, artifact: asked.artifact, message }];
-  });
-  const found = valid.flatMap((asked) => {
+  const newer = valid.flatMap((asked) => {
     const output = outputOf(books.get(sourceOf(asked))?.history ?? [], String(asked.with['artifact']));
-    if (output === undefined || Date.parse(output.endedAt) <= since) return [];
-    return [{ pipeline: asked.pipeline, artifact: { ...output.artifact, name: asked.artifact } }];
+    return output === undefined || Date.parse(output.endedAt) <= since ? [] : [{ asked, output }];
+  });
+  const releases = await artifactsOf({ client, clock }, new Set(newer.map(({ output }) => output.release)));
+  const found = newer.flatMap(({ asked, output: { artifact, release } }) => {
+    const had = releases.get(release);
+    if (had === undefined) return [];
+    const whole = had.find((one) => identityOf(one) === identityOf(artifact)) ?? artifact;
+    const producedBy = whole.producedBy ?? release.id;
+    return [{ pipeline: asked.pipeline, artifact: { ...whole, producedBy, name: asked.artifact } }];
+  });
+  const silent = new Map(
+    newer.flatMap(({ asked, output: { release } }) => (releases.has(release) ? [] : [[asked, release.id] as const])),
+  );
+  const refused = subscriptions.flatMap((asked) => {
+    const release = silent.get(asked);
+    const trouble = books.get(sourceOf(asked))?.trouble ?? (release && `release ${release} does not answer`);
+    const message = whyCannotFind(PIPELINE_OUTPUT, asked.with) ?? trouble;
+    return message === undefined ? [] : [{ pipeline: asked.pipeline, artifact: asked.artifact, message }];
   });
   return { found, cursor: String(now - LATE_MS), refused };
 }
@@ -69,15 +81,35 @@ async function ask({ client, clock }: Parts, source: string): Promise<Books> {
   }
 }
 
+/**
+ * What releases had, with all that their books leave out: a pipeline remembers of an artifact only which it was. A release of
+ * which Temporal keeps no history any more has nothing more to say; one that does not answer is missing, and asked again by the
+ * next sweep.
+ */
+async function artifactsOf({ client, clock }: Parts, releases: ReadonlySet<HistoryRow>) {
+  const found = new Map<HistoryRow, readonly Artifact[]>();
+  await atOnce(AT_ONCE, [...releases], async (release) => {
+    const deadline = (await clock.now()) + ANSWER_MS;
+    const handle = client.workflow.getHandle(workflowIds.release(release.pipeline, release.number));
+    const asking = () => handle.query<Pick<ReleaseStatus, 'artifacts'>>('status');
+    try {
+      found.set(release, (await client.withDeadline(deadline, asking)).artifacts);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) found.set(release, release.artifacts);
+    }
+  });
+  return found;
+}
+
 /** What the newest release that succeeded had under a name, and when it ended. */
 function outputOf(
   history: readonly HistoryRow[],
   name: string,
-): { readonly artifact: Artifact; readonly endedAt: string } | undefined {
+): { readonly artifact: Artifact; readonly release: HistoryRow; readonly endedAt: string } | undefined {
   const newest = history
     .filter(({ state, endedAt }) => state === 'succeeded' && endedAt !== null)
     .reduce<HistoryRow | undefined>((best, row) => (best && best.number > row.number ? best : row), undefined);
   const artifact = newest?.artifacts.find((each) => each.name === name);
   if (newest?.endedAt == null || artifact === undefined) return undefined;
-  return { artifact: { ...artifact, producedBy: artifact.producedBy ?? newest.id }, endedAt: newest.endedAt };
+  return { artifact, release: newest, endedAt: newest.endedAt };
 }

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { conveyorError } from '../domain/errors';
+import type { Selection } from '../domain/deploy/snapshot';
+import { stepUnits } from '../domain/deploy/steps';
 import { formatDuration } from '../domain/text';
 import type { Scripts } from '../sdk/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
 import { asFailure } from './failure';
 import { groupsWith, stopGroup } from './processGroup';
+import { unitsIn, type SnapshotStore } from './snapshots';
 import { lastLine, startScript, type ScriptExit, type ScriptProcess } from './scriptProcess';
 
 /** One run of a script: an action of its own, or what a deploy runs before and after a phase. */
@@ -36,9 +39,10 @@ export interface ScriptFacts {
   readonly deploy?: string;
   readonly phase?: string;
   readonly version?: string;
-  readonly previousVersion?: string;
-  /** Ids; `CONVEYOR_UNITS` is the path of a file with one a line. */
-  readonly units?: readonly string[];
+  /** `CONVEYOR_UNITS` is the path of a file with their ids, one a line; `CONVEYOR_PREVIOUS_VERSION` follows from them. */
+  readonly selection?: Selection;
+  /** What counts as the version before where the units ran several, or none. */
+  readonly lastGood?: string | null;
 }
 
 /** `tail` is the end of what it wrote, at most 4 KiB; `message` is one line. */
@@ -49,6 +53,7 @@ export interface ScriptEnd extends ActionEnd {
 interface Ports {
   readonly clock: Clock;
   readonly scripts: Scripts;
+  readonly snapshots: SnapshotStore;
 }
 
 export type ScriptActivities = ReturnType<typeof createScriptActivities>;
@@ -67,7 +72,7 @@ export function createScriptActivities(ports: Ports) {
         if (Context.current().info.attempt > 1) await stopLeftovers(run, scripts);
         const folder = await mkdtemp(join(tmpdir(), 'conveyor-script-'));
         try {
-          const env = { ...allowed(run, scripts), ...(await facts(run, folder)) };
+          const env = { ...allowed(run, scripts), ...(await facts(ports, run, folder)) };
           const script = await startScript({ ...scripts, command: run.command, env });
           return await follow(run, script, ports);
         } finally {
@@ -92,9 +97,14 @@ function allowed({ command, env }: ScriptRun, { path, variables }: Scripts): Rec
   return { PATH: path, ...Object.fromEntries(given) };
 }
 
-async function facts({ runId, facts: of }: ScriptRun, folder: string): Promise<Record<string, string>> {
-  const units = of.units && join(folder, 'units');
-  if (units !== undefined) await writeFile(units, (of.units ?? []).map((unit) => `${unit}\n`).join(''));
+async function facts(
+  { snapshots }: Pick<Ports, 'snapshots'>,
+  { runId, facts: of }: ScriptRun,
+  folder: string,
+): Promise<Record<string, string>> {
+  const ofUnits = of.selection && stepUnits(await unitsIn(snapshots, of.selection), of.lastGood ?? null);
+  const units = ofUnits && join(folder, 'units');
+  if (units !== undefined) await writeFile(units, (ofUnits?.units ?? []).map((unit) => `${unit}\n`).join(''));
   const known = {
     CONVEYOR_RUN: runId,
     CONVEYOR_PIPELINE: of.pipeline,
@@ -102,7 +112,7 @@ async function facts({ runId, facts: of }: ScriptRun, folder: string): Promise<R
     CONVEYOR_DEPLOY: of.deploy,
     CONVEYOR_PHASE: of.phase,
     CONVEYOR_VERSION: of.version,
-    CONVEYOR_PREVIOUS_VERSION: of.previousVersion,
+    CONVEYOR_PREVIOUS_VERSION: ofUnits?.previousVersion,
     CONVEYOR_UNITS: units,
   };
   return Object.fromEntries(
@@ -146,7 +156,7 @@ async function follow(run: ScriptRun, script: ScriptProcess, { clock, scripts }:
 }
 
 /** Looks at the clock now and then rather than sleeping on it: a process takes real time, whatever the clock is. */
-function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Ports) {
+function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<Ports, 'clock' | 'scripts'>) {
   const limitMs = Math.min(timeoutMs ?? Infinity, scripts.maxDurationMs);
   const startedAt = clock.now();
   let pass: (end: End) => void = () => undefined;

@@ -21,6 +21,15 @@ export interface Io {
   ask(question: string): Promise<string>;
   readonly canAsk: boolean;
   connect(options: ConnectOptions): Promise<ConveyorClient>;
+  /** Goes on as another program, in this very process, which ends when and as that does; never resolves. */
+  become(program: Program): Promise<never>;
+}
+
+/** A compiled program and how it is called. */
+export interface Program {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly env: Env;
 }
 
 export interface Screen {

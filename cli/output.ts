@@ -5,6 +5,7 @@ import { paint, type View } from './render/paint';
 
 /** How a command prints its data: `-o` (cli.md). */
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
+export const isFormat = (text: string | undefined): boolean => FORMATS.some((format) => format === text);
 export type Format = (typeof FORMATS)[number];
 
 export interface Output {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { userInfo } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Io, Screen } from './io';
+import type { Io, Program, Screen } from './io';
 
 /** The real terminal, clock and signals of this process. */
 export function processIo(): Io {
@@ -21,6 +21,7 @@ export function processIo(): Io {
       const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../sdk/registry')];
       return createClient({ ...options, platform: loadRegistry(undefined, process.env) });
     },
+    become,
   };
 }
 
@@ -63,6 +64,18 @@ function interruptSignal(): () => AbortSignal {
       process.on(name, () => (created.signal.aborted ? process.exit(130) : created.abort(name)));
     return created.signal;
   };
+}
+
+/**
+ * Node has no exec, so the program is loaded into this process: whoever kills it by its id, or asks whether it runs, means
+ * the program itself. A terminal that goes away asks it to drain, as SIGTERM does.
+ */
+async function become({ path, args, env }: Program): Promise<never> {
+  Object.assign(process.env, env);
+  process.argv = [process.execPath, path, ...args];
+  process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+  await import(path);
+  return new Promise(() => undefined);
 }
 
 function ask(question: string): Promise<string> {

@@ -4,12 +4,9 @@ import { parseId } from '../domain/ids';
 import type { DeployStatus, ReleaseStatus, WaitView } from '../domain/views';
 import { EXIT } from './exit';
 import type { Io } from './io';
-import { liveRegion } from './live';
-import { emit, note, type Output } from './output';
-import { renderDeploy } from './render/deploy';
-import { logLines, type Watched } from './render/log';
-import { renderRelease } from './render/release';
-import type { View } from './render/paint';
+import { note, type Output } from './output';
+import { presenter, type Presenter } from './presenter';
+import type { Watched } from './render/log';
 
 export interface WatchOptions {
   readonly output: Output;
@@ -33,18 +30,18 @@ export async function watch(io: Io, client: ConveyorClient, id: string, options:
   const target = await watchable(client, id);
   const show = presenter(io, options.output);
   const deadline = options.timeoutMs === undefined ? Infinity : io.now() + options.timeoutMs;
-  let seen: Watched = await look(client, target, null);
+  let seen: Watched | null = null;
   try {
     for (;;) {
-      show.look(seen);
-      if (isOver(seen)) return ended(io, show, seen);
+      if (!stop.aborted) seen = await lookAgain(client, target, seen, show);
+      if (seen && isOver(seen)) return ended(io, show, seen);
       if (stop.aborted) return detached(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
       if (io.now() >= deadline) return detached(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
       await pauseBetween(io, show, seen, Math.min(options.everyMs ?? EVERY_MS, deadline - io.now()), stop);
-      if (!stop.aborted) seen = await lookAgain(io, client, target, seen, show);
     }
   } finally {
-    show.end(seen);
+    if (seen) show.end(seen);
+    else show.leave();
   }
 }
 
@@ -73,15 +70,6 @@ const isOver = ({ release, deploys }: Watched): boolean =>
 const hasSucceeded = ({ release, deploys }: Watched): boolean =>
   release === null ? deploys.every((deploy) => deploy.outcome === 'succeeded') : release.state === 'succeeded';
 
-export function renderWatched({ release, deploys, waits }: Watched, view: View): string {
-  if (release !== null) return renderRelease(release, deploys, view, waits);
-  return deploys.map((deploy) => renderDeploy(deploy, view)).join('\n\n');
-}
-
-/** What is shown of a watched thing: the release, else the deploy. */
-export const subjectOf = ({ release, deploys }: Watched): ReleaseStatus | DeployStatus | undefined =>
-  release ?? deploys[0];
-
 /** A pipeline means its newest release that runs. */
 async function watchable(client: ConveyorClient, id: string): Promise<string> {
   if (parseId(id)?.kind !== 'pipeline') return id;
@@ -106,16 +94,23 @@ async function deployOf(client: ConveyorClient, id: string, before: Watched | nu
   }
 }
 
-/** Losing contact for a while ends nothing: what is watched does not depend on us. */
-async function lookAgain(io: Io, client: ConveyorClient, id: string, seen: Watched, show: Presenter): Promise<Watched> {
+/** Losing contact for a while, also at the first look, ends nothing: what is watched does not depend on us. */
+async function lookAgain(
+  client: ConveyorClient,
+  id: string,
+  before: Watched | null,
+  show: Presenter,
+): Promise<Watched | null> {
   try {
-    const now = await look(client, id, seen);
+    const seen = await look(client, id, before);
     show.contact(true);
-    return now;
+    show.look(seen);
+    return seen;
   } catch (error) {
     if (!(error instanceof ConveyorError && error.retryable)) throw error;
     show.contact(false, error.message);
-    return seen;
+    if (before) show.look(before);
+    return before;
   }
 }
 
@@ -139,81 +134,16 @@ function detached(io: Io, show: Presenter, text: string, code: number): number {
 }
 
 /** Between two looks the clocks of the picture go on. */
-async function pauseBetween(io: Io, show: Presenter, seen: Watched, ms: number, stop: AbortSignal): Promise<void> {
-  if (!show.redraws) return io.sleep(ms, stop);
+async function pauseBetween(
+  io: Io,
+  show: Presenter,
+  seen: Watched | null,
+  ms: number,
+  stop: AbortSignal,
+): Promise<void> {
+  if (!show.redraws || seen === null) return io.sleep(ms, stop);
   for (let left = ms; left > 0 && !stop.aborted; left -= REDRAW_MS) {
     await io.sleep(Math.min(REDRAW_MS, left), stop);
     show.look(seen);
   }
-}
-
-/** How the looks are shown, by format and terminal. */
-interface Presenter {
-  readonly redraws: boolean;
-  look(seen: Watched): void;
-  contact(works: boolean, detail?: string): void;
-  /** Before something else is printed. */
-  leave(): void;
-  end(seen: Watched): void;
-}
-
-function presenter(io: Io, output: Output): Presenter {
-  if (output.human && io.stdout.isTTY) return picture(io, output);
-  if (output.human) return appended(io, (before, after) => logLines(before, after));
-  if (output.format === 'jsonl') return appended(io, changedJson);
-  return quiet(io, output);
-}
-
-function picture(io: Io, output: Output): Presenter {
-  const region = liveRegion(io.stdout);
-  let lost = '';
-  return {
-    redraws: true,
-    look: (seen) => {
-      const full = renderWatched(seen, output.view());
-      const fits = full.split('\n').length < io.stdout.rows - 1;
-      const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
-      region.draw(lost === '' ? text : `⚠ no contact: ${lost}; trying again\n${text}`);
-    },
-    contact: (works, detail) => (lost = works ? '' : (detail ?? '')),
-    leave: () => region.end(),
-    end: () => region.end(),
-  };
-}
-
-function appended(io: Io, linesOf: (before: Watched | null, after: Watched) => string[]): Presenter {
-  let before: Watched | null = null;
-  let works = true;
-  return {
-    redraws: false,
-    look: (seen) => {
-      for (const line of linesOf(before, seen)) io.stdout.write(`${line}\n`);
-      before = seen;
-    },
-    contact: (now, detail) => {
-      if (works !== now) note(io, now ? 'in contact again' : `no contact: ${detail ?? ''}; trying again`);
-      works = now;
-    },
-    leave: () => undefined,
-    end: () => undefined,
-  };
-}
-
-function changedJson(before: Watched | null, after: Watched): string[] {
-  const text = JSON.stringify(subjectOf(after));
-  return before !== null && JSON.stringify(subjectOf(before)) === text ? [] : [text];
-}
-
-/** Formats that hold one value: the last look, whatever it is. */
-function quiet(io: Io, output: Output): Presenter {
-  return {
-    redraws: false,
-    look: () => undefined,
-    contact: () => undefined,
-    leave: () => undefined,
-    end: (seen) => {
-      const subject = subjectOf(seen);
-      emit(io, output, subject, { text: () => '', name: subject ? [subject.id] : [] });
-    },
-  };
 }

@@ -1,4 +1,5 @@
 import type { Artifact } from '../domain/artifact';
+import type { PipelineDocument } from '../domain/pipeline/document';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type {
@@ -18,8 +19,12 @@ import type {
  * `temporal-unreachable`, `no-worker`, …
  */
 export interface ConveyorClient {
-  /** Creates the pipeline or changes its spec; `previous` is the spec that it replaced. */
-  apply(spec: PipelineSpec, actor: string): Promise<{ created: boolean; previous: PipelineSpec | null }>;
+  /** Creates the pipeline or changes its spec; one whose workflow has ended goes on with its numbers and books. */
+  apply(spec: PipelineSpec, actor: string): Promise<PipelineApplied>;
+  /** All that a pipeline remembers, also of one whose workflow has ended. */
+  exportPipeline(pipeline: string): Promise<PipelineDocument>;
+  /** Puts exported books back. @throws `invalid-state` over a pipeline that has come further */
+  importPipeline(document: PipelineDocument, actor: string): Promise<PipelineApplied>;
   spec(pipeline: string): Promise<PipelineSpec>;
   /** The same key, or the same artifacts from a finder or webhook, give the same release. */
   release(
@@ -50,7 +55,24 @@ export interface ConveyorClient {
   history(pipeline: string): Promise<HistoryRow[]>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
+  /** Whether what everything else here needs is there; answers within a few seconds and never throws. */
+  readiness(): Promise<readonly Part[]>;
   close(): Promise<void>;
+}
+
+/** Something that every operation needs. */
+export interface Part {
+  readonly name: 'temporal' | 'worker';
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface PipelineApplied {
+  readonly created: boolean;
+  /** The spec that it replaced. */
+  readonly previous: PipelineSpec | null;
+  /** Its workflow had ended: the release after which its numbers go on, and whether its books could still be read. */
+  readonly continued?: { readonly after: number; readonly books: boolean };
 }
 
 export interface EmergencyPush {

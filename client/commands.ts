@@ -1,5 +1,7 @@
 import { conveyorError } from '../domain/errors';
+import { excessOfCommand } from '../domain/excess';
 import { parseId, releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
+import { whyEndedOutside } from '../domain/outside';
 import { isPipelineVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import { leave } from './unanswered';
@@ -15,6 +17,8 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   const id = parseId(text);
   if (id === undefined)
     throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
+  const excess = excessOfCommand(input);
+  if (excess) throw conveyorError('over-limit', excess);
   if (isPipelineVerb(verb)) return toPipeline(workflows, id, text, verb, input);
   if (id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
@@ -103,7 +107,10 @@ async function toEnded(
       why: `it has ended (${release.state}); start a new one with conveyor release ${release.pipeline}`,
     });
   if (verb !== 'revert')
-    throw conveyorError('invalid-state', { verb, id: text, why: `it has ended (${release.state})` });
+    throw conveyorError('invalid-state', {
+      ...{ verb, id: text },
+      why: whyEndedOutside(release) ?? `it has ended (${release.state})`,
+    });
   const { pipeline, number } = release;
   const { number: rollback } = await workflows.update<{ number: number }>(
     workflowIds.pipeline(pipeline),

@@ -26,6 +26,9 @@ export interface Temporal {
 
 const CONNECT_MS = 5_000;
 
+/** How long a worker may take to answer: longer than the 10 s after which Temporal gives the task of a lost one to another. */
+export const ANSWER_MS = 15_000;
+
 export async function connect(options: ConnectionOptions): Promise<Temporal> {
   const config = loadClientConnectConfig({});
   const address = options.address ?? config.connectionOptions.address ?? 'localhost:7233';
@@ -69,6 +72,10 @@ export function translate(
 const [CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, UNAVAILABLE] = [1, 4, 8, 9, 14] as const;
 /** A query that no worker polls for is refused with FAILED_PRECONDITION. */
 const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION];
+
+/** Nobody was there to answer: what was asked for may be there all the same. */
+export const isUnanswered = (error: unknown): boolean =>
+  hasStatus(error, [...NO_ANSWER, UNAVAILABLE, RESOURCE_EXHAUSTED]);
 
 const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
   const inner = error instanceof Error && error.cause !== undefined ? error.cause : error;

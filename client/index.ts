@@ -1,15 +1,14 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import { conveyorError } from '../domain/errors';
-import { parseId, workflowIds } from '../domain/ids';
+import { parseId } from '../domain/ids';
 import type { Policy } from '../domain/principals';
-import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
-import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { Settings } from '../domain/settings';
 import type { HistoryRow } from '../domain/views';
-import type { Applied, ApplyInput } from '../workflows/messages';
 import type { ConveyorClient } from './api';
+import { apply, exportPipeline, importPipeline, taskQueueOf } from './apply';
 import { command } from './commands';
 import { connect, type ConnectionOptions } from './connection';
 import { listDeploys, listPipelines, listReleases } from './lists';
+import { readiness } from './readiness';
 import { push, release, submit } from './releases';
 import { Workflows } from './workflows';
 
@@ -34,6 +33,8 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
   const workflows = new Workflows(temporal, options.webUi ?? webUiOf(temporal.address));
   return {
     apply: (spec, actor) => apply(workflows, options, spec, actor),
+    exportPipeline: (pipeline) => exportPipeline(workflows, pipeline),
+    importPipeline: (document, actor) => importPipeline(workflows, options, document, actor),
     spec: async (pipeline) => (await workflows.pipelineState(pipeline)).spec,
     release: (pipeline, artifacts, trigger) => release(workflows, pipeline, { artifacts, trigger }),
     submit: (pipeline, artifacts, trigger) => submit(workflows, pipeline, { artifacts, trigger }),
@@ -44,6 +45,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listDeploys: (query) => listDeploys(workflows, query),
     history: (pipeline) => history(workflows, pipeline),
     command: (id, verb, input) => command(workflows, id, verb, input),
+    readiness: () => readiness(temporal, taskQueueOf(options)),
     close: () => temporal.connection.close(),
   };
 }
@@ -53,34 +55,6 @@ function webUiOf(address: string): string {
   if (given) return given;
   const [host = 'localhost', port = '7233'] = address.split(':');
   return `http://${host}:${Number(port) + 1000}`;
-}
-
-/** Starts the pipeline's workflow with its first spec, or changes the spec that it has. */
-async function apply(workflows: Workflows, options: ClientOptions, spec: PipelineSpec, actor: string) {
-  const { client } = workflows.temporal;
-  const input: ApplyInput = {
-    spec,
-    actor,
-    groups: options.platform?.groups ?? {},
-    settings: options.platform?.settings ?? DEFAULT_SETTINGS,
-  };
-  const start = new WithStartWorkflowOperation('pipeline', {
-    workflowId: workflowIds.pipeline(spec.pipeline),
-    taskQueue: options.taskQueue ?? process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor',
-    args: [null],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `pipeline ${spec.pipeline}`,
-    staticDetails: spec.description,
-  });
-  const { previous, created } = await workflows.asking<Applied>(
-    spec.pipeline,
-    () => client.workflow.executeUpdateWithStart('apply', { startWorkflowOperation: start, args: [input] }),
-    {
-      notFound: () => conveyorError('unknown-pipeline', { pipeline: spec.pipeline }),
-      refused: () => conveyorError('not-permitted', { actor, pipeline: spec.pipeline }),
-    },
-  );
-  return { created, previous };
 }
 
 async function status(workflows: Workflows, text: string) {

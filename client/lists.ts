@@ -1,35 +1,72 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { conveyorError } from '../domain/errors';
-import type { DeploySummary, PipelineSummary, ReleaseSummary } from '../domain/views';
+import type { DeployState, DeploySummary, PipelineSummary, ReleaseSummary } from '../domain/views';
+import { formatTime } from '../domain/text';
 import type { ListQuery } from './api';
 import { index } from './pipelineIndex';
 import type { Workflows } from './workflows';
 
-/** Lists come newest first. What visibility knows late or not at all is asked of each workflow. */
+/**
+ * Lists come newest first, from visibility alone: what workflows leave there in their memo and search attributes. Nobody is asked, so
+ * that one which does not answer keeps nobody waiting. What happened in the last second may be missing.
+ */
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>
-  collect(workflows, 'pipeline', query, ([name = '']) => workflows.pipeline(name));
+  collect(workflows, 'pipeline', query, pipelineOf);
 
 export const listReleases = (workflows: Workflows, query: ListQuery): Promise<ReleaseSummary[]> =>
-  collect(workflows, 'release', query, ([pipeline = '', number]) => workflows.release(pipeline, Number(number)));
+  collect(workflows, 'release', query, releaseOf);
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
-  collect(workflows, 'deploy', query, ([pipeline = '', number, action = '']) =>
-    workflows.deploy(pipeline, Number(number), action),
-  );
+  collect(workflows, 'deploy', query, deployOf);
+
+/** A workflow that was never applied, or is of a time before it left a summary, is nothing to list. */
+function pipelineOf(info: WorkflowExecutionInfo): PipelineSummary | undefined {
+  const summary = summaryOf<PipelineSummary>(info);
+  return summary && (hasEnded(info) ? { ...summary, ended: true } : summary);
+}
+
+/** One that was ended from outside had no time to say so. */
+function releaseOf(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
+  const summary = summaryOf<ReleaseSummary>(info);
+  if (summary === undefined || summary.endedAt !== null || !hasEnded(info)) return summary;
+  return { ...summary, state: 'failed', endedAt: closedAt(info) };
+}
+
+function deployOf(info: WorkflowExecutionInfo): DeploySummary | undefined {
+  const summary = summaryOf<DeploySummary>(info);
+  if (summary === undefined) return undefined;
+  if (summary.endedAt !== null) return { ...summary, state: 'ended' };
+  const state = (info.typedSearchAttributes.get(STATE) ?? 'planning') as DeployState;
+  if (!hasEnded(info)) return { ...summary, state };
+  const ended = { state: 'ended', outcome: 'failed', classification: 'bad-failure', paused: null } as const;
+  return { ...summary, ...ended, endedAt: closedAt(info) };
+}
+
+const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
+
+const summaryOf = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
+
+const hasEnded = ({ status }: WorkflowExecutionInfo): boolean =>
+  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
+
+const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
+  formatTime((closeTime ?? startTime).getTime());
 
 async function collect<T extends { readonly state: string }>(
   workflows: Workflows,
   kind: 'pipeline' | 'release' | 'deploy',
   { pipeline, state, limit }: ListQuery,
-  describe: (path: readonly string[]) => Promise<T>,
+  read: (info: WorkflowExecutionInfo) => T | undefined,
 ): Promise<T[]> {
   const found: T[] = [];
   const listing = index(workflows.temporal.client, kind, pipeline);
   await workflows.asking(
     `list ${kind}s`,
     async () => {
-      for await (const workflowId of listing) {
-        const status = await describe(workflowId.split('/').slice(1));
-        if (state === undefined || status.state === state) found.push(status);
+      for await (const info of listing) {
+        const row = read(info);
+        if (row !== undefined && (state === undefined || row.state === state)) found.push(row);
         if (found.length >= limit) return;
       }
     },

@@ -1,38 +1,57 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { toCounts } from '../domain/deploy/counts';
-import type { UnitProgress } from '../domain/fleet/unit';
+import { withRevertCounts, type Counted } from '../domain/deploy/counts';
+import { STILL_WAITING } from '../domain/looks';
 import type { ActionView, DeployStatus, HealthRow } from '../domain/views';
 
-/** What a running activity said in its last heartbeat, and what its last attempt failed with. */
+/** What a running activity said in its last heartbeat, and what its last attempt failed with, unless it just waits on. */
 export interface Pending {
   readonly activity: string;
   readonly heartbeat: unknown;
   readonly failure: string | null;
+  /** Counted from the last look that saw something. */
   readonly attempt: number;
 }
 
-/** The activities of a workflow that are under way; none when it has ended. */
-export async function pendingOf(handle: WorkflowHandle): Promise<Pending[]> {
-  const { raw } = await handle.describe();
-  return (raw.pendingActivities ?? []).map(({ activityType, heartbeatDetails, lastFailure, attempt }) => {
+/** What the server knows of a workflow, without a worker. */
+export interface ServerView {
+  /** Its activities that are under way; none when it has ended. */
+  readonly pending: readonly Pending[];
+  readonly status: WorkflowExecutionStatusName;
+  readonly closedAt: Date | undefined;
+  readonly runId: string;
+}
+
+export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
+  const { raw, status, closeTime, runId } = await handle.describe();
+  return { pending: pendingIn(raw), status: status.name, closedAt: closeTime, runId };
+}
+
+type Described = Awaited<ReturnType<WorkflowHandle['describe']>>;
+type WorkflowExecutionStatusName = Described['status']['name'];
+
+const pendingIn = (raw: Described['raw']): Pending[] =>
+  (raw.pendingActivities ?? []).map(({ activityType, heartbeatDetails, lastFailure, attempt }) => {
     const payload = heartbeatDetails?.payloads?.[0];
+    const heartbeat: unknown = payload ? defaultPayloadConverter.fromPayload(payload) : undefined;
+    const { since = 0 } = (heartbeat ?? {}) as { since?: number };
+    const waits = lastFailure?.applicationFailureInfo?.type === STILL_WAITING;
     return {
       activity: activityType?.name ?? '',
-      heartbeat: payload ? defaultPayloadConverter.fromPayload(payload) : undefined,
-      failure: lastFailure?.message ?? null,
-      attempt: attempt ?? 1,
+      heartbeat,
+      failure: waits ? null : (lastFailure?.message ?? null),
+      attempt: (attempt ?? 1) - since,
     };
   });
-}
 
 type Deploy = Omit<DeployStatus, 'webUi'>;
 
 /** A deploy's status with what its activities see right now: counts while updating, verdicts while baking, an outage. */
 export function mergeDeploy(status: Deploy, pending: readonly Pending[]): Deploy {
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
-    const seen = heartbeat as { units?: readonly UnitProgress[]; rows?: readonly HealthRow[] } | undefined;
-    const shown = activity === 'followUpdates' && seen?.units ? withUnits(merged, seen.units) : merged;
+    const seen = heartbeat as Partial<Counted & { rows: readonly HealthRow[] }> | undefined;
+    const { units, totals } = seen ?? {};
+    const shown = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
     const judged = activity === 'watchHealth' && seen?.rows ? { ...shown, health: seen.rows } : shown;
     return failure === null
       ? judged
@@ -40,19 +59,12 @@ export function mergeDeploy(status: Deploy, pending: readonly Pending[]): Deploy
   }, status);
 }
 
-function withUnits(status: Deploy, units: readonly UnitProgress[]): Deploy {
-  if (status.state === 'reverting' && status.revert) {
-    const reverting = status.revert.units.map((unit) => {
-      const seen = units.find(({ id }) => id === unit.id);
-      return seen ? { ...toCounts(seen), toVersion: unit.toVersion } : unit;
-    });
-    return { ...status, revert: { ...status.revert, units: reverting } };
-  }
+function withUnits(status: Deploy, counted: Counted): Deploy {
+  if (status.state === 'reverting' && status.revert)
+    return { ...status, revert: withRevertCounts(status.revert, counted) };
   return {
     ...status,
-    phases: status.phases.map((phase) =>
-      phase.state === 'running' ? { ...phase, units: units.map(toCounts) } : phase,
-    ),
+    phases: status.phases.map((phase) => (phase.state === 'running' ? { ...phase, ...counted } : phase)),
   };
 }
 

@@ -22,16 +22,34 @@ export async function* index(
   client: Client,
   kind: 'pipeline' | 'release' | 'deploy',
   pipeline: string | undefined,
-): AsyncGenerator<string> {
-  const ofPipeline = pipeline === undefined ? '' : ` AND ConveyorPipeline = '${pipeline.replace(/['"\\]/g, '')}'`;
+): AsyncGenerator<WorkflowExecutionInfo> {
   const seen = new Set<string>();
-  for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` })) {
+  for await (const info of listing(client, kind, pipeline)) {
+    const { workflowId } = info;
     const key = kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
     if (seen.has(key)) continue;
     seen.add(key);
-    yield workflowId;
+    yield info;
   }
 }
+
+/** Numbers of the newest releases of a pipeline that visibility knows, running or not. */
+export async function newestReleases(client: Client, pipeline: string): Promise<number[]> {
+  const numbers: number[] = [];
+  for await (const { workflowId } of listing(client, 'release', pipeline)) {
+    numbers.push(Number(workflowId.split('/').at(-1)));
+    if (numbers.length >= NEWEST) break;
+  }
+  return numbers.sort((a, b) => a - b);
+}
+
+/** As many as a pipeline keeps in its books. */
+const NEWEST = 100;
+
+const listing = (client: Client, kind: string, pipeline: string | undefined) => {
+  const ofPipeline = pipeline === undefined ? '' : ` AND ConveyorPipeline = '${pipeline.replace(/['"\\]/g, '')}'`;
+  return client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` });
+};
 
 async function* subscriptions(client: Client, finder: string): AsyncGenerator<PipelineSubscriptions> {
   for await (const { workflowId, startTime, memo } of pipelinesWith(client, 'ConveyorFinders', [finder])) {

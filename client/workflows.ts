@@ -2,11 +2,13 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
+import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
-import { translate, type Temporal } from './connection';
-import { mergeAction, mergeDeploy, pendingOf } from './live';
+import { ANSWER_MS, translate, type Temporal } from './connection';
+import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
+import { endedOutside } from './outside';
 
 /** What people call an update whose name they never type. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -15,9 +17,6 @@ const WORDS: Readonly<Record<string, string>> = {
   submit: 'release',
   'cancel-queued': 'cancel',
 };
-
-/** How long a worker may take to answer. */
-const ANSWER_MS = 10_000;
 
 /** What a release's own workflow says of it: whether there may be children, but not how they stand. */
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
@@ -61,8 +60,9 @@ export class Workflows {
   async release(pipeline: string, number: number): Promise<ReleaseStatus> {
     const workflowId = workflowIds.release(pipeline, number);
     const status = await this.started(workflowId, pipeline, number);
-    const pending = status.endedAt === null ? await this.pending(workflowId) : [];
-    const { isParent = false, ...known } = status;
+    const { pending = [], outside } = status.endedAt === null ? await this.atServer(workflowId) : {};
+    const { isParent = false, ...known } = outside ? releaseEndedOutside(status, outside) : status;
+    if (outside) await this.sayGone(pipeline, number);
     return {
       ...known,
       actions: known.actions.map((action) => mergeAction(action, pending)),
@@ -80,8 +80,9 @@ export class Workflows {
     const status = await this.query<Omit<DeployStatus, 'webUi'>>(workflowId, id, 'status', () =>
       notBegun(id, view.blockedBy),
     );
-    const pending = status.endedAt === null ? await this.pending(workflowId) : [];
-    return { ...mergeDeploy(status, pending), webUi: this.link(workflowId) };
+    const { pending = [], outside } = status.endedAt === null ? await this.atServer(workflowId) : {};
+    const known = outside ? deployEndedOutside(status, outside) : mergeDeploy(status, pending);
+    return { ...known, webUi: this.link(workflowId) };
   }
 
   /** Of a parent that has succeeded; null while it has started none. */
@@ -134,8 +135,28 @@ export class Workflows {
     return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound });
   }
 
-  private pending(workflowId: string) {
-    return pendingOf(this.handle(workflowId)).catch(() => []);
+  /** What a workflow that has not said that it ended is at, as the server knows it. */
+  private async atServer(
+    workflowId: string,
+  ): Promise<Partial<Pick<ServerView, 'pending'>> & { outside?: EndedOutside }> {
+    try {
+      const view = await serverView(this.handle(workflowId));
+      const outside = await endedOutside(this.temporal, workflowId, view);
+      return { pending: view.pending, ...(outside ? { outside } : {}) };
+    } catch {
+      return {};
+    }
+  }
+
+  /** A pipeline that takes a release for running looks after it at once; it would do so by itself before long. */
+  private async sayGone(pipeline: string, number: number): Promise<void> {
+    try {
+      const { active } = await this.pipelineState(pipeline);
+      if (active.some((release) => release.number === number && !release.gone))
+        await this.handle(workflowIds.pipeline(pipeline)).signal('look', { release: number });
+    } catch {
+      // Whoever asked for the release wants to see that, whatever its pipeline is at.
+    }
   }
 
   private handle(workflowId: string): WorkflowHandle {
@@ -152,6 +173,10 @@ function unknown(id: string): ConveyorError {
   if (!id.includes('/')) return conveyorError('unknown-pipeline', { pipeline: id });
   return conveyorError('invalid-state', { verb: 'command', id, why: 'it has ended' });
 }
+
+/** The words of a workflow's refusal: what is too large, how large it is and may be. */
+export const overLimit = ([what = 'it', size = '', limit = '']: readonly string[]): ConveyorError =>
+  conveyorError('over-limit', { what, size, limit });
 
 /** A workflow's refusal, worded for people (domain/pipeline/requests.ts, workflows/inbox.ts). */
 function refusalOf(id: string, verb: string, input: object, code: string, failure: ApplicationFailure): ConveyorError {
@@ -172,6 +197,10 @@ function refusalOf(id: string, verb: string, input: object, code: string, failur
       return conveyorError('unknown-artifact', { pipeline, name: names[0] ?? '', known: names.slice(1) });
     case 'unknown-pipeline':
       return conveyorError('unknown-pipeline', { pipeline });
+    case 'over-limit':
+      return overLimit(names);
+    case 'queue-full':
+      return conveyorError('queue-full', { pipeline, why: failure.message });
     default:
       return conveyorError('invalid-state', { verb, id, why: failure.message });
   }

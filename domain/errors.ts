@@ -159,7 +159,7 @@ export const ERRORS = {
     hint: ({ kept }) =>
       kept
         ? 'start one with conveyor worker, which takes the command then; it is kept, so do not give it again'
-        : 'start one with conveyor worker; nothing is lost meanwhile',
+        : 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile',
     retryable: true,
     exit: 1,
   }),
@@ -219,6 +219,20 @@ export const ERRORS = {
     hint: () => 'send what identifies the artifacts, not the artifacts',
     retryable: false,
     exit: 2,
+  }),
+  'over-limit': entry<{ what: string; size: string; limit: string }>({
+    message: ({ what, size, limit }) => `${what} is ${size}, more than ${limit}`,
+    hint: () =>
+      'put what is large where a uri or a link leads to; docs/limits.md lists every limit and why it is there',
+    retryable: false,
+    exit: 2,
+  }),
+  'queue-full': entry<{ pipeline: string; why: string }>({
+    message: ({ pipeline, why }) => `${pipeline} takes no more releases for now: ${why}`,
+    hint: ({ pipeline }) =>
+      `nothing was done; try again when some have ended (conveyor status ${pipeline}), or cancel some`,
+    retryable: true,
+    exit: 1,
   }),
   'not-found': entry<{ what: string }>({
     message: ({ what }) => `there is no ${what}`,

@@ -13,6 +13,8 @@ export const workflowIds = {
   childrenShard: (name: string, number: number, shard: number): string => `release/${name}/${number}/children/${shard}`,
   /** Of an exclusion group with `scope: global`. */
   groupLock: (group: string): string => `lock/${group}`,
+  /** Where the units of a deploy are, when they are many; followed by the number of the page. */
+  snapshot: (deployId: string, digest: string): string => `snapshot/${deployId}/${digest}`,
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 
@@ -41,6 +43,3 @@ export function parseId(text: string): Id | undefined {
 /** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (protocols.md). */
 export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;
-
-/** The phase that an update id names: an index, or `revert`. */
-export const phaseOfUpdate = (id: string): string | undefined => id.split('/').at(-2);

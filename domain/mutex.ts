@@ -24,10 +24,17 @@ export interface Guest {
   readonly requester: string;
   /** The update ids of its tasks, which nobody else touches. */
   readonly updates: readonly string[];
-  readonly units: readonly string[];
+  /** Left out where they are many: then on all. */
+  readonly units?: readonly string[];
 }
 
 export const FREE: Mutex = { holder: null, queue: [], fence: 0 };
+
+/**
+ * A mutex that nobody holds and that may have had a life before: its fences begin at the present moment (ms), which is later than any
+ * that the earlier one gave, since an owner changes less than once a millisecond.
+ */
+export const freeFrom = (nowMs: number): Mutex => ({ ...FREE, fence: nowMs });
 
 /** The mutex after an event, and who is to be told that it holds now. */
 export interface Granted {
@@ -50,10 +57,10 @@ export const welcome = (mutex: Mutex, guest: Guest): Mutex => ({
 
 export const guestsOf = ({ guests }: Mutex): readonly Guest[] => guests ?? [];
 
-/** Guests on some of these units. */
-export const guestsOn = (guests: readonly Guest[], units: readonly string[]): Guest[] => {
-  const wanted = new Set(units);
-  return guests.filter((guest) => guest.units.some((unit) => wanted.has(unit)));
+/** Guests on some of these units; all of them, where these or those are too many to name. */
+export const guestsOn = (guests: readonly Guest[], units: readonly string[] | undefined): Guest[] => {
+  const wanted = units && new Set(units);
+  return guests.filter((guest) => !wanted || !guest.units || guest.units.some((unit) => wanted.has(unit)));
 };
 
 /** A requester lets go, gives up waiting, or leaves as a guest. */

@@ -15,9 +15,9 @@ export interface Settings {
   /** How long a revert whose tasks do not come up waits before it tries again by itself. */
   readonly revertRetryMs: number;
   /** How long a task that failed to start has to come up before its failure counts. */
-  readonly transientMs?: number;
+  readonly transientMs: number;
   /** How long a release waits until an action service has stopped a run that is not wanted any more. */
-  readonly cancelGraceMs?: number;
+  readonly cancelGraceMs: number;
   /** How often each artifact finder is asked what is new. */
   readonly sweepIntervalMs: number;
   /** How much later than its time a sweep may begin, so that not all finders are asked at once. */
@@ -37,3 +37,9 @@ export const DEFAULT_SETTINGS: Settings = {
   sweepIntervalMs: 60_000,
   sweepJitterMs: 15_000,
 };
+
+const MAX_RETRY_FACTOR = 12;
+
+/** When a revert, or a canary, whose tasks do not come up is tried again: later and later, so that weeks of trying fit into one history. */
+export const retryAfterMs = ({ revertRetryMs }: Pick<Settings, 'revertRetryMs'>, failures: number): number =>
+  revertRetryMs * Math.min(failures, MAX_RETRY_FACTOR);

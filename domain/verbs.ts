@@ -27,6 +27,8 @@ export interface CommandInput {
   readonly reason?: string;
   /** pause: an unhealthy verdict does not revert meanwhile. */
   readonly noRevert?: boolean;
+  /** resume: of a completion phase that its update timeout has paused, go on without the tasks that are missing. */
+  readonly acceptMissing?: boolean;
   /** revert: do not mark the artifact known-bad. */
   readonly notBad?: boolean;
   /** skip-health-check: one check by name; without it all of them. */

@@ -137,6 +137,14 @@ export interface UnitCounts {
   readonly live: number;
 }
 
+/** Of all units together; counts but `units` are tasks. */
+export interface UnitTotals {
+  readonly units: number;
+  readonly targeted: number;
+  readonly updated: number;
+  readonly live: number;
+}
+
 export interface PhaseView {
   readonly index: number;
   readonly name: string;
@@ -144,7 +152,10 @@ export interface PhaseView {
   /** As written: `3`, `5%`. */
   readonly amount: string;
   readonly state: PhaseState;
+  /** All of them where they are few; of many the first that are not through, and none of phases long past. */
   readonly units: readonly UnitCounts[];
+  /** Missing before its first update. */
+  readonly totals?: UnitTotals;
   readonly startedAt: string | null;
   readonly updatedAt: string | null;
   /** While baking, null; see `bakeUntil`. */
@@ -211,7 +222,11 @@ export interface RevertView {
   readonly reason: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
+  /** As of a phase. */
   readonly units: readonly (UnitCounts & { readonly toVersion: string })[];
+  readonly totals?: UnitTotals;
+  /** Units that it cannot bring back: they are gone, or their push type refuses. */
+  readonly leftOut?: readonly { readonly id: string; readonly reason: string }[];
 }
 
 export interface DeploySummary {
@@ -259,6 +274,8 @@ export interface PipelineSummary {
   readonly state: 'active' | 'held' | 'frozen';
   readonly active: readonly number[];
   readonly lastRelease: number | null;
+  /** In lists: its workflow has ended, and nothing of it goes on; applying it again lets it. */
+  readonly ended?: true;
 }
 
 /** When deploys (or, with `gates: releases`, releases) of a pipeline may start. */
@@ -299,6 +316,8 @@ interface Stopped {
 export interface BehindView {
   readonly action: string;
   readonly units: readonly string[];
+  /** So many more, whose names the pipeline has no room for. */
+  readonly more?: number;
   readonly version: string;
   /** The follow-on that ended without. */
   readonly release: number;
@@ -315,6 +334,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly waits?: readonly WaitView[];
   /** The latest of each input that finders, webhooks or people brought. */
   readonly inputs?: readonly Artifact[];
+  /** What finders and webhooks brought after something newer: it started nothing. */
+  readonly late?: readonly { readonly artifact: string; readonly at: string; readonly behind: string }[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
   /** Per deploy action: what runs in production and which release brought it. */
   readonly lastGood: Readonly<Record<string, { readonly release: number; readonly version: string }>>;
@@ -347,11 +368,17 @@ export interface PlanView {
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 
-/** A finished release in `history`. */
+/** How many entries of a list were left out, by the name of the list. */
+export type Omitted = Readonly<Record<string, number>>;
+
+/** A finished release in `history`. Its artifacts are what identifies them; `omitted` says how much of its lists is left out. */
 export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
+  /** It ended while it waited to start. */
+  readonly neverStarted?: true;
+  readonly omitted?: Omitted;
   /** Of a follow-on: what it was to bring to the version of `trigger.of`. */
-  readonly followOn?: { readonly action: string; readonly units: readonly string[] };
+  readonly followOn?: { readonly action: string; readonly units: readonly string[]; readonly more?: number };
   readonly deploys: readonly {
     readonly action: string;
     readonly outcome: DeployOutcome;
@@ -363,5 +390,6 @@ export interface HistoryRow extends ReleaseSummary {
     /** Who reverted it (`health` or a person), and whether its version is known-bad; rows from before that was kept have none. */
     readonly reverted?: { readonly by: string; readonly bad: boolean };
     readonly overridden?: readonly Override[];
+    readonly omitted?: Omitted;
   }[];
 }

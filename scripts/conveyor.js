@@ -1,9 +1,15 @@
-// Starts the compiled command line.
+// Becomes the compiled command line, so that whoever kills this process kills that and not a wrapper around it.
 'use strict';
 
 const { MAIN } = require('./build');
-const { handOver } = require('./steps');
+const { ROOT } = require('./steps');
 
-const runConveyor = (args) => handOver(process.execPath, [MAIN, ...args]);
+/** Never resolves: the process ends as the command line ends it. */
+function runConveyor(args) {
+  process.chdir(ROOT);
+  process.argv = [process.execPath, MAIN, ...args];
+  require(MAIN);
+  return new Promise(() => undefined);
+}
 
 module.exports = { runConveyor };

@@ -1,7 +1,8 @@
-// The last line of .ci/run, from jest's report, and its exit code: `node count-tests.js REPORT EXIT_CODE_OF_NPM_TEST`.
+// The last two lines of .ci/run, from jest's report, and its exit code: `node count-tests.js REPORT EXIT_CODE_OF_NPM_TEST REPEATS`.
 'use strict';
 
 const { readFileSync } = require('node:fs');
+const { readRepeats } = require('./repeats');
 
 /**
  * A file that did not run, and lint, types or a set-up that failed before any test, count as one failure each; so does
@@ -23,9 +24,9 @@ function read(file) {
 }
 
 if (require.main === module) {
-  const [file, code] = process.argv.slice(2);
+  const [file, code, repeats] = process.argv.slice(2);
   const { passed, failed } = count(read(file), Number(code));
-  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  process.stdout.write(`${readRepeats(repeats).length} repeated\n${passed} passed, ${failed} failed\n`);
   process.exitCode = failed > 0 ? Number(code) || 1 : 0;
 }
 

@@ -1,7 +1,11 @@
 // `npm test`: lint, types and every test. With arguments they go to jest and only jest runs.
 'use strict';
 
-const { handOver, run, step } = require('./steps');
+const { mkdtempSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const path = require('node:path');
+const { handOver, run, say, step } = require('./steps');
+const { MOST, readRepeats } = require('./repeats');
 const { ensureBuild } = require('./build');
 const { ensureTemporal, ensureTestServer } = require('./servers');
 
@@ -24,7 +28,20 @@ async function runTests(args) {
     );
     await step('types', () => node('node_modules/typescript/bin/tsc', '--noEmit'));
   }
-  return handOver(process.execPath, ['node_modules/jest/bin/jest.js', ...report(), ...args]);
+  const given = process.env.CONVEYOR_TEST_REPEATS;
+  const repeats = given || path.join(mkdtempSync(path.join(tmpdir(), 'conveyor-tests-')), 'repeats');
+  const jest = ['node_modules/jest/bin/jest.js', ...report(), ...args];
+  const code = await handOver(process.execPath, jest, { CONVEYOR_TEST_REPEATS: repeats });
+  return judgeRepeats(code, readRepeats(repeats), !given);
+}
+
+/** What was repeated is said at the end, where nobody overlooks it; `.ci/run` says the number itself. */
+function judgeRepeats(code, titles, counts) {
+  for (const title of titles) say(`repeated: ${title}`);
+  if (counts) say(`${titles.length} repeated`);
+  if (titles.length <= MOST) return code;
+  say(`error: more than ${MOST} tests were repeated, so that this run proves nothing`);
+  return code || 1;
 }
 
 /** `.ci/run` counts what passed from jest's own report. */

@@ -12,6 +12,7 @@ import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import { scriptFields, toScripts, type Scripts } from './scripts';
+import { slotFields, toSlots, type Slots } from './slots';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
 
@@ -42,6 +43,8 @@ export interface Registry {
   readonly access: Access;
   /** What scripts of pipelines get from a worker. */
   readonly scripts: Scripts;
+  /** How much a worker does at once. */
+  readonly slots: Slots;
   /** How workers tell people and programs outside. */
   readonly notifications: Notifications;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
@@ -78,6 +81,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env),
     scripts: toScripts(parsed.data, env, file),
+    slots: toSlots(parsed.data),
     notifications: toNotifications(parsed.data, env),
     find: (kind, name) => findExtension(extensions, kind, name),
   };
@@ -108,6 +112,7 @@ const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
   ...scriptFields,
+  ...slotFields,
   ...notificationFields,
   groups: z
     .record(

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { conveyorError } from '../domain/errors';
+import type { Excess } from '../domain/excess';
 import { readUpTo } from '../sdk/bodyLimit';
 
 const MAX_BYTES = 1_048_576;
@@ -40,6 +41,11 @@ function valueOf(text: string): unknown {
   } catch {
     throw conveyorError('invalid-request', { detail: 'body: not JSON' });
   }
+}
+
+/** @throws ConveyorError `over-limit` */
+export function within(excess: Excess | undefined): void {
+  if (excess) throw conveyorError('over-limit', excess);
 }
 
 const tooLarge = (): Error => conveyorError('too-large', { limit: '1 MiB' });

@@ -7,7 +7,7 @@ import type { GateLimits } from './gate';
 /** What the front end asks of Conveyor. */
 export type FrontClient = Pick<
   ConveyorClient,
-  'listPipelines' | 'spec' | 'status' | 'history' | 'release' | 'submit' | 'command'
+  'listPipelines' | 'readiness' | 'spec' | 'status' | 'history' | 'release' | 'submit' | 'command'
 >;
 
 export interface ServerDeps {

@@ -10,6 +10,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'known-bad': 409,
   'ambiguous-deploy': 409,
   'too-large': 413,
+  'over-limit': 413,
   'missing-artifact': 422,
   'unknown-artifact': 422,
   'plan-impossible': 422,

@@ -5,7 +5,7 @@ import { artifactSchema } from '../sdk/protocol/common';
 
 /** What requests hold and answers look like; `/openapi.json` is made of these. */
 
-const key = z.string().min(1).max(200);
+const key = z.string().min(1);
 
 export const releaseRequest = z.strictObject({
   artifacts: z
@@ -27,6 +27,10 @@ export const commandRequest = z.strictObject({
   reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
   noRevert: z.boolean().optional().describe('pause: an unhealthy verdict does not revert meanwhile'),
   phase: z.string().optional().describe('skip-phase, skip-bake: the phase that is meant; refused when it is another'),
+  acceptMissing: z
+    .boolean()
+    .optional()
+    .describe('resume: go on without the tasks that are missing from a completion phase whose update timeout is over'),
   notBad: z.boolean().optional().describe('revert: do not mark the artifact known-bad'),
   check: z.string().min(1).optional().describe('skip-health-check: one check by name; without it all of them'),
   for: z.enum(['phase', 'deploy']).optional().describe('skip-health-check: phase is the default'),

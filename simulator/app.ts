@@ -4,7 +4,7 @@ import { viaApp, type Fetch } from '../sdk/client';
 import { serveDataSource } from '../sdk/server';
 import { actionServices } from './actions/services';
 import { controlApi } from './control';
-import { callControllers, type Network } from './controllers/calls';
+import { callControllers, callElsewhere, type Network } from './controllers/calls';
 import { controllerServices } from './controllers/services';
 import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
@@ -19,8 +19,10 @@ export interface SimulatorOptions extends SimulationOptions {
   readonly now: () => number | Promise<number>;
   /** For delayed answers (HTTP faults); the wall clock by default. */
   readonly sleep?: (ms: number) => Promise<void>;
-  /** Reaches task controllers elsewhere; the network by default. */
+  /** Reaches task controllers in the same process, for which the world stands still … */
   readonly fetch?: Fetch;
+  /** … and, without `fetch`, those elsewhere, for which only their own jobs wait; the network by default. */
+  readonly network?: Fetch;
   /** Where the Health Check Service is that judges for the push types; left out, they judge themselves. */
   readonly healthService?: HealthServiceOptions;
 }
@@ -39,11 +41,11 @@ export interface Simulator {
  * `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
-  const simulation = new Simulation(options);
-  const sleep = options.sleep ?? ((ms: number) => wait(ms));
+  const simulation = new Simulation({ ...options, asksAtPresent: options.fetch === undefined });
+  const sleep = options.sleep ?? ((ms: number) => wait(ms, undefined, { ref: false }));
   const services = serviceApp(simulation, options.healthService);
-  const network = { inside: viaApp(services), outside: options.fetch ?? fetch };
-  const advance = advancing(simulation, options.now, network);
+  const network = { inside: viaApp(services), outside: options.fetch ?? options.network ?? fetch };
+  const advance = advancing(simulation, options.now, network, sleep);
   const app = new Hono();
   app.onError((error, c) => {
     if (error instanceof LostReplyError) throw error;
@@ -69,25 +71,41 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 }
 
 /**
- * Brings the world to a moment, one caller at a time. Task controllers are called on the way, when they are asked; the world
- * stands still meanwhile, and who calls it then (a controller that wants to know more) finds it as it stands.
+ * Brings the world to a moment, one caller at a time. The task controllers in this process are called on the way, when they
+ * are asked; the world stands still meanwhile, and who calls it then (a controller that wants to know more) finds it as it
+ * stands. Those elsewhere are called afterwards, and keep nobody waiting.
  */
-function advancing(simulation: Simulation, now: SimulatorOptions['now'], network: Network): () => Promise<void> {
+function advancing(
+  simulation: Simulation,
+  now: SimulatorOptions['now'],
+  network: Network,
+  sleep: (ms: number) => Promise<void>,
+): () => Promise<void> {
   let isAsking = false;
   let last = Promise.resolve();
   const advance = async (): Promise<void> => {
     const until = await now();
     while (!simulation.world.advanceTo(until, () => simulation.fleet.asking.size > 0)) {
       isAsking = true;
-      await callControllers(simulation, network).finally(() => (isAsking = false));
+      await callControllers(simulation, network, now).finally(() => (isAsking = false));
     }
+    for (const call of callElsewhere(simulation, network, now)) void call.then(goOn).catch(() => undefined);
   };
-  return () => {
+  const inTurn = (): Promise<void> => {
     if (isAsking) return Promise.resolve();
     const turn = last.then(advance);
     last = turn.catch(() => undefined);
     return turn;
   };
+  /** Answers are used at once, and the next call is made in time, though nobody else looks at the world. */
+  const goOn = async (name: string): Promise<void> => {
+    await inTurn();
+    const dueAt = simulation.fleet.jobs.get(name)?.control?.dueAt;
+    if (dueAt === null || dueAt === undefined) return;
+    await sleep(Math.max(1, dueAt - (await now())));
+    await inTurn();
+  };
+  return inTurn;
 }
 
 const nothingThere = (c: Context): Response =>

@@ -6,7 +6,7 @@ import { body, check } from './controlInput';
 import { controllerSchema } from './controllers/spec';
 import type { Simulation } from './simulation';
 import { exists, slotsOf, type Job } from './twine/job';
-import { addJob, resizeJob, restartTasks, viewJob } from './twine/jobs';
+import { addJob, removeJob, resizeJob, restartTasks, viewJob } from './twine/jobs';
 
 /** The part of the control API that is about jobs. */
 
@@ -78,6 +78,10 @@ export function addJobRoutes(app: Hono, simulation: Simulation): void {
     checkSize(tasks, job.control);
     resizeJob(simulation, job, tasks);
     return c.json(viewJob(simulation, job));
+  });
+  app.delete('/jobs/:name', (c) => {
+    removeJob(simulation, find(c.req.param('name')));
+    return c.json({});
   });
   app.post('/jobs/:name/restart', async (c) => {
     const job = find(c.req.param('name'));

@@ -30,6 +30,8 @@ export type FleetEvent =
       readonly wholeUnit: boolean;
       /** With every revert of these added, since a second try must find what the first one touched. */
       readonly updatedBy: readonly string[] | null;
+      /** It takes only some of the tasks of `updatedBy`. */
+      readonly isPart: boolean;
       /** Whose tasks it leaves alone, with every revert of these. */
       readonly exclude: readonly string[];
     }
@@ -45,7 +47,14 @@ export type FleetEvent =
       readonly slot: number;
       readonly op: 'update' | 'restart' | 'move' | 'stop';
     }
-  | { readonly kind: 'traffic-shifted'; readonly job: string; readonly version: string; readonly percent: number }
+  | {
+      readonly kind: 'traffic-shifted';
+      readonly job: string;
+      readonly version: string;
+      readonly percent: number;
+      /** Who asked for it. */
+      readonly deploy: string;
+    }
   | { readonly kind: 'effect'; readonly service: string; readonly method: string; readonly key: string };
 
 export type UpdateVerb = 'pause' | 'resume' | 'cancel';
@@ -64,6 +73,8 @@ export type DueEvent =
       readonly kind: 'control-answered';
       readonly job: string;
       readonly sequence: number;
+      /** When the call was made; a call may be made again under its number. */
+      readonly askedAt?: number;
       /** Null for no answer. */
       readonly ack: readonly string[] | null;
       readonly trouble: string;

@@ -21,16 +21,20 @@ export interface SimulationOptions {
   readonly seed: number;
   /** Divides every simulated duration. */
   readonly speed: number;
+  /** Controllers elsewhere are not waited for: they are asked once the world is where it should be. */
+  readonly asksAtPresent?: boolean;
 }
 
 /** The whole simulated world: the kernel, the fleet, and the books that are kept about it. */
 export class Simulation implements Twine {
   readonly world: World<DueEvent>;
   state: SimulationState = freshState();
+  /** Jobs whose controllers, elsewhere, are due, and since when: no part of the world, as they are asked at the present moment. */
+  readonly due = new Map<string, number>();
   /** Where it is reached over HTTP, once it was: no part of the world. */
   url: string | null = null;
 
-  constructor(options: SimulationOptions) {
+  constructor(private readonly options: SimulationOptions) {
     this.world = new World(freshKernel<DueEvent>(options.seed, options.speed, 0), (event) => this.handle(event));
   }
 
@@ -90,9 +94,9 @@ export class Simulation implements Twine {
       case 'task-started':
         return this.withJob(event.job, (job) => onTaskStarted(this, job, event.slot, event.epoch));
       case 'control-due':
-        return this.withJob(event.job, (job) => prepareCall(this, job, event.at));
+        return this.withJob(event.job, (job) => this.onControlDue(job, event.at));
       case 'control-answered':
-        return this.withJob(event.job, (job) => onAnswer(this, job, event.sequence, event.ack, event.trouble));
+        return this.withJob(event.job, (job) => onAnswer(this, job, event));
       case 'autoscale':
         return this.withJob(event.job, (job) => autoscale(this, metricWorld(this), job));
       case 'maintenance-due':
@@ -110,6 +114,11 @@ export class Simulation implements Twine {
       case 'run-ended':
         this.endRun(event.run);
     }
+  }
+
+  private onControlDue(job: Job, at: number): void {
+    if (this.options.asksAtPresent && job.control?.url) this.due.set(job.name, at);
+    else prepareCall(this, job, at);
   }
 
   private withJob(name: string, act: (job: Job) => void): void {

@@ -42,6 +42,8 @@ export interface SimulationState {
   readonly behaviours: Map<string, Behaviour[]>;
   readonly httpFaults: Map<string, HttpFault>;
   readonly runs: Map<string, Run>;
+  /** The highest fence that a service was deployed with. */
+  readonly fences: Map<string, number>;
   /** The artifact store: `name@tag` → version. */
   readonly tags: Map<string, string>;
   /** What the artifact finders find: the newest version of each thing. */
@@ -64,6 +66,7 @@ export const freshState = (): SimulationState => ({
   behaviours: new Map(),
   httpFaults: new Map(),
   runs: new Map(),
+  fences: new Map(),
   tags: new Map(),
   shelf: new Map(),
   commits: new Map(),

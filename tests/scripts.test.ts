@@ -16,6 +16,7 @@ interface Report {
 const { count } = require('../scripts/count-tests') as {
   count: (report: Report | undefined, code: number) => { passed: number; failed: number };
 };
+const { mayRepeat } = require('../scripts/repeats') as { mayRepeat: (messages: string[], lost: string[]) => boolean };
 const { older } = require('../scripts/dependencies') as { older: (version: string, wanted: string) => boolean };
 /* eslint-enable @typescript-eslint/no-require-imports */
 
@@ -35,6 +36,34 @@ describe('the count of .ci/run', () => {
   ])('%s', (_, given, code, passed, failed) => {
     expect(count(given, code)).toEqual({ passed, failed });
   });
+});
+
+describe('a test in virtual time that failed', () => {
+  const waited = 'waited 43200 s of virtual time until release 2 ended';
+  const stood = 'virtual time stands still: {}';
+  const timeout = 'Exceeded timeout of 180000 ms for a test.';
+  test.each<[string, string[], string[], boolean]>([
+    ['runs again when the server has lost a task', [waited], ['watchHealth'], true],
+    ['runs again however it waited', [stood, timeout], ['watchHealth'], true],
+    ['has failed when the product stalls and nothing is lost', [waited], [], false],
+    ['has failed when it timed out and nothing is lost', [timeout], [], false],
+    ['has failed when something else was wrong as well', [waited, 'expect(received).toEqual'], ['watchHealth'], false],
+  ])('%s', (_, messages, lost, expected) => {
+    expect(mayRepeat(messages, lost)).toBe(expected);
+  });
+});
+
+test('the last lines of .ci/run are how many tests were repeated, passed and failed', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-count-'));
+  const [file, repeats] = [path.join(folder, 'report'), path.join(folder, 'repeats')];
+  writeFileSync(file, JSON.stringify({ numPassedTests: 7, numFailedTests: 0, numRuntimeErrorTestSuites: 0 }));
+  writeFileSync(repeats, 'a story\nanother story\n');
+  const { stdout } = spawnSync(process.execPath, ['scripts/count-tests.js', file, '0', repeats], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect(stdout).toBe('2 repeated\n7 passed, 0 failed\n');
+  rmSync(folder, { recursive: true });
 });
 
 test.each([

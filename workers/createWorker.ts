@@ -1,15 +1,18 @@
 import type { Client } from '@temporalio/client';
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type NativeConnection, type WorkerOptions, type WorkerStatus } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createFinderActivities } from '../activities/finders';
 import { createHolderActivities, readGuests } from '../activities/holders';
 import { createNotifyActivities } from '../activities/notify';
-import { createPushTypeActivities, type Ports } from '../activities/pushType';
+import type { Ports } from '../activities/pushCalls';
+import { createPushTypeActivities } from '../activities/pushType';
 import { createScriptActivities } from '../activities/script';
+import { createSnapshotStore } from '../activities/snapshots';
 import { createWaitForActivities } from '../activities/waitFor';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
 export interface WorkerParts extends Ports {
@@ -24,41 +27,81 @@ export interface WorkerParts extends Ports {
   readonly options?: Partial<WorkerOptions>;
 }
 
+/** Several of Temporal's workers that begin and end as one. */
+export interface ConveyorWorker {
+  /** Ends when all have drained, after `shutdown` or a signal; fails as soon as one fails. */
+  run(): Promise<void>;
+  shutdown(): void;
+  /** Of all together. */
+  getStatus(): Pick<WorkerStatus, 'numInFlightWorkflowActivations' | 'numInFlightActivities' | 'runState'>;
+}
+
 /**
  * A worker for workflows and activities. Heartbeats go out at once rather than at 80 % of their timeout, so that a
- * successor of a killed worker goes on where it was; a cached workflow moves on after a second (guides/patterns.md).
+ * successor of a killed worker goes on where it was; a cached workflow moves on after a second.
+ * What holds its slot for long, comes by the thousand or must not wait has slots of its own (domain/taskQueues.ts).
  */
-export function createWorker({
-  connection,
-  client,
-  index,
-  namespace,
-  taskQueue,
-  codePath,
-  options,
-  ...ports
-}: WorkerParts): Promise<Worker> {
-  return Worker.create({
+export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> {
+  const { connection, namespace, taskQueue, codePath, options, registry } = parts;
+  const common: Omit<WorkerOptions, 'taskQueue'> = {
     connection,
     namespace,
+    activities: activitiesOf(parts),
+    maxHeartbeatThrottleInterval: '1s',
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  };
+  const { slots } = registry;
+  const main = Worker.create({
+    ...common,
     taskQueue,
     workflowBundle: { codePath },
-    activities: {
-      ...createPushTypeActivities({ ...ports, guests: (lockId) => readGuests(client, lockId) }),
-      ...createActionActivities(ports),
-      ...createHolderActivities({ client, taskQueue }),
-      ...createChildActivities({ client, index }),
-      ...createCalendarActivities(ports),
-      ...createFinderActivities({ ...ports, client, index }),
-      ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts }),
-      ...createWaitForActivities({ client }),
-      ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
-    },
-    maxHeartbeatThrottleInterval: '1s',
     stickyQueueScheduleToStartTimeout: '1s',
     maxConcurrentWorkflowTaskExecutions: 120,
+    maxConcurrentActivityTaskExecutions: slots.effects,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
     ...options,
   });
+  const beside = SIDE_QUEUES.map((side) =>
+    Worker.create({
+      ...common,
+      taskQueue: sideQueue(taskQueue, side),
+      maxConcurrentActivityTaskExecutions: slots[side],
+      ...options,
+    }),
+  );
+  return asOne(await Promise.all([main, ...beside]));
+}
+
+function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): object {
+  const snapshots = createSnapshotStore({ client, taskQueue });
+  return {
+    ...createPushTypeActivities({ ...ports, snapshots, guests: (lockId) => readGuests(client, lockId) }),
+    ...createActionActivities({ ...ports, snapshots }),
+    ...createHolderActivities({ ...ports, client, taskQueue }),
+    ...createChildActivities({ client, index }),
+    ...createCalendarActivities(ports),
+    ...createFinderActivities({ ...ports, client, index }),
+    ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts, snapshots }),
+    ...createWaitForActivities({ client }),
+    ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
+  };
+}
+
+function asOne(workers: readonly Worker[]): ConveyorWorker {
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const total = (of: (status: WorkerStatus) => number): number =>
+    workers.reduce((sum, worker) => sum + of(worker.getStatus()), 0);
+  return {
+    shutdown,
+    // One that has failed takes the others with it: half a worker would look alive.
+    run: async () => void (await Promise.all(workers.map((worker) => worker.run().finally(shutdown)))),
+    getStatus: () => ({
+      // As of the one that does least.
+      runState: workers.map((worker) => worker.getState()).find((state) => state !== 'RUNNING') ?? 'RUNNING',
+      numInFlightWorkflowActivations: total((status) => status.numInFlightWorkflowActivations),
+      numInFlightActivities: total((status) => status.numInFlightActivities),
+    }),
+  };
 }

@@ -1,10 +1,4 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  CancelledFailure,
-  patched,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { ActionEnd, ActionStop } from '../activities/actionService';
 import { isRefusal } from './deploy/dependable';
 
@@ -18,7 +12,7 @@ export async function followRun(follow: () => Promise<ActionEnd>, stop: () => Pr
     return await follow();
   } catch (error) {
     const isGivenUp = CancellationScope.current().consideredCancelled || isRefusal(error);
-    if (isGivenUp && mayRun(error) && patched('stop-runs')) await CancellationScope.nonCancellable(stop);
+    if (isGivenUp && mayRun(error)) await CancellationScope.nonCancellable(stop);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
 import { cancelled, resultOf, succeeded, type Ending } from '../domain/deploy/outcome';
 import { failurePoint } from '../domain/deploy/failurePoint';
-import { inheritance } from '../domain/deploy/planRevert';
+import { inheritanceOf } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { withRemains } from '../domain/deploy/steps';
 import { releaseId } from '../domain/ids';
@@ -9,12 +9,12 @@ import { checkBaseline } from './deploy/baseline';
 import { performCanary } from './deploy/canary';
 import { passGates } from './deploy/gates';
 import { pushAll } from './deploy/phases';
-import { prepare } from './deploy/prepare';
+import { introduce, prepare } from './deploy/prepare';
 import { revert } from './deploy/revert';
 import { DeployRun } from './deploy/run';
 import { undoReverted, undoStopped } from './deploy/undo';
 import { onSignal } from './inbox';
-import { lockGrantedSignal, releaseLockSignal, type LockGrant } from './lock';
+import { lockGrantedSignal, releaseLockSignal } from './lock';
 import { holders } from './proxies';
 import { retag } from './tags';
 import { versioned } from './versioning';
@@ -25,24 +25,25 @@ import { versioned } from './versioning';
  */
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
   const run = new DeployRun(input, carried);
-  let grant: Grant | null = carried ? { waited: false } : null;
-  onSignal(lockGrantedSignal, (granted) => void (grant = granted));
+  // A deploy that continued as new holds it already.
+  let isHeld = carried !== undefined;
+  onSignal(lockGrantedSignal, ({ fence }) => {
+    isHeld = true;
+    run.patch({ fence });
+  });
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(async () => {
-    const ending = (await prepare(run)) ?? (await perform(run, () => grant));
+    const ending = (await introduce(run)) ?? (await perform(run, () => isHeld));
     return finish(run, ending);
   });
 }
 setWorkflowOptions(versioned('PINNED'), deploy);
 
-/** What the lock's signal said; a deploy that continued as new holds it already. */
-type Grant = Pick<LockGrant, 'waited'>;
-type Held = () => Grant | null;
-
-async function perform(run: DeployRun, held: Held): Promise<Ending> {
-  if (run.input.canary) return performCanary(run);
-  const hopeless = await acquire(run, held);
+async function perform(run: DeployRun, isHeld: () => boolean): Promise<Ending> {
+  if (!run.input.canary) await acquire(run, isHeld);
+  const hopeless = await prepare(run);
   if (hopeless) return hopeless;
+  if (run.input.canary) return performCanary(run);
   if (run.window) await passGates(run);
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
@@ -52,15 +53,16 @@ async function perform(run: DeployRun, held: Held): Promise<Ending> {
   return stop ? cancelled(run.record.control, run.record.updates.length > 0) : succeeded(run.input, run.record);
 }
 
-/** One release at a time per service. What was read before waiting is read again, since another deploy went on meanwhile. */
-async function acquire(run: DeployRun, held: Held): Promise<Ending | undefined> {
-  if (held() || run.stop()) return undefined;
+/** One release at a time per service. Its units are read after that: another deploy may have gone on meanwhile. */
+async function acquire(run: DeployRun, isHeld: () => boolean): Promise<void> {
+  if (isHeld() || run.stop()) return;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
-  await holders.requestLock(run.lockId, { owner: releaseId(pipeline, release), requester: run.workflowId }, settings);
-  await run.until(() => held() !== null || run.stop() !== null);
-  const stale = held()?.waited || run.record.spans.pausedMs > 0;
-  return stale && !run.stop() ? prepare(run, 'again') : undefined;
+  const asking = { owner: releaseId(pipeline, release), requester: run.workflowId };
+  const answered = (): boolean => isHeld() || run.stop() !== null;
+  // The lock may have been terminated, and its answer with it: asking again changes nothing else.
+  do await holders(run.isUrgent).requestLock(run.lockId, asking, settings);
+  while (!(await run.until(answered, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' })));
 }
 
 async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
@@ -83,8 +85,10 @@ function withProgress(run: DeployRun, result: DeployResult): DeployResult {
 
 /** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
 function withInheritance(run: DeployRun, result: DeployResult): DeployResult {
-  if (result.outcome === 'succeeded' || result.outcome === 'reverted' || run.input.canary) return result;
-  return { ...result, revertTo: inheritance(run.record, run.input) };
+  const { fleet, updates } = run.record;
+  const isSettled = result.outcome === 'succeeded' || result.outcome === 'reverted';
+  if (isSettled || run.input.canary || fleet === null || updates.length === 0) return result;
+  return { ...result, leaves: inheritanceOf(run.input.version, fleet.snapshot, run.input.inherited) };
 }
 
 /** Holder or guest: it leaves. A lock that is gone already has nothing to release. */

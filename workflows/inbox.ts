@@ -1,5 +1,8 @@
 import type { SignalDefinition } from '@temporalio/common';
 import { ApplicationFailure, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { excessOfCommand, excessText } from '../domain/excess';
+import { REQUEST_LIMITS } from '../domain/limits';
+import { cutText } from '../domain/size';
 import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
 import { verbSignal, verbUpdate } from './messages';
@@ -51,6 +54,14 @@ function accept<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInpu
 }
 
 function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
+  const excess = excessOfCommand(input);
+  if (excess)
+    throw ApplicationFailure.create({
+      message: excessText(excess),
+      type: 'over-limit',
+      nonRetryable: true,
+      details: [[excess.what, excess.size, excess.limit]],
+    });
   const forbidden = rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input);
   if (forbidden !== undefined) throw ApplicationFailure.nonRetryable(forbidden, 'not-permitted');
   const why = rules.whyNot(verb, input);
@@ -58,18 +69,22 @@ function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInpu
 }
 
 function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
-  const why = rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) ?? rules.whyNot(verb, input);
+  const excess = excessOfCommand(input);
+  const why = excess ? excessText(excess) : whyNotTaken(rules, verb, input);
   if (why === undefined) accept(rules, verb, input);
   else rules.record(commandRecord(verb, input, why));
 }
 
-/** A command as it goes on record, taken now. */
+const whyNotTaken = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
+  rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) ?? rules.whyNot(verb, input);
+
+/** A command as it goes on record, taken now; of one that is too long only so much. */
 export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
   return {
     at: formatTime(Date.now()),
     verb,
-    actor: input.actor ?? UNKNOWN_ACTOR,
-    reason: input.reason ?? '',
+    actor: cutText(input.actor ?? UNKNOWN_ACTOR, REQUEST_LIMITS.actor.max),
+    reason: cutText(input.reason ?? '', REQUEST_LIMITS.reason.max),
     accepted: rejection === undefined,
     ...(rejection === undefined ? {} : { rejection }),
   };

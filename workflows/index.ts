@@ -5,3 +5,4 @@ export { fanOutShard } from './fanOut/shard';
 export { lock } from './lock';
 export { pipeline } from './pipeline';
 export { release } from './release';
+export { snapshot } from './snapshot';

@@ -1,4 +1,5 @@
 import {
+  CancellationScope,
   condition,
   continueAsNew,
   defineQuery,
@@ -9,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  FREE,
+  freeFrom,
   guestsOf,
   isIdle,
   release,
@@ -20,9 +21,10 @@ import {
   type LockRequest,
   type Mutex,
 } from '../domain/mutex';
+import { sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { onSignal } from './inbox';
-import { holders } from './proxies';
+import { lookers } from './proxies';
 
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
@@ -31,6 +33,8 @@ export const releaseLockSignal = defineSignal<[string]>('release-lock');
 const joinLockSignal = defineSignal<[Guest]>('join-lock');
 /** Whose tasks are not to be touched. */
 const guestsQuery = defineQuery<readonly Guest[]>('guests');
+/** Who holds and who waits; also after it was ended from outside, for the lock that takes its place. */
+const mutexQuery = defineQuery<Mutex>('mutex');
 /** Sent to whoever holds, when a guest has left. */
 export const guestLeftSignal = defineSignal<[string]>('guest-left');
 /** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so what was read before is stale. */
@@ -44,10 +48,19 @@ export interface LockGrant {
 
 /**
  * Mutual exclusion across pipelines: one grant at a time, in the order of asking. It lives while somebody wants it, and
- * checks now and then that the holder still runs, since a terminated one can say nothing (guides/patterns.md 3).
+ * checks now and then that the holder still runs, since a terminated one can say nothing. A Temporal
+ * cancel request does not end it: whoever holds would lose what it holds without knowing.
  */
-export async function lock(settings: Settings, carried: Mutex = FREE): Promise<void> {
+export async function lock(settings: Settings, carried: Mutex | null = null): Promise<void> {
+  let ignored = 0;
+  const scope = CancellationScope.current();
+  scope.cancelRequested.catch(() => void (ignored += 1));
+  return CancellationScope.nonCancellable(() => keep(settings, carried ?? freeFrom(Date.now()), () => ignored));
+}
+
+async function keep(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;
+  let shown = 0;
   const grants: (LockRequest & { waited: boolean })[] = [];
   const take = (next: Granted, waited: boolean): void => {
     mutex = next.mutex;
@@ -60,6 +73,7 @@ export async function lock(settings: Settings, carried: Mutex = FREE): Promise<v
     take(release(mutex, requester), true);
   };
   setHandler(guestsQuery, () => guestsOf(mutex));
+  setHandler(mutexQuery, () => mutex);
   onSignal(joinLockSignal, (guest) => void (mutex = welcome(mutex, guest)));
   onSignal(releaseLockSignal, letGo);
   do {
@@ -67,11 +81,12 @@ export async function lock(settings: Settings, carried: Mutex = FREE): Promise<v
       if (!(await tell(next.requester, mutex.fence, next.waited))) take(release(mutex, next.requester), true);
     }
     for (let guest = left.shift(); guest !== undefined; guest = left.shift()) await tellHolders(guest);
-    setCurrentDetails(describe(mutex));
+    shown = ignored();
+    setCurrentDetails(describe(mutex, shown));
     if (workflowInfo().continueAsNewSuggested && grants.length + left.length === 0)
       await continueAsNew<typeof lock>(settings, mutex);
     const changed = await condition(
-      () => grants.length + left.length > 0 || isIdle(mutex),
+      () => grants.length + left.length > 0 || isIdle(mutex) || ignored() > shown,
       settings.reconcileIntervalMs,
       {
         summary: 'check that the holder still runs',
@@ -82,7 +97,7 @@ export async function lock(settings: Settings, carried: Mutex = FREE): Promise<v
 
   async function dropDead(): Promise<void> {
     const known = [...(mutex.holder?.requesters ?? []), ...guestsOf(mutex).map(({ requester }) => requester)];
-    const alive = await holders.stillRunning(known);
+    const alive = await lookers.stillRunning(known, settings).catch(() => known);
     for (const requester of known) if (!alive.includes(requester)) letGo(requester);
   }
 
@@ -107,11 +122,16 @@ async function tell(requester: string, fence: number, waited: boolean): Promise<
     );
 }
 
-function describe(mutex: Mutex): string {
+function describe(mutex: Mutex, ignored: number): string {
   const { holder, queue } = mutex;
   const waiting = queue.map(({ owner }) => `- ${owner}`).join('\n');
   const guests = guestsOf(mutex)
     .map(({ requester }) => `- ${requester}`)
     .join('\n');
-  return `Held by **${holder?.owner ?? 'nobody'}**${waiting ? `\n\nWaiting:\n${waiting}` : ''}${guests ? `\n\nCanaries beside it:\n${guests}` : ''}`;
+  return sections(
+    `Held by **${holder?.owner ?? 'nobody'}**`,
+    waiting ? `Waiting:\n${waiting}` : '',
+    guests ? `Canaries beside it:\n${guests}` : '',
+    ignored > 0 ? 'A cancel request through Temporal was ignored: cancel the release that holds it instead.' : '',
+  );
 }

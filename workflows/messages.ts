@@ -1,8 +1,10 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
+import type { Inheritance } from '../domain/deploy/planRevert';
 import type { Admission, Asked } from '../domain/pipeline/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
+import type { Found, PipelineDocument } from '../domain/pipeline/document';
 import type { DeploySettled, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -32,10 +34,21 @@ export const cancelQueuedUpdate = defineUpdate<CommandReceipt, [CommandInput & {
   'cancel-queued',
 );
 export const rollBackUpdate = defineUpdate<Started, [RollBackInput]>('roll-back');
+/** As the update, from a release that ended as it was being reverted. */
+export const rollBackSignal = defineSignal<[RollBackInput]>('roll-back');
 /** The whole of what a pipeline remembers; null before its first `apply`. */
 export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
 
+/** Books that were exported take the place of those that the pipeline has. */
+export const importUpdate = defineUpdate<Applied, [ImportInput]>('import');
+
+export interface ImportInput extends Omit<ApplyInput, 'spec'> {
+  readonly document: PipelineDocument;
+}
+
 export interface ApplyInput {
+  /** With the first message to a pipeline whose last workflow has ended. */
+  readonly found?: Found;
   readonly spec: PipelineSpec;
   readonly groups: Policy['groups'];
   readonly settings: Settings;
@@ -85,10 +98,12 @@ export const actionOverSignal = defineSignal<[ActionOver]>('action-over');
 /** A person approved a pick: older releases that wait for the same one are superseded. */
 export const pickedSignal = defineSignal<[Asked]>('picked');
 export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
+/** Whoever sees that a release was ended from outside says so: its pipeline looks at once. */
+export const lookSignal = defineSignal<[{ readonly release: number }]>('look');
 
 export interface ActionOver extends Asked {
-  /** What the units of a deploy that had to make way ran before it, by unit. */
-  readonly revertTo?: Readonly<Record<string, string>>;
+  /** What a deploy leaves for the next to inherit; null: nothing any more. */
+  readonly leaves?: Inheritance | null;
   /** How a deploy ended: booked before the next one is let in. */
   readonly settled?: DeploySettled;
 }

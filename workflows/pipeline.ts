@@ -1,8 +1,8 @@
 import {
   allHandlersFinished,
+  CancellationScope,
   condition,
   makeContinueAsNewFunc,
-  patched,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -18,18 +18,25 @@ import { versioned } from './versioning';
 
 /**
  * A pipeline for ever: numbers releases, starts them, admits one at a time to deploy, and remembers what is good and
- * what is bad. Idle it costs nothing: it waits on no timer (DESIGN §4, §10).
+ * what is bad. Idle it costs nothing: it waits on no timer (DESIGN §4, §10). A Temporal cancel request, which a batch of them
+ * may bring to every workflow of the pipeline, does not end it.
  */
 export async function pipeline(carried: PipelineState | null = null): Promise<never> {
   const run = new PipelineRun(carried);
+  CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
+  return CancellationScope.nonCancellable(() => forEver(run));
+}
+setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
+
+async function forEver(run: PipelineRun): Promise<never> {
   for (;;) {
     await step(run);
+    run.summarise();
     if (isOverdue(run)) await abandoned(run);
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && mayCarryOn(run)) await carryOn(run);
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);
     if (!run.changed) await waitForChange(run);
   }
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
 
 /** Everything that follows from what changed: releases start, deploys are admitted, the others hear why they wait. */
 async function step(run: PipelineRun): Promise<void> {
@@ -48,16 +55,17 @@ async function step(run: PipelineRun): Promise<void> {
 
 /** While one release starts, the next may be cancelled, or the pipeline frozen. */
 function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean {
-  const starts = state !== null && startable(state, Date.now()).some((release) => release.number === number);
-  return starts || !patched('start-what-still-may');
+  return state !== null && startable(state, Date.now()).some((release) => release.number === number);
 }
 
 /** A busy pipeline never waits as long as it takes to look after its releases. */
 function isOverdue({ state, lookedAtMs }: PipelineRun): boolean {
-  if (state === null || !hasRunning(state) || Date.now() < lookedAtMs + 2 * state.settings.reconcileIntervalMs)
-    return false;
-  return patched('look-when-busy');
+  return state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(state);
 }
+
+/** What a release left behind is over before long, and others may wait for it. */
+const lookIntervalMs = ({ active, settings: { waitIntervalMs, reconcileIntervalMs } }: PipelineState): number =>
+  active.some(({ gone }) => gone) ? Math.min(waitIntervalMs, reconcileIntervalMs) : reconcileIntervalMs;
 
 const hasRunning = ({ active }: PipelineState): boolean => active.some((release) => release.state === 'running');
 
@@ -66,24 +74,22 @@ async function waitForChange(run: PipelineRun): Promise<void> {
   const opensAtMs = state === null ? undefined : nextOpening(state, Date.now());
   const active = state !== null && hasRunning(state);
   if (state === null || (!active && opensAtMs === undefined)) return condition(() => run.changed);
-  const { reconcileIntervalMs } = state.settings;
+  const lookMs = lookIntervalMs(state);
   const untilMs = opensAtMs === undefined ? Infinity : opensAtMs - Date.now();
-  if (!active || untilMs <= reconcileIntervalMs) {
+  if (!active || untilMs <= lookMs) {
     await condition(() => run.changed, untilMs, { summary: 'wait for the calendar' });
     return;
   }
-  const changed = await condition(() => run.changed, reconcileIntervalMs, {
+  const changed = await condition(() => run.changed, lookMs, {
     summary: 'check that the active releases still run',
   });
   if (!changed) await abandoned(run);
 }
 
 /**
- * All that was heard is in the state, so that a history may end between any two steps. Waiting for a quiet moment, as it once
- * did, does not do: while thousands of submissions arrive there is none, and one history takes 2,000.
+ * All that was heard is in the state, so that a history may end between any two steps. Waiting for a quiet moment does not do:
+ * while thousands of submissions arrive there is none, and one history takes 2,000.
  */
-const mayCarryOn = (run: PipelineRun): boolean => !run.changed || patched('carry-on-in-a-burst');
-
 async function carryOn(run: PipelineRun): Promise<void> {
   await run.delivered();
   // The server takes search attributes along, but not the memo by which sweeps find the pipeline.

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActionActivities } from '../activities/actionService';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
@@ -8,7 +8,9 @@ import type { NotifyActivities } from '../activities/notify';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { WaitForActivities } from '../activities/waitFor';
-import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
+import { KEEPS_FAILING } from '../domain/looks';
+import type { Settings } from '../domain/settings';
+import { sideQueue, type SideQueue } from '../domain/taskQueues';
 
 /**
  * Every activity with its retry policy; nothing else retries (DESIGN §8). What cannot succeed on a second try is marked
@@ -16,18 +18,45 @@ import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
  */
 const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
+/** Slots that nothing else takes … */
+const on = (side: SideQueue) => ({ taskQueue: sideQueue(workflowInfo().taskQueue, side) });
+
+/** … such as for what goes back, and for emergencies; of the looks theirs come first. */
+const hurried = (urgent: boolean) => (urgent ? { ...on('urgent'), priority: { priorityKey: 1 } } : {});
+
 /** A call that is given up after the dependency's grace, so that the workflow can show the outage … */
-export const promptPush = ({ dependencyGraceMs }: Settings) =>
+export const promptPush = ({ dependencyGraceMs }: Settings, urgent = false) =>
   proxyActivities<PushTypeActivities>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: dependencyGraceMs,
     retry: FOREVER,
+    ...hurried(urgent),
   });
 
 /** … and then made until it succeeds. */
-export const patientPush = proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+export const patientPush = (urgent = false) =>
+  proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER, ...hurried(urgent) });
 
-export const holders = proxyActivities<HolderActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
+/** Weeks of asking whether units are back. */
+export const unitWaits = () =>
+  proxyActivities<Pick<PushTypeActivities, 'waitForUnits'>>({
+    startToCloseTimeout: '1m',
+    retry: FOREVER,
+    ...on('looks'),
+  });
+
+export const holders = (urgent = false) =>
+  proxyActivities<Omit<HolderActivities, 'stillRunning' | 'releaseEnds'>>({
+    startToCloseTimeout: '10s',
+    retry: FOREVER,
+    ...hurried(urgent),
+  });
+
+/** Looks at what somebody else left behind. It is looked again before long, so that one service which is slow keeps nobody waiting. */
+export const lookers = proxyActivities<Pick<HolderActivities, 'stillRunning' | 'releaseEnds'>>({
+  startToCloseTimeout: '1m',
+  retry: { maximumAttempts: 2 },
+});
 
 export const calendar = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
@@ -39,28 +68,38 @@ export const sweepers = (heartbeatTimeoutMs: number) =>
     retry: FOREVER,
   });
 
-/** Activities that watch for as long as it takes. They heartbeat, and end once they have heard of their cancellation. */
-const watching = ({ heartbeatTimeoutMs }: Settings) =>
-  ({
-    startToCloseTimeout: '365d',
-    heartbeatTimeout: heartbeatTimeoutMs,
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  }) as const;
+/** Activities that may take as long as they like, of which each look ends by itself before long … */
+const looking = ({ heartbeatTimeoutMs }: Settings) =>
+  ({ startToCloseTimeout: '365d', heartbeatTimeout: heartbeatTimeoutMs }) as const;
 
-/** A watcher that fails a few times in a row comes back to the workflow, which shows the outage and waits for its end. */
-export const pushWatchers = (settings: Settings) =>
-  proxyActivities<PushTypeActivities>({ ...watching(settings), retry: { ...FOREVER, maximumAttempts: 5 } });
+/** … or which change the world, so that whoever cancels them waits until they have ended. */
+const watching = (settings: Settings) =>
+  ({ ...looking(settings), cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED }) as const;
+
+/** Each look says itself when the next is due (activities/look.ts); this is for the one after a worker that died in a look. */
+const LOOK_AGAIN = { initialInterval: '1s', backoffCoefficient: 1 } as const;
+
+/** Looks that fail a few times in a row come back to the workflow, which shows the outage and waits for its end. */
+const LOOK_A_WHILE = { ...LOOK_AGAIN, nonRetryableErrorTypes: [KEEPS_FAILING] };
+
+export const pushWatchers = (settings: Settings, urgent = false) =>
+  proxyActivities<PushTypeActivities>({
+    ...looking(settings),
+    retry: LOOK_A_WHILE,
+    ...on('looks'),
+    ...hurried(urgent),
+  });
 
 /** While the deploy is paused there is nothing to show that it does not show already: the watch itself waits for the end. */
 export const patientPushWatchers = (settings: Settings) =>
-  proxyActivities<PushTypeActivities>({ ...watching(settings), retry: FOREVER });
+  proxyActivities<PushTypeActivities>({ ...looking(settings), retry: LOOK_AGAIN, ...on('looks') });
 
 export const actionWatchers = (settings: Settings) =>
-  proxyActivities<ActionActivities>({ ...watching(settings), retry: FOREVER });
+  proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_AGAIN, ...on('looks') });
 
 /** As `pushWatchers`, for what is run before and after a phase … */
 export const stepWatchers = (settings: Settings) =>
-  proxyActivities<ActionActivities>({ ...watching(settings), retry: { ...FOREVER, maximumAttempts: 5 } });
+  proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_A_WHILE, ...on('looks') });
 
 /** … whose service is asked until it answers, … */
 export const patientActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
@@ -74,7 +113,7 @@ export const promptActions = ({ dependencyGraceMs }: Settings) =>
   });
 
 /** … nor a release, though that can wait for longer. */
-export const actionStoppers = ({ cancelGraceMs = DEFAULT_SETTINGS.cancelGraceMs }: Settings) =>
+export const actionStoppers = ({ cancelGraceMs }: Settings) =>
   proxyActivities<Pick<ActionActivities, 'cancelAction'>>({
     startToCloseTimeout: '1m',
     scheduleToCloseTimeout: cancelGraceMs,
@@ -93,10 +132,11 @@ export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
 
 /** A script is run again when its worker dies, at least once (activities/script.ts). */
 export const scriptWatchers = (settings: Settings) =>
-  proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER });
+  proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER, ...on('scripts') });
 
 /** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
-export const waits = proxyActivities<WaitForActivities>({ startToCloseTimeout: '30s', retry: FOREVER });
+export const waits = () =>
+  proxyActivities<WaitForActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
 
 /** Old news is no news: a receiver that stays away is not waited for. */
 export const notices = proxyActivities<NotifyActivities>({

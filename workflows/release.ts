@@ -11,7 +11,14 @@ import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { onSignal } from './inbox';
 import type { ActionSpec } from '../domain/spec/pipeline';
-import { admissionSignal, childOverSignal, deployPausedSignal, releaseOverSignal, waitingSignal } from './messages';
+import {
+  admissionSignal,
+  childOverSignal,
+  deployPausedSignal,
+  releaseOverSignal,
+  rollBackSignal,
+  waitingSignal,
+} from './messages';
 import { messageOf } from './deploy/dependable';
 import { startChildren } from './release/children';
 import { runCanaryAction } from './release/canaryAction';
@@ -34,13 +41,14 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseRun(input);
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
   onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
-  onSignal(deployPausedSignal, (paused) => run.notices(tellPause(run, paused)));
-  // In a scope of its own: from a cancelled one nothing could be told to the deploys any more.
+  // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
+  onSignal(deployPausedSignal, (paused) => run.notices(CancellationScope.nonCancellable(() => tellPause(run, paused))));
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);
   return CancellationScope.nonCancellable(async () => {
     while (!Object.values(statesOf(run.record)).every(isOver)) {
       step(run);
+      run.summarise();
       await condition(() => run.takeChange());
     }
     return finish(run);
@@ -93,6 +101,7 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
   const { input } = run;
   const state = releaseState(run.record, input.spec);
   run.end();
+  run.summarise();
   retag({
     ConveyorState: state,
     ...(run.record.cause ? { ConveyorOutcome: run.record.cause } : { ConveyorOutcome: state }),
@@ -113,6 +122,7 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(releaseOverSignal, result)
     .catch(() => undefined);
+  await rollBackRest(run);
   await tell(run, result.state, {
     id: workflowInfo().workflowId,
     artifacts: result.artifacts,
@@ -121,6 +131,19 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
   });
   await run.told();
   return result;
+}
+
+/** A deploy that had succeeded by the time the acknowledged revert reached it is undone as everything is that has ended. */
+async function rollBackRest(run: ReleaseRun): Promise<void> {
+  const { ending } = run.control;
+  const isLeft = run.record.deploys.some(({ result }) => result.outcome === 'succeeded');
+  if (!ending?.revert || !isLeft) return;
+  const { input } = run;
+  const { actor, reason, notBad } = ending;
+  run.log('rollback-asked', 'a deploy had succeeded when it heard of the revert: the pipeline is asked for a rollback');
+  await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
+    .signal(rollBackSignal, { of: input.number, actor, reason, notBad })
+    .catch((error: unknown) => run.log('not-rolled-back', `the pipeline did not hear of it: ${messageOf(error)}`));
 }
 
 /** One sentence: how it ended, and what was to blame. */

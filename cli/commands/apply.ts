@@ -2,6 +2,7 @@ import type { ConveyorClient } from '../../client/api';
 import { ConveyorError } from '../../domain/errors';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { EXIT } from '../exit';
+import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../io';
 import { emit, note } from '../output';
 import { readPipelineFile } from '../pipelineFile';
@@ -16,6 +17,8 @@ interface Applied {
   readonly result: 'created' | 'changed' | 'unchanged';
   readonly dryRun: boolean;
   readonly changes: readonly Change[];
+  /** Its workflow had ended: the release after which its numbers go on, and whether its books could still be read. */
+  readonly continued?: { readonly after: number; readonly books: boolean };
 }
 
 export const apply: Register = (program, cli) => {
@@ -31,6 +34,7 @@ export const apply: Register = (program, cli) => {
         if (checked.some((file) => file.problems.length > 0)) note(io, renderProblems(checked, view));
         // All or nothing: one bad file must not leave the others half applied.
         if (hasErrors(checked)) return EXIT.usage;
+        await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
         const actor = actorOf(io);
         return withClient(io, connect, async (client) => {
           const applied: Applied[] = [];
@@ -61,17 +65,23 @@ async function compare(client: ConveyorClient, spec: PipelineSpec): Promise<Done
   }
 }
 
-function outcome(file: string, spec: PipelineSpec, { created, previous }: Done, dryRun: boolean): Applied {
+function outcome(file: string, spec: PipelineSpec, { created, previous, continued }: Done, dryRun: boolean): Applied {
   const changes = previous === null ? [] : changesBetween(previous, spec);
   const result = created ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
-  return { pipeline: spec.pipeline, file, result, dryRun, changes };
+  return { pipeline: spec.pipeline, file, result, dryRun, changes, ...(continued ? { continued } : {}) };
 }
 
 const WOULD = { created: 'would be created', changed: 'would change', unchanged: 'unchanged' } as const;
 
-function renderApplied({ pipeline, result, dryRun, changes }: Applied, view: View): string {
+function renderApplied({ pipeline, result, dryRun, changes, continued }: Applied, view: View): string {
   const colors = paint(view.color);
   const word = dryRun ? WOULD[result] : result;
-  const line = `${result === 'unchanged' ? colors.dim('=') : colors.green('✔')} ${pipeline} ${word}`;
+  const mark = result === 'unchanged' ? colors.dim('=') : colors.green('✔');
+  const line = `${mark} ${pipeline} ${word}${continued ? continuedWords(continued) : ''}`;
   return changes.length === 0 ? line : `${line}\n${renderChanges(changes, view)}`;
 }
+
+const continuedWords = ({ after, books }: NonNullable<Applied['continued']>): string =>
+  books
+    ? `; its workflow had ended, and goes on after release ${after} with all that it knew`
+    : `; its workflow had ended and left no books: it goes on after release ${after}, and conveyor pipeline import brings back the rest`;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { conveyorError } from '../../domain/errors';
 import { duration } from '../../domain/spec/scalars';
 import type { ConnectOptions, Io } from '../io';
-import { outputOf, type Output } from '../output';
+import { isFormat, outputOf, type Output } from '../output';
 
 /** What every command gets: the world, how to print, how to connect, and its own options. */
 export interface Call<O> {
@@ -28,6 +28,8 @@ export interface Cli {
   /** Makes a commander action of a handler that returns the exit code. */
   handle<O, A extends unknown[] = []>(
     handler: (call: Call<O>, ...args: A) => Promise<number>,
+    /** `-o` may name a file, which the handler finds in its options, rather than a format. */
+    more?: { readonly toFile: boolean },
   ): (...raw: unknown[]) => Promise<void>;
 }
 
@@ -35,11 +37,12 @@ export function makeCli(io: Io, finish: (code: number) => void): Cli {
   return {
     io,
     handle:
-      <O, A extends unknown[]>(handler: (call: Call<O>, ...args: A) => Promise<number>) =>
+      <O, A extends unknown[]>(handler: (call: Call<O>, ...args: A) => Promise<number>, { toFile = false } = {}) =>
       async (...raw: unknown[]) => {
         const command = raw.at(-1) as Command;
         const options = command.optsWithGlobals<O & GlobalOptions>();
-        const call = { io, options, output: outputOf(io, options), connect: connectOptions(options) };
+        const output = outputOf(io, toFile && !isFormat(options.output) ? { ...options, output: 'table' } : options);
+        const call = { io, options, output, connect: connectOptions(options) };
         finish(await handler(call, ...(raw.slice(0, -2) as A)));
       },
   };

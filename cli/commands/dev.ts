@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../sdk/registry';
@@ -59,9 +59,9 @@ async function runDev(call: Call<Options>): Promise<number> {
   const stack = await startStack(io, await settingsOf(call), stop);
   if (stack === undefined) return EXIT.interrupted;
   try {
-    if (options.demoData) await createJobs(stack.addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
-    const ready: Ready = { ...stack.addresses, pids: stack.pids };
-    if (options.readyFile) writeWhole(resolve(options.readyFile), `${JSON.stringify(ready, null, 2)}\n`);
+    await createDemoData(call, stack);
+    const ready = readyOf(stack);
+    if (options.readyFile) writeWhole(resolve(options.readyFile), ready);
     emit(io, output, ready, { text: (view) => renderReady(ready, stack, view), name: [ready.temporal] });
     return await untilStopped(call, stack, stop);
   } finally {
@@ -70,6 +70,12 @@ async function runDev(call: Call<Options>): Promise<number> {
     if (options.readyFile) rmSync(options.readyFile, { force: true });
   }
 }
+
+async function createDemoData({ options }: Call<Options>, { addresses }: Stack): Promise<void> {
+  if (options.demoData) await createJobs(addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
+}
+
+const readyOf = (stack: Stack): Ready => ({ ...stack.addresses, pids: stack.pids() });
 
 async function settingsOf({ io, options, connect }: Call<Options>): Promise<Parameters<typeof startStack>[1]> {
   const auto = options.ports === 'auto';
@@ -83,23 +89,31 @@ async function settingsOf({ io, options, connect }: Call<Options>): Promise<Para
   };
 }
 
-async function untilStopped({ io }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<number> {
+async function untilStopped(call: Call<Options>, stack: Stack, stop: AbortSignal): Promise<number> {
   // Everything may have been there already; then nothing else keeps this process alive.
   const alive = setInterval(() => undefined, 60_000);
   const stopped = new Promise<undefined>((resolvePromise) => {
     if (stop.aborted) resolvePromise(undefined);
     stop.addEventListener('abort', () => resolvePromise(undefined), { once: true });
   });
-  const death = await Promise.race([stopped, stack.died]);
+  const death = await Promise.race([stopped, stack.keepUp((name) => startedAgain(call, stack, name))]);
   clearInterval(alive);
   if (death === undefined) return EXIT.ok;
-  note(io, '');
+  note(call.io, '');
   throw death;
 }
 
+/** The simulated world was in the memory of its process, so that it begins anew. */
+async function startedAgain(call: Call<Options>, stack: Stack, name: PartName): Promise<void> {
+  const { readyFile } = call.options;
+  if (name === 'simulator') await createDemoData(call, stack);
+  // Where it is gone, everything is being stopped.
+  if (readyFile && existsSync(readyFile)) writeWhole(resolve(readyFile), readyOf(stack));
+}
+
 /** Nobody ever reads half a file. */
-function writeWhole(file: string, text: string): void {
-  writeFileSync(`${file}.part`, text);
+function writeWhole(file: string, ready: Ready): void {
+  writeFileSync(`${file}.part`, `${JSON.stringify(ready, null, 2)}\n`);
   renameSync(`${file}.part`, file);
 }
 

@@ -1,16 +1,12 @@
 import { windowAt } from '../../domain/calendar/window';
-import { PlanError } from '../../domain/deploy/plan';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
-import type { PlanView } from '../../domain/views';
-import { callExtension } from '../../sdk/client';
-import { pushTypeProtocol } from '../../sdk/protocol/pushType';
-import { loadRegistry } from '../../sdk/registry';
+import { askPushType, orImpossible } from '../fleet';
 import { fleetBeside, readUnits } from '../fleetFile';
-import { actorOf, type Io } from '../io';
+import type { Io } from '../io';
 import { emit, note } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
@@ -55,7 +51,7 @@ export const plan: Register = (program, cli) => {
             ? await fleetOf(io, file, spec, name, action)
             : readUnits(options.units, action.with.config);
         const times = { now: nowMs, windowAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
-        const planned = planOf(spec, name, units, times);
+        const planned = await orImpossible(() => planView(spec, name, units, times));
         emit(io, output, planned, {
           text: (view) => renderPlan(planned, { ...view, now: nowMs }, action.window),
           name: planned.phases.map((phase) => phase.name),
@@ -74,15 +70,6 @@ async function updateTime(
 ): Promise<Pick<PlanTimes, 'updateTimeMs' | 'assumed'>> {
   const knownMs = givenMs ?? (await pastUpdateMs(io, connect, pipeline, action));
   return knownMs === null ? { updateTimeMs: ASSUMED_UPDATE_TIME_MS, assumed: true } : { updateTimeMs: knownMs };
-}
-
-/** @throws plan-impossible when the phases do not fit the fleet. */
-function planOf(spec: PipelineSpec, name: string, units: readonly Unit[], times: PlanTimes): PlanView {
-  try {
-    return planView(spec, name, units, times);
-  } catch (error) {
-    throw error instanceof PlanError ? conveyorError('plan-impossible', { why: error.message }) : error;
-  }
 }
 
 function deployActionOf(spec: PipelineSpec, wanted: string | undefined): NamedDeploy {
@@ -118,7 +105,7 @@ async function fleetOf(
 ): Promise<readonly Unit[]> {
   const { config, pushType } = action.with;
   try {
-    return await askPushType(io, spec, name, action);
+    return await askPushType(io, spec, [name, action]);
   } catch (error) {
     const beside = isUnavailable(error) ? fleetBeside(file, config) : undefined;
     if (beside === undefined) throw error;
@@ -129,28 +116,3 @@ async function fleetOf(
 
 const isUnavailable = (error: unknown): boolean =>
   error instanceof ConveyorError && error.code === 'extension-unavailable';
-
-async function askPushType(io: Io, spec: PipelineSpec, name: string, action: DeployAction): Promise<readonly Unit[]> {
-  const service = loadRegistry(undefined, io.env).find('push-type', action.with.pushType);
-  const context = {
-    pipeline: spec.pipeline,
-    release: 0,
-    deployId: `${spec.pipeline}/plan/${name}`,
-    actor: actorOf(io),
-    config: action.with.config,
-  };
-  try {
-    const { units } = await callExtension({
-      service,
-      protocol: pushTypeProtocol,
-      method: 'fetchDeployUnits',
-      request: {},
-      context,
-    });
-    return units;
-  } catch (error) {
-    if (!(error instanceof ConveyorError)) throw error;
-    const hint = `a plan needs the fleet: start ${service.name} (at ${service.url}), or give its units with --units FILE`;
-    throw new ConveyorError(error.code, error.message, hint, error.retryable, error.exit);
-  }
-}

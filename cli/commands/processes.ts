@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
-import { conveyorError } from '../../domain/errors';
-import type { Io } from '../io';
 import { entryPoint } from '../stack/parts';
 import { examples, type Call, type GlobalOptions, type Register } from './command';
 
-/** One process each, in the foreground, with its output as it is; Ctrl-C reaches it and it drains. */
+/** One process each, which is this one: signals reach it, it drains and ends with its own exit code. */
 
 interface Options extends GlobalOptions {
   readonly port?: string;
@@ -52,24 +48,11 @@ export const processes: Register = (program, cli) => {
 const flags = (values: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
-/** Its exit code is ours; being stopped by a signal after it drained is no failure. */
-function run({ io, connect }: Call<Options>, path: string, args: readonly string[]): Promise<number> {
+function run({ io, connect }: Call<Options>, path: string, args: readonly string[]): Promise<never> {
   const env = {
-    ...io.env,
     ...(connect.address ? { TEMPORAL_ADDRESS: connect.address } : {}),
     ...(connect.namespace ? { TEMPORAL_NAMESPACE: connect.namespace } : {}),
     ...(connect.taskQueue ? { CONVEYOR_TASK_QUEUE: connect.taskQueue } : {}),
   };
-  const child = spawn(process.execPath, [entryPoint(path), ...args], { stdio: 'inherit', env });
-  forwardStop(io, (signal) => child.kill(signal));
-  return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(conveyorError('internal', { detail: `${path}: ${error.message}` })));
-    child.once('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 128 + constants.signals[signal])));
-  });
-}
-
-/** Ctrl-C in a terminal reaches the child by itself; SIGTERM to us must be handed on. */
-function forwardStop(io: Io, kill: (signal: NodeJS.Signals) => void): void {
-  const stop = io.interrupted();
-  stop.addEventListener('abort', () => stop.reason !== 'SIGINT' && kill('SIGTERM'), { once: true });
+  return io.become({ path: entryPoint(path), args, env });
 }

@@ -2,7 +2,8 @@ import { parseId } from '../../domain/ids';
 import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
 import { withClient } from '../io';
-import { look, renderWatched, subjectOf, watch } from '../watch';
+import { renderWatched, subjectOf } from '../presenter';
+import { look, watch } from '../watch';
 import { examples, durationOption, type Register } from './command';
 
 interface Options {

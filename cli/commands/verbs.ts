@@ -9,6 +9,7 @@ import { addReason, send, type ReasonOption } from './send';
 interface Options extends ReasonOption {
   readonly revert?: boolean;
   readonly notBad?: boolean;
+  readonly acceptMissing?: boolean;
   readonly check?: string;
   readonly for?: string;
   readonly phase?: string;
@@ -38,6 +39,8 @@ const VERBS: readonly Described[] = [
     operand: '<id>',
     description: 'go on after one fresh healthy verdict',
     example: 'conveyor resume kvstore/12 --reason "it was the load test"',
+    options: (command) =>
+      command.option('--accept-missing', 'complete without the tasks that were not updated in time'),
   },
   {
     verb: 'cancel',
@@ -135,6 +138,7 @@ function extras(options: Options): Partial<CommandInput> {
   return {
     ...(options.revert === false ? { noRevert: true } : {}),
     ...(options.notBad ? { notBad: true } : {}),
+    ...(options.acceptMissing ? { acceptMissing: true } : {}),
     ...(options.check === undefined ? {} : { check: options.check }),
     ...(options.for === undefined ? {} : { for: options.for }),
     ...(options.phase === undefined ? {} : { phase: options.phase }),

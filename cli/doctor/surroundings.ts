@@ -1,5 +1,3 @@
-import { Connection } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConveyorError } from '../../domain/errors';
 import type { Env } from '../../sdk/env';
 import { loadRegistry } from '../../sdk/registry';
@@ -60,6 +58,9 @@ async function serverVersion(address: string): Promise<string | undefined> {
   // A refused connection is told at once, where the client would go on trying.
   if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
   try {
+    // Half a second of every other command, if it were loaded with this file.
+    const { Connection } = await import('@temporalio/client');
+    const { loadClientConnectConfig } = await import('@temporalio/envconfig');
     const { connectionOptions } = loadClientConnectConfig();
     const connection = await Connection.connect({ ...connectionOptions, address, connectTimeout: CONNECT_MS });
     try {

@@ -1,7 +1,9 @@
 import { wholeSeconds, ago, clock, deployWord, PAUSED, took, until, VERDICT_SIGNS } from './words';
 import { alignRows, cut, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
+import { totalsOf } from '../../domain/deploy/counts';
 import { sparkline } from '../../domain/sparkline';
+import { plural } from '../../domain/text';
 import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../../domain/views';
 
 /** A deploy for people: what, state, why it waits and until when; phases; health; what happened; what to type next. */
@@ -165,5 +167,12 @@ export function revertSection(deploy: DeployStatus, view: View, colors: Colors):
     `back to ${unit.toVersion}`,
     `${unit.live}/${unit.targeted} live`,
   ]);
-  return [`${colors.bold('Revert')}  by ${revert.by}, ${when}: ${revert.reason}`, ...alignRows(cells)];
+  const hidden = totalsOf(revert).units - revert.units.length;
+  const leftOut = (revert.leftOut ?? []).map(({ id, reason }) => `  ${id}: not brought back: ${reason}`);
+  return [
+    `${colors.bold('Revert')}  by ${revert.by}, ${when}: ${revert.reason}`,
+    ...alignRows(cells),
+    ...(hidden > 0 ? [`  ${plural(hidden, 'more unit')}`] : []),
+    ...leftOut,
+  ];
 }

@@ -1,3 +1,4 @@
+import { totalsOf } from '../../domain/deploy/counts';
 import { plural } from '../../domain/text';
 import type { DeployStatus, PhaseView, UnitCounts } from '../../domain/views';
 import { paint, tint, type Colors, type View } from './paint';
@@ -71,7 +72,7 @@ function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
 function phaseRow(phase: PhaseView, branch: string, view: View, colors: Colors): string[] {
   const { word, sign } = phaseWord(phase);
   // What was taken back is not on the version any more, whatever was updated once.
-  const counts = sum(phase.state === 'reverted' ? [] : phase.units);
+  const counts = totalsOf(phase.state === 'reverted' ? { units: [] } : phase);
   const quiet = phase.state === 'waiting';
   const name = `${branch}${phase.index + 1} ${quiet ? colors.dim(phase.name) : phase.name}`;
   const tasks = counts.targeted === 0 ? '' : `${counts.live}/${counts.targeted} live`;
@@ -99,7 +100,7 @@ function phaseNote(phase: PhaseView, view: View): string {
 
 /** Units of the phase that runs or went wrong, and of all phases while they are few. */
 function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: View, colors: Colors): string[][] {
-  const few = deploy.phases.reduce((total, one) => total + one.units.length, 0) <= MANY_UNITS;
+  const few = deploy.phases.reduce((total, one) => total + totalsOf(one).units, 0) <= MANY_UNITS;
   const current = phase.state === 'running' || phase.state === 'failed';
   if (
     phase.startedAt === null ||
@@ -114,9 +115,9 @@ function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: 
       ? phase.units
       : [...unfinished, ...phase.units.filter((unit) => unit.live >= unit.targeted)];
   const shown = ordered.slice(0, UNITS_OF_A_PHASE);
-  const hidden = ordered.slice(UNITS_OF_A_PHASE);
+  const hidden = Math.max(ordered.length, totalsOf(phase).units) - shown.length;
   const rows = shown.map((unit, at) => {
-    const branch = at === shown.length - 1 && hidden.length === 0 ? '└─ ' : '├─ ';
+    const branch = at === shown.length - 1 && hidden === 0 ? '└─ ' : '├─ ';
     return [
       `${indent}${branch}${unit.id}`,
       '',
@@ -126,9 +127,9 @@ function unitRows(phase: PhaseView, deploy: DeployStatus, indent: string, view: 
       isPaused(deploy, unit) ? 'paused by health' : unitNote(unit),
     ];
   });
-  if (hidden.length === 0) return rows;
-  const done = hidden.every((unit) => unit.live >= unit.targeted) ? ', all done' : '';
-  return [...rows, [`${indent}└─ ${colors.dim(`${plural(hidden.length, 'more unit')}${done}`)}`]];
+  if (hidden === 0) return rows;
+  const done = unfinished.length <= shown.length ? ', all done' : '';
+  return [...rows, [`${indent}└─ ${colors.dim(`${plural(hidden, 'more unit')}${done}`)}`]];
 }
 
 const isPaused = ({ pausedGroups = [] }: DeployStatus, { id }: UnitCounts): boolean =>
@@ -136,15 +137,3 @@ const isPaused = ({ pausedGroups = [] }: DeployStatus, { id }: UnitCounts): bool
 
 const unitNote = (unit: UnitCounts): string =>
   unit.updated > unit.live ? `${unit.updated - unit.live} updated, not live yet` : '';
-
-function sum(units: readonly UnitCounts[]): UnitCounts {
-  return units.reduce(
-    (total, unit) => ({
-      id: total.id,
-      targeted: total.targeted + unit.targeted,
-      updated: total.updated + unit.updated,
-      live: total.live + unit.live,
-    }),
-    { id: '', targeted: 0, updated: 0, live: 0 },
-  );
-}

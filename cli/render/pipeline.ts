@@ -1,4 +1,4 @@
-import { unitNames } from '../../domain/deploy/unavailable';
+import { namesOf } from '../../domain/deploy/unavailable';
 import type { PipelineStatus, ScheduleView } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { releaseTable } from './lists';
@@ -92,8 +92,8 @@ function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
 /** Nobody brings these by itself, so the commands are the next to type. */
 function behindSection({ behind = [] }: PipelineStatus, colors: Colors): string[] {
   if (behind.length === 0) return [];
-  const cells = behind.map(({ units, version, release }) => [
-    `  ${unitNames(units)}`,
+  const cells = behind.map(({ units, more = 0, version, release }) => [
+    `  ${namesOf({ count: units.length + more, names: units })}`,
     `not on ${version}`,
     colors.dim(`since release ${release} did not bring it`),
   ]);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Env } from '../../sdk/env';
@@ -20,8 +20,10 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
-  /** Resolves when it ends, with an error that holds its last lines. */
-  readonly died: Promise<ConveyorError>;
+  /** What it wrote so far; not what one before it wrote into the same file. */
+  log(): string;
+  /** Resolves when it ends, with how: `it ended with exit code 1`. */
+  readonly died: Promise<string>;
   /** SIGTERM, and SIGKILL if it does not end; resolves when it is gone. */
   stop(): Promise<void>;
   /** Lets this process end while the child goes on. */
@@ -34,23 +36,26 @@ const LAST_LINES = 12;
 
 /**
  * Starts a process in a group of its own, so that Ctrl-C in the terminal reaches only us and we stop things in order.
- * It writes to its log file itself: it can outlive us.
+ * It writes to its log file itself: it can outlive us. With `again` what the one before it wrote is kept.
  */
-export function startChild(spec: ChildSpec): Child {
+export function startChild(spec: ChildSpec, { again = false } = {}): Child {
   mkdirSync(dirname(spec.logFile), { recursive: true });
-  const log = openSync(spec.logFile, 'w');
+  const log = openSync(spec.logFile, again ? 'a' : 'w');
+  const from = fstatSync(log).size;
   const child = spawn(spec.command, [...spec.args], {
     detached: true,
     stdio: ['ignore', log, log],
     env: { ...spec.env },
   });
   closeSync(log);
+  const dismiss = guarded(child.pid);
   let gone = false;
-  const died = new Promise<ConveyorError>((resolve) => {
-    child.once('error', (error) => resolve(failure(spec, error.message)));
+  const died = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
       gone = true;
-      resolve(failure(spec, signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`));
+      dismiss();
+      resolve(signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`);
     });
   });
   const { pid } = child;
@@ -58,6 +63,7 @@ export function startChild(spec: ChildSpec): Child {
     name: spec.name,
     pid: pid ?? 0,
     logFile: spec.logFile,
+    log: () => textOf(spec.logFile, from),
     died,
     stop: async () => {
       if (pid === undefined || gone) return;
@@ -66,8 +72,28 @@ export function startChild(spec: ChildSpec): Child {
       await died;
       clearTimeout(hard);
     },
-    leave: () => child.unref(),
+    leave: () => {
+      dismiss();
+      child.unref();
+    },
   };
+}
+
+/**
+ * Stops the group of a process once we are gone without having stopped it, as after kill −9: a worker that nobody started would go on
+ * taking tasks. The guard reads until the kernel closes what we never write to.
+ * @returns what to call when nothing is to be stopped any more.
+ */
+function guarded(pid: number | undefined): () => void {
+  if (pid === undefined) return () => undefined;
+  const guard = spawn('sh', ['-c', 'cat >/dev/null; kill -TERM "-$0"', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  // Without a shell there is no guard, and all else works.
+  guard.on('error', () => undefined);
+  guard.unref();
+  return () => guard.pid !== undefined && signalGroup(guard.pid, 'SIGKILL');
 }
 
 /** Waits until it is ready. Throws when it dies first, when the time is up, or when we are interrupted. */
@@ -78,27 +104,28 @@ export async function untilReady(
   timeoutMs: number,
   stop: AbortSignal,
 ): Promise<void> {
-  let death: ConveyorError | undefined;
-  void child.died.then((error) => (death = error));
+  let death: string | undefined;
+  void child.died.then((how) => (death = how));
   const deadline = io.now() + timeoutMs;
   while (!stop.aborted) {
-    if (death) throw death;
-    if (await spec.isReady(logOf(spec.logFile))) return;
-    if (io.now() > deadline) throw failure(spec, `it was not ready within ${Math.round(timeoutMs / 1000)} s`);
+    if (death !== undefined) throw failureOf(child, death);
+    if (await spec.isReady(child.log())) return;
+    if (io.now() > deadline) throw failureOf(child, `it was not ready within ${Math.round(timeoutMs / 1000)} s`);
     await io.sleep(LOOK_EVERY_MS, stop);
   }
 }
 
-function failure(spec: ChildSpec, how: string): ConveyorError {
-  const lines = logOf(spec.logFile).trimEnd().split('\n').slice(-LAST_LINES);
+/** That it does not run, why not, and the last lines that it wrote. */
+export function failureOf({ name, logFile, log }: Child, how: string): ConveyorError {
+  const lines = log().trimEnd().split('\n').slice(-LAST_LINES);
   const tail =
     lines.join('\n') === '' ? 'It wrote nothing.' : `Its last lines:\n${lines.map((line) => `  | ${line}`).join('\n')}`;
-  return conveyorError('process-failed', { process: spec.name, how, tail, logFile: spec.logFile });
+  return conveyorError('process-failed', { process: name, how, tail, logFile });
 }
 
-function logOf(file: string): string {
+function textOf(file: string, from: number): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file).subarray(from).toString('utf8');
   } catch {
     return '';
   }

@@ -2,7 +2,8 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { note } from '../output';
 import { environmentOf, isLocal, hostOf, type Addresses } from './addresses';
-import { startChild, untilReady, type Child } from './child';
+import { failureOf, startChild, untilReady, type Child } from './child';
+import { keepRunning, type Started } from './keepRunning';
 import {
   serverPart,
   simulatorPart,
@@ -18,10 +19,15 @@ import { accepts } from './ports';
 export interface Stack {
   readonly addresses: Addresses;
   /** Of what this stack started; what was there before is not in it. */
-  readonly pids: Readonly<Partial<Record<PartName, number>>>;
+  readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
   /** Resolves when a process that this stack started ends by itself. */
   readonly died: Promise<ConveyorError>;
+  /**
+   * From now on starts again what ends by itself, and says so; `onStarted` hears of each that is ready again. Resolves
+   * when one is given up.
+   */
+  keepUp(onStarted: (name: PartName) => Promise<void>): Promise<ConveyorError>;
   /** Stops exactly what it started, in the reverse order. */
   stop(): Promise<void>;
   /** Leaves everything running when this process ends. */
@@ -36,14 +42,16 @@ export type StackSettings = Omit<StackOptions, 'env'>;
  */
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
   const options = { ...settings, env: { ...io.env, ...environmentOf(settings.addresses) } };
-  const started: { readonly part: PartName; readonly child: Child }[] = [];
+  const started: Started[] = [];
+  const stopping = new AbortController();
   const stopAll = async (): Promise<void> => {
+    stopping.abort();
     for (const { child } of [...started].reverse()) await child.stop();
   };
   const failed = new AbortController();
   const either = AbortSignal.any([stop, failed.signal]);
   const ensure = (part: Part): Promise<void> =>
-    ensurePart(io, part, either, (child) => started.push({ part: part.name, child })).catch((error: unknown) => {
+    ensurePart(io, part, either, (child) => started.push({ part, child })).catch((error: unknown) => {
       // The others are not waited for any longer, only stopped.
       failed.abort();
       throw error;
@@ -62,9 +70,13 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   }
   return {
     addresses: options.addresses,
-    pids: Object.fromEntries(started.map(({ part, child }) => [part, child.pid])),
+    pids: () => Object.fromEntries(started.map(({ part, child }) => [part.name, child.pid])),
     logFolder: options.logFolder,
-    died: Promise.race(started.map(({ child }) => child.died)),
+    died: Promise.race(started.map(({ child }) => child.died.then((how) => failureOf(child, how)))),
+    keepUp: (onStarted) => {
+      const keeper = { io, stop: stopping.signal, onStarted };
+      return Promise.race(started.map((one) => keepRunning(keeper, one)));
+    },
     stop: stopAll,
     leave: () => started.forEach(({ child }) => child.leave()),
   };

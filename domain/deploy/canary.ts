@@ -1,5 +1,9 @@
 import type { DeploySpec } from '../spec/deploy';
 import type { CanaryAction } from '../spec/pipeline';
+import type { DeployInput, DeployRecord } from './state';
+import { plural } from '../text';
+import { totalsOf } from './counts';
+import { unitNames } from './unavailable';
 
 /** What a canary is deployed with: its own checks, and nothing of a deploy's pacing. */
 export const canarySpec = ({ pushType, config, healthChecks, healthInterval }: CanaryAction['with']): DeploySpec => ({
@@ -14,3 +18,23 @@ export const canarySpec = ({ pushType, config, healthChecks, healthInterval }: C
   onUnitUnavailable: 'pause',
   allowEmpty: false,
 });
+
+/** Why a canary has shown nothing: no task was its own. Null when one was, or a person skipped it. */
+export function foundNone(
+  { phases, fleet, commands }: Pick<DeployRecord, 'phases' | 'fleet' | 'commands'>,
+  { version }: Pick<DeployInput, 'version'>,
+): string | null {
+  const isSkipped = commands.some(({ verb, accepted }) => verb === 'skip-phase' && accepted);
+  const totals = phases.map(totalsOf);
+  if (isSkipped || totals.some(({ live }) => live > 0)) return null;
+  if (fleet === null || fleet.units === 0) return `${NONE}: there are no units`;
+  const known = 'units' in fleet.snapshot ? fleet.snapshot.units : [];
+  const names = known.length > 0 ? unitNames(known.map(({ id }) => id)) : plural(fleet.units, 'unit');
+  if (totals.some(({ targeted }) => targeted > 0)) return `${NONE}: those of ${names} are gone`;
+  const isEverywhere = known.length > 0 && known.every((unit) => !unit.mixed && unit.version === version);
+  return isEverywhere
+    ? `${NONE}: all of ${names} run ${version} already`
+    : `${NONE}: those of ${names} run ${version} already or belong to other canaries`;
+}
+
+const NONE = 'no task was left for the canary';

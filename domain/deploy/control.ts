@@ -25,6 +25,8 @@ export interface Control {
   readonly noRevert: boolean;
   /** Asked to resume; the runner wants one fresh healthy verdict first. */
   readonly resuming: Asked | null;
+  /** Resumed without the tasks that are missing from the phase under way. */
+  readonly accepted: Asked | null;
   readonly cancel: Asked | null;
   readonly revert: (Asked & { readonly notBad: boolean; readonly paused: Pause | null }) | null;
   readonly skipPhase: Asked | null;
@@ -45,6 +47,7 @@ export const NO_COMMANDS: Control = {
   paused: null,
   noRevert: false,
   resuming: null,
+  accepted: null,
   cancel: null,
   revert: null,
   skipPhase: null,
@@ -104,8 +107,10 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
   // A resume that still waits for its verdict is taken back by a new pause.
   pause: ({ control: { paused, resuming } }) =>
     paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
-  resume: ({ control }) => {
+  resume: ({ control, phase }, { acceptMissing }) => {
     if (!control.paused) return 'it is not paused';
+    if (acceptMissing && (control.paused.by !== 'timeout' || phase?.kind !== 'completion'))
+      return 'tasks may be missing only from a completion phase that its update timeout has paused; skip-phase leaves others';
     if (control.paused.by === 'freeze') return 'it is frozen, and goes on by itself once the pipeline is unfrozen';
     return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
   },
@@ -140,9 +145,15 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
   const asked: Asked = { actor: input.actor ?? UNKNOWN_ACTOR, reason: input.reason ?? '', at: formatTime(nowMs) };
   switch (verb) {
     case 'pause':
-      return { ...control, paused: { by: 'operator', ...asked }, noRevert: input.noRevert === true, resuming: null };
+      return {
+        ...control,
+        paused: { by: 'operator', ...asked },
+        noRevert: input.noRevert === true,
+        resuming: null,
+        accepted: null,
+      };
     case 'resume':
-      return { ...control, resuming: asked };
+      return { ...control, resuming: asked, accepted: input.acceptMissing ? asked : null };
     case 'cancel':
       return { ...control, cancel: asked };
     case 'revert':
@@ -150,7 +161,8 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
         ? control
         : reverting(control, { ...asked, notBad: input.notBad === true, paused: control.paused });
     case 'skip-phase':
-      return { ...control, skipPhase: asked };
+      // What a phase could not do alone pauses it no longer.
+      return { ...control, skipPhase: asked, resuming: isOfPhase(control.paused) ? asked : control.resuming };
     case 'skip-bake':
       return { ...control, skipBake: asked };
     case 'skip-health-check':
@@ -161,12 +173,15 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
   }
 }
 
+const isOfPhase = (paused: Pause | null): boolean => paused?.by === 'timeout' || paused?.by === 'unit';
+
 /** A revert, by a person or by a verdict, ends the pause and the cancel that it finds; later ones hold it. */
 export const reverting = (control: Control, revert: Control['revert']): Control => ({
   ...control,
   revert,
   paused: null,
   resuming: null,
+  accepted: null,
   cancel: null,
   overtaken: null,
 });
@@ -189,13 +204,15 @@ export function whyNotOvertaken({ control, ...now }: Situation, { why }: Overtak
 }
 
 /** What a taken verb does now, for the person who typed it. */
-export function effectOf(verb: DeployVerb, situation: Situation): string {
+export function effectOf(verb: DeployVerb, situation: Situation, { acceptMissing }: CommandInput = {}): string {
   const phase = situation.phase ? `phase ${situation.phase.name}` : 'the deploy';
   const effects: Readonly<Record<DeployVerb, string>> = {
     pause: situation.reverting
       ? 'the revert starts no further update'
       : 'no further update starts; health checks go on, and may still revert it unless --no-revert was given',
-    resume: situation.reverting ? 'the revert goes on' : 'it goes on after one fresh healthy verdict',
+    resume: situation.reverting
+      ? 'the revert goes on'
+      : `it goes on ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict`,
     cancel: situation.reverting
       ? 'the revert ends unfinished, and the deploy as revert-failed'
       : 'it stops; tasks already updated stay on the new version',
@@ -231,6 +248,7 @@ export function skipsOf(control: Control): 'all' | string[] {
 export function phaseOver(control: Control): Control {
   return {
     ...control,
+    accepted: null,
     skipPhase: null,
     skipBake: null,
     skippedChecks: control.skippedChecks.filter((skip) => skip.for === 'deploy'),

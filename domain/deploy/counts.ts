@@ -1,10 +1,84 @@
+import { SHOWN_UNITS } from '../fleet/limits';
 import type { UnitProgress } from '../fleet/unit';
-import type { UnitCounts } from '../views';
+import type { PhaseView, RevertView, UnitCounts, UnitTotals } from '../views';
 
-/** What people see of a unit's progress. */
-export const toCounts = ({ id, targeted, updated, live }: UnitProgress): UnitCounts => ({
-  id,
-  targeted,
-  updated,
-  live,
+/** What people see of the units of an update: all of them as numbers, and the first that are not through yet. */
+export interface Counted {
+  readonly totals: UnitTotals;
+  readonly units: readonly UnitCounts[];
+}
+
+const toCounts = ({ id, targeted, updated, live }: UnitProgress): UnitCounts => ({ id, targeted, updated, live });
+
+/** @param most how many units are shown. */
+export function countUnits(units: readonly UnitProgress[], most: number = SHOWN_UNITS): Counted {
+  const totals = units.reduce(add, { ...NOTHING, units: units.length });
+  return { totals, units: shown(units, most).map(toCounts) };
+}
+
+/** In their order, while all fit; of many first those that are not through, then those that had anything to do. */
+function shown(units: readonly UnitProgress[], most: number): readonly UnitProgress[] {
+  if (units.length <= most) return units;
+  const rank = ({ live, targeted, gone }: UnitProgress): number => (live < targeted - gone ? 0 : targeted > 0 ? 1 : 2);
+  return [...units].sort((a, b) => rank(a) - rank(b)).slice(0, most);
+}
+
+const NOTHING: UnitTotals = { units: 0, targeted: 0, updated: 0, live: 0 };
+
+type Tasks = Pick<UnitTotals, 'targeted' | 'updated' | 'live'>;
+
+const add = (sum: UnitTotals, { targeted, updated, live }: Tasks): UnitTotals => ({
+  units: sum.units,
+  targeted: sum.targeted + targeted,
+  updated: sum.updated + updated,
+  live: sum.live + live,
 });
+
+export const NOTHING_COUNTED: Counted = { totals: NOTHING, units: [] };
+
+/** What earlier strides and the present one did, together; of both all units are known. */
+export function addCounts(before: Counted, now: Counted): Counted {
+  const of = new Map(before.units.map((unit) => [unit.id, unit]));
+  for (const unit of now.units) {
+    const { targeted, updated, live } = of.get(unit.id) ?? NOTHING;
+    of.set(unit.id, {
+      id: unit.id,
+      targeted: targeted + unit.targeted,
+      updated: updated + unit.updated,
+      live: live + unit.live,
+    });
+  }
+  const units = [...of.values()];
+  return { totals: units.reduce(add, { ...NOTHING, units: units.length }), units };
+}
+
+/** Of all units of a phase, or of a revert, also where only some are shown. */
+export const totalsOf = ({ totals, units }: Pick<PhaseView, 'totals' | 'units'>): UnitTotals =>
+  totals ?? units.reduce(add, { ...NOTHING, units: units.length });
+
+/** A revert once it has counted its units: what they go back to is known of those that it shows. */
+export function withRevertCounts(revert: RevertView, { totals, units }: Counted): RevertView {
+  const versions = new Map(revert.units.map(({ id, toVersion }) => [id, toVersion]));
+  const rows = units.flatMap((unit) => {
+    const toVersion = versions.get(unit.id);
+    return toVersion === undefined ? [] : [{ ...unit, toVersion }];
+  });
+  const silent = revert.units.filter(({ id }) => !rows.some((row) => row.id === id));
+  return { ...revert, totals, units: [...rows, ...silent] };
+}
+
+/** Rows that the phases of a deploy keep together. */
+const MAX_ROWS = 1_000;
+
+/** The phases once a phase has counted its units. When the rows of all are too many, the oldest keep their totals alone. */
+export function withCounts(phases: readonly PhaseView[], index: number, counted: Counted): PhaseView[] {
+  let room = MAX_ROWS - counted.units.length;
+  return [...phases]
+    .reverse()
+    .map((phase) => {
+      if (phase.index === index) return { ...phase, ...counted };
+      room -= phase.units.length;
+      return room < 0 && phase.units.length > 0 ? { ...phase, totals: totalsOf(phase), units: [] } : phase;
+    })
+    .reverse();
+}

@@ -2,6 +2,7 @@ import { sparkline } from '../sparkline';
 import { aligned, block, list, moment, sections } from '../markdown';
 import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
+import { totalsOf } from './counts';
 
 /** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (DESIGN §4 rule 12). */
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
@@ -46,9 +47,8 @@ function headline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): string {
 }
 
 function phaseRow(phase: PhaseView): string[] {
-  const { name, scope, amount, state, units, bakeUntil, skipped } = phase;
-  const targeted = units.reduce((total, unit) => total + unit.targeted, 0);
-  const live = units.reduce((total, unit) => total + unit.live, 0);
+  const { name, scope, amount, state, bakeUntil, skipped } = phase;
+  const { targeted, live } = totalsOf(phase);
   const counts = targeted > 0 ? `${live}/${targeted} live` : '';
   const more = skipped ?? (bakeUntil ? `bakes until ${moment(bakeUntil)} UTC` : '');
   return [`${GLYPHS[state]} ${name}`, `${amount} of ${scope}`, state, counts, more];

@@ -1,9 +1,11 @@
+import { FLEET_LIMITS, SHOWN_UNITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { foldEvaluation, type FoldInput, type FoldResult, type HealthFold } from '../health/fold';
 import { worst } from '../health/verdict';
 import { formatTime, plural, withReason } from '../text';
 import type { PausedGroup } from '../views';
 import { note, type DeployRecord } from './state';
+import { unitNames } from './unavailable';
 
 /** Units of a deploy in parallel mode that pause and resume together: one of them, or all with the same value of a label. */
 export interface Group {
@@ -12,20 +14,22 @@ export interface Group {
   readonly units: readonly string[];
 }
 
-/** How the health of groups is judged. */
+/** How the health of groups is judged; which groups there are follows from the units. */
 export interface GroupRules {
-  readonly groups: readonly Group[];
+  readonly pauseBy: string;
   /** So many may be paused; with one more the whole deploy is unhealthy. */
-  readonly limit: number;
+  readonly maxPaused: number | undefined;
   /** The names of those that are paused. */
   readonly paused: readonly string[];
 }
 
 /** What one evaluation says of the groups. */
 export interface GroupVerdicts extends FoldResult {
-  /** Those that are to be paused from now on, with the sentence of the check that was unhealthy. */
-  readonly paused: readonly { readonly name: string; readonly reason: string }[];
+  /** Those that are to be paused from now on, with the sentence of the check that was unhealthy, and of many units the first. */
+  readonly paused: readonly PausedByHealth[];
 }
+
+export type PausedByHealth = Group & { readonly reason: string };
 
 /** Whether other groups are paused than before, by name. */
 export const otherGroups = (before: readonly string[], now: readonly string[]): boolean =>
@@ -43,42 +47,46 @@ export function groupsOf(units: readonly Unit[], pauseBy: string): Group[] {
 }
 
 /** How many groups may be paused. Where the owner does not say: half of them, since what is bad in more is the version. */
-export const limitOf = (maxPaused: number | undefined, groups: number): number => maxPaused ?? Math.floor(groups / 2);
+export const limitOf = (maxPaused: number | undefined, groups: number): number =>
+  Math.min(maxPaused ?? Math.floor(groups / 2), FLEET_LIMITS.pausedGroups);
 
 /**
  * Takes one evaluation in. A group is paused by an unhealthy verdict and goes on with a healthy one, not before. As long as
  * no more than may be are paused, the verdict is that of the others; else it is unhealthy.
  */
-export function foldGroups(fold: HealthFold, input: FoldInput, { groups, limit, paused }: GroupRules): GroupVerdicts {
+export function foldGroups(
+  fold: HealthFold,
+  input: FoldInput,
+  { maxPaused, paused }: Omit<GroupRules, 'pauseBy'>,
+  groups: readonly Group[],
+): GroupVerdicts {
+  const limit = limitOf(maxPaused, groups.length);
   const whole = foldEvaluation(fold, input);
   const judged = judgeGroups(fold, input, groups);
   const stopped = judged.filter(
     ({ name, verdict }) => verdict === 'unhealthy' || (verdict !== 'healthy' && paused.includes(name)),
   );
-  const named = stopped.map(({ name, reason }) => ({ name, reason }));
+  const unitsIn = (name: string) => groups.find((group) => group.name === name)?.units ?? [];
+  const named = stopped
+    .slice(0, FLEET_LIMITS.pausedGroups + 1)
+    .map(({ name, reason }) => ({ name, reason, units: unitsIn(name).slice(0, SHOWN_UNITS) }));
   const unhealthy = stopped.filter(({ verdict }) => verdict === 'unhealthy');
   if (stopped.length > limit && unhealthy.length > 0) {
     const action = unhealthy.some((group) => group.action === 'revert') ? 'revert' : 'pause';
-    return { ...whole, verdict: 'unhealthy', action, reason: tooMany(named, unhealthy, limit), paused: named };
+    return { ...whole, verdict: 'unhealthy', action, reason: tooMany(stopped, unhealthy, limit), paused: named };
   }
   const others = judged.filter((group) => group.hasEvidence && !stopped.includes(group));
   return { ...whole, ...together(whole, others, stopped.length > 0), action: 'none', paused: named };
 }
 
 /** The record once these groups and no others are paused; the same one when nothing changed. */
-export function withPausedGroups(
-  record: DeployRecord,
-  nowMs: number,
-  paused: GroupVerdicts['paused'],
-  groups: readonly Group[],
-): DeployRecord {
+export function withPausedGroups(record: DeployRecord, nowMs: number, paused: GroupVerdicts['paused']): DeployRecord {
   const before = record.pausedGroups;
-  const unitsOf = (name: string) => groups.find((group) => group.name === name)?.units ?? [];
   const fresh = paused.filter(({ name }) => !before.some(({ group }) => group === name));
   const gone = before.filter(({ group }) => !paused.some(({ name }) => name === group));
   if (fresh.length === 0 && gone.length === 0) return record;
   const at = formatTime(nowMs);
-  const added = fresh.map(({ name, reason }): PausedGroup => ({ group: name, units: unitsOf(name), at, reason }));
+  const added = fresh.map(({ name, units, reason }): PausedGroup => ({ group: name, units, at, reason }));
   const noted = fresh.reduce(
     (noting, { name, reason }) => note(noting, nowMs, 'group-paused', `${name} is paused by itself: ${reason}`),
     record,
@@ -127,8 +135,8 @@ function together(
   return { verdict, young: others.some(({ young }) => young), reason };
 }
 
-function tooMany(paused: GroupVerdicts['paused'], unhealthy: readonly Judged[], limit: number): string {
-  const names = paused.map(({ name }) => name).join(', ');
+function tooMany(paused: readonly Judged[], unhealthy: readonly Judged[], limit: number): string {
+  const names = unitNames(paused.map(({ name }) => name));
   const allowed = limit === 0 ? 'none may be' : `${limit} may be`;
   return `${plural(paused.length, 'group')} to pause (${names}), ${allowed}: ${unhealthy[0]?.reason ?? ''}`;
 }

@@ -1,6 +1,7 @@
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause } from '../views';
 import type { Control, Overtaken } from './control';
+import type { Inheritance } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
 
@@ -40,14 +41,16 @@ export const cancelled = (
   overtaken: cancel ? null : overtaken,
 });
 
-/** It is through; units that it left out wait for a follow-on. */
-export const succeeded = (
+/** It is through; units that it left out wait for a follow-on, and tasks that are missing start on the version. */
+export function succeeded(
   { version }: Pick<DeployInput, 'version'>,
-  { skipped }: Pick<DeployRecord, 'skipped'>,
-): Ending =>
-  skipped.length === 0
-    ? { kind: 'succeeded' }
-    : { kind: 'succeeded', reason: `every available unit runs ${version}, ${withoutThem(skipped)}` };
+  { skipped, missing }: Pick<DeployRecord, 'skipped' | 'missing'>,
+): Ending {
+  if (skipped.length === 0 && missing === null) return { kind: 'succeeded' };
+  const units = skipped.length === 0 ? 'every unit' : 'every available unit';
+  const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}`;
+  return { kind: 'succeeded', reason: skipped.length === 0 ? text : `${text}, ${withoutThem(skipped)}` };
+}
 
 export function resultOf(
   ending: Ending,
@@ -68,12 +71,12 @@ export function resultOf(
 }
 
 /**
- * What an ended deploy leaves to inherit, for its pipeline: nothing once every unit is settled on one version, whatever was
+ * What an ended deploy leaves to inherit, for its pipeline: null once every unit is settled on one version, whatever was
  * there to inherit before; undefined: as before.
  */
-export function leftBehind(result: DeployResult | undefined): Pick<DeployResult, 'revertTo'> {
-  if (result?.outcome === 'succeeded' || result?.outcome === 'reverted') return { revertTo: {} };
-  return result?.revertTo === undefined ? {} : { revertTo: result.revertTo };
+export function leftBehind(result: DeployResult | undefined): { readonly leaves?: Inheritance | null } {
+  if (result?.outcome === 'succeeded' || result?.outcome === 'reverted') return { leaves: null };
+  return result?.leaves === undefined ? {} : { leaves: result.leaves };
 }
 
 /** A deploy that a person ends while it waits for a dependency, the fleet or a timeout failed because of those, not of the change. */

@@ -1,4 +1,5 @@
 import type { DeployStatus, PhaseView } from '../views';
+import { totalsOf } from './counts';
 
 /**
  * How long the updates of a phase took in the mean, in ms, in these deploys: the time of pauses and of closed windows is none
@@ -9,7 +10,6 @@ export function meanUpdateMs(deploys: readonly Pick<DeployStatus, 'phases' | 'sp
   return phases === 0 ? null : Math.round(sum(deploys.map(({ spans }) => spans.updateMs)) / phases);
 }
 
-const hasUpdated = ({ updatedAt, units }: PhaseView): boolean =>
-  updatedAt !== null && units.some(({ targeted }) => targeted > 0);
+const hasUpdated = (phase: PhaseView): boolean => phase.updatedAt !== null && totalsOf(phase).targeted > 0;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

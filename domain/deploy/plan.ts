@@ -4,6 +4,7 @@ import { inScope, type Scope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
 import type { CompletionSpec, DeploySpec, PhaseSpec, StepSpec } from '../spec/deploy';
 import { DEFAULT_AMOUNTS, DEFAULT_PACE } from './defaults';
+import { PlanError, refuseFleet, refuseManyPhases, refuseNoGroups } from './planLimits';
 
 /**
  * One step of a deploy (DESIGN §5). The runner treats all three kinds alike; a revert is a plan of one phase.
@@ -40,11 +41,6 @@ export interface PlannedTarget {
   readonly updatedBy?: readonly string[];
 }
 
-/** Why a plan cannot be made; the message is for the owner of the pipeline. */
-export class PlanError extends Error {
-  override readonly name = 'PlanError';
-}
-
 /**
  * The phases as written, `forEach` expanded, and the completion phase that every plan ends with.
  * @throws PlanError when there are no units or a scope matches none, unless `allowEmpty`.
@@ -55,7 +51,7 @@ export function planDeploy(
   artifacts: readonly Artifact[],
   version: string,
 ): DeployPlan {
-  refuseNoUnits(spec, units);
+  refuseFleet(spec, units);
   refuseNoGroups(spec, units);
   const written = spec.phases ?? DEFAULT_AMOUNTS.map(defaultPhase);
   const partial = written
@@ -63,13 +59,13 @@ export function planDeploy(
     .map((phase, index): PhasePlan => toPlan(phase, index));
   for (const phase of partial) refuseEmpty(phase, units, spec.allowEmpty);
   const completion = completionPhase(partial.length, written.at(-1), spec.completion);
+  refuseManyPhases(partial.length + 1);
   return { version, artifacts, phases: [...partial, completion] };
 }
 
 /**
  * Back to a good version after a release had ended: one phase over everything, without a bake or steps (DESIGN §5 "Verbs"). The
- * phases as written do not run, so that one whose units are gone is no reason not to go back. In lockstep it goes a quarter at a
- * time, so that the traffic leaves the bad version in step with its tasks.
+ * phases as written do not run, so that one whose units are gone is no reason not to go back.
  * @throws PlanError when there are no units, unless `allowEmpty`.
  */
 export function planRollback(
@@ -79,19 +75,8 @@ export function planRollback(
   version: string,
 ): DeployPlan {
   const completion = { ...spec.completion, bake: 0, pre: [], post: [] };
-  const plan = completionOnly({ ...spec, completion }, units, artifacts, version);
-  if (!spec.lockstep) return plan;
-  const all = plan.phases.map((phase) => ({ ...phase, key: QUARTERS.length }));
-  const steps = all.flatMap((phase) =>
-    QUARTERS.map((percent, key): PhasePlan => {
-      const part = { key, name: `back-${percent}`, amount: { percent } };
-      return { ...phase, ...part, kind: 'partial' };
-    }),
-  );
-  return { ...plan, phases: [...steps, ...all] };
+  return completionOnly({ ...spec, completion }, units, artifacts, version);
 }
-
-const QUARTERS = [25, 50, 75] as const;
 
 /**
  * What a release that went on without some units still has to do once they are back: one phase over them, which bakes as a
@@ -118,7 +103,7 @@ export function planCanary(
   version: string,
   { amount, bakeMs }: { readonly amount: Amount; readonly bakeMs: number },
 ): DeployPlan {
-  refuseNoUnits(spec, units);
+  refuseFleet(spec, units);
   const phase = toPlan({ ...DEFAULT_PACE, name: 'canary', scope: '*', amount, bake: bakeMs }, 0);
   return { version, artifacts, phases: [phase] };
 }
@@ -130,14 +115,23 @@ export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
 });
 
 /** What a phase asks of each unit in its scope. With `{ units: 5% }` whole units are taken, in the order of their ids. */
-export function targetsOf(phase: PhasePlan, units: readonly Unit[], plan: DeployPlan): PlannedTarget[] {
-  const inside = unitsOf(phase, units);
-  const amount: Amount = 'units' in phase.amount ? { all: true } : phase.amount;
-  return inside.map(({ id }) => ({ unit: id, version: plan.version, artifacts: plan.artifacts, amount }));
-}
+export const targetsOf = (phase: PhasePlan, units: readonly Unit[], plan: DeployPlan): PlannedTarget[] =>
+  targetsFor(unitsOf(phase, units), wantOf(phase, plan));
+
+/** … which is the same for each … */
+export const wantOf = (
+  { amount }: Pick<PhasePlan, 'amount'>,
+  { version, artifacts }: Pick<DeployPlan, 'version' | 'artifacts'>,
+): Want => ({ version, artifacts, amount: 'units' in amount ? { all: true } : amount });
+
+/** … of these units. */
+export const targetsFor = (units: readonly Pick<Unit, 'id'>[], want: Want): PlannedTarget[] =>
+  units.map(({ id }) => ({ unit: id, ...want }));
+
+type Want = Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
 
 /** The units that a phase touches. */
-export function unitsOf(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly Unit[]): Unit[] {
+export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly U[]): U[] {
   const inside = units.filter((unit) => inScope(phase.scope, unit));
   if (!('units' in phase.amount)) return inside;
   const ordered = [...inside].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -155,7 +149,7 @@ function completionOnly(
   artifacts: readonly Artifact[],
   version: string,
 ): DeployPlan {
-  refuseNoUnits(spec, units);
+  refuseFleet(spec, units);
   return { version, artifacts, phases: [completionPhase(0, spec.phases?.at(-1), spec.completion)] };
 }
 
@@ -163,17 +157,6 @@ function completionOnly(
 type Scoped = PhaseSpec & { readonly scope: Scope };
 
 const defaultPhase = (amount: Amount): PhaseSpec => ({ scope: '*', amount, ...DEFAULT_PACE });
-
-function refuseNoUnits({ pushType, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
-  if (units.length === 0 && !allowEmpty)
-    throw new PlanError(`${pushType} found no units to deploy to (allowEmpty: true permits that)`);
-}
-
-function refuseNoGroups({ mode, pauseBy, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
-  if (mode !== 'parallel' || pauseBy === 'unit' || allowEmpty) return;
-  if (!units.some(({ labels }) => labels[pauseBy] !== undefined))
-    throw new PlanError(`no unit has the label ${pauseBy} that pauseBy names`);
-}
 
 function expand(phase: PhaseSpec, units: readonly Unit[], allowEmpty: boolean): Scoped[] {
   if (!('forEach' in phase)) return [phase];

@@ -1,102 +1,122 @@
 import type { Unit } from '../fleet/unit';
-import { phaseOfUpdate } from '../ids';
-import { unitsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from './plan';
+import { STATE_LIMITS } from '../limits';
+import type { DeployPlan, PhasePlan, PlannedTarget } from './plan';
+import { partOf, selected, type Part, type Snapshot, type SnapshotUnit } from './snapshot';
 
-/** What each unit goes back to; the plan of a revert is one phase over all units, with no bake (DESIGN §5, "Revert"). */
-export interface RevertPlan {
-  readonly phase: PhasePlan;
-  readonly targets: readonly PlannedTarget[];
-}
-
-/** What a unit ran before this deploy. */
-export interface SnapshotUnit extends Unit {
-  /** It was not there when the deploy was planned: only its completion goes there. */
-  readonly joined?: true;
-}
-
-/**
- * The units that the updates of some phases went to; the others have nothing to go back from, and before there is a plan that is
- * all of them. `reached`: those that any update was sent to, where that is known, since a phase may have left some out.
- */
-export function touchedUnits({ plan, snapshot, updates, reached = null }: Deployed): Unit[] {
-  const sent = (plan?.phases ?? []).filter(({ key }) => updates.some((id) => phaseOfUpdate(id) === String(key)));
-  const planned = snapshot.filter(({ joined }) => !joined);
-  const there = (phase: PhasePlan) => unitsOf(phase, phase.kind === 'completion' ? snapshot : planned);
-  const touched = new Set(sent.flatMap((phase) => there(phase).map(({ id }) => id)));
-  const sentTo = reached && new Set(reached);
-  return snapshot.filter(({ id }) => touched.has(id) && (sentTo === null || sentTo.has(id)));
+/** Which units a deploy has reached, as rules: the parts that its updates were sent to. */
+export interface Sent {
+  /** Key of the phase. */
+  readonly phase: number;
+  /** Which of the sets of units that were left out then; none: no unit was. */
+  readonly leftOut: number | null;
 }
 
 /** What a deploy knows of its updates, as its record has it. */
 interface Deployed {
-  readonly snapshot: readonly SnapshotUnit[];
   readonly plan: DeployPlan | null;
-  /** Update ids that went out. */
-  readonly updates: readonly string[];
-  readonly reached?: readonly string[] | null;
+  readonly sent: readonly Sent[];
+  /** Sets of units that were left out at some time. */
+  readonly leftOutSets: readonly (readonly string[])[];
 }
 
-const versionBefore = (unit: Unit, lastGood: string | null, deployed: string | undefined): string | null =>
-  (unit.mixed ? null : unit.version) ?? (lastGood === deployed ? null : lastGood);
+/** The parts that updates went to; the units outside have nothing to go back from. */
+export const reachedParts = ({ plan, sent, leftOutSets }: Deployed): Part[] =>
+  sent.flatMap(({ phase, leftOut }) => {
+    const planned = plan?.phases.find(({ key }) => key === phase);
+    return planned ? [partOf(planned, leftOut === null ? [] : leftOutSets[leftOut])] : [];
+  });
+
+/** With an update that is sent to a phase while some units are left out. */
+export function withSent(deployed: Deployed, phase: number, without: readonly string[]): Omit<Deployed, 'plan'> {
+  const { sent, leftOutSets } = deployed;
+  const known = leftOutSets.findIndex((set) => set.join() === without.join());
+  // Too many sets: the units count as reached, and a revert finds that it has nothing to do there.
+  const isNew = without.length > 0 && known < 0 && leftOutSets.length < MAX_SETS;
+  const index = isNew ? leftOutSets.length : known;
+  const next: Sent = { phase, leftOut: without.length === 0 || index < 0 ? null : index };
+  const isKnown = sent.some((one) => one.phase === next.phase && one.leftOut === next.leftOut);
+  return { sent: isKnown ? sent : [...sent, next], leftOutSets: isNew ? [...leftOutSets, without] : leftOutSets };
+}
+
+const MAX_SETS = 10;
+
+/** What earlier deploys, which did not come through, left on units, and what these had run before. */
+export interface Inheritance {
+  /** What was left behind; a unit that runs something else whole has been deployed to since. */
+  readonly left: readonly string[];
+  readonly before: Snapshot;
+  /** Units that came to one version since. */
+  readonly settled?: readonly string[];
+}
 
 /** The units as they were before an earlier deploy left them mixed, as far as that is known (DESIGN §5 "Emergency push"). */
-export const asBefore = (units: readonly Unit[], revertTo: Readonly<Record<string, string>> = {}): Unit[] =>
-  units.map((unit) => {
-    const version = revertTo[unit.id];
-    return version === undefined ? unit : { ...unit, version, mixed: false };
+export function asBefore<U extends Unit>(
+  units: readonly U[],
+  { left, settled = [] }: Omit<Inheritance, 'before'>,
+  before: readonly Unit[],
+): U[] {
+  const known = new Map(before.map((unit) => [unit.id, unit]));
+  return units.map((unit) => {
+    const was = known.get(unit.id);
+    const isLeft = unit.mixed || (unit.version !== null && left.includes(unit.version));
+    if (was === undefined || was.mixed || was.version === null || !isLeft || settled.includes(unit.id)) return unit;
+    return { ...unit, version: was.version, mixed: false };
   });
-
-/** What a later deploy has to know in order to revert what this one leaves behind: unit id to version, where one is known. */
-export function inheritance(
-  deployed: Deployed,
-  { revertTo = {}, lastGood, version }: Inherited,
-): Record<string, string> {
-  const own = touchedUnits(deployed).flatMap((unit) => {
-    const before = versionBefore(unit, lastGood, version);
-    return before === null ? [] : [[unit.id, before] as const];
-  });
-  return { ...revertTo, ...Object.fromEntries(own) };
 }
 
-interface Inherited {
-  readonly revertTo?: Readonly<Record<string, string>>;
+/** What a deploy leaves to the next, besides what it inherited itself, which its snapshot holds. */
+export const inheritanceOf = (version: string, before: Snapshot, inherited: Inheritance | undefined): Inheritance => ({
+  left: [...new Set([...(inherited?.left ?? []), version])].slice(-STATE_LIMITS.inheritedLeft.max),
+  before,
+});
+
+/** What a revert goes by, besides the units. */
+export interface RevertRules {
   readonly lastGood: string | null;
-  /** What was deployed. */
-  readonly version: string;
+  /** What is to be got rid of. */
+  readonly deployed: string;
 }
 
 /**
- * Each unit of the snapshot back to what it ran before this deploy: its version then; for a unit that ran several, or none,
- * the last good one of this action, unless that is the one to get rid of (`deployed`). `updates` are the update ids that
- * went out; only tasks that they touched, or that inherited their version, are meant.
- * @returns `impossible` with the units that have neither, so that the deploy pauses instead of guessing.
+ * What a unit goes back to: its version before; when it ran several, or none, the last good one of this action, unless that is
+ * the one to get rid of. Null: nobody knows.
  */
-export function planRevert(
-  snapshot: readonly Unit[],
-  lastGood: string | null,
-  updates: readonly string[],
-  updateTimeoutMs: number,
-  deployed?: string,
-): RevertPlan | { readonly impossible: readonly string[] } {
-  const known = snapshot.map((unit) => ({ unit, version: versionBefore(unit, lastGood, deployed) }));
-  const impossible = known.filter(({ version }) => version === null).map(({ unit }) => unit.id);
-  if (impossible.length > 0) return { impossible };
-  return {
-    phase: {
-      kind: 'revert',
-      key: 'revert',
-      name: 'revert',
-      scope: '*',
-      amount: { all: true },
-      bakeMs: 0,
-      success: { all: true },
-      updateTimeoutMs,
-    },
-    targets: known.map(({ unit, version }) => ({
-      unit: unit.id,
-      version: version ?? '',
-      artifacts: [],
-      updatedBy: updates,
-    })),
-  };
-}
+const versionBefore = (unit: Unit, { lastGood, deployed }: RevertRules): string | null =>
+  (unit.mixed ? null : unit.version) ?? (lastGood === deployed ? null : lastGood);
+
+/** Units that a revert could not bring back (DESIGN §5 "Revert"). */
+export const withoutPast = (units: readonly SnapshotUnit[], rules: RevertRules): SnapshotUnit[] =>
+  units.filter((unit) => versionBefore(unit, rules) === null);
+
+/**
+ * Of units without a past those that an update may have reached. They may be a few of many, so that a share of whole units
+ * counts as all of them.
+ */
+export const reachedWithoutPast = (units: readonly SnapshotUnit[], parts: readonly Part[]): string[] =>
+  selected(
+    units,
+    parts.map((part) => ('units' in part.amount ? { ...part, amount: { all: true } } : part)),
+  ).map(({ id }) => id);
+
+/** What a revert asks of each unit. `updatedBy` are the updates that went out: only tasks that they touched, or that inherited their version, are meant. */
+export const revertTargets = (
+  units: readonly Unit[],
+  rules: RevertRules,
+  updatedBy: readonly string[],
+): PlannedTarget[] =>
+  units.flatMap((unit) => {
+    const version = versionBefore(unit, rules);
+    return version === null ? [] : [{ unit: unit.id, version, artifacts: [], updatedBy }];
+  });
+
+/** The one phase of a revert: everything at once, with no bake (DESIGN §5, "Revert"). */
+export const revertPhase = ({ phases }: DeployPlan): PhasePlan => ({
+  kind: 'revert',
+  key: 'revert',
+  name: 'revert',
+  scope: '*',
+  amount: { all: true },
+  bakeMs: 0,
+  success: { all: true },
+  updateTimeoutMs: phases.at(-1)?.updateTimeoutMs ?? 0,
+});

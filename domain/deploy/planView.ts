@@ -9,7 +9,8 @@ import { formatDuration, formatTime } from '../text';
 import type { PlanView } from '../views';
 import { estimate } from './estimate';
 import { cumulativeShares, patternOf, reachedBy } from './pattern';
-import { planDeploy, plannedTasks, unitsOf, PlanError, type DeployPlan, type PhasePlan } from './plan';
+import { planDeploy, plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
+import { PlanError } from './planLimits';
 
 /** What an estimate rests on. In ms. */
 export interface PlanTimes {

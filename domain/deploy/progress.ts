@@ -11,18 +11,23 @@ export type Progress =
   /** The push type gave up before updating: not the change's fault. */
   | { readonly kind: 'stuck'; readonly reason: string };
 
+/** What becomes of tasks that cannot be reached once their unit is done: a phase waits for them, a revert does not. */
+export type Unreachable = 'waits' | 'ends';
+
 /** Judges the counts of all units of a phase together. Tasks that are gone leave the denominator. */
-export function judgeProgress(units: readonly UnitProgress[], success: Amount): Progress {
+export function judgeProgress(
+  units: readonly UnitProgress[],
+  success: Amount,
+  unreachableOnes: Unreachable = 'waits',
+): Progress {
   const total = sum(units, (unit) => unit.targeted - unit.gone);
   const required = tasksOf(success, total);
   const live = sum(units, (unit) => unit.live);
   if (live >= required) return { kind: 'met' };
   const failed = units.filter((unit) => unit.state === 'failed');
   const lost = sum(failed, (unit) => unit.targeted - unit.gone - unit.live);
-  const unreachable = sum(
-    units.filter((unit) => unit.state !== 'failed'),
-    (unit) => (unit.state === 'done' ? unit.unreachable : 0),
-  );
+  const given = unreachableOnes === 'ends' ? units.filter(({ state }) => state === 'done') : [];
+  const unreachable = sum(given, (unit) => unit.unreachable);
   if (total - lost - unreachable >= required) return { kind: 'going' };
   return explain(failed, unreachable, `${plural(live, 'task')} live of ${required} needed`);
 }
@@ -33,7 +38,7 @@ export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, 
   if (notLive > 0) return { kind: 'not-live', reason: `${plural(notLive, 'task')} updated in time but not live` };
   const pending = sum(units, pendingOf);
   const unreachable = sum(units, (unit) => unit.unreachable);
-  const reasons = units.flatMap((unit) => (unit.reason ? [`${unit.id}: ${unit.reason}`] : []));
+  const reasons = few(units.flatMap((unit) => (unit.reason ? [`${unit.id}: ${unit.reason}`] : [])));
   const text = [`${plural(pending, 'task')} not updated in time`, ...unreachableText(unreachable), ...reasons];
   return { kind: 'stuck', reason: text.join('; ') };
 }
@@ -47,13 +52,67 @@ function notLiveOf(unit: UnitProgress): number {
 }
 
 function explain(failed: readonly UnitProgress[], unreachable: number, missing: string): Progress {
-  const reasons = failed.map(({ id, reason }) => (reason ? `${id}: ${reason}` : id));
+  const reasons = few(failed.map(({ id, reason }) => (reason ? `${id}: ${reason}` : id)));
   const text = [missing, ...unreachableText(unreachable), ...reasons].join('; ');
   const dead = sum(failed, (unit) => unit.failed);
   return dead > 0 ? { kind: 'not-live', reason: text } : { kind: 'stuck', reason: text };
+}
+
+const SHOWN_REASONS = 5;
+
+/** The first of many. */
+function few(reasons: readonly string[]): string[] {
+  const more = reasons.length - SHOWN_REASONS;
+  return [...reasons.slice(0, SHOWN_REASONS), ...(more > 0 ? [`and ${plural(more, 'more unit')}`] : [])];
 }
 
 const unreachableText = (tasks: number): string[] => (tasks > 0 ? [`${plural(tasks, 'task')} unreachable`] : []);
 
 const sum = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
   units.reduce((total, unit) => total + of(unit), 0);
+
+/** What earlier tries of a phase did. */
+export interface Earlier {
+  /** The update id of the first of them. */
+  readonly first: string;
+  /** What they had come to just before the next one was sent. */
+  readonly units: readonly UnitProgress[];
+}
+
+/**
+ * Where a phase stands that was tried before. A later try targets no more than what is outdated by then, so that alone it says
+ * nothing of what an earlier one told a version and never saw live.
+ * @param first what the first try looks like now: whoever brings one of its tasks to the version, it counts for it.
+ */
+export function withEarlier(
+  before: readonly UnitProgress[],
+  first: readonly UnitProgress[],
+  now: readonly UnitProgress[],
+): UnitProgress[] {
+  const [earlier, whole] = [byId(before), byId(first)];
+  return now.map((unit) => {
+    const sum = added(earlier.get(unit.id), unit);
+    const { id, state, reason, ...counts } = whole.get(unit.id) ?? sum;
+    return missingOf(counts) <= missingOf(sum) ? { ...sum, ...counts } : sum;
+  });
+}
+
+const byId = (units: readonly UnitProgress[]): Map<string, UnitProgress> =>
+  new Map(units.map((unit) => [unit.id, unit]));
+
+/** What is missing of a phase: tasks that exist and do not live on the version. */
+export const missingOf = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
+  Math.max(0, targeted - gone - live);
+
+/** Whatever was missing and is not wanted again is out of reach, as far as anybody knows. */
+function added(before: UnitProgress | undefined, now: UnitProgress): UnitProgress {
+  if (before === undefined) return now;
+  const unwanted = Math.max(0, missingOf(before) - now.targeted);
+  return {
+    ...now,
+    targeted: before.live + now.targeted + unwanted,
+    updated: before.live + now.updated,
+    live: before.live + now.live,
+    unreachable: now.unreachable + unwanted,
+  };
+}

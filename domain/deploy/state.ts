@@ -1,6 +1,5 @@
 import type { Artifact } from '../artifact';
 import { formatAmount, type Amount } from '../fleet/amount';
-import type { Unit } from '../fleet/unit';
 import type { Verdict } from '../health/verdict';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
@@ -23,7 +22,8 @@ import type {
 } from '../views';
 import { NO_COMMANDS, type Control, type Overtaken, type Situation } from './control';
 import type { DeployPlan } from './plan';
-import type { SnapshotUnit } from './planRevert';
+import type { Inheritance, Sent } from './planRevert';
+import type { Snapshot, SnapshotUnit } from './snapshot';
 import { accrue, NO_TIME } from './spans';
 import type { StandingStep } from './steps';
 
@@ -46,8 +46,8 @@ export interface DeployInput {
   readonly emergency?: { readonly skipBake: boolean };
   /** A follow-on: only these units, in one phase. What is unavailable again is left for the next. */
   readonly followOn?: { readonly units: readonly string[] };
-  /** What units ran before a deploy that was overtaken or cancelled left them mixed: a revert goes back to that. */
-  readonly revertTo?: Readonly<Record<string, string>>;
+  /** What deploys that were overtaken or cancelled left behind: a revert goes back to what was before. */
+  readonly inherited?: Inheritance;
   /** A canary: a few tasks of each unit for a while, always undone at its end (pipeline-spec.md `canary`). */
   readonly canary?: CanaryInput;
   /** Its release wants to hear of its pauses. */
@@ -81,10 +81,25 @@ export interface DeployResult {
   readonly progress?: number;
   /** Units that it left out since they were unavailable. */
   readonly skipped?: readonly string[];
-  /** What the units that it leaves updated ran before it, by unit id, for the next deploy to inherit. */
-  readonly revertTo?: Readonly<Record<string, string>>;
+  /** What it leaves behind, for the next deploy. */
+  readonly leaves?: Inheritance;
   /** Checks that a person let pass although they were unhealthy. */
   readonly overridden?: readonly Override[];
+}
+
+/** The units that a deploy is about, as they were when it was planned. */
+export interface Fleet {
+  readonly units: number;
+  readonly tasks: number;
+  readonly snapshot: Snapshot;
+  /** As they are in the completion: whoever has joined since belongs to it, whoever is gone does not. */
+  readonly now?: Snapshot;
+  /** Units of which nobody knows what they could go back to; of many the first. */
+  readonly withoutPast: readonly SnapshotUnit[];
+  /** How much of all tasks is on the version after each phase, from 0 to 1. */
+  readonly shares: readonly number[];
+  /** The push type gives its units in pages, and takes updates in parts. */
+  readonly inPages: boolean;
 }
 
 /** All that a deploy knows; every change goes through the functions below, which keep the accounts of time. */
@@ -96,13 +111,19 @@ export interface DeployRecord {
   readonly spans: Spans;
   readonly control: Control;
   readonly service: string | null;
-  /** What each unit ran before this deploy. */
-  readonly snapshot: readonly SnapshotUnit[];
+  /** Of the lock that it holds; missing before it does, and in a canary, which holds none. */
+  readonly fence?: number;
+  /** Null before it is planned. */
+  readonly fleet: Fleet | null;
   readonly plan: DeployPlan | null;
+  /** What is missing of the completion, and who accepted that: `2 tasks, accepted by user:alice: …`. */
+  readonly missing: string | null;
   /** Units that are left out because they are unavailable (`onUnitUnavailable: skip`). */
   readonly skipped: readonly string[];
-  /** Units that an update was sent to; null in a record from before that was kept. */
-  readonly reached: readonly string[] | null;
+  /** Where updates were sent to. */
+  readonly sent: readonly Sent[];
+  /** The sets of units that were left out when updates were sent. */
+  readonly leftOutSets: readonly (readonly string[])[];
   /** Index of the phase under way; -1 before the first. */
   readonly cursor: number;
   readonly phases: readonly PhaseView[];
@@ -147,10 +168,12 @@ export function newDeploy(nowMs: number): DeployRecord {
     spans: NO_TIME,
     control: NO_COMMANDS,
     service: null,
-    snapshot: [],
+    fleet: null,
     plan: null,
+    missing: null,
     skipped: [],
-    reached: [],
+    sent: [],
+    leftOutSets: [],
     cursor: -1,
     phases: [],
     updates: [],
@@ -174,14 +197,6 @@ export function newDeploy(nowMs: number): DeployRecord {
   };
 }
 
-/** A record from an earlier history, which may have been written before some of its fields were thought of. */
-export const carriedOn = (record: DeployRecord): DeployRecord => ({
-  ...newDeploy(record.startedAtMs),
-  ...record,
-  reached: (record as Partial<DeployRecord>).reached ?? null,
-  control: { ...NO_COMMANDS, ...record.control },
-});
-
 /** Changes the record at a moment, putting the time since the last change on the account that it was spent on. */
 export function change(record: DeployRecord, nowMs: number, patch: Partial<DeployRecord>): DeployRecord {
   return { ...record, spans: accrue(record, nowMs), accountedMs: Math.max(nowMs, record.accountedMs), ...patch };
@@ -191,12 +206,7 @@ export function note(record: DeployRecord, nowMs: number, kind: string, text: st
   return { ...record, timeline: [...record.timeline, { at: formatTime(nowMs), kind, text }].slice(-MAX_TIMELINE) };
 }
 
-export function withPlan(
-  record: DeployRecord,
-  plan: DeployPlan,
-  snapshot: readonly Unit[],
-  service: string,
-): DeployRecord {
+export function withPlan(record: DeployRecord, plan: DeployPlan, fleet: Fleet): DeployRecord {
   const phases = plan.phases.map((phase, index): PhaseView => ({
     index,
     name: phase.name,
@@ -210,7 +220,7 @@ export function withPlan(
     bakeUntil: null,
     skipped: null,
   }));
-  return { ...record, plan, snapshot, service, phases };
+  return { ...record, plan, fleet, phases };
 }
 
 /** Changes one phase's view. */
@@ -218,11 +228,16 @@ export function withPhase(record: DeployRecord, index: number, patch: Partial<Ph
   return { ...record, phases: record.phases.map((phase) => (phase.index === index ? { ...phase, ...patch } : phase)) };
 }
 
+export const withHealth = (record: DeployRecord, verdict: Verdict, rows: readonly HealthRow[]): DeployRecord => ({
+  ...record,
+  verdict,
+  health: worstRows(rows),
+});
+
 /** The rows that people look at: the worst first, no more than they can read. */
-export function withHealth(record: DeployRecord, verdict: Verdict, rows: readonly HealthRow[]): DeployRecord {
+export function worstRows(rows: readonly HealthRow[]): readonly HealthRow[] {
   const order: readonly Verdict[] = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
-  const sorted = [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-  return { ...record, verdict, health: sorted.slice(0, MAX_HEALTH_ROWS) };
+  return [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict)).slice(0, MAX_HEALTH_ROWS);
 }
 
 /** The system's own pauses never replace a person's. */

@@ -1,7 +1,8 @@
 import type { Unit } from '../fleet/unit';
 import { deployId, releaseId } from '../ids';
 import type { StepCall, StepSpec } from '../spec/deploy';
-import { unitsOf, type DeployPlan, type PhasePlan } from './plan';
+import type { DeployPlan, PhasePlan } from './plan';
+import { partOf, type Selection, type Snapshot } from './snapshot';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 
 /** Steps run before the updates of a phase (`pre`) and after its bake (`post`): pipeline-spec.md. */
@@ -129,10 +130,23 @@ export interface StepFacts {
   readonly deploy: string;
   readonly phase: string;
   readonly version: string;
+  /** The units that the phase touches, without those that are left out. */
+  readonly selection: Selection;
+  /** What counts as the version before where the units ran several, or none. */
+  readonly lastGood: string | null;
+}
+
+/** What a step gets to know of its units. */
+export interface StepUnits {
   /** Left out where the units ran several versions, or none, and no good one is known. */
   readonly previousVersion?: string;
-  /** Ids of the units that the phase touches, without those that are left out. */
   readonly units: readonly string[];
+}
+
+export function stepUnits(units: readonly Unit[], lastGood: string | null): StepUnits {
+  const before = [...new Set(units.map((unit) => (unit.mixed ? null : unit.version)))];
+  const previousVersion = (before.length === 1 ? before[0] : null) ?? lastGood;
+  return { ...(previousVersion === null ? {} : { previousVersion }), units: units.map(({ id }) => id) };
 }
 
 export function stepFacts(
@@ -144,19 +158,16 @@ export function stepFacts(
     lastGood,
   }: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'version' | 'lastGood'>,
   phase: PhasePlan,
-  snapshot: readonly Unit[],
+  snapshot: Snapshot,
   skipped: readonly string[] = [],
 ): StepFacts {
-  const inside = unitsOf(phase, snapshot).filter(({ id }) => !skipped.includes(id));
-  const before = [...new Set(inside.map((unit) => (unit.mixed ? null : unit.version)))];
-  const previousVersion = (before.length === 1 ? before[0] : null) ?? lastGood;
   return {
     pipeline,
     release: releaseId(pipeline, release),
     deploy: deployId(pipeline, release, action),
     phase: phase.name,
     version,
-    ...(previousVersion === null ? {} : { previousVersion }),
-    units: inside.map(({ id }) => id),
+    selection: { snapshot, parts: [partOf(phase, skipped)] },
+    lastGood,
   };
 }

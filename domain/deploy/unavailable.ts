@@ -1,6 +1,8 @@
 import type { Unit } from '../fleet/unit';
 import { plural } from '../text';
-import type { PlannedTarget } from './plan';
+import type { UnitTotals } from '../views';
+import type { PhasePlan } from './plan';
+import { everyUnit, partOf, type Named, type Selection } from './snapshot';
 import type { DeployInput, DeployRecord } from './state';
 
 /** Units whose region is down, and what a deploy does about them (DESIGN §5 "Phases"). */
@@ -14,15 +16,15 @@ export const skipsUnavailable = ({
   canary === undefined && (spec.onUnitUnavailable === 'skip' || followOn !== undefined);
 
 /** What a deploy is about: of a follow-on only the units that were left out. */
-export const concerned = (units: readonly Unit[], { followOn }: Pick<DeployInput, 'followOn'>): readonly Unit[] =>
-  followOn ? units.filter(({ id }) => followOn.units.includes(id)) : units;
+export const concerned = (units: readonly Unit[], { only }: { readonly only?: readonly string[] }): readonly Unit[] =>
+  only ? units.filter(({ id }) => only.includes(id)) : units;
 
 export const unavailable = (units: readonly Unit[]): string[] =>
   units.filter(({ available }) => !available).map(({ id }) => id);
 
 /** The units that a deploy goes on with. */
-export const present = ({ snapshot, skipped }: Pick<DeployRecord, 'snapshot' | 'skipped'>): readonly Unit[] =>
-  skipped.length === 0 ? snapshot : snapshot.filter(({ id }) => !skipped.includes(id));
+export const present = ({ fleet, skipped }: Pick<DeployRecord, 'fleet' | 'skipped'>): Selection =>
+  everyUnit(fleet?.now ?? fleet?.snapshot ?? { units: [] }, skipped);
 
 /** Why a phase that reaches nothing new is passed over. */
 export const CURRENT = 'already current';
@@ -31,18 +33,38 @@ export const CURRENT = 'already current';
 export const isUntried = ({ phases }: Pick<DeployRecord, 'phases'>): boolean =>
   phases.every(({ updatedAt, skipped }) => updatedAt === null && skipped !== CURRENT);
 
-/** The targets of a phase but for the units that are left out. */
-export const stillTargeted = (
-  targets: readonly PlannedTarget[],
-  { skipped }: Pick<DeployRecord, 'skipped'>,
-): readonly PlannedTarget[] => targets.filter(({ unit }) => !skipped.includes(unit));
+/** Why a phase that all units have left is skipped. */
+export const UNITS_AWAY = 'its units are unavailable';
+
+/**
+ * Why no task of a phase has met the version although some were to; null when some did, or none had to.
+ * @param isAway all of its units are left out.
+ */
+export function whyNoneMet({ targeted, live }: Pick<UnitTotals, 'targeted' | 'live'>, isAway: boolean): string | null {
+  if (isAway) return UNITS_AWAY;
+  return targeted > 0 && live === 0 ? 'its tasks are gone' : null;
+}
+
+/** The units of a phase but for those that are left out; the completion goes by the units as they are now. */
+export const phaseUnits = (
+  { fleet, skipped }: Pick<DeployRecord, 'fleet' | 'skipped'>,
+  phase: PhasePlan,
+): Selection => {
+  const then = fleet?.snapshot ?? { units: [] };
+  const snapshot = phase.kind === 'completion' ? (fleet?.now ?? then) : then;
+  return { snapshot, parts: [partOf(phase, skipped)] };
+};
 
 const SHOWN = 5;
 
 /** `kvstore-y`, or the first of many. */
-export function unitNames(units: readonly string[]): string {
-  const more = units.length - SHOWN;
-  return `${units.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${plural(more, 'other')}` : ''}`;
+export const unitNames = (units: readonly string[]): string => namesOf({ count: units.length, names: units });
+
+/** As `unitNames`, where not all are known by name. */
+export function namesOf({ count, names }: Named): string {
+  if (names.length === 0) return plural(count, 'unit');
+  const more = count - Math.min(SHOWN, names.length);
+  return `${names.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${plural(more, 'other')}` : ''}`;
 }
 
 /** What a success says of units that were left out; nothing when none were. */

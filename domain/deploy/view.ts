@@ -1,6 +1,7 @@
 import { deployId } from '../ids';
 import { formatTime, plural, withReason } from '../text';
-import type { DeployStatus } from '../views';
+import type { DeployStatus, DeploySummary } from '../views';
+import { totalsOf } from './counts';
 import type { DeployInput, DeployRecord } from './state';
 import { accrue } from './spans';
 
@@ -8,22 +9,28 @@ type Identity = Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'attempt' 
   readonly spec: { readonly pushType: string };
 };
 
+/** `list deploys -o json`. */
+export const deploySummary = (record: DeployRecord, input: Identity): DeploySummary => ({
+  id: deployId(input.pipeline, input.release, input.action),
+  kind: 'deploy',
+  state: record.stage,
+  outcome: record.result?.outcome ?? null,
+  classification: record.result?.classification ?? null,
+  progress: record.result?.progress ?? null,
+  version: input.version,
+  pushType: input.spec.pushType,
+  attempt: input.attempt,
+  paused: record.control.paused,
+  startedAt: formatTime(record.startedAtMs),
+  endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
+});
+
 /** `status DEPLOY -o json` (cli.md §4), but for the address of the Web UI, which only a client knows. */
 export function deployStatus(record: DeployRecord, input: Identity, nowMs: number): Omit<DeployStatus, 'webUi'> {
-  const id = deployId(input.pipeline, input.release, input.action);
+  const summary = deploySummary(record, input);
+  const { id } = summary;
   return {
-    id,
-    kind: 'deploy',
-    state: record.stage,
-    outcome: record.result?.outcome ?? null,
-    classification: record.result?.classification ?? null,
-    progress: record.result?.progress ?? null,
-    version: input.version,
-    pushType: input.spec.pushType,
-    attempt: input.attempt,
-    paused: record.control.paused,
-    startedAt: formatTime(record.startedAtMs),
-    endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
+    ...summary,
     summary: summarise(record, input.version),
     ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
     updates: record.updates,
@@ -92,9 +99,7 @@ const phaseOf = (record: DeployRecord): string => {
 };
 
 function progressOf(record: DeployRecord): string {
-  const units = record.phases[record.cursor]?.units ?? [];
-  const targeted = units.reduce((total, unit) => total + unit.targeted, 0);
-  const live = units.reduce((total, unit) => total + unit.live, 0);
+  const { targeted, live } = totalsOf(record.phases[record.cursor] ?? { units: [] });
   return targeted === 0 ? 'tasks' : `${live} of ${plural(targeted, 'task')}`;
 }
 
@@ -117,7 +122,7 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
       `conveyor cancel ${id} ${reason}`,
     ];
   if (control.paused) {
-    const skip = control.paused.by === 'health' ? [`conveyor skip-health-check ${id} ${reason}`] : [];
+    const skip = waysRound(record, id).map((command) => `conveyor ${command} ${reason}`);
     return [
       `conveyor resume ${id} ${reason}`,
       ...skip,
@@ -127,4 +132,11 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
   }
   const skip = stage === 'baking' ? [`conveyor skip-bake ${id} ${reason}`] : [];
   return [`conveyor watch ${id}`, `conveyor pause ${id} ${reason}`, ...skip, `conveyor revert ${id} ${reason}`];
+}
+
+/** What a person may go on without. */
+function waysRound({ control, plan, cursor }: DeployRecord, id: string): string[] {
+  if (control.paused?.by === 'health') return [`skip-health-check ${id}`];
+  if (control.paused?.by !== 'timeout') return [];
+  return [plan?.phases[cursor]?.kind === 'completion' ? `resume ${id} --accept-missing` : `skip-phase ${id}`];
 }

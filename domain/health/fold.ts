@@ -17,6 +17,15 @@ interface Unhealthy {
 
 export const NO_HISTORY: HealthFold = {};
 
+/** So many are remembered; of more, those that have been unhealthy for the longest. */
+const MAX_REMEMBERED = 500;
+
+export function oldest(fold: HealthFold): HealthFold {
+  const entries = Object.entries(fold);
+  if (entries.length <= MAX_REMEMBERED) return fold;
+  return Object.fromEntries(entries.sort(([, a], [, b]) => a.since - b.since).slice(0, MAX_REMEMBERED));
+}
+
 /** Checks that a person skipped: all of them, or some by name. */
 export type HealthSkips = 'all' | readonly string[];
 

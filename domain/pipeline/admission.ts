@@ -1,7 +1,10 @@
 import { identityOf } from '../artifact';
+import type { Inheritance } from '../deploy/planRevert';
+import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { isUrgent } from '../release/urgent';
 import { FREE, release as letGo, request, type Mutex } from '../mutex';
 import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
+import { cutTexts, identified } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { isKnownBad, withInherited, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
 
@@ -10,7 +13,7 @@ export type Admission =
   | {
       readonly kind: 'granted';
       readonly lastGood?: string | null;
-      readonly revertTo?: Readonly<Record<string, string>>;
+      readonly inherited?: Inheritance;
     }
   | { readonly kind: 'superseded'; readonly by: number }
   | { readonly kind: 'bad-package'; readonly reason: string };
@@ -70,14 +73,14 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
 
 /**
  * An action ended, or its release gave up waiting for it. A deploy that had to make way leaves what to revert to; one that
- * has come through leaves an empty one, at once, since the next may begin before its release has ended.
+ * has come through leaves nothing, at once, since the next may begin before its release has ended.
  */
 export function withdrawn(
   state: PipelineState,
-  asked: Asked & { readonly revertTo?: Readonly<Record<string, string>> },
+  asked: Asked & { readonly leaves?: Inheritance | null },
 ): PipelineState {
   const requester = requesterOf(asked);
-  const { revertTo } = asked;
+  const { leaves } = asked;
   return {
     ...state,
     ready: state.ready.filter((other) => !isSame(other, asked)),
@@ -85,24 +88,35 @@ export function withdrawn(
     mutexes: Object.fromEntries(
       Object.entries(state.mutexes).map(([name, mutex]) => [name, letGo(mutex, requester).mutex]),
     ),
-    inherited: revertTo === undefined ? state.inherited : inheriting(state, asked, revertTo),
+    inherited: leaves === undefined ? state.inherited : inheriting(state, asked, leaves),
   };
 }
 
-function inheriting(state: PipelineState, { release, action }: Asked, revertTo: Readonly<Record<string, string>>) {
+function inheriting(state: PipelineState, { release, action }: Asked, leaves: Inheritance | null) {
   const { inherited } = state;
-  const followOn = Object.keys(revertTo).length === 0 ? followOnOf(state, release) : undefined;
-  return withInherited(inherited, action, followOn ? settledBy(inherited[action], followOn) : revertTo);
+  const followOn = leaves === null ? followOnOf(state, release) : undefined;
+  return withInherited(inherited, action, followOn ? settledBy(inherited[action], followOn) : leaves);
 }
 
-/** An action is ready; asking again replaces what was asked before. */
+/** An action is ready; asking again replaces what was asked before. Of a release that is not active it changes nothing. */
 export function asked(state: PipelineState, ready: ReadyAction, nowMs: number): PipelineState {
   const others = state.ready.filter((other) => !isSame(other, ready));
-  return { ...state, ready: [...others, { ...ready, readyAtMs: nowMs }] };
+  const same = others.filter(({ release }) => release === ready.release).length;
+  const isActive = state.active.some(({ number }) => number === ready.release);
+  if (!isActive || same >= STATE_LIMITS.releaseActions.max || ready.action.length > 63) return state;
+  return { ...state, ready: [...others, { ...known(ready), readyAtMs: nowMs }] };
+}
+
+/** What is decided by: which artifacts are deployed, and nothing else of them. */
+function known({ artifacts, mutex, ...ready }: ReadyAction): ReadyAction {
+  const identities = isDeploy(ready) ? artifacts.slice(0, REQUEST_LIMITS.artifacts.max).map(identified) : [];
+  const groups = mutex === undefined ? {} : { mutex: mutex.slice(0, SPEC_LIMITS.actionMutex.max) };
+  return cutTexts({ ...ready, artifacts: identities, ...groups });
 }
 
 /** A person let a release go on: older ones that wait for the same pick are superseded, but where each has its turn. */
 export function picked(state: PipelineState, { release, action }: Asked): PipelineState {
+  if (!state.active.some(({ number }) => number === release) || action.length > 63) return state;
   const ready = state.ready.filter((other) => !isSame(other, { release, action }));
   const inOrder = state.spec.releases.supersede === 'never';
   return { ...state, ready, newestBegun: inOrder ? state.newestBegun : newest(state, { release, action }) };
@@ -128,7 +142,7 @@ const byTurn = (a: ReadyAction, b: ReadyAction): number =>
   Number(b.emergency === true) - Number(a.emergency === true) ||
   a.release - b.release;
 
-const isDeploy = ({ kind = 'deploy' }: ReadyAction): boolean => kind === 'deploy';
+const isDeploy = ({ kind = 'deploy' }: Pick<ReadyAction, 'kind'>): boolean => kind === 'deploy';
 
 function decide(
   state: PipelineState,
@@ -152,13 +166,13 @@ function decide(
 
 function granted(state: PipelineState, ready: ReadyAction): Admission {
   if (!isDeploy(ready)) return { kind: 'granted' };
-  const revertTo = state.inherited[ready.action];
+  const inherited = state.inherited[ready.action];
   const good = state.good[ready.action] ?? [];
   const last = followOnOf(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
   return {
     kind: 'granted',
     lastGood: last?.version ?? null,
-    ...(revertTo === undefined ? {} : { revertTo }),
+    ...(inherited === undefined ? {} : { inherited }),
   };
 }
 
@@ -184,16 +198,13 @@ const isUrgentOne = ({ active, history }: PipelineState, release: number): boole
 const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean =>
   artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);
 
-/**
- * The deploying release that a ready one makes go away: a rollback a follow-on, an emergency any other, with
- * `supersede: running` a newer one.
- */
+/** The deploying release that a ready one makes go away: a rollback and an emergency any other, with `supersede: running` a newer one. */
 function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
   if (by !== 'deploy' || followOnOf(state, ready.release)) return [];
   const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
   const now = ready.emergency === true || ready.rollback;
   const why = now ? ('preempted' as const) : ('superseded' as const);
-  if (holder === undefined || (ready.rollback && !holder.followOn) || !canBeOvertaken(state, holder, why)) return [];
+  if (holder === undefined || !canBeOvertaken(state, holder, why)) return [];
   const may = now || (state.spec.releases.supersede === 'running' && ready.release > holder.number);
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }

@@ -10,9 +10,12 @@ export const behindOf = (state: PipelineState): BehindView[] =>
   Object.entries(state.good).flatMap(([action, deploys]) => {
     const good = deploys.at(-1);
     const row = good && lastFollowOn(state, action, good);
-    if (!good || !row?.followOn || row.state === 'succeeded' || isUnderWay(state, action, good)) return [];
-    const { units } = row.followOn;
-    return [{ action, units, version: good.version, release: row.number, bring: commandFor(state, good) }];
+    if (!good || !row?.followOn || isUnderWay(state, action, good)) return [];
+    const more = row.omitted?.units ?? 0;
+    const units = row.state === 'succeeded' ? [] : row.followOn.units;
+    if (units.length + more === 0) return [];
+    const counted = more > 0 ? { more } : {};
+    return [{ action, units, ...counted, version: good.version, release: row.number, bring: commandFor(state, good) }];
   });
 
 const lastFollowOn = ({ history }: PipelineState, action: string, { release }: GoodDeploy): HistoryRow | undefined =>

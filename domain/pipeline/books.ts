@@ -1,13 +1,15 @@
 import { identityOf, versionOf, type Artifact } from '../artifact';
+import { STATE_LIMITS } from '../limits';
 import { release as letGo, type Mutex } from '../mutex';
 import type { DeploySettled, ReleaseResult } from '../release/state';
 import type { HistoryRow } from '../views';
 import { followed, goodBefore, settledBy } from './followOn';
-import { condemned, heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+import { keptRow, reported } from './kept';
+import { condemned } from './knownBad';
+import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /** Of releases that ended: what a pipeline remembers. */
-export const KEPT_RELEASES = 100;
-const KEPT_GOOD = 10;
+export const KEPT_RELEASES = STATE_LIMITS.history.max;
 
 /** What is to blame when a set of artifacts is bad: those that the good set did not have; all, when it had them all. */
 export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
@@ -23,7 +25,7 @@ export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]
 export function settled(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
   const release = state.active.find(({ number }) => number === result.number);
   if (release === undefined) return state;
-  const row = historyRow(state, release, result);
+  const row = keptRow(historyRow(state, release, result));
   const booked = bookedDeploys(state, release, unbooked(release, result), nowMs);
   return {
     ...booked,
@@ -36,6 +38,10 @@ export function settled(state: PipelineState, result: ReleaseResult, nowMs: numb
     history: [...state.history, row].slice(-KEPT_RELEASES),
   };
 }
+
+/** What the pipeline's last release ran on and made: what `when: { changed: … }` compares with. */
+export const lastRanOn = ({ history }: Pick<PipelineState, 'history'>): readonly Artifact[] =>
+  history.findLast(({ trigger, neverStarted }) => trigger.kind !== 'follow-on' && !neverStarted)?.artifacts ?? [];
 
 /** Books one deploy of a release that goes on, before another release may deploy. */
 export function deploySettled(
@@ -67,7 +73,10 @@ function bookedDeploys(
 }
 
 /** Deploys that are not in the books yet; of each action they come in order. */
-function unbooked({ booked = {} }: ActiveRelease, { deploys }: ReleaseResult): readonly DeploySettled[] {
+export function unbooked(
+  { booked = {} }: Pick<ActiveRelease, 'booked'>,
+  { deploys }: Pick<ReleaseResult, 'deploys'>,
+): readonly DeploySettled[] {
   return deploys.filter(
     ({ action }, index) =>
       deploys.slice(0, index).filter((before) => before.action === action).length >= (booked[action] ?? 0),
@@ -92,8 +101,9 @@ function goodAfter({ good }: PipelineState, result: Deploys): PipelineState['goo
   if (result.release.followOn) return good;
   const succeeded = result.deploys.filter(({ result: { outcome } }) => outcome === 'succeeded');
   const added = succeeded.map(({ action, artifacts }) => {
-    const entry: GoodDeploy = { release: result.release.number, version: versionOf(artifacts), artifacts };
-    return [action, [...(good[action] ?? []), entry].slice(-KEPT_GOOD)] as const;
+    const whole = artifacts.map(reported);
+    const entry: GoodDeploy = { release: result.release.number, version: versionOf(whole), artifacts: whole };
+    return [action, [...(good[action] ?? []), entry].slice(-STATE_LIMITS.goodPerAction.max)] as const;
   });
   return { ...good, ...Object.fromEntries(added) };
 }
@@ -158,6 +168,7 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     endedAt: result.endedAt,
     artifacts: result.artifacts,
     durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
+    ...(result.neverStarted ? { neverStarted: true } : {}),
     ...(release.followOn === undefined ? {} : { followOn: release.followOn }),
     deploys: result.deploys.map(deployRow),
   };

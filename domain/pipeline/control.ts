@@ -1,6 +1,7 @@
 import { isVersionOf } from '../artifact';
 import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
 import { formatTime } from '../text';
+import { whyBadFull } from './knownBad';
 import { allowed, type Held, type PipelineState } from './state';
 
 /** Why a verb cannot be taken now; undefined when it can. */
@@ -9,7 +10,7 @@ export function whyNotPipeline(state: PipelineState, verb: PipelineVerb, input: 
     case 'hold':
       return state.held ? `${state.held.actor} holds it already: ${state.held.reason}` : undefined;
     case 'unhold':
-      return state.held ? undefined : 'it is not held';
+      return state.held ? whyBadFull(state) : 'it is not held';
     case 'freeze':
       return state.frozen ? `${state.frozen.actor} has frozen it already: ${state.frozen.reason}` : undefined;
     case 'unfreeze':

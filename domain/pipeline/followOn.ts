@@ -1,6 +1,9 @@
 import { versionOf } from '../artifact';
+import type { Inheritance } from '../deploy/planRevert';
 import type { DeploySettled } from '../release/state';
 import type { Admission } from './admission';
+import { firstWithin } from '../size';
+import { followOnRoom } from './room';
 import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /**
@@ -19,7 +22,9 @@ export function followed(
   const isOver = outcome !== 'succeeded' && units === skipped;
   if (isOver || units.length === 0 || state.good[action]?.at(-1)?.release !== of) return state;
   const by = { kind: 'follow-on', actor: 'service:conveyor', key: null, of } as const;
-  return created(state, artifacts, by, nowMs, { followOn: { action, units } });
+  const named = firstWithin(units, followOnRoom(state));
+  const more = units.length - named.length + (units === followOn?.units ? (followOn.more ?? 0) : 0);
+  return created(state, artifacts, by, nowMs, { followOn: { action, units: named, ...(more > 0 ? { more } : {}) } });
 }
 
 /** Why a follow-on is not needed any more: a newer version came through, or its own is known to be bad or was undone. */
@@ -58,9 +63,9 @@ export const goodBefore = (
 
 /** A follow-on settles its own units; of the others what is to be inherited stays. */
 export function settledBy(
-  revertTo: Readonly<Record<string, string>> | undefined,
+  inherited: Inheritance | undefined,
   { followOn }: Pick<ActiveRelease, 'followOn'>,
-): Readonly<Record<string, string>> {
-  if (followOn === undefined || revertTo === undefined) return {};
-  return Object.fromEntries(Object.entries(revertTo).filter(([unit]) => !followOn.units.includes(unit)));
+): Inheritance | null {
+  if (followOn === undefined || inherited === undefined) return null;
+  return { ...inherited, settled: [...new Set([...(inherited.settled ?? []), ...followOn.units])] };
 }

@@ -74,12 +74,14 @@ function deploying({ deploys, active }: PipelineState, { release }: ReadyAction)
 
 function group(
   { mutexes }: PipelineState,
-  { release, mutex = [] }: ReadyAction,
+  { release, action, mutex = [] }: ReadyAction,
   reserved: ReadonlyMap<string, number>,
 ): Obstacle | undefined {
   for (const name of mutex) {
     const other = otherHolder(mutexes[name] ?? FREE, release);
     if (other !== undefined) return { by: 'group', why: `release ${other} holds ${name}` };
+    // It asks once more, just before it begins.
+    if (mutexes[name]?.holder?.requesters.includes(`${release}/${action}`)) continue;
     const older = reserved.get(name);
     if (older !== undefined && older !== release)
       return { by: 'group', why: `release ${older} comes first for ${name}` };

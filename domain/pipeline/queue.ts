@@ -1,14 +1,15 @@
+import { STATE_LIMITS } from '../limits';
 import type { ReleaseResult } from '../release/state';
 import { skipsTheQueue } from '../release/urgent';
 import { formatTime } from '../text';
 import { settled } from './books';
 import { whyDropped } from './followOn';
+import { isQueued, startsWithin, surplusOf } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
-/** How many releases may wait to start; more would outgrow what a workflow can carry. */
-export const MAX_QUEUED = 200;
-
-const isQueued = ({ state }: ActiveRelease): boolean => state === 'queued';
+/** Releases that wait their turn to start, oldest first. */
+const lineOf = ({ active }: Pick<PipelineState, 'active'>): ActiveRelease[] =>
+  active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger));
 
 /** Releases that may start now, oldest first, before all those that need no room; while frozen only rollbacks. */
 export function startable(state: PipelineState, nowMs: number): ActiveRelease[] {
@@ -17,8 +18,9 @@ export function startable(state: PipelineState, nowMs: number): ActiveRelease[] 
   if (frozen) return queued.filter(({ trigger }) => trigger.kind === 'rollback');
   const running = active.filter((release) => release.state === 'running' && !skipsTheQueue(release.trigger)).length;
   const room = Math.max(0, spec.releases.maxActive - running);
-  const regular = queued.filter((release) => !skipsTheQueue(release.trigger) && hasOpened(state, release, nowMs));
-  return [...queued.filter(({ trigger }) => skipsTheQueue(trigger)), ...regular.slice(0, room)];
+  const regular = lineOf(state).filter((release) => hasOpened(state, release, nowMs));
+  const fitting = startsWithin(state, regular.slice(0, room));
+  return [...queued.filter(({ trigger }) => skipsTheQueue(trigger)), ...regular.slice(0, fitting)];
 }
 
 /** With `gates: releases` the calendar says when releases start. */
@@ -30,11 +32,7 @@ const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: nu
 
 /** Queued releases whose opening has to be looked up. */
 export const unscheduled = (state: PipelineState): ActiveRelease[] =>
-  gatesReleases(state)
-    ? state.active.filter(
-        (release) => isQueued(release) && !skipsTheQueue(release.trigger) && release.opensAtMs === undefined,
-      )
-    : [];
+  gatesReleases(state) ? lineOf(state).filter(({ opensAtMs }) => opensAtMs === undefined) : [];
 
 /** Why a queued release does not start, and until when if that is known. */
 export function whyQueued(
@@ -46,7 +44,11 @@ export function whyQueued(
   if (gatesReleases(state) && release.opensAtMs === null) return { why: 'the calendar never opens' };
   if (gatesReleases(state) && typeof release.opensAtMs === 'number' && release.opensAtMs > nowMs)
     return { why: 'waiting for the calendar', untilMs: release.opensAtMs };
-  return { why: `${state.spec.releases.maxActive} releases run already (releases.maxActive)` };
+  const { maxActive } = state.spec.releases;
+  const running = state.active.filter((other) => !isQueued(other) && !skipsTheQueue(other.trigger)).length;
+  if (running < maxActive && startsWithin(state, [release]) === 0)
+    return { why: `${running} releases run already, which is all that there is room for` };
+  return { why: `${maxActive} releases run already (releases.maxActive)` };
 }
 
 /**
@@ -56,30 +58,30 @@ export function whyQueued(
 export function thinned(before: PipelineState, nowMs: number): PipelineState {
   const state = withoutDropped(before, nowMs);
   if (state.spec.releases.supersede === 'never') return state;
-  const waiting = state.active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger));
+  const waiting = lineOf(state);
   const newest = waiting.at(-1);
   if (newest === undefined) return state;
   const gated = gatesReleases(state) ? waiting.slice(0, -1) : [];
-  const surplus = waiting.slice(0, Math.max(0, waiting.length - MAX_QUEUED));
-  return [...new Set([...gated, ...surplus])].reduce(
-    (next, release) =>
-      settled(
-        inheriting(next, release, newest),
-        { ...neverStarted(release, 'superseded', nowMs), causedBy: newest.number },
-        nowMs,
-      ),
-    state,
-  );
+  const surplus = waiting.slice(0, surplusOf(waiting));
+  return superseded(state, [...new Set([...gated, ...surplus])], newest, nowMs);
 }
 
 /** Follow-ons that nobody needs any more, before they started. */
 const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
   state.active.filter(isQueued).reduce((next, release) => {
     const why = whyDropped(next, release);
-    if (why === undefined) return next;
+    if (why === undefined) return hasFewFollowOns(next) ? next : withoutFollowOn(next, release, nowMs);
     if (why.kind === 'bad-package') return settled(next, neverStarted(release, 'bad-package', nowMs), nowMs);
     return settled(next, { ...neverStarted(release, 'superseded', nowMs), causedBy: why.by }, nowMs);
   }, state);
+
+/** Those that were dropped end soon; until they have, there is no room for more than so many. */
+const hasFewFollowOns = ({ active }: PipelineState): boolean =>
+  active.filter(({ followOn }) => followOn !== undefined).length <= STATE_LIMITS.followOns.max;
+
+/** In the history it says which units were left behind, and how to bring them. */
+const withoutFollowOn = (state: PipelineState, release: ActiveRelease, nowMs: number): PipelineState =>
+  release.followOn ? settled(state, neverStarted(release, 'superseded', nowMs), nowMs) : state;
 
 /** The newer release starts when the older one would have. */
 function inheriting(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
@@ -118,8 +120,36 @@ const neverStarted = (
   artifacts,
   deploys: [],
   endedAt: formatTime(nowMs),
+  neverStarted: true,
 });
 
-/** Whether the line is full: under `supersede: never` nothing is dropped, so nothing more is taken. */
-export const isFull = ({ spec, active }: PipelineState): boolean =>
-  spec.releases.supersede === 'never' && active.filter(isQueued).length >= MAX_QUEUED;
+/** Why the line does not take a release: under `supersede: never` nothing is dropped, so what does not fit is not taken. */
+export function whyFull(state: PipelineState, release: ActiveRelease): string | undefined {
+  const line = lineOf(state);
+  if (state.spec.releases.supersede !== 'never' || surplusOf([...line, release]) === 0) return undefined;
+  return `${line.length} releases wait already, and with supersede: never none of them is dropped`;
+}
+
+/** The oldest of a line that has grown too long make way at once, before the next is let in. */
+export function withoutSurplus(state: PipelineState, nowMs: number): PipelineState {
+  const line = lineOf(state);
+  const newest = line.at(-1);
+  if (newest === undefined || state.spec.releases.supersede === 'never') return state;
+  return superseded(state, line.slice(0, surplusOf(line)), newest, nowMs);
+}
+
+const superseded = (
+  state: PipelineState,
+  releases: readonly ActiveRelease[],
+  newest: ActiveRelease,
+  nowMs: number,
+): PipelineState =>
+  releases.reduce(
+    (next, release) =>
+      settled(
+        inheriting(next, release, newest),
+        { ...neverStarted(release, 'superseded', nowMs), causedBy: newest.number },
+        nowMs,
+      ),
+    state,
+  );

@@ -1,17 +1,31 @@
 import { identityOf, type Artifact } from '../artifact';
+import { excessOfArtifacts, excessOfCommand, excessOfTrigger, over, type Excess } from '../excess';
+import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
+import { jsonBytes, textBytes } from '../size';
 import { mayCommand, type Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
+import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
 import { whyNeverApproved } from '../release/approval';
-import { rollbackOf } from './rollback';
-import { isFull, MAX_QUEUED, whyNotQueued } from './queue';
-import { isKnownBad, type Emergency, type PipelineState } from './state';
-import { completed, missing, repeated } from './submissions';
+import { rollbackOf, rollbackUnderWay } from './rollback';
+import { whyBadFull } from './knownBad';
+import { whyFull, whyNotQueued } from './queue';
+import { noRoomForEmergency } from './room';
+import { areArtifacts, isSpec } from './shapes';
+import { created, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
+import { completed, missing, remembering, repeated, resubmitted } from './submissions';
 
 /** Why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
 export interface Refusal {
   readonly code:
-    'not-permitted' | 'invalid-state' | 'known-bad' | 'missing-artifact' | 'unknown-artifact' | 'unknown-pipeline';
+    | 'not-permitted'
+    | 'invalid-state'
+    | 'known-bad'
+    | 'missing-artifact'
+    | 'unknown-artifact'
+    | 'unknown-pipeline'
+    | 'over-limit'
+    | 'queue-full';
   readonly message: string;
   /** What the error's wording needs besides. */
   readonly names?: readonly string[];
@@ -22,7 +36,7 @@ export const policyOf = (state: Pick<PipelineState, 'spec' | 'groups'>): Policy 
   groups: state.groups,
 });
 
-const notPermitted = (actor: string, pipeline: string): Refusal => ({
+export const notPermitted = (actor: string, pipeline: string): Refusal => ({
   code: 'not-permitted',
   message: `${actor} is not an owner of ${pipeline}`,
 });
@@ -34,9 +48,40 @@ export function refuseApply(
   groups: Policy['groups'],
   actor: string,
 ): Refusal | undefined {
+  if (!isSpec(spec)) return { code: 'invalid-state', message: 'it is not a pipeline as conveyor apply sends it' };
   const policy = state === null ? { owners: spec.owners, groups } : policyOf(state);
-  return mayCommand(policy, actor) ? undefined : notPermitted(actor, spec.pipeline);
+  if (!mayCommand(policy, actor)) return notPermitted(actor, spec.pipeline);
+  return refuseLargeSpec(spec, groups);
 }
+
+/** What the schema of the file does not see: lists that are small each, and large together. */
+export const refuseLargeSpec = (spec: PipelineSpec, groups: Policy['groups']): Refusal | undefined =>
+  tooLarge(
+    over(SPEC_LIMITS.spec, jsonBytes(spec)) ??
+      over(SPEC_LIMITS.ownersTogether, jsonBytes(spec.owners)) ??
+      over(SPEC_LIMITS.labelsTogether, jsonBytes(labelWords(spec))) ??
+      over(REQUEST_LIMITS.groups, jsonBytes(groupsOf(spec, groups))),
+  );
+
+/** Labels as the search attribute `ConveyorLabels` has them. */
+export const labelWords = ({ labels }: Pick<PipelineSpec, 'labels'>): string[] =>
+  Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+
+/** Of the platform's groups those that may do something here: the others are none of the pipeline's business. */
+export function groupsOf(spec: Pick<PipelineSpec, 'owners' | 'actions'>, groups: Policy['groups']): Policy['groups'] {
+  const pickers = Object.values(spec.actions).flatMap((action) =>
+    action.type === 'manual-pick' ? action.with.principals : [],
+  );
+  const named = new Set([...spec.owners, ...pickers]);
+  return Object.fromEntries(Object.entries(groups).filter(([name]) => named.has(`group:${name}`)));
+}
+
+export const tooLarge = (excess: Excess | undefined): Refusal | undefined =>
+  excess && {
+    code: 'over-limit',
+    message: `${excess.what} is ${excess.size}, more than ${excess.limit}`,
+    names: [excess.what, excess.size, excess.limit],
+  };
 
 /**
  * What a finder, a verified webhook or a parent's release submits needs no owner; a person does, however they ask. What came
@@ -58,7 +103,7 @@ export function refuseRelease(
   const names = missing(state, artifacts);
   if (names.length > 0)
     return { code: 'missing-artifact', message: `a release needs a version of ${names.join(', ')}`, names };
-  return refuseNow(state, completed(state, artifacts));
+  return refuseNow(state, artifacts, trigger, completed(state, artifacts));
 }
 
 /** As `refuseRelease`, but for artifacts that are not there yet. */
@@ -68,8 +113,8 @@ export function refuseSubmission(
   trigger: Trigger,
 ): Refusal | undefined {
   const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
-  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
-  return refuseNow(state, artifacts);
+  if (wrong !== undefined || resubmitted(state, artifacts, trigger) !== undefined) return wrong;
+  return refuseNow(state, artifacts, trigger);
 }
 
 /** An emergency names a deploy, and brings what that deploys. It bypasses the line, and no freeze: whoever froze the pipeline unfreezes it. */
@@ -97,7 +142,9 @@ export function refuseEmergency(
     return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
   const never = whyNeverApproved(state.spec, policyOf(state), trigger);
   if (never !== undefined) return { code: 'invalid-state', message: never };
-  return refuseBad(state, artifacts);
+  const noRoom = whyBadFull(state) ?? noRoomForEmergency(state, queuedAs(state, artifacts, trigger));
+  if (noRoom !== undefined) return { code: 'invalid-state', message: noRoom };
+  return refuseToRemember(state, artifacts) ?? refuseBad(state, artifacts);
 }
 
 function refuseArtifacts(
@@ -107,6 +154,9 @@ function refuseArtifacts(
   wanted: readonly string[],
 ): Refusal | undefined {
   const { spec } = state;
+  if (!areArtifacts(artifacts)) return { code: 'invalid-state', message: 'its artifacts are not as the protocol says' };
+  const excess = excessOfTrigger(trigger) ?? excessOfArtifacts(artifacts);
+  if (excess) return tooLarge(excess);
   if (!isPlatform(trigger) && !mayCommand(policyOf(state), trigger.actor))
     return notPermitted(trigger.actor, spec.pipeline);
   const unknown = artifacts.find(({ name }) => !wanted.includes(name));
@@ -134,30 +184,57 @@ function consents(state: PipelineState, parent: string, parentOwners: readonly s
 const isPlatform = ({ kind }: Trigger): boolean => kind === 'finder' || kind === 'webhook' || kind === 'parent';
 
 /** Refused last of all: what cannot be taken now. */
-function refuseNow(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
-  if (isFull(state))
-    return {
-      code: 'invalid-state',
-      message: `${MAX_QUEUED} releases wait already, and with supersede: never none of them is dropped`,
-    };
-  return refuseBad(state, artifacts);
+function refuseNow(
+  state: PipelineState,
+  given: readonly Artifact[],
+  trigger: Trigger,
+  judged: readonly Artifact[] = given,
+): Refusal | undefined {
+  const badFull = whyBadFull(state);
+  if (badFull !== undefined) return { code: 'invalid-state', message: badFull };
+  const why = whyFull(state, queuedAs(state, completed(state, given), trigger));
+  if (why !== undefined) return { code: 'queue-full', message: why };
+  return refuseToRemember(state, given) ?? refuseBad(state, judged);
 }
+
+function refuseToRemember(state: PipelineState, given: readonly Artifact[]): Refusal | undefined {
+  const { inputs } = remembering(state, given);
+  const latest = Object.keys(state.spec.artifacts).flatMap((name) => inputs[name] ?? []);
+  return tooLarge(over(STATE_LIMITS.inputs, jsonBytes(latest)));
+}
+
+/** The release that a request would make. */
+const queuedAs = (state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): ActiveRelease => {
+  const made = created(state, artifacts, trigger, 0).active.at(-1);
+  if (made === undefined) throw new Error('a release that was made is active');
+  return made;
+};
 
 function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
   const bad = artifacts.find((artifact) => isKnownBad(state, artifact));
   return bad && { code: 'known-bad', message: isKnownBad(state, bad)?.reason ?? '', names: [identityOf(bad)] };
 }
 
-export function refuseCancelQueued(state: PipelineState, number: number, actor: string): Refusal | undefined {
+/** A release tells a workflow of its end; no id is longer. */
+export const refuseReportTo = (workflowId: string): Refusal | undefined =>
+  tooLarge(over(REQUEST_LIMITS.workflowId, textBytes(workflowId)));
+
+export function refuseCancelQueued(state: PipelineState, number: number, command: CommandInput): Refusal | undefined {
+  const { actor = UNKNOWN_ACTOR } = command;
+  const excess = excessOfCommand(command);
+  if (excess) return tooLarge(excess);
   if (!mayCommand(policyOf(state), actor)) return notPermitted(actor, state.spec.pipeline);
   const why = whyNotQueued(state, number);
   return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
-export function refuseRollBack(state: PipelineState, of: number, actor: string): Refusal | undefined {
+/** Never for being too many: one that is asked for again is the one under way. */
+export function refuseRollBack(state: PipelineState, of: number, command: CommandInput): Refusal | undefined {
+  const { actor = UNKNOWN_ACTOR } = command;
+  const excess = excessOfCommand(command);
+  if (excess) return tooLarge(excess);
   if (!mayCommand(policyOf(state), actor)) return notPermitted(actor, state.spec.pipeline);
-  if (state.active.some(({ trigger }) => trigger.kind === 'rollback' && trigger.of === of))
-    return { code: 'invalid-state', message: 'it is being rolled back already' };
+  if (rollbackUnderWay(state, of) !== undefined) return undefined;
   const back = rollbackOf(state, of);
   return 'impossible' in back ? { code: 'invalid-state', message: back.impossible } : undefined;
 }

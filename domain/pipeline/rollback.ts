@@ -1,7 +1,9 @@
 import { identityOf, type Artifact } from '../artifact';
 import { withReason } from '../text';
+import type { DeployOutcome } from '../views';
 import { blamed } from './books';
-import { condemned, created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
+import { condemned } from './knownBad';
+import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 /** Who undoes which release, and why. */
 export interface Rollback {
@@ -13,7 +15,8 @@ export interface Rollback {
 
 /**
  * What a rollback of a release deploys: what was in production before it; or why there is nothing to go back to. Never what
- * is undone under another number, nor what is known to be bad, and one version of each artifact for all of the deploys.
+ * is undone under another number, nor what is known to be bad, and one version of each artifact for all of the deploys. Where the
+ * last rollback did not come to its end, or the release itself, it is what was good last.
  */
 export function rollbackOf(
   state: PipelineState,
@@ -22,7 +25,7 @@ export function rollbackOf(
   const inProduction = deploysOf(state);
   const newest = inProduction.flatMap((good) => good.at(-1)?.release ?? []);
   if (newest.length === 0) return { impossible: 'nothing of it is deployed' };
-  if (!newest.includes(number))
+  if (!newest.includes(number) && !isLeftOver(state, number))
     return { impossible: `release ${Math.max(...newest)} is what runs now; revert that one` };
   const before = inProduction.map((good) => good.filter((deploy) => isLeft(state, good, deploy, number)));
   if (before.some((good) => good.length === 0)) return { impossible: 'no earlier release is known to be good' };
@@ -34,11 +37,31 @@ export function rollbackOf(
   return { impossible: 'no earlier version is known to be good for all of its deploys' };
 }
 
+/** The release that undoes another already; undefined when none does. */
+export const rollbackUnderWay = ({ active }: PipelineState, of: number): number | undefined =>
+  active.find(({ trigger }) => trigger.kind === 'rollback' && trigger.of === of)?.number;
+
 /** What was good for each deploy action that the pipeline still has. */
 const deploysOf = ({ spec, good }: PipelineState): (readonly GoodDeploy[])[] =>
   Object.entries(good).flatMap(([action, deploys]) =>
     spec.actions[action]?.type === 'deploy' && deploys.length > 0 ? [deploys] : [],
   );
+
+/**
+ * Whether a release is not good, or no longer, and yet may run, with nothing newer but what was to undo it: its deploys did not end
+ * well, or its rollback came to nothing, or not everywhere.
+ */
+function isLeftOver(state: PipelineState, number: number): boolean {
+  const undoings = state.history.filter(({ trigger }) => trigger.kind === 'rollback' && trigger.of === number);
+  const own = new Set([number, ...undoings.map((row) => row.number)]);
+  const isNewest = deploysOf(state).every((good) => good.every(({ release }) => release < number || own.has(release)));
+  const deployed = state.history.find((row) => row.number === number)?.deploys ?? [];
+  const isUndone = undoings.at(-1)?.state === 'succeeded';
+  const isOpen = undoings.length > 0 || deployed.some(({ outcome }) => LEAVES_SOMETHING.has(outcome));
+  return isNewest && isOpen && !isUndone;
+}
+
+const LEAVES_SOMETHING: ReadonlySet<DeployOutcome> = new Set(['failed', 'cancelled', 'revert-failed']);
 
 /** Whether a deploy is still something to go back to once a release is undone. */
 function isLeft(state: PipelineState, good: readonly GoodDeploy[], deploy: GoodDeploy, undone: number): boolean {
@@ -73,9 +96,18 @@ export function rolledBack(
     Object.entries(state.good).map(([action, deploys]) => [action, deploys.filter((deploy) => !isUndone(deploy))]),
   );
   const why = withReason(`${actor} reverted release ${of}`, reason);
-  const marked = notBad ? { ...state, good } : condemned({ ...state, good }, blamed(undone, back), why, nowMs);
+  const bad = undone.length > 0 ? blamed(undone, back) : replaced(state, of, back);
+  const marked = notBad ? { ...state, good } : condemned({ ...state, good }, bad, why, nowMs);
   const goesOn = marked.held !== null || state.spec.releases.onRevert === 'continue';
   const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
   const trigger = { kind: 'rollback', actor, key: null, of, ...(notBad ? { notBad } : {}) } as const;
   return created(held, back, trigger, nowMs);
+}
+
+/** What of a release that never was good, or is no longer, gives way to something else. */
+function replaced({ history }: PipelineState, of: number, back: readonly Artifact[]): readonly Artifact[] {
+  const brought = history.find(({ number }) => number === of)?.artifacts ?? [];
+  return brought.filter((one) =>
+    back.some((other) => other.name === one.name && identityOf(other) !== identityOf(one)),
+  );
 }

@@ -1,10 +1,13 @@
 import { identityOf, isVersionOf, type Artifact } from '../artifact';
+import type { Inheritance } from '../deploy/planRevert';
+import { STATE_LIMITS } from '../limits';
 import { FREE, type Mutex } from '../mutex';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { CommandRecord } from '../verbs';
-import type { HistoryRow, Trigger } from '../views';
+import type { HistoryRow, Omitted, Trigger } from '../views';
+import { identified } from './kept';
 
 /** What a pipeline remembers for ever; carried across continue-as-new (DESIGN §4). */
 export interface PipelineState {
@@ -24,10 +27,18 @@ export interface PipelineState {
   /** Per deploy action what succeeded, newest last: what a rollback goes back to. */
   readonly good: Readonly<Record<string, readonly GoodDeploy[]>>;
   /** Per deploy action what its units ran before a deploy that had to make way: what the next one reverts to. */
-  readonly inherited: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly inherited: Readonly<Record<string, Inheritance>>;
+  /** Of so many units of each action, or pages of them, what they ran before had no room; a revert takes them back to what it finds. */
+  readonly inheritedOmitted?: Omitted;
   readonly knownBad: readonly KnownBad[];
+  /** So many more had no room in the list: deploys stay held for good. */
+  readonly badUnlisted?: number;
   /** The latest value of each artifact that the pipeline takes, by name. */
   readonly inputs: Readonly<Record<string, Artifact>>;
+  /** Of each of them versions that another took the place of, newest last. */
+  readonly followed: Readonly<Record<string, readonly string[]>>;
+  /** What finders and webhooks brought after something newer; it starts nothing. */
+  readonly late: readonly LateArtifact[];
   /** Deploys do not start … */
   readonly held: Held | null;
   /** … nothing starts. */
@@ -58,6 +69,8 @@ export interface ActiveRelease {
   readonly reverted?: true;
   /** The release that it was told to make way for. */
   readonly overtakenBy?: number;
+  /** It was ended from outside, and what it began goes on: in words. */
+  readonly gone?: { readonly endedAt: string; readonly open: readonly string[] };
   /** With `gates: releases`, when the calendar lets it start; null: never; missing: not looked up yet. */
   readonly opensAtMs?: number | null;
 }
@@ -72,6 +85,8 @@ export interface Emergency {
 export interface FollowOn {
   readonly action: string;
   readonly units: readonly string[];
+  /** So many more there was no room for: they are shown as left behind. */
+  readonly more?: number;
 }
 
 /** An action of a release that is ready but for what its pipeline has to grant. */
@@ -106,13 +121,19 @@ export interface KnownBad {
   readonly reason: string;
 }
 
+export interface LateArtifact {
+  /** Identity: `source@1a2b`. */
+  readonly artifact: string;
+  readonly at: string;
+  /** The version that was the latest. */
+  readonly behind: string;
+}
+
 export interface Held {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;
 }
-
-const KEPT_KEYS = 1_000;
 
 export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'], settings: Settings): PipelineState {
   return {
@@ -129,6 +150,8 @@ export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'],
     inherited: {},
     knownBad: [],
     inputs: {},
+    followed: {},
+    late: [],
     held: null,
     frozen: null,
     revertsInARow: 0,
@@ -154,32 +177,27 @@ export function created(
   more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn'> = {},
 ): PipelineState {
   const number = state.nextNumber;
-  const release: ActiveRelease = { number, state: 'queued', artifacts, trigger, createdAt: formatTime(nowMs), ...more };
-  const keys = trigger.key === null ? state.keys : [...state.keys, [trigger.key, number] as const].slice(-KEPT_KEYS);
+  // What goes back, or follows, is deployed by what is good: it is looked up there when it starts.
+  const known = trigger.kind === 'rollback' || trigger.kind === 'follow-on' ? artifacts.map(identified) : artifacts;
+  const createdAt = formatTime(nowMs);
+  const release: ActiveRelease = { number, state: 'queued', artifacts: known, trigger, createdAt, ...more };
+  const keys =
+    trigger.key === null ? state.keys : [...state.keys, [trigger.key, number] as const].slice(-STATE_LIMITS.keys.max);
   return { ...state, nextNumber: number + 1, active: [...state.active, release], keys };
 }
 
+/** It runs, with all that it needs in its own input; the pipeline knows its artifacts by what identifies them. */
 export const started = (state: PipelineState, number: number): PipelineState => ({
   ...state,
   active: state.active.map((release) =>
-    release.number === number ? { ...release, state: 'running' as const } : release,
+    release.number === number
+      ? { ...release, state: 'running' as const, artifacts: release.artifacts.map(identified) }
+      : release,
   ),
 });
 
 export const isKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
   state.knownBad.find((bad) => bad.artifact === identityOf(artifact));
-
-/** Known-bad from now on; once is enough. */
-export function condemned(
-  state: PipelineState,
-  artifacts: readonly Artifact[],
-  reason: string,
-  nowMs: number,
-): PipelineState {
-  const fresh = new Set(artifacts.filter((artifact) => !isKnownBad(state, artifact)).map(identityOf));
-  const bad = [...fresh].map((artifact): KnownBad => ({ artifact, at: formatTime(nowMs), reason }));
-  return { ...state, knownBad: [...state.knownBad, ...bad] };
-}
 
 export const allowed = (state: PipelineState, nameAtVersion: string): PipelineState => ({
   ...state,
@@ -195,8 +213,8 @@ export const heldBy = (state: PipelineState, actor: string, reason: string, nowM
 export function withInherited(
   inherited: PipelineState['inherited'],
   action: string,
-  revertTo: Readonly<Record<string, string>>,
+  inheritance: Inheritance | null,
 ): PipelineState['inherited'] {
   const { [action]: _before, ...others } = inherited;
-  return Object.keys(revertTo).length === 0 ? others : { ...others, [action]: revertTo };
+  return inheritance === null ? others : { ...others, [action]: inheritance };
 }

@@ -1,5 +1,6 @@
 import { identityOf, type Artifact } from '../artifact';
 import type { Trigger } from '../views';
+import { followedAfter, orderIn, withLate } from './order';
 import { created, type PipelineState } from './state';
 
 /** The release that a submission repeats: the same key, or from a finder or webhook the same artifacts. */
@@ -30,6 +31,7 @@ export function missing({ spec, inputs }: PipelineState, given: readonly Artifac
 /** From now on these are the latest values. */
 export const remembering = (state: PipelineState, artifacts: readonly Artifact[]): PipelineState => ({
   ...state,
+  followed: followedAfter(state.followed, artifacts),
   inputs: { ...state.inputs, ...Object.fromEntries(artifacts.map((artifact) => [artifact.name, artifact])) },
 });
 
@@ -42,7 +44,8 @@ export interface Submission {
 
 /**
  * What a finder or a webhook brings (pipeline-spec.md "artifacts"): a release once each artifact has a value and one is
- * new. What came before, by key or by identity, makes no second one. A pipeline whose releases a person starts remembers it.
+ * new. What came before, by key or by identity, makes no second one, and what is older than the latest starts nothing. A pipeline
+ * whose releases a person starts remembers it.
  */
 export function submitted(
   state: PipelineState,
@@ -50,8 +53,14 @@ export function submitted(
   trigger: Trigger,
   nowMs: number,
 ): Submission {
-  const same = repeated(state, artifacts, trigger);
+  const same = resubmitted(state, artifacts, trigger);
   if (same !== undefined) return { state, number: same, duplicate: true };
+  const late = artifacts.filter((artifact) => orderIn(state, artifact) === 'older');
+  if (late.length > 0) {
+    const noted = withLate(state, late, nowMs);
+    const rest = artifacts.filter((artifact) => !late.includes(artifact));
+    return rest.length > 0 ? submitted(noted, rest, trigger, nowMs) : { state: noted, number: null, duplicate: false };
+  }
   const isKnown = ({ name, ...rest }: Artifact): boolean => {
     const latest = state.inputs[name];
     return latest !== undefined && identityOf(latest) === identityOf({ name, ...rest });
@@ -63,4 +72,40 @@ export function submitted(
     return { state: known, number: null, duplicate: false };
   const made = created(known, completed(known, artifacts), trigger, nowMs);
   return { state: made, number: state.nextNumber, duplicate: false };
+}
+
+/** The release that a finder or webhook brings again, unless its artifacts are to take the place of what came since. */
+export function resubmitted(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+): number | undefined {
+  if (isOvertaken(state, artifacts, trigger) || isPutBack(state, artifacts, trigger)) return undefined;
+  return repeated(state, artifacts, trigger);
+}
+
+/** Whether a branch goes back to a version of before, which says that it takes the place of the latest. */
+function isPutBack({ inputs, keys }: PipelineState, artifacts: readonly Artifact[], { key }: Trigger): boolean {
+  if (keys.some(([known]) => known === key)) return false;
+  return artifacts.some(({ name, version, metadata }) => {
+    const latest = inputs[name]?.version;
+    return latest !== undefined && latest !== version && metadata['before'] === latest;
+  });
+}
+
+/**
+ * Whether a finder brings again what something older took the place of, which came without an order, or before there was one. What a
+ * person chose stays.
+ */
+function isOvertaken(state: PipelineState, artifacts: readonly Artifact[], { kind }: Trigger): boolean {
+  if (kind !== 'finder') return false;
+  const newer = artifacts.filter((artifact) => state.inputs[artifact.name] && orderIn(state, artifact) === 'newer');
+  return newer.some(({ name }) => broughtBy(state, state.inputs[name]) !== 'person');
+}
+
+function broughtBy({ active, history }: PipelineState, artifact: Artifact | undefined): 'person' | 'platform' {
+  const isIts = (of: { readonly artifacts: readonly Artifact[] }): boolean =>
+    artifact !== undefined && of.artifacts.some((one) => identityOf(one) === identityOf(artifact));
+  const release = active.findLast(isIts) ?? history.findLast(isIts);
+  return release?.trigger.kind === 'finder' || release?.trigger.kind === 'webhook' ? 'platform' : 'person';
 }

@@ -1,17 +1,29 @@
 import { releaseId } from '../ids';
 import { aligned, block, list, moment, sections } from '../markdown';
 import { formatTime } from '../text';
-import type { GroupView, PipelineStatus, ReleaseSummary, WaitView } from '../views';
-import { unitNames } from '../deploy/unavailable';
+import type { GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
+import { namesOf } from '../deploy/unavailable';
 import { admit } from './admission';
 import { behindOf } from './behind';
 import { nextOpening } from './openings';
 import { whyQueued } from './queue';
 import type { ActiveRelease, PipelineState } from './state';
 
+/** `list pipelines -o json`. */
+export const pipelineSummary = ({ spec, active, held, frozen, nextNumber }: PipelineState): PipelineSummary => ({
+  id: spec.pipeline,
+  kind: 'pipeline',
+  description: spec.description,
+  owners: spec.owners,
+  labels: spec.labels,
+  state: frozen ? 'frozen' : held ? 'held' : 'active',
+  active: active.map(({ number }) => number),
+  lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
+});
+
 /** `status PIPELINE -o json`, but for the address of the Web UI. */
 export function pipelineStatus(state: PipelineState, nowMs: number): Omit<PipelineStatus, 'webUi'> {
-  const { spec, active, held, frozen, knownBad, good, history, commands, nextNumber, inputs } = state;
+  const { spec, active, held, frozen, knownBad, good, history, commands, inputs } = state;
   const { mode, gates, timezone } = spec.schedule;
   const next = nextOpening(state, nowMs);
   const behind = behindOf(state);
@@ -20,20 +32,14 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     return last ? [[action, { release: last.release, version: last.version }] as const] : [];
   });
   return {
-    id: spec.pipeline,
-    kind: 'pipeline',
-    description: spec.description,
-    owners: spec.owners,
-    labels: spec.labels,
-    state: frozen ? 'frozen' : held ? 'held' : 'active',
-    active: active.map(({ number }) => number),
-    lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
+    ...pipelineSummary(state),
     held,
     frozen,
     schedule: { mode, gates, next: next === undefined ? null : formatTime(next), ...(timezone ? { timezone } : {}) },
     groups: groupsOf(state),
     waits: waitsOf(state, nowMs),
     inputs: Object.values(inputs),
+    ...(state.late.length > 0 ? { late: state.late } : {}),
     knownBad,
     lastGood: Object.fromEntries(lastGood),
     ...(behind.length > 0 ? { behind } : {}),
@@ -72,13 +78,18 @@ function waitsOf(state: PipelineState, nowMs: number): WaitView[] {
       const { why, untilMs } = whyQueued(state, release, nowMs);
       return { release: release.number, action: null, why, until: untilOf(untilMs) };
     });
+  const gone = state.active.flatMap(({ number, gone: left }): WaitView[] =>
+    left
+      ? [{ release: number, action: null, why: `it was ended through Temporal; ${left.open.join('; ')}`, until: null }]
+      : [],
+  );
   const ready = admit(state, nowMs).waiting.map(({ ready: { release, action }, why, untilMs }): WaitView => ({
     release,
     action,
     why,
     until: untilOf(untilMs),
   }));
-  return [...queued, ...ready];
+  return [...queued, ...gone, ...ready];
 }
 
 const RECENT = 10;
@@ -88,17 +99,27 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
   kind: 'release',
   pipeline,
   number: release.number,
-  state: release.state,
+  state: release.gone ? 'failed' : release.state,
   cause: null,
   trigger: release.trigger,
   startedAt: release.createdAt,
-  endedAt: null,
+  endedAt: release.gone?.endedAt ?? null,
   artifacts: release.artifacts,
 });
 
 /** The current details of a pipeline in the Temporal Web UI (DESIGN §4 rule 12). */
 export function pipelineDetails(state: PipelineState, nowMs: number): string {
-  const { id, held, frozen, lastGood, behind = [], releases, knownBad, waits = [] } = pipelineStatus(state, nowMs);
+  const {
+    id,
+    held,
+    frozen,
+    lastGood,
+    behind = [],
+    releases,
+    knownBad,
+    waits = [],
+    late = [],
+  } = pipelineStatus(state, nowMs);
   const good = Object.entries(lastGood).map(
     ([action, { release, version }]) => `${action}: \`${version}\`, since release ${release}`,
   );
@@ -110,8 +131,8 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     list(
       'Left behind, and not tried again',
       behind.map(
-        ({ units, version, release, bring }) =>
-          `${unitNames(units)}: not brought to \`${version}\` by release ${release}; \`${bring}\``,
+        ({ units, more = 0, version, release, bring }) =>
+          `${namesOf({ count: units.length + more, names: units })}: not brought to \`${version}\` by release ${release}; \`${bring}\``,
       ),
     ),
     releases.length > 0 ? `Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}` : '',
@@ -121,6 +142,10 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
         ({ release, action, why, until }) =>
           `release ${release}${action === null ? '' : `, ${action}`}: ${why}${until === null ? '' : `, until ${moment(until)} UTC`}`,
       ),
+    ),
+    list(
+      'Came after something newer, and started nothing',
+      late.map(({ artifact, at, behind: newer }) => `\`${artifact}\` at ${moment(at)} UTC, behind \`${newer}\``),
     ),
     list(
       'Known bad: never deployed again unless a person allows it',

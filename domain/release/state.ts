@@ -14,6 +14,7 @@ import type {
   ReleaseCause,
   ReleaseState,
   ReleaseStatus,
+  ReleaseSummary,
   TimelineEntry,
   Trigger,
 } from '../views';
@@ -55,6 +56,8 @@ export interface ReleaseResult {
   readonly artifacts: readonly Artifact[];
   readonly deploys: readonly DeploySettled[];
   readonly endedAt: string;
+  /** It ended while it waited to start. */
+  readonly neverStarted?: true;
 }
 
 /** Where one action of a release stands. */
@@ -171,13 +174,9 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
 }
 
-/** `status RELEASE -o json` (cli.md §3), but for the address of the Web UI. */
-export function releaseStatus(
-  record: ReleaseRecord,
-  input: ReleaseInput,
-): Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent: boolean } {
+/** `list releases -o json`. */
+export function releaseSummary(record: ReleaseRecord, input: ReleaseInput): ReleaseSummary {
   const { pipeline } = input.spec;
-  const needs = dependencies(input.spec.actions);
   return {
     id: releaseId(pipeline, input.number),
     kind: 'release',
@@ -190,6 +189,17 @@ export function releaseStatus(
     startedAt: formatTime(record.startedAtMs),
     endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
     artifacts: [...input.artifacts, ...Object.values(record.actions).flatMap(({ outputs }) => outputs)],
+  };
+}
+
+/** `status RELEASE -o json` (cli.md §3), but for the address of the Web UI. */
+export function releaseStatus(
+  record: ReleaseRecord,
+  input: ReleaseInput,
+): Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent: boolean } {
+  const needs = dependencies(input.spec.actions);
+  return {
+    ...releaseSummary(record, input),
     actions: Object.entries(record.actions).map(([name, action]) =>
       actionView(input, name, action, needs.get(name) ?? []),
     ),

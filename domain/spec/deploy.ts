@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { DEFAULT_PACE } from '../deploy/defaults';
 import { healthCheckInFile } from './health';
-import { amount, duration, phaseAmount } from './scalars';
+import { SPEC_LIMITS } from '../limits';
+import { amount, duration, listOf, phaseAmount, text } from './scalars';
 
 /** The `with` of a `deploy` action (pipeline-spec.md, DESIGN §5). Durations become ms, amounts `Amount`. */
 
-const serviceCall = z.strictObject({ service: z.string(), with: z.record(z.string(), z.unknown()).default({}) });
-const commandCall = z.strictObject({ command: z.array(z.string()).min(1) });
+const serviceCall = z.strictObject({ service: text(), with: z.record(text(), z.unknown()).default({}) });
+const commandCall = z.strictObject({ command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1) });
 const call = z.union([serviceCall, commandCall], { error: 'expected { service, with } or { command: [...] }' });
 const around = {
   undo: call.optional(),
@@ -23,16 +24,19 @@ const pacing = {
   bake: duration.default(DEFAULT_PACE.bake),
   success: amount.default(DEFAULT_PACE.success),
   updateTimeout: duration.default(DEFAULT_PACE.updateTimeout),
-  pre: z.array(step).default([]),
-  post: z.array(step).default([]),
+  pre: listOf(step, SPEC_LIMITS.steps).default([]),
+  post: listOf(step, SPEC_LIMITS.steps).default([]),
 };
 
-const scope = z.string().min(1);
+/** As `inScope` reads it. Only the name of a unit may hold colons. */
+const SCOPE = /^(\*|[^\s:*]+|name:\S+|[^\s:]+:[^\s:]([^:]*[^\s:])?)$/;
+
+const scope = text().regex(SCOPE, { error: 'expected *, the name of a unit, or label:value such as region:x' });
 
 const phase = z.union(
   [
-    z.strictObject({ name: z.string().optional(), scope, amount: phaseAmount, ...pacing }),
-    z.strictObject({ name: z.string().optional(), forEach: z.string().min(1), amount: phaseAmount, ...pacing }),
+    z.strictObject({ name: text().optional(), scope, amount: phaseAmount, ...pacing }),
+    z.strictObject({ name: text().optional(), forEach: text().min(1), amount: phaseAmount, ...pacing }),
   ],
   { error: 'expected a phase with scope (or forEach) and amount' },
 );
@@ -41,22 +45,22 @@ const completion = z.strictObject({
   bake: duration.optional(),
   success: amount.optional(),
   updateTimeout: duration.optional(),
-  pre: z.array(step).optional(),
-  post: z.array(step).optional(),
+  pre: listOf(step, SPEC_LIMITS.steps).optional(),
+  post: listOf(step, SPEC_LIMITS.steps).optional(),
 });
 
 export const deployWith = z.strictObject({
-  pushType: z.string().min(1),
-  config: z.record(z.string(), z.unknown()).default({}),
+  pushType: text().min(1),
+  config: z.record(text(), z.unknown()).default({}),
   mode: z.enum(['sequential', 'parallel']).default('sequential'),
   lockstep: z.boolean().default(false),
-  pauseBy: z.string().default('unit'),
+  pauseBy: text().default('unit'),
   maxPaused: z.number().int().nonnegative().optional(),
   onUnitUnavailable: z.enum(['pause', 'skip']).default('pause'),
   allowEmpty: z.boolean().default(false),
-  phases: z.array(phase).optional(),
+  phases: listOf(phase, SPEC_LIMITS.phases).optional(),
   completion: completion.optional(),
-  healthChecks: z.array(healthCheckInFile).default([]),
+  healthChecks: listOf(healthCheckInFile, SPEC_LIMITS.healthChecks).default([]),
   healthInterval: duration.default(DEFAULT_HEALTH_INTERVAL_MS),
   onUnhealthy: z.enum(['revert', 'pause']).default('revert'),
 });

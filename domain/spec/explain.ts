@@ -136,7 +136,8 @@ function expectation(issue: Issue): string {
 
 function bound(origin: string, how: string, limit: number | bigint): string {
   if (origin === 'array') return `expected ${how} ${limit === 1 ? 'one entry' : `${limit} entries`}`;
-  return origin === 'string' ? 'expected some text' : `expected ${how} ${limit}`;
+  if (origin === 'string') return how === 'at most' ? `expected at most ${limit} characters` : 'expected some text';
+  return `expected ${how} ${limit}`;
 }
 
 const oneOf = (values: readonly unknown[]): string =>

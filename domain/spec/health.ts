@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { parseAmount } from '../fleet/amount';
 import { suggest } from './problem';
-import { AMOUNT_TEXT, duration, wireDuration } from './scalars';
+import { SPEC_LIMITS } from '../limits';
+import { AMOUNT_TEXT, duration, listOf, text, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
 
 /** Health checks as people write them and as services get them (health.md). */
@@ -13,7 +14,7 @@ const change = z
   .union(
     [
       z.number().nonnegative(),
-      z.string().regex(/^\d+(\.\d+)?%$/, { error: CHANGE }),
+      text().regex(/^\d+(\.\d+)?%$/, { error: CHANGE }),
       z.strictObject({ percent: z.number().nonnegative() }),
       z.strictObject({ absolute: z.number().nonnegative() }),
     ],
@@ -61,10 +62,10 @@ const method = z
   .transform((value) => (value === 'mann-whitney' ? { 'mann-whitney': { confidence: CONFIDENCE } } : value));
 
 const checkFields = (time: typeof duration | typeof wireDuration) => ({
-  name: z.string().min(1),
-  metric: z.string().min(1),
-  source: z.string().optional(),
-  transform: z.array(transformWith(time)).default([]),
+  name: text().min(1),
+  metric: text(SPEC_LIMITS.argument).min(1),
+  source: text().optional(),
+  transform: listOf(transformWith(time), SPEC_LIMITS.transforms).default([]),
   reduce: reduce.default('mean'),
   threshold: z.union(
     [
@@ -76,7 +77,7 @@ const checkFields = (time: typeof duration | typeof wireDuration) => ({
     { error: 'expected one of above, below, increase or decrease' },
   ),
   compare: z
-    .union([z.enum(['control', 'before']), z.strictObject({ version: z.string() })], {
+    .union([z.enum(['control', 'before']), z.strictObject({ version: text() })], {
       error: 'expected control, before or { version }',
     })
     .optional(),
@@ -84,7 +85,7 @@ const checkFields = (time: typeof duration | typeof wireDuration) => ({
   minSamples: z.number().int().positive().optional(),
   /** How many of the updated tasks have to report for a healthy verdict; text, so that services get what files say. */
   reporting: z
-    .union([z.number(), z.string()], { error: AMOUNT_TEXT })
+    .union([z.number(), text()], { error: AMOUNT_TEXT })
     .refine((value) => parseAmount(value) !== undefined, { error: AMOUNT_TEXT })
     .optional(),
   for: z

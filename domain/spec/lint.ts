@@ -6,8 +6,10 @@ import { childrenRules } from './rules/children';
 import { firingRules } from './rules/firing';
 import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
+import { limitRules } from './rules/limits';
 import { lockstepRules } from './rules/lockstep';
 import { parallelRules } from './rules/parallel';
+import { phaseOrderRules } from './rules/phaseOrder';
 import { phaseRules } from './rules/phases';
 import { referenceRules } from './rules/references';
 import { scheduleRules } from './rules/schedule';
@@ -22,11 +24,13 @@ const RULES: readonly Rule[] = [
   ...scheduleRules,
   ...attemptRules,
   ...phaseRules,
+  ...phaseOrderRules,
   ...parallelRules,
   ...lockstepRules,
   ...healthRules,
   ...firingRules,
   ...childrenRules,
+  ...limitRules,
 ];
 
 /** Everything that the schema cannot see: errors keep a pipeline from being applied, warnings say what is unwise and why. */

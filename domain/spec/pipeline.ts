@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deployWith } from './deploy';
-import { amount, duration, name, principal } from './scalars';
+import { SPEC_LIMITS } from '../limits';
+import { amount, duration, listOf, name, principal, text } from './scalars';
 
 /** How long an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
@@ -8,44 +9,43 @@ const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 /** The pipeline file (pipeline-spec.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
 
 const common = {
-  needs: z.array(name).default([]),
-  inputs: z.array(name).default([]),
-  outputs: z.array(name).default([]),
+  needs: listOf(name, SPEC_LIMITS.needs).default([]),
+  inputs: listOf(name, SPEC_LIMITS.inputs).default([]),
+  outputs: listOf(name, SPEC_LIMITS.outputs).default([]),
   runIf: z.enum(['success', 'failure', 'always']).default('success'),
   join: z.enum(['all', 'any']).default('all'),
-  when: z
-    .array(
-      z.union(
-        [
-          z.strictObject({ artifact: name, field: z.string(), in: z.array(z.string()).min(1) }),
-          z.strictObject({ action: name, outcome: z.enum(['succeeded', 'failed', 'cancelled', 'skipped']) }),
-          z.strictObject({ changed: name }),
-        ],
-        { error: 'expected { artifact, field, in }, { action, outcome } or { changed }' },
-      ),
-    )
-    .default([]),
-  mutex: z.array(name).default([]),
+  when: listOf(
+    z.union(
+      [
+        z.strictObject({ artifact: name, field: text(), in: listOf(text(), SPEC_LIMITS.whenIn).min(1) }),
+        z.strictObject({ action: name, outcome: z.enum(['succeeded', 'failed', 'cancelled', 'skipped']) }),
+        z.strictObject({ changed: name }),
+      ],
+      { error: 'expected { artifact, field, in }, { action, outcome } or { changed }' },
+    ),
+    SPEC_LIMITS.when,
+  ).default([]),
+  mutex: listOf(name, SPEC_LIMITS.actionMutex).default([]),
   timeout: duration.optional(),
   retry: z
-    .strictObject({ attempts: z.number().int().min(1).max(100), backoff: duration.default(0) })
+    .strictObject({ attempts: z.number().int().min(1).max(SPEC_LIMITS.retries.max), backoff: duration.default(0) })
     .default({ attempts: 1, backoff: 0 }),
   window: z
     .strictObject({
-      days: z.array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'])).min(1),
+      days: listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1),
       from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
       to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
-      timezone: z.string(),
+      timezone: text(),
       onClose: z.enum(['pause', 'finish-phase']).default('pause'),
     })
     .optional(),
 };
 
-const free = z.record(z.string(), z.unknown()).default({});
+const free = z.record(text(), z.unknown()).default({});
 
 /** Another pipeline's newest release, or one with this release's version of an artifact, or with a version that is named. */
 const waitFor = z
-  .strictObject({ pipeline: name, artifact: name.optional(), version: z.string().min(1).optional() })
+  .strictObject({ pipeline: name, artifact: name.optional(), version: text().min(1).optional() })
   .refine(({ artifact, version }) => version === undefined || artifact !== undefined, {
     error: 'a version needs the artifact that it is of',
     path: ['version'],
@@ -68,18 +68,24 @@ const action = z.discriminatedUnion(
     }),
     z.strictObject({
       type: z.literal('custom-script'),
-      with: z.strictObject({ command: z.array(z.string()).min(1), env: z.array(z.string()).default([]) }),
+      with: z.strictObject({
+        command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1),
+        env: listOf(text(), SPEC_LIMITS.variables).default([]),
+      }),
       ...common,
     }),
     z.strictObject({
       type: z.literal('manual-pick'),
       with: z
-        .strictObject({ timeout: duration.optional(), principals: z.array(principal).default([]) })
+        .strictObject({
+          timeout: duration.optional(),
+          principals: listOf(principal, SPEC_LIMITS.principals).default([]),
+        })
         .default({ principals: [] }),
       ...common,
     }),
     z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }),
-    z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: z.string().min(1) }), ...common }),
+    z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: text().min(1) }), ...common }),
   ],
   {
     error:
@@ -87,43 +93,43 @@ const action = z.discriminatedUnion(
   },
 );
 
-const selection = z.union([z.array(name).min(1), z.strictObject({ label: z.record(z.string(), z.string()) })], {
+const labels = z.record(text(SPEC_LIMITS.labelKey), text(SPEC_LIMITS.labelValue));
+
+const selection = z.union([listOf(name, SPEC_LIMITS.children).min(1), z.strictObject({ label: labels })], {
   error: 'expected a list of pipelines, or { label: { key: value } }',
 });
 
 export const pipelineSchema = z.strictObject({
   pipeline: name,
-  description: z.string().default(''),
-  owners: z.array(principal).min(1, { error: 'a pipeline needs at least one owner' }),
-  labels: z.record(z.string(), z.string()).default({}),
+  description: text(SPEC_LIMITS.description).default(''),
+  owners: listOf(principal, SPEC_LIMITS.owners).min(1, { error: 'a pipeline needs at least one owner' }),
+  labels: labels.default({}),
   priority: z.enum(['low', 'normal', 'high', 'critical']).default('normal'),
   schedule: z
     .strictObject({
       mode: z.enum(['continuous', 'calendar', 'manual']).default('continuous'),
       gates: z.enum(['deploys', 'releases']).default('deploys'),
-      calendar: z.string().optional(),
-      timezone: z.string().optional(),
+      calendar: text().optional(),
+      timezone: text().optional(),
     })
     .default({ mode: 'continuous', gates: 'deploys' }),
   releases: z
     .strictObject({
-      maxActive: z.number().int().positive().default(5),
+      maxActive: z.number().int().positive().max(SPEC_LIMITS.maxActive.max).default(5),
       supersede: z.enum(['waiting', 'never', 'running']).default('waiting'),
       onRevert: z.enum(['until-newer', 'hold', 'continue']).default('until-newer'),
     })
     .default({ maxActive: 5, supersede: 'waiting', onRevert: 'until-newer' }),
-  artifacts: z.record(name, z.strictObject({ finder: z.string().min(1), with: free })).default({}),
+  artifacts: z.record(name, z.strictObject({ finder: text(SPEC_LIMITS.finder).min(1), with: free })).default({}),
   mutex: z.record(name, z.strictObject({ scope: z.enum(['pipeline', 'global']).default('pipeline') })).default({}),
   actions: z.record(name, action),
   children: z
     .strictObject({
       pipelines: selection,
-      artifacts: z.array(name).default([]),
+      artifacts: listOf(name, SPEC_LIMITS.childArtifacts).default([]),
       jitter: duration.default(0),
       maxConcurrent: z.number().int().positive().default(50),
-      first: z
-        .strictObject({ label: z.record(z.string(), z.string()), atLeast: z.number().int().positive() })
-        .optional(),
+      first: z.strictObject({ label: labels, atLeast: z.number().int().positive() }).optional(),
     })
     .optional(),
   emergency: z
@@ -132,14 +138,13 @@ export const pipelineSchema = z.strictObject({
       timeout: duration.default(DEFAULT_APPROVAL_TIMEOUT_MS),
     })
     .optional(),
-  notify: z
-    .array(
-      z.strictObject({
-        on: z.array(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled'])).min(1),
-        url: z.string(),
-      }),
-    )
-    .default([]),
+  notify: listOf(
+    z.strictObject({
+      on: listOf(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled']), SPEC_LIMITS.events).min(1),
+      url: text(SPEC_LIMITS.url),
+    }),
+    SPEC_LIMITS.notify,
+  ).default([]),
 });
 
 export type PipelineSpec = z.output<typeof pipelineSchema>;

@@ -1,6 +1,7 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { NAME } from '../ids';
+import { SPEC_LIMITS, type Limit } from '../limits';
 import { PRINCIPAL } from '../principals';
 import { parseAmount, type Amount } from '../fleet/amount';
 
@@ -8,9 +9,16 @@ import { parseAmount, type Amount } from '../fleet/amount';
 
 const DURATION = /^\d+(\.\d+)?\s?(ms|s|m|h|d|w)$/;
 
+/** A text, as long as a limit lets it be. */
+export const text = (limit: Limit = SPEC_LIMITS.word) => z.string().max(limit.max);
+
+/** A list, as long as a limit lets it be. */
+export const listOf = <T extends z.ZodType>(item: T, limit: Limit) => z.array(item).max(limit.max);
+
 /** `90s`, `10m`, `8h`, `14d` → ms. No bare numbers. */
 export const duration = z
   .string({ error: 'expected a duration such as 90s, 10m, 8h or 14d' })
+  .max(SPEC_LIMITS.word.max)
   .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true })
   .transform((text) => ms(text as StringValue));
 
@@ -20,7 +28,7 @@ export const wireDuration = z.union([z.number().nonnegative(), duration]);
 export const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';
 
 /** `3` or `5%`. */
-export const amount = z.union([z.number(), z.string()], { error: AMOUNT_TEXT }).transform((value, context): Amount => {
+export const amount = z.union([z.number(), text()], { error: AMOUNT_TEXT }).transform((value, context): Amount => {
   const parsed = parseAmount(value);
   if (parsed) return parsed;
   context.addIssue({ code: 'custom', message: AMOUNT_TEXT });
@@ -40,4 +48,5 @@ export const name = z
 
 export const principal = z
   .string()
+  .max(SPEC_LIMITS.principal.max)
   .regex(PRINCIPAL, { error: 'expected a principal such as user:alice, group:storage or service:ci' });

@@ -20,6 +20,11 @@ export const contextSchema = z.object({
   deployId: z.string(),
   actor: z.string(),
   config: z.record(z.string(), z.unknown()),
+  /**
+   * Of the lock that a deploy holds on its service. It rises with every holder: a push type that has seen a higher one refuses
+   * `executeUpdates`, unless its urgency is `revert`, from a deploy that lost the service without knowing.
+   */
+  fence: z.number().int().optional(),
 });
 export type CallContext = z.infer<typeof contextSchema>;
 
@@ -39,14 +44,16 @@ export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType
   readonly optional?: true;
   /** Not called by Conveyor but by the fleet, so that there is no context to send. */
   readonly contextFree?: true;
+  /** What an implementation is given, where that says in full what the request says once. */
+  readonly expand?: (request: never) => object;
 }
 
 export type Protocol = Readonly<Record<string, Method>>;
-export type RequestOf<M extends Method> = z.infer<M['request']>;
+export type RequestOf<M extends Method> = M extends { expand: (request: never) => infer R } ? R : z.infer<M['request']>;
 /** A request as callers write it, before defaults are filled in. */
 export type RequestInput<M extends Method> = z.input<M['request']>;
 export type ResponseOf<M extends Method> = z.infer<M['response']>;
 
 /** What the body of a call holds: the request, and the context unless there is none. */
 export const bodySchema = (method: Method): z.ZodObject =>
-  method.contextFree ? method.request : method.request.extend({ context: contextSchema });
+  method.contextFree ? method.request : method.request.safeExtend({ context: contextSchema });

@@ -10,18 +10,47 @@ export const amountSchema = z.union([
   z.object({ all: z.literal(true) }).strict(),
 ]);
 
-export const targetSchema = z.object({
-  unit: z.string(),
+const wanted = {
   version: z.string(),
   artifacts: z.array(artifactSchema),
-  /** Bring the unit to at least this many of its current tasks on `version`. Left out with `updatedBy`. */
+  /**
+   * Bring the unit to at least this many of its current tasks on `version`. With `updatedBy`, as only lockstep sends it: take no more
+   * of those tasks than this, counting those on their way to `version`, and first those that are down.
+   */
   amount: amountSchema.optional(),
   /** All tasks that these updates touched, or that inherited their version. */
   updatedBy: z.array(z.string()).optional(),
   /** Update ids whose tasks are not to be touched or counted: running canaries. Such updates do not make a unit busy. */
   exclude: z.array(z.string()).optional(),
-});
+};
+export const targetSchema = z.object({ unit: z.string(), ...wanted });
 export type Target = z.infer<typeof targetSchema>;
+
+/**
+ * Targets, of which what holds for all may be said once in `common`; what a target says itself goes before that. Conveyor says
+ * it once to push types that give their units in pages.
+ */
+const targetsFields = {
+  targets: z.array(
+    z
+      .object({ unit: z.string(), ...wanted })
+      .partial()
+      .required({ unit: true }),
+  ),
+  common: z.object(wanted).partial().optional(),
+};
+const targetsSchema = z.object(targetsFields).superRefine(({ targets, common }, context) => {
+  targets.forEach((target, index) => {
+    for (const field of ['version', 'artifacts'] as const)
+      if (target[field] === undefined && common?.[field] === undefined)
+        context.addIssue({ code: 'custom', path: ['targets', index, field], message: 'missing, also in common' });
+  });
+});
+
+const inFull = <R extends z.infer<typeof targetsSchema>>({ targets, common, ...rest }: R) => ({
+  ...(rest as Omit<R, 'targets' | 'common'>),
+  targets: targets.map((target) => ({ ...common, ...target }) as Target),
+});
 
 export const unitSchema = z.object({
   id: z.string(),
@@ -75,7 +104,21 @@ export const healthTargetsSchema = z.object({
 });
 export type HealthTargets = z.infer<typeof healthTargetsSchema>;
 
+const updatesSchema = targetsSchema.safeExtend({
+  updateId: z.string(),
+  wholeUnit: z.boolean(),
+  urgency: z.enum(['normal', 'revert']),
+});
+
 const updateRef = z.object({ updateId: z.string(), units: z.array(z.string()).optional() });
+
+export const unitNeedSchema = z.object({
+  id: z.string(),
+  size: z.number().int(),
+  outdated: z.number().int(),
+  /** How many of its tasks may be unavailable at a time; lockstep goes so far at a step. Left out: a twentieth of them. */
+  budget: z.number().int().nonnegative().optional(),
+});
 
 export const pushTypeProtocol = {
   validateConfig: {
@@ -84,30 +127,34 @@ export const pushTypeProtocol = {
     mutates: false,
   },
   fetchDeployUnits: {
-    request: z.object({}),
-    response: z.object({ service: z.string(), units: z.array(unitSchema) }),
+    /** A page of at most `limit` units, after the one whose answer said `next: cursor`. */
+    request: z.object({ cursor: z.string().optional(), limit: z.number().int().positive().optional() }),
+    /**
+     * `next`: where the next page begins; null after the last. A push type that answers it, also with null, promises to take an
+     * update in several requests with other units, and what holds for all in `common`. One that leaves it out gives all at once.
+     */
+    response: z.object({ service: z.string(), units: z.array(unitSchema), next: z.string().nullish() }),
     mutates: false,
   },
   needsPush: {
-    request: z.object({ targets: z.array(targetSchema) }),
+    request: targetsSchema,
+    expand: inFull<z.infer<typeof targetsSchema>>,
     response: z.object({
       /** A task that is on its way to the version differs until it is up: a later update of it takes over such tasks, and is not done before them. */
-      units: z.array(z.object({ id: z.string(), size: z.number().int(), outdated: z.number().int() })),
+      units: z.array(unitNeedSchema),
     }),
     mutates: false,
   },
   executeUpdates: {
-    request: z.object({
-      updateId: z.string(),
-      targets: z.array(targetSchema),
-      wholeUnit: z.boolean(),
-      urgency: z.enum(['normal', 'revert']),
-    }),
+    /** Where units come in pages the same update may come in several requests, each with other units, under keys of their own. */
+    request: updatesSchema,
+    expand: inFull<z.infer<typeof updatesSchema>>,
     response: z.object({ accepted: z.array(z.string()) }),
     mutates: true,
   },
   trackUpdates: {
-    request: z.object({ updateId: z.string() }),
+    /** `units`: of these alone. */
+    request: z.object({ updateId: z.string(), units: z.array(z.string()).optional() }),
     response: z.object({ units: z.array(unitProgressSchema) }),
     mutates: false,
   },
@@ -127,6 +174,10 @@ export const pushTypeProtocol = {
     }),
     mutates: false,
   },
+  /**
+   * Of the requests of each unit, `percent` (to four decimals) go to tasks on `toVersion` from now on, also while there are none, and
+   * the rest to its other tasks, until the next call. Without units nothing changes: that only asks whether the push type can do it.
+   */
   shiftTraffic: {
     request: z.object({ units: z.array(z.string()), percent: z.number(), toVersion: z.string() }),
     response: emptySchema,
@@ -134,7 +185,8 @@ export const pushTypeProtocol = {
     optional: true,
   },
   prefetch: {
-    request: z.object({ targets: z.array(targetSchema) }),
+    request: targetsSchema,
+    expand: inFull<z.infer<typeof targetsSchema>>,
     response: emptySchema,
     mutates: true,
     optional: true,

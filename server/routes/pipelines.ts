@@ -1,9 +1,10 @@
 import { Hono, type Context } from 'hono';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
+import { excessOfArtifacts, excessOfCommand, excessOfKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { principalOf } from '../auth';
-import { parseJson, readJson } from '../body';
+import { parseJson, readJson, within } from '../body';
 import type { ServerDeps } from '../deps';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
 
@@ -20,6 +21,7 @@ export function pipelineRoutes({ client, access }: Deps): Hono {
     const actor = principalOf(c, access.tokens);
     const { artifacts, idempotencyKey } = await readJson(c, releaseRequest);
     const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
+    within(excessOfArtifacts(given));
     const started = await client.release(pipelineOf(c), given, { kind: 'api', actor, key: keyOf(c, idempotencyKey) });
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);
@@ -37,7 +39,9 @@ export async function commandOf(c: Context, verb: Verb, access: ServerDeps['acce
   const actor = principalOf(c, access.tokens);
   const { reason, ...given } = await readJson(c, commandRequest);
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
-  return { ...given, reason, actor };
+  const command = { ...given, reason, actor };
+  within(excessOfCommand(command));
+  return command;
 }
 
 export function verbOf<V extends Verb>(c: Context, verbs: readonly V[]): V {
@@ -58,5 +62,7 @@ function keyOf(c: Context, inBody: string | undefined): string | null {
   const inHeader = c.req.header('idempotency-key');
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
     throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
-  return inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
+  const key = inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
+  within(excessOfKey(key ?? ''));
+  return key;
 }

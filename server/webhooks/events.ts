@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
+import { excessOfArtifact, excessOfArtifacts, type Excess } from '../../domain/excess';
 import type { FinderEvent } from '../../domain/finder/match';
 import { artifactSchema } from '../../sdk/protocol/common';
 
@@ -11,6 +12,9 @@ export const pushSchema = z.object({
   ref: z.string(),
   /** The commit that the branch is at now. */
   after: z.string().regex(/^[0-9a-f]{40,64}$/, { error: 'expected a commit' }),
+  /** … and was at before: deliveries may come in another order than pushes. */
+  before: z.string().optional(),
+  head_commit: z.object({ timestamp: z.string().optional() }).nullish(),
   deleted: z.boolean().default(false),
   repository: z.object({ name: z.string(), full_name: z.string() }),
 });
@@ -18,7 +22,8 @@ export const pushSchema = z.object({
 const BRANCH = 'refs/heads/';
 
 /** A push to a branch is a new version for `commits`; one of a tag, or the end of a branch, is nothing. */
-export function saidByPush({ ref, after, deleted, repository }: z.output<typeof pushSchema>): Said {
+export function saidByPush(push: z.output<typeof pushSchema>): Said {
+  const { ref, after, deleted, repository } = push;
   if (deleted || !ref.startsWith(BRANCH) || /^0+$/.test(after)) return null;
   const branch = ref.slice(BRANCH.length);
   return {
@@ -28,8 +33,16 @@ export function saidByPush({ ref, after, deleted, repository }: z.output<typeof 
       kind: 'source',
       version: after,
       builtFrom: { repository: repository.full_name, revision: after },
-      metadata: { repository: repository.full_name, branch },
+      metadata: { repository: repository.full_name, branch, ...orderOf(push) },
     },
+  };
+}
+
+/** What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. */
+function orderOf({ before, head_commit: commit }: z.output<typeof pushSchema>): Record<string, string> {
+  return {
+    ...(before === undefined || /^0*$/.test(before) ? {} : { before }),
+    ...(commit?.timestamp === undefined ? {} : { committedAt: commit.timestamp }),
   };
 }
 
@@ -66,6 +79,14 @@ export function saidByStandard({ data }: z.output<typeof standardSchema>): Said 
     };
   const { name: _theirs, ...artifact } = named(data.artifact, data.artifact.kind ?? 'artifact');
   return { finder: data.finder, about: data.with, artifact };
+}
+
+/** What of it no pipeline takes, whoever is concerned. */
+export function excessOf(said: Said): Excess | undefined {
+  if (said === null) return undefined;
+  return 'finder' in said
+    ? excessOfArtifact({ ...said.artifact, name: said.artifact.kind })
+    : excessOfArtifacts(said.artifacts);
 }
 
 /** Kind is the name unless it says otherwise, as on the command line. */

@@ -1,10 +1,11 @@
 import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import type { WebhookSource } from '../../sdk/access';
-import { parseJson, readBytes } from '../body';
+import { excessOfKey } from '../../domain/excess';
+import { parseJson, readBytes, within } from '../body';
 import type { ServerDeps } from '../deps';
 import { deliver, type Delivered, type Delivering, type Delivery } from './deliver';
-import { PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
+import { excessOf, PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
 import { Recent } from './recent';
 import { refuseGithub, refuseStandard } from './signature';
 
@@ -49,9 +50,14 @@ async function answer(
   { key, actor }: Omit<Delivery, 'said'>,
   read: () => Said,
 ): Promise<Response> {
+  within(excessOfKey(key));
   const { answer: delivered, again } = await recent.once(
     key,
-    async () => deliver(deps, { key, actor, said: read() }),
+    async () => {
+      const said = read();
+      within(excessOf(said));
+      return deliver(deps, { key, actor, said });
+    },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,
   );
   if (delivered === null) return context.body(null, 204);
@@ -83,13 +89,10 @@ function githubJson(context: Context, body: Uint8Array): string {
 
 const textOf = (body: Uint8Array): string => Buffer.from(body).toString('utf8');
 
-/** An id longer than any real one is not worth remembering. */
-const MAX_ID = 200;
-
 function required(context: Context, header: string): string {
   const value = context.req.header(header);
-  if (value === undefined || value === '' || value.length > MAX_ID)
-    throw conveyorError('invalid-request', { detail: `the header ${header} is ${value ? 'too long' : 'missing'}` });
+  if (value === undefined || value === '')
+    throw conveyorError('invalid-request', { detail: `the header ${header} is missing` });
   return value;
 }
 
@@ -99,7 +102,5 @@ function standardHeaders(context: Context): { id: string; timestamp: string; sig
     if (value === '') reject('standard', `${name} is missing`);
     return value;
   });
-  if ((id ?? '').length > MAX_ID)
-    throw conveyorError('invalid-request', { detail: 'the header webhook-id is too long' });
   return { id: id ?? '', timestamp: timestamp ?? '', signature: signature ?? '' };
 }

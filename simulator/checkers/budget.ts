@@ -1,10 +1,11 @@
 import type { FleetEvent } from '../events';
 import { checker } from './checker';
 
-interface Counted {
-  size: number;
+/** A job's size and what of it may be unavailable. */
+export type BudgetOf = Pick<Extract<FleetEvent, { kind: 'job-sized' }>, 'size' | 'budget'>;
+
+interface Counted extends BudgetOf {
   unavailable: number;
-  budget: Extract<FleetEvent, { kind: 'job-sized' }>['budget'];
 }
 
 /** What leaves the job for good (`resize`) is not missed, and counts no longer. */
@@ -33,7 +34,8 @@ export const budgetChecker = checker<Map<string, Counted>>({
 
 const counts = (state: string): number => (state === 'running' || state === 'gone' ? 0 : 1);
 
-function allowedOf({ budget, size }: Counted): number {
+/** How many tasks of a job may be unavailable. */
+export function allowedOf({ budget, size }: BudgetOf): number {
   if ('count' in budget) return budget.count;
   return 'all' in budget ? size : Math.max(1, Math.floor((budget.percent * size) / 100));
 }

@@ -1,32 +1,102 @@
 import { currentCount } from '../twine/countLog';
+import { deployOf, nameOf, type Fleet } from '../twine/fleet';
+import type { Job } from '../twine/job';
+import type { FleetEvent, TaskEvent } from '../events';
+import { allowedOf, type BudgetOf } from './budget';
 import { checker } from './checker';
 
+interface Seen extends BudgetOf {
+  /** Where its requests go; null where nothing is known, or not since it has another size. */
+  shifted: { readonly version: string; readonly percent: number } | null;
+  /**
+   * Slots whose task ran, or was about to run again, and was lost to something else than an update, or is new and has not run yet, with
+   * the index of its version.
+   */
+  readonly lost: Map<number, number>;
+  /** Deploys that have updated it, and those that have shifted its traffic. */
+  readonly updatedBy: Set<string>;
+  readonly shiftedBy: Set<string>;
+}
+
 /**
- * 7, in lockstep: nothing is reverted while requests still go to what it is reverted from; none go where no task is, but where none
- * runs at all, as while its region is down.
+ * 15: the requests of a job that go to a version never exceed what its live tasks carry. A job is built to lose as many tasks as
+ * its budget allows, so that a task carries the share of one of the others: with 100 tasks and a budget of 20, a version that gets
+ * 40 % needs 32 of them. Judged whenever something is shifted or taken on purpose. What was live, or was being updated, and was lost
+ * to a failure or to maintenance counts as carrying, for the version on which it returns, as does what a job that grows has still to start: no deploy can
+ * know of it ahead, and that the budget is kept is another invariant. Nothing is said of jobs of a single task, whose requests are lost
+ * while it is replaced, nor of one that was resized since the last shift.
  */
-export const trafficChecker = checker<Map<string, { version: string; percent: number }>>({
-  name: 'traffic',
-  invariant: 7,
+export const trafficChecker = checker<Map<string, Seen>>({
+  name: 'traffic-carried',
+  invariant: 15,
   fresh: () => new Map(),
-  see: (event, shifted, fleet) => {
-    if (event.kind === 'traffic-shifted') {
-      const { job, version, percent } = event;
-      shifted.set(job, { version, percent });
-      const { running, runningOf } = fleet.jobs.get(job) ?? {};
-      const log = runningOf?.get(fleet.indices.get(version) ?? -1);
-      const isLost =
-        running !== undefined && currentCount(running) > 0 && (log === undefined || currentCount(log) === 0);
-      return percent > 0 && isLost ? `${percent}% of ${job} goes to ${version}, which no task runs` : null;
+  see: (event, jobs, fleet) => {
+    if (event.kind === 'job-sized') {
+      const seen = jobs.get(event.job);
+      const { size, budget } = event;
+      jobs.set(event.job, { ...(seen ?? unseen()), size, budget, shifted: null });
+      return null;
     }
-    if (event.kind !== 'update-accepted' || event.urgency !== 'revert') return null;
-    const to = shifted.get(event.job);
-    const update = fleet.updates.get(event.update);
-    const target = update?.units.get(event.job)?.version ?? 0;
-    if (to === undefined || to.percent === 0 || fleet.names[target] === to.version) return null;
-    const isForward = event.updatedBy?.some(
-      (id) => fleet.names[fleet.updates.get(id)?.units.get(event.job)?.version ?? 0] === to.version,
-    );
-    return isForward ? `${event.update} reverts ${event.job} while ${to.percent}% still goes to ${to.version}` : null;
+    const seen = 'job' in event ? jobs.get(event.job) : undefined;
+    const job = 'job' in event ? fleet.jobs.get(event.job) : undefined;
+    if (seen === undefined || job === undefined) return null;
+    if (event.kind === 'update-accepted') {
+      if (event.urgency === 'normal') seen.updatedBy.add(deployOf(event.update));
+      return null;
+    }
+    if (event.kind === 'task') return keepLost(fleet, seen, job, event) ? overload(fleet, job, seen) : null;
+    return event.kind === 'traffic-shifted' ? shift(fleet, job, seen, event) : null;
   },
 });
+
+const unseen = (): Omit<Seen, keyof BudgetOf> => ({
+  shifted: null,
+  lost: new Map(),
+  updatedBy: new Set(),
+  shiftedBy: new Set(),
+});
+
+function shift(fleet: Fleet, job: Job, seen: Seen, event: Extract<FleetEvent, { kind: 'traffic-shifted' }>) {
+  const { version, percent, deploy } = event;
+  const isLate = seen.updatedBy.has(deploy) && !seen.shiftedBy.has(deploy);
+  seen.shiftedBy.add(deploy);
+  seen.shifted = { version, percent };
+  if (isLate) return `${deploy} updated ${job.name} before it said where the requests go`;
+  return overload(fleet, job, seen);
+}
+
+/** Keeps account of a task. @returns whether it was taken on purpose, or replaced by the one that started beside it. */
+function keepLost(fleet: Fleet, { lost }: Seen, job: Job, { slot, from, to, why, update }: TaskEvent): boolean {
+  const isGone = to === 'running' || to === 'gone' || to === 'updating';
+  const told = why === 'update' ? fleet.updates.get(update ?? '')?.units.get(job.name)?.version : undefined;
+  if (isGone) lost.delete(slot);
+  else if (from === 'running' || why === 'fault' || (from === 'gone' && why === 'resize'))
+    lost.set(slot, job.tasks.version[slot] ?? 0);
+  else if (told !== undefined && lost.has(slot)) lost.set(slot, told);
+  return from === 'running' && (why === 'update' || (to === 'running' && why === 'started'));
+}
+
+function overload(fleet: Fleet, job: Job, seen: Seen): string | null {
+  const { shifted, size } = seen;
+  if (shifted === null || size < 2) return null;
+  const { version, percent } = shifted;
+  const index = fleet.indices.get(version) ?? -1;
+  const lost = [...seen.lost.values()];
+  const lostThere = lost.filter((of) => of === index).length;
+  const log = job.runningOf.get(index);
+  const running = log === undefined ? 0 : currentCount(log);
+  const there = running + lostThere;
+  const elsewhere = currentCount(job.running) - running + lost.length - lostThere;
+  const needed = size - Math.min(allowedOf(seen), size - 1);
+  // Percentages have four decimals.
+  const isTooMuch = (share: number, tasks: number): boolean => (share * needed) / 100 > tasks + 1e-6 * size + 1e-9;
+  if (isTooMuch(percent, there)) return text(job, percent, nameOf(fleet, index) ?? version, there, needed);
+  return isTooMuch(100 - percent, elsewhere)
+    ? text(job, 100 - percent, `what is not ${version}`, elsewhere, needed)
+    : null;
+}
+
+const text = ({ name }: Job, percent: number, to: string, tasks: number, needed: number): string =>
+  `${round(percent)}% of ${name} goes to ${to}, whose tasks (${tasks}) carry ${round((100 * tasks) / needed)}%`;
+
+const round = (percent: number): number => Math.round(percent * 10) / 10;

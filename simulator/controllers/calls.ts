@@ -2,67 +2,131 @@ import { callExtension, type Fetch, type ServiceEndpoint } from '../../sdk/clien
 import { taskControllerProtocol, type TaskControlRequest } from '../../sdk/protocol/taskController';
 import { pickFault } from '../httpFaults';
 import type { Simulation } from '../simulation';
+import { prepareCall } from '../twine/asking';
 import type { Control } from '../twine/control';
 
-/** What came of a call, and how many simulated ms it took. */
+/** What came of a call, and how many simulated ms of trouble were on its way. */
 interface Outcome {
   readonly ack: readonly string[] | null;
   readonly trouble: string;
-  readonly tookMs: number;
+  readonly delayMs: number;
 }
 
 export interface Network {
   /** The controllers that come with the world. */
   readonly inside: Fetch;
+  /** All others. */
   readonly outside: Fetch;
 }
 
-/** Real ms for which the world stands still for a controller elsewhere. */
-const LONGEST_WAIT_MS = 2000;
-const SHORTEST_WAIT_MS = 100;
-/** One of the world's own is as fast as it is; only simulated time counts. */
-const INSIDE_WAIT_MS = 60_000;
+type Now = () => number | Promise<number>;
+
+/** A controller that is waited for is as fast as it is; only the world's own time counts. In real ms. */
+const WAIT_MS = 60_000;
 
 /**
- * Calls the controllers that the schedulers wait for. The world stands still meanwhile: an answer belongs to the moment of
- * the question, whenever it arrives, so that a run depends on what controllers answer and not on how fast.
+ * Calls the controllers that the world waits for. It stands still meanwhile, so that a run depends on what they answer and
+ * not on how fast; what passes on the world's own clock counts.
  */
-export async function callControllers(simulation: Simulation, network: Network): Promise<void> {
+export async function callControllers(simulation: Simulation, network: Network, now: Now): Promise<void> {
   const { fleet, world } = simulation;
-  const calls = [...fleet.asking].map(async (name) => ({ name, outcome: await callOf(simulation, name, network) }));
-  for (const { name, outcome } of await Promise.all(calls)) {
-    fleet.asking.delete(name);
-    const sequence = fleet.jobs.get(name)?.control?.call?.request.sequenceNumber;
-    if (outcome === null || sequence === undefined) continue;
-    const { ack, trouble, tookMs } = outcome;
-    world.after(tookMs, { kind: 'control-answered', job: name, sequence, ack, trouble });
+  const calls = [...fleet.asking].map(async (job) => {
+    const [asked, from] = [callUnderWay(simulation, job), await now()];
+    const outcome = asked && (await callOf(simulation, asked, network, WAIT_MS));
+    return { job, asked, outcome, tookMs: (await now()) - from };
+  });
+  for (const { job, asked, outcome, tookMs } of await Promise.all(calls)) {
+    fleet.asking.delete(job);
+    if (!asked || !outcome) continue;
+    expireAt(simulation, job, asked);
+    arrive(simulation, job, asked, outcome, world.now + tookMs);
   }
 }
 
-async function callOf(simulation: Simulation, name: string, network: Network): Promise<Outcome | null> {
-  const control = simulation.fleet.jobs.get(name)?.control;
+/**
+ * Calls the controllers that nobody waits for but their jobs, about the world as it is now. An answer is an event of the
+ * moment at which it arrives.
+ * @returns the calls under way, each with the job's name once its answer is in the world.
+ */
+export function callElsewhere(simulation: Simulation, network: Network, now: Now): Promise<string>[] {
+  const { fleet, due } = simulation;
+  for (const [name, at] of due) {
+    const job = fleet.jobs.get(name);
+    if (job) prepareCall(simulation, job, at);
+  }
+  due.clear();
+  return [...fleet.asking].map(async (job) => {
+    fleet.asking.delete(job);
+    const asked = callUnderWay(simulation, job);
+    if (!asked) return job;
+    expireAt(simulation, job, asked);
+    // Nobody waits for what would come too late.
+    const limitMs = Math.max(1, Math.ceil(simulation.world.scaled(asked.control.deadlineMs)));
+    const outcome = await callOf(simulation, asked, network, limitMs);
+    arrive(simulation, job, asked, outcome, Math.max(await now(), simulation.world.now));
+    return job;
+  });
+}
+
+/** A call as it is made: all that may be different by the time of its answer. */
+interface Asked {
+  readonly control: Control;
+  readonly request: TaskControlRequest;
+  readonly askedAt: number;
+}
+
+function callUnderWay({ fleet }: Simulation, job: string): Asked | undefined {
+  const control = fleet.jobs.get(job)?.control;
   const request = control?.call?.request;
-  if (!control || request === undefined) return null;
+  return control && request ? { control, request, askedAt: control.askedAt } : undefined;
+}
+
+/** Whatever arrives from the deadline on finds that there was no answer. */
+function expireAt({ world }: Simulation, job: string, { control, request, askedAt }: Asked): void {
+  const trouble = `none within ${control.deadlineMs} ms`;
+  const sequence = request.sequenceNumber;
+  world.at(askedAt + world.scaled(control.deadlineMs), {
+    ...{ kind: 'control-answered', job, sequence, askedAt, ack: null, trouble },
+  });
+}
+
+function arrive(
+  { world }: Simulation,
+  job: string,
+  asked: Asked,
+  { ack, trouble, delayMs }: Outcome,
+  at: number,
+): void {
+  const { request, askedAt } = asked;
+  const sequence = request.sequenceNumber;
+  world.at(at + world.scaled(delayMs), { kind: 'control-answered', job, sequence, askedAt, ack, trouble });
+}
+
+async function callOf(
+  simulation: Simulation,
+  { control, request }: Asked,
+  network: Network,
+  limitMs: number,
+): Promise<Outcome> {
   const fault = pickFault(simulation, control.kind, 'process');
-  const tookMs = fault?.mode === 'delay' ? Math.min(fault.delayMs, control.deadlineMs) : 0;
-  const failed = (trouble: string): Outcome => ({ ack: null, trouble, tookMs: Math.max(tookMs, 0) });
+  const delayMs = fault?.mode === 'delay' ? fault.delayMs : 0;
+  const failed = (trouble: string): Outcome => ({ ack: null, trouble, delayMs });
   if (fault?.mode === 'error') return failed('503 an injected fault');
   if (fault?.mode === 'down') return failed('nobody answers');
   try {
-    if (fault?.mode === 'duplicate') await ask(simulation, control, request, network);
-    const { ack } = await ask(simulation, control, request, network);
+    if (fault?.mode === 'duplicate') await ask(control, request, network, limitMs);
+    const { ack } = await ask(control, request, network, limitMs);
     if (fault?.mode === 'lose-reply') return failed('the connection was lost before the answer');
     if (fault?.mode === 'garbage') return failed('the answer is not JSON');
-    if (tookMs >= control.deadlineMs) return failed(`none within ${control.deadlineMs} ms`);
-    return { ack, trouble: '', tookMs };
+    return { ack, trouble: '', delayMs };
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }
 }
 
-const ask = (simulation: Simulation, control: Control, request: TaskControlRequest, { inside, outside }: Network) =>
+const ask = (control: Control, request: TaskControlRequest, { inside, outside }: Network, timeoutMs: number) =>
   callExtension({
-    service: endpointOf(simulation, control),
+    service: endpointOf(control, timeoutMs),
     protocol: taskControllerProtocol,
     method: 'process',
     request,
@@ -70,8 +134,6 @@ const ask = (simulation: Simulation, control: Control, request: TaskControlReque
     fetch: control.url === null ? inside : outside,
   });
 
-function endpointOf({ world }: Simulation, { kind: name, url, deadlineMs }: Control): ServiceEndpoint {
-  if (url === null) return { name, url: `http://simulator/task-controllers/${name}`, timeoutMs: INSIDE_WAIT_MS };
-  const timeoutMs = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, world.scaled(deadlineMs)));
-  return { name, url, timeoutMs };
-}
+const endpointOf = ({ kind: name, url }: Control, timeoutMs: number): ServiceEndpoint => ({
+  ...{ name, timeoutMs, url: url ?? `http://simulator/task-controllers/${name}` },
+});

@@ -13,6 +13,7 @@ const commitSchema = z.strictObject({
   passed: z.boolean().default(true),
   author: text.optional(),
   message: text.optional(),
+  committedAt: text.optional(),
 });
 
 const buildSchema = z.strictObject({
@@ -30,8 +31,12 @@ export function addArtifactRoutes(app: Hono, simulation: Simulation): void {
   const put = (key: string, kind: string, version: string): void =>
     publish(simulation.state, simulation.world.now, key, { kind, version, metadata: {} });
   app.post('/commits', async (c) => {
-    const { repository, branch, revision, passed, author, message } = check(commitSchema, await body(c.req.raw));
-    const commit = { revision, passed, ...(author ? { author } : {}), ...(message ? { message } : {}) };
+    const { repository, branch, revision, passed, author, message, committedAt } = check(
+      commitSchema,
+      await body(c.req.raw),
+    );
+    const known = { ...(author ? { author } : {}), ...(message ? { message } : {}) };
+    const commit = { revision, passed, ...known, ...(committedAt ? { committedAt } : {}) };
     addCommit(simulation.state, simulation.world.now, repository, branch, commit);
     return c.json({ repository, branch, ...commit }, 201);
   });

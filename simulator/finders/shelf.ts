@@ -50,6 +50,8 @@ export interface Commit {
   readonly revision: string;
   readonly author?: string;
   readonly message?: string;
+  /** When it was committed, ISO. */
+  readonly committedAt?: string;
   /** Whether its tests passed, or will never be run; one that failed may pass later. */
   readonly passed: boolean;
 }
@@ -80,7 +82,8 @@ export function addCommit(
   });
 }
 
-const pick = ({ author, message }: Commit): Record<string, string> => ({
+const pick = ({ author, message, committedAt }: Commit): Record<string, string> => ({
+  ...(committedAt === undefined ? {} : { committedAt }),
   ...(author === undefined ? {} : { author }),
   ...(message === undefined ? {} : { message }),
 });

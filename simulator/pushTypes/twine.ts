@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { unitsPage } from '../../sdk/pages';
 import type { RequestOf } from '../../sdk/protocol/common';
 import type { PushTypeProtocol, Target } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type MutatingCall } from '../../sdk/server';
@@ -7,14 +8,14 @@ import { STEP_MS } from '../metrics/series';
 import { resolvePastTargets, resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
 import { indexOf, type Update } from '../twine/fleet';
-import { sizeOf, type Job } from '../twine/job';
+import { budgetOf, sizeOf, type Job } from '../twine/job';
 import { countVersions } from '../twine/jobs';
 import { prefetch, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
 import { shiftTraffic } from '../twine/traffic';
 import { acceptUpdate, busyWith, commandUpdate, outdatedOf, progressOf, type UpdateTarget } from '../twine/updates';
 import type { FleetJudge } from './judge';
-import { configuredJobs, configProblems } from './twineConfig';
+import { configuredJobs, configProblems, isConfigured } from './twineConfig';
 
 /** Name of this push type in the ledger and in HTTP faults. */
 const TWINE = 'twine';
@@ -24,13 +25,16 @@ type Request<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
 /** The standard push type `twine`: units are jobs, `config: { jobs: [name, …] }` says which. */
 export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
   return servePushType(TWINE, {
-    validateConfig: (_, { context }) => ({ problems: configProblems(simulation.fleet, context.config) }),
-    fetchDeployUnits: (_, call) => fetchDeployUnits(simulation, call),
+    validateConfig: (_, { context }) => ({
+      problems: configProblems(simulation.fleet, context.config).map(({ path, message }) => ({ path, message })),
+    }),
+    fetchDeployUnits: (request, call) => fetchDeployUnits(simulation, request, call),
     needsPush: ({ targets }, call) => ({ units: targets.map((target) => needsPush(simulation, target, call)) }),
     executeUpdates: (request, call) => executeUpdates(simulation, request, call),
-    trackUpdates: ({ updateId }) => {
+    trackUpdates: ({ updateId, units: names }) => {
       const { units } = findUpdate(simulation, updateId);
-      return { units: [...units.values()].map((unit) => progressOf(simulation, unit)) };
+      const asked = names ? names.flatMap((name) => units.get(name) ?? []) : [...units.values()];
+      return { units: asked.map((unit) => progressOf(simulation, unit)) };
     },
     pauseUpdates: (request, call) => command(simulation, 'pause', request, call),
     resumeUpdates: (request, call) => command(simulation, 'resume', request, call),
@@ -38,8 +42,9 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
     runHealthChecks: (request, call) => judge(judgeRequest(simulation, request), call),
     shiftTraffic: ({ units, percent, toVersion }, call) =>
       simulation.once(TWINE, 'shiftTraffic', { units, percent, toVersion }, call, () => {
+        const { deployId: deploy } = call.context;
         const jobs = units.map((unit, index) => findJob(simulation, unit, `units.${index}`));
-        return { answer: {}, effect: shiftTraffic(simulation, jobs, toVersion, percent) };
+        return { answer: {}, effect: shiftTraffic(simulation, jobs, { version: toVersion, percent, deploy }) };
       }),
     prefetch: (request, call) =>
       simulation.once(TWINE, 'prefetch', request, call, () => {
@@ -54,11 +59,13 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
   });
 }
 
-function fetchDeployUnits(simulation: Simulation, { context }: Call) {
+function fetchDeployUnits(simulation: Simulation, request: Request<'fetchDeployUnits'>, { context }: Call) {
+  const names = configuredJobs(simulation.fleet, context.config);
+  const jobs = names.flatMap((name) => simulation.fleet.jobs.get(name) ?? []);
   const problems = configProblems(simulation.fleet, context.config);
-  const [first] = problems;
-  if (first) throw new ExtensionError('invalid-config', `${first.path}: ${first.message}`);
-  const jobs = configuredJobs(context.config).map((name) => findJob(simulation, name, 'config.jobs'));
+  // Of jobs that are gone the others are not to suffer.
+  const first = problems.find(({ code }) => code !== undefined) ?? (jobs.length > 0 ? undefined : problems[0]);
+  if (first) throw new ExtensionError(first.code ?? 'invalid-config', `${first.path}: ${first.message}`);
   const units = jobs.map((job) => ({
     id: job.name,
     labels: { ...job.labels, region: job.region },
@@ -67,12 +74,13 @@ function fetchDeployUnits(simulation: Simulation, { context }: Call) {
     mixed: countVersions(simulation, job).size > 1,
     available: !regionDown(simulation, job.region),
   }));
-  return { service: jobs[0]?.service ?? '', units };
+  return { service: jobs[0]?.service ?? '', ...unitsPage(request, units) };
 }
 
 function needsPush(simulation: Simulation, target: Target, call: Call) {
   const wanted = toTarget(simulation, target, call, 'targets', true);
-  return { id: target.unit, size: sizeOf(wanted.job), outdated: outdatedOf(simulation, wanted) };
+  const { job } = wanted;
+  return { id: target.unit, size: sizeOf(job), outdated: outdatedOf(simulation, wanted), budget: budgetOf(job) };
 }
 
 /** All targets are checked before the first is begun: an update is accepted as a whole or not at all. */
@@ -83,21 +91,35 @@ function executeUpdates(simulation: Simulation, request: Request<'executeUpdates
       toTarget(simulation, target, call, `targets.${index}`, wholeUnit),
     );
     const answer = { accepted: targets.map(({ job }) => job.name) };
-    if (simulation.fleet.updates.has(id)) return { answer, effect: false };
+    const known = simulation.fleet.updates.get(id)?.units;
+    const fresh = targets.filter(({ job }) => !known?.has(job.name));
+    if (known && fresh.length === 0) return { answer, effect: false };
     if (simulation.fleet.cancelled.has(id))
       throw new ExtensionError('cancelled', `${id} was cancelled`, { status: 409 });
     if (new Set(answer.accepted).size < targets.length)
       throw new ExtensionError('invalid-request', 'targets: a unit is named twice');
-    for (const target of targets) {
+    for (const target of fresh) {
       const noRoom = roomRefusal(target.job);
       if (noRoom !== null) throw new ExtensionError('container-too-small', noRoom, { status: 409 });
       const other = busyWith(simulation.fleet, id, target);
       if (other !== null)
         throw new ExtensionError('unit-busy', `${target.job.name} is being updated by ${other}`, { status: 409 });
     }
-    acceptUpdate(simulation, { id, urgency, wholeUnit, targets });
+    checkFence(simulation, targets, urgency, call);
+    acceptUpdate(simulation, { id, urgency, wholeUnit, targets: fresh });
     return { answer, effect: true };
   });
+}
+
+/** Whoever lost a service to another deploy without knowing brings nothing new to it; what it did it may undo. */
+function checkFence({ state }: Simulation, targets: readonly UpdateTarget[], urgency: string, call: Call): void {
+  const { fence } = call.context;
+  if (fence === undefined || urgency === 'revert') return;
+  for (const service of new Set(targets.map(({ job }) => job.service))) {
+    if (fence < (state.fences.get(service) ?? 0))
+      throw new ExtensionError('stale-fence', `another deploy holds ${service} by now`, { status: 409 });
+    state.fences.set(service, fence);
+  }
 }
 
 /** An update that is not known has nothing to pause; cancelled before it arrives, it will never begin. */
@@ -110,6 +132,8 @@ function command(
   return simulation.once(TWINE, `${verb}Updates`, request, call, () => {
     const { updates, cancelled } = simulation.fleet;
     const update = updates.get(request.updateId);
+    // What of it comes later does not begin either.
+    if (update && verb === 'cancel' && request.units === undefined) cancelled.add(request.updateId);
     if (update) return { answer: {}, effect: commandUpdate(simulation, update, verb, request.units) };
     if (verb !== 'cancel' || request.units !== undefined) return { answer: {}, effect: false };
     cancelled.add(request.updateId);
@@ -122,8 +146,10 @@ function judgeRequest(simulation: Simulation, request: Request<'runHealthChecks'
   const { units, updatedBy, exclude = [] } = request.targets;
   const stepMs = STEP_MS / simulation.speed;
   const resolve = now < simulation.world.now - stepMs ? resolvePastTargets : resolveTargets;
-  const targets = units.map((unit, index) => {
-    const job = findJob(simulation, unit, `targets.units.${index}`);
+  const targets = units.map((unit) => {
+    const job = simulation.fleet.jobs.get(unit);
+    // One that has gone has no tasks to judge.
+    if (job === undefined) return { id: unit, fresh: [], control: [], before: [] };
     return { id: unit, ...resolve(simulation.fleet, job, { updatedBy, exclude, baseline, now, stepMs }) };
   });
   return { targets, checks, baseline, now };
@@ -145,8 +171,7 @@ function findUpdate(simulation: Simulation, id: string): Update {
 function toTarget(simulation: Simulation, target: Target, call: Call, field: string, all: boolean): UpdateTarget {
   const { unit, version, amount, updatedBy, exclude } = target;
   const job = findJob(simulation, unit, `${field}.unit`);
-  const configured = configuredJobs(call.context.config);
-  if (configured.length > 0 && !configured.includes(unit))
+  if (!isConfigured(call.context.config, job))
     throw new ExtensionError('unknown-unit', `${field}.unit: ${unit} is not one of config.jobs`, { status: 404 });
   if (amount === undefined && updatedBy === undefined && !all)
     throw new ExtensionError('invalid-request', `${field}.amount: needed unless updatedBy says which tasks`);

@@ -1,25 +1,40 @@
 import type { Fleet } from '../twine/fleet';
+import type { Job } from '../twine/job';
 import { roomRefusal } from '../twine/swaps';
 
-/** The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service. */
+/** The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service, or `{ service }`: all that it has. */
 
 export interface ConfigProblem {
   readonly path: string;
   readonly message: string;
+  /** What a call that the problem keeps from working is refused with. */
+  readonly code?: 'container-too-small';
 }
 
 export function configProblems(fleet: Fleet, config: Readonly<Record<string, unknown>>): ConfigProblem[] {
-  const unknown = Object.keys(config).filter((key) => key !== 'jobs');
+  const unknown = Object.keys(config).filter((key) => key !== 'jobs' && key !== 'service');
   const extra = unknown.map((key) => ({ path: `config.${key}`, message: `twine knows only jobs, not ${key}` }));
-  const { jobs } = config;
+  const { jobs, service } = config;
+  if (typeof service === 'string' && jobs === undefined)
+    return configuredJobs(fleet, config).length > 0
+      ? extra
+      : [...extra, { path: 'config.service', message: `no job belongs to the service ${service}` }];
   if (!Array.isArray(jobs) || jobs.length === 0)
     return [...extra, { path: 'config.jobs', message: 'expected a list of job names' }];
   return [...extra, ...jobs.flatMap((job: unknown, index) => jobProblems(fleet, jobs, job, index))];
 }
 
-/** The jobs that a config names; none when it names none properly. */
-export function configuredJobs(config: Readonly<Record<string, unknown>>): string[] {
-  return Array.isArray(config['jobs']) ? config['jobs'].filter((job) => typeof job === 'string') : [];
+/** The jobs that a config means; none when it names none properly. */
+export function configuredJobs({ jobs }: Fleet, config: Readonly<Record<string, unknown>>): string[] {
+  const { jobs: names, service } = config;
+  if (Array.isArray(names)) return names.filter((job) => typeof job === 'string');
+  return [...jobs.values()].filter((job) => job.service === service).map(({ name }) => name);
+}
+
+/** Whether a config means a job; one that means none properly forbids none. */
+export function isConfigured({ jobs, service }: Readonly<Record<string, unknown>>, job: Job): boolean {
+  if (Array.isArray(jobs)) return jobs.length === 0 || jobs.includes(job.name);
+  return service === undefined || service === job.service;
 }
 
 function jobProblems(fleet: Fleet, jobs: readonly unknown[], name: unknown, index: number): ConfigProblem[] {
@@ -30,7 +45,7 @@ function jobProblems(fleet: Fleet, jobs: readonly unknown[], name: unknown, inde
   if (jobs.indexOf(name) < index) return [{ path, message: `${name} is named twice` }];
   const first = fleet.jobs.get(String(jobs[0]));
   const noRoom = roomRefusal(job);
-  if (noRoom !== null) return [{ path, message: noRoom }];
+  if (noRoom !== null) return [{ path, message: noRoom, code: 'container-too-small' }];
   if (first === undefined || first.service === job.service) return [];
   return [{ path, message: `${name} belongs to the service ${job.service}, ${first.name} to ${first.service}` }];
 }

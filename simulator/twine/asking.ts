@@ -1,4 +1,5 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
+import type { DueEvent } from '../events';
 import { askAgain, taskIdOf, voidApprovals, wakeControl, type Approval, type Control } from './control';
 import { wantedByErrands } from './errands';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
@@ -9,6 +10,8 @@ import { activeUnits, schedule, takeFree } from './scheduler';
 import { schedulerDown } from './tasks';
 
 /** How the scheduler talks with a job's task controller (Twine §2.5). */
+
+type ControlAnswer = Omit<Extract<DueEvent, { kind: 'control-answered' }>, 'kind' | 'job'>;
 
 /** So many operations fit into the body of one call. */
 const MAX_OPS = 2500;
@@ -47,16 +50,11 @@ export function prepareCall(twine: Twine, job: Job, at: number): void {
 }
 
 /** What came of a call: the operations that it approved or, with null, that there was no answer and why. */
-export function onAnswer(
-  twine: Twine,
-  job: Job,
-  sequence: number,
-  ack: readonly string[] | null,
-  trouble: string,
-): void {
+export function onAnswer(twine: Twine, job: Job, { sequence, askedAt, ack, trouble }: ControlAnswer): void {
   const { control } = job;
   const call = control?.call;
   if (!control || !call?.isUnderWay || call.request.sequenceNumber !== sequence) return;
+  if (askedAt !== undefined && askedAt !== control.askedAt) return;
   control.trouble = ack === null ? trouble : null;
   if (ack !== null) {
     control.page += 1;

@@ -17,14 +17,22 @@ export interface Wish {
 /**
  * The tasks that an update must bring to the version. With an amount: tasks that are on the version already count toward
  * it, unless their start failed; of the others the lowest slots are taken, first those that no other deploy brought to something else. With `updatedBy`: all that these
- * updates touched last, or that inherited their version. Tasks that are down come first, since they cost no budget.
+ * updates touched last, or that inherited their version; with an amount as well no more of them, counting those on their way. Tasks
+ * that are down come first, since they cost no budget.
  */
 export function chooseSlots(fleet: Fleet, job: Job, wish: Wish, now: number): Int32Array {
   const outdated = (slot: number): boolean => wants(job, { version: wish.version, acceptedAt: now }, slot);
   const slots = wish.updatedBy
     ? touched(job, indicesOf(fleet, withReverts(fleet, wish.updatedBy)), outdated)
     : lacking(fleet, job, wish, outdated);
-  return Int32Array.from(inOrder(job, slots, wish.urgency));
+  const ordered = inOrder(job, slots, wish.urgency);
+  return Int32Array.from(wish.updatedBy ? ordered.slice(0, atMost(fleet, job, wish, ordered.length)) : ordered);
+}
+
+/** How many of the tasks that it is to undo an update takes. */
+function atMost(fleet: Fleet, job: Job, wish: Wish, count: number): number {
+  const coming = arriving(fleet, job, wish).length;
+  return Math.max(0, tasksOf(wish.amount ?? { all: true }, count + coming) - coming);
 }
 
 /** The tasks that are on their way to the version already. What is asked for is not there before they are up. */
@@ -87,10 +95,14 @@ function reservedSlots(fleet: Fleet, job: Job, exclude: readonly string[]): (slo
   return (slot) => updates.has(updateOf(job, slot)) || coming.has(slot);
 }
 
-/** Down first, then running; those in flight for another update last, unless a revert cannot wait for them. */
+/**
+ * Down first, then running; those in flight for another update last, unless a revert cannot wait for them. Beside what a revert has
+ * to give up the old task still runs, so that comes first as well.
+ */
 function inOrder(job: Job, slots: readonly number[], urgency: Wish['urgency']): number[] {
   const state = (slot: number): number => job.tasks.state[slot] ?? 0;
   const inFlight = (slot: number): boolean => state(slot) === UPDATING && urgency === 'normal';
-  const down = slots.filter((slot) => state(slot) !== RUNNING && !inFlight(slot));
-  return [...down, ...slots.filter((slot) => state(slot) === RUNNING), ...slots.filter(inFlight)];
+  const isUp = (slot: number): boolean => state(slot) === RUNNING && !(urgency === 'revert' && job.swaps.has(slot));
+  const down = slots.filter((slot) => !isUp(slot) && !inFlight(slot));
+  return [...down, ...slots.filter(isUp), ...slots.filter(inFlight)];
 }

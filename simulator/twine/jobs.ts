@@ -13,7 +13,7 @@ import {
   type Job,
   type JobSpec,
 } from './job';
-import { schedule } from './scheduler';
+import { activeUnits, endUnit, schedule } from './scheduler';
 import { addSlot, noteSize, removeSlot } from './tasks';
 
 /** How long, in simulated ms, the tasks of a new job have been running already. */
@@ -62,6 +62,14 @@ export function resizeJob(twine: Twine, job: Job, size: number): void {
   noteSize(twine, job);
   wakeControl(twine, job);
   schedule(twine, job);
+}
+
+/** Takes a job out of the fleet, with its tasks and whatever was about to happen to it. */
+export function removeJob(twine: Twine, job: Job): void {
+  while (job.size > 0) removeSlot(twine, job, job.size - 1);
+  noteSize(twine, job);
+  for (const [id, unit] of activeUnits(twine, job)) endUnit(twine, job, id, unit, 'cancelled', `${job.name} is gone`);
+  twine.fleet.jobs.delete(job.name);
 }
 
 /** Has running tasks start anew on the version that they run, N_small at a time and as the budget and the controller allow. */

@@ -11,32 +11,35 @@ export interface Shift {
 }
 
 /** Sends a share of the requests of some jobs to a version. True when that changed anything. */
-export function shiftTraffic(twine: Twine, jobs: readonly Job[], version: string, percent: number): boolean {
+export function shiftTraffic(
+  twine: Twine,
+  jobs: readonly Job[],
+  { version, percent, deploy }: Omit<Shift, 'at'> & { readonly deploy: string },
+): boolean {
   const traffic = twine.fleet.traffic ?? new Map<string, readonly Shift[]>();
   const changed = jobs.filter(({ name }) => {
     const last = traffic.get(name)?.at(-1);
     return last?.version !== version || last.percent !== percent;
   });
-  for (const { name } of changed) {
+  for (const { name } of changed)
     traffic.set(name, [...(traffic.get(name) ?? []), { at: twine.world.now, version, percent }]);
-    twine.notify({ kind: 'traffic-shifted', job: name, version, percent });
-  }
+  for (const { name } of jobs) twine.notify({ kind: 'traffic-shifted', job: name, version, percent, deploy });
   return changed.length > 0;
 }
 
 /**
- * How many times its fair share of the requests a task on a version gets at a time; 1 where nobody ever shifted traffic, or no
- * task runs the version that it was shifted to.
+ * How many times its fair share of the requests a task on a version gets at a time; 1 where nobody ever shifted traffic. The
+ * requests of a version that no task runs are lost: nobody else gets them.
  */
 export function trafficFactor(fleet: Fleet, job: Job, version: number, at: number): number {
   const shift = fleet.traffic?.get(job.name)?.findLast((one) => one.at <= at);
-  if (shift === undefined) return 1;
-  const named = countOf(fleet, job, shift.version, at);
   const running = countAt(job.running, at);
-  if (named === 0 || running === 0) return 1;
+  if (shift === undefined || running === 0) return 1;
+  const named = countOf(fleet, job, shift.version, at);
   const share = shift.percent / 100;
-  if (nameOf(fleet, version) === shift.version) return share / (named / running);
-  return (1 - share) / (1 - named / running);
+  // A task that did not run then has no say.
+  if (nameOf(fleet, version) === shift.version) return named === 0 ? 0 : share / (named / running);
+  return named === running ? 0 : (1 - share) / (1 - named / running);
 }
 
 function countOf(fleet: Fleet, job: Job, version: string, at: number): number {

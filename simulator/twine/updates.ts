@@ -29,12 +29,15 @@ export function busyWith(fleet: Fleet, id: string, { job, exclude = [], updatedB
   return job.active.find((other) => deployOf(other) !== deployOf(id) && !keepsOff(other)) ?? null;
 }
 
-/** Begins an update on all its jobs. An earlier update of the same deploy that has not ended there is superseded. */
+/** Begins an update on these jobs, or goes on with it on more. An earlier update of the same deploy that has not ended there is superseded. */
 export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
   const { id, urgency, wholeUnit } = request;
-  const updatedBy = [...new Set(request.targets.flatMap((target) => target.updatedBy ?? []))];
-  const exclude = [...new Set(request.targets.flatMap((target) => target.exclude ?? []))];
-  const update: Update = { id, urgency, wholeUnit, updatedBy, exclude, units: new Map() };
+  const known = twine.fleet.updates.get(id);
+  const all = (field: 'updatedBy' | 'exclude'): string[] => [
+    ...new Set([...(known?.[field] ?? []), ...request.targets.flatMap((target) => target[field] ?? [])]),
+  ];
+  const [updatedBy, exclude] = [all('updatedBy'), all('exclude')];
+  const update: Update = { id, urgency, wholeUnit, updatedBy, exclude, units: known?.units ?? new Map() };
   indexOf(twine.fleet, id);
   twine.fleet.updates.set(id, update);
   for (const target of request.targets) acceptOn(twine, update, target);
@@ -62,6 +65,7 @@ export function progressOf(twine: Twine, unit: UnitUpdate): UnitProgress {
   const job = twine.fleet.jobs.get(unit.job);
   const counts = { targeted: unit.slots.length, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 };
   if (job) for (const slot of unit.slots) tally(twine, job, unit, slot, counts);
+  else counts.gone = unit.slots.length;
   const reason = unit.reason ?? undefined;
   return { id: unit.job, state: stateOf(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
 }
@@ -94,7 +98,11 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
   const { id, urgency, wholeUnit } = update;
   const undone = updatedBy ? withReverts(fleet, updatedBy) : null;
   const exclude = withReverts(fleet, update.exclude);
-  twine.notify({ kind: 'update-accepted', job: job.name, update: id, urgency, wholeUnit, updatedBy: undone, exclude });
+  const isPart = updatedBy !== undefined && !('all' in (target.amount ?? { all: true }));
+  twine.notify({
+    ...{ kind: 'update-accepted', job: job.name, update: id, urgency, wholeUnit },
+    ...{ updatedBy: undone, isPart, exclude },
+  });
 }
 
 /** A task that another update began to change becomes one of this. */

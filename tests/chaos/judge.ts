@@ -14,13 +14,17 @@ const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Everything that holds at the end of any story: no checker complained, deploys ended in words, and the fleet is as they say. */
-export async function judge(world: VirtualWorld, { pipeline, source }: Scenario): Promise<void> {
+export async function judge(world: VirtualWorld, { pipeline, source, happenings }: Scenario): Promise<void> {
   const releases = await releasesOf(world, pipeline);
   const deploys = await deploysOf(world, pipeline);
+  const isTerminated = happenings.some((it) => it.kind === 'temporal' && it.how === 'terminate');
   for (const deploy of deploys) {
+    // What somebody terminated says nothing any more.
+    if (isTerminated && deploy.outcome === null) continue;
     expect(OUTCOMES).toContain(deploy.outcome);
     expect(CLASSIFIED[deploy.outcome ?? '']).toContain(deploy.classification);
     expectAccounts(deploy);
+    expectAnswered(deploy);
     judgeSteps(world.slow.runs, deploy);
   }
   const jobs = await world.jobs();
@@ -35,12 +39,26 @@ function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {
   expect(accounted).toBe(Date.parse(endedAt ?? '') - Date.parse(startedAt));
 }
 
+/** A push type that knows nothing of a unit was not asked to update it, unless it refused: no fault makes ours forget one. */
+function expectAnswered({ timeline }: DeployStatus): void {
+  const texts = timeline.map(({ text }) => text);
+  if (texts.some((text) => text.includes(' refused: '))) return;
+  expect(texts.filter((text) => text.includes('says nothing of what'))).toEqual([]);
+}
+
 /** The fleet is as the last deploy of a job says; one that was stopped, or left the job out, says nothing. */
 function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
-  const last = deploys.filter((deploy) => touches(deploy, job)).at(-1);
+  const touching = deploys.filter((deploy) => touches(deploy, job));
+  const last = touching.at(-1);
   if (last === undefined || last.skipped?.includes(job.name)) return;
   if (last.outcome === 'succeeded') expectDeployed(last, job);
-  if (last.outcome === 'reverted') expectGone(last, job);
+  if (last.outcome === 'reverted') expectGone(last, job, leftBehind(touching.slice(0, -1)));
+}
+
+/** Versions that deploys left on a job and that none has settled since: one that is reverted takes back its own tasks alone. */
+function leftBehind(deploys: readonly Deploy[]): string[] {
+  const settled = deploys.findLastIndex(({ outcome }) => outcome === 'succeeded' || outcome === 'reverted');
+  return deploys.slice(settled + 1).map(({ version }) => version);
 }
 
 function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): boolean {
@@ -60,9 +78,10 @@ function expectDeployed({ version, phases }: DeployStatus, job: JobView): void {
 }
 
 /** Also of a unit that it updated and that its revert says nothing of. */
-function expectGone({ version, revert }: DeployStatus, job: JobView): void {
+function expectGone({ version, revert }: DeployStatus, job: JobView, left: readonly string[]): void {
   const back = revert?.units.find(({ id }) => id === job.name)?.toVersion;
-  if (back !== undefined) expect([job.name, job.jobVersion]).toEqual([job.name, back]);
+  const isBack = back === undefined || [back, ...left].includes(job.jobVersion);
+  expect({ job: job.name, back, runs: job.jobVersion, left, isBack }).toMatchObject({ isBack: true });
   if (back !== version) expect([job.jobVersion, ...Object.keys(job.versions)]).not.toContain(version);
 }
 

@@ -3,7 +3,7 @@ import { workflowIds } from '../../domain/ids';
 import type { PipelineState } from '../../domain/pipeline/state';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { CALM } from '../workflows/flows';
-import { HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
+import { executable, HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
 import { HORIZON_MS } from './dice';
 import type { Happening, Scenario } from './scenario';
 
@@ -68,7 +68,7 @@ class Story {
     const { seed, jobs, source } = this.scenario;
     await this.world.control('POST', '/control/reset', { seed });
     for (const { name, region, tasks, more } of jobs) await this.world.job(name, region, tasks, more);
-    await this.world.apply(source, CALM);
+    await this.world.apply(source, { ...CALM, reconcileIntervalMs: HOUR });
     this.startMs = await this.world.now();
   }
 
@@ -80,20 +80,26 @@ class Story {
     this.log(`${minutes(atMs)} ${JSON.stringify(what)}: ${answer}`);
   }
 
-  /** The repairs, and the end of every freeze and hold. */
+  /** The repairs, and the end of every freeze and hold that there is. */
   async tidyUp(): Promise<void> {
     await this.liftBefore(HORIZON_MS);
     await this.sleepUntil(HORIZON_MS);
     await this.liftBefore(Infinity);
-    for (const verb of ['unfreeze', 'unhold'] as const)
-      this.log(`tidy up: ${verb}: ${await this.ofPipeline(verb).catch(refused)}`);
+    await this.lift('unfreeze');
+    await this.lift('unhold');
+  }
+
+  private async lift(verb: 'unfreeze' | 'unhold'): Promise<void> {
+    this.log(`tidy up: ${verb}: ${await this.ofPipeline(verb).catch(refused)}`);
   }
 
   /** A person looks every few minutes, and helps what has stood still since the last look. */
   async tend(): Promise<void> {
     const { world, scenario } = this;
     const isOver = async (): Promise<boolean> => {
-      const { active } = await world.pipelineStatus(scenario.pipeline);
+      const { active, held } = await world.pipelineStatus(scenario.pipeline);
+      // A revert that ends after the horizon holds the pipeline, and others wait for a person.
+      if (active.length > 0 && held !== null) await this.lift('unhold');
       for (const release of active) await this.help(release);
       return active.length === 0;
     };
@@ -108,9 +114,8 @@ class Story {
     this.looks.set(release, look);
     if (look % 3 !== 0) return;
     const verb = look <= 6 ? 'resume' : 'cancel';
-    const input = { actor: 'user:alice', reason: 'tidying up' };
     const id = workflowIds.deploy(this.scenario.pipeline, release, 'deploy', 1);
-    const answer = await this.world.command(id, verb, input).then(({ effect }) => effect, refused);
+    const answer = await this.world.command(id, verb, BY).then(({ effect }) => effect, refused);
     this.log(`tidy up: ${verb} ${release}, ${stands.by}: ${stands.reason}: ${answer}`);
     if (look > 6) await this.world.describeVersion('kv:1', {});
   }
@@ -119,7 +124,14 @@ class Story {
     const { world, scenario } = this;
     switch (happening.kind) {
       case 'release':
-        return this.begun(await world.release(scenario.pipeline, happening.version));
+        return this.released(happening);
+      case 'roll-back': {
+        const { active } = await world.pipelineStatus(scenario.pipeline);
+        const of = Math.min(this.releases, ...active.map((number) => number - 1));
+        return this.begun(await world.rollBack(scenario.pipeline, of, { ...BY, notBad: happening.notBad }));
+      }
+      case 'temporal':
+        return this.stopped(happening);
       case 'push': {
         const { version, skipBake = false } = happening;
         return this.begun(await world.push(scenario.pipeline, version, { skipBake }));
@@ -143,6 +155,28 @@ class Story {
   private async ofPipeline(verb: Extract<Happening, { kind: 'command' }>['verb']): Promise<string> {
     const { effect } = await this.world.command(workflowIds.pipeline(this.scenario.pipeline), verb);
     return effect;
+  }
+
+  private async released({ version, fatBytes }: Extract<Happening, { kind: 'release' }>): Promise<string> {
+    const { pipeline } = this.scenario;
+    if (fatBytes === undefined) return this.begun(await this.world.release(pipeline, version));
+    const metadata = { notes: 'x'.repeat(fatBytes) };
+    return this.begun(await this.world.start(pipeline, { artifacts: [{ ...executable(version), metadata }] }));
+  }
+
+  /** Past all that Conveyor has to say about it. */
+  private async stopped({ how, of }: Extract<Happening, { kind: 'temporal' }>): Promise<string> {
+    const { pipeline, jobs } = this.scenario;
+    const { service } = jobs[0]?.more as { service: string };
+    const ids = {
+      pipeline: workflowIds.pipeline(pipeline),
+      release: workflowIds.release(pipeline, this.releases),
+      deploy: workflowIds.deploy(pipeline, this.releases, 'deploy', 1),
+      lock: workflowIds.serviceLock('twine', service),
+    };
+    const handle = this.world.client.workflow.getHandle(ids[of]);
+    await (how === 'cancel' ? handle.cancel() : handle.terminate('chaos'));
+    return ids[of];
   }
 
   private begun({ number }: { readonly number: number }): string {
@@ -178,6 +212,8 @@ class Story {
     if (restMs > 0) await this.world.sleep(restMs);
   }
 }
+
+const BY = { actor: 'user:alice', reason: 'tidying up' };
 
 const minutes = (ms: number): string => `${(ms / MINUTE).toFixed(1)} min`;
 

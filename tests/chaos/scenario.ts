@@ -7,21 +7,31 @@ import { troubleOf } from './trouble';
 import { TWISTS } from './twists';
 
 /** What happens at a time after the beginning, in ms. */
-export type Happening = { readonly atMs: number } & (
-  | { readonly kind: 'release'; readonly version: string }
-  | { readonly kind: 'push'; readonly version: string; readonly skipBake?: boolean }
-  /** To the newest release, its deploy or the pipeline; sent twice under one update id, as after a lost answer. */
-  | {
-      readonly kind: 'command';
-      readonly to: 'deploy' | 'release' | 'pipeline';
-      readonly verb: Verb;
-      readonly input: CommandInput;
-      readonly twice: boolean;
-    }
-  | { readonly kind: 'fault'; readonly fault: object; readonly forMs?: number }
-  | { readonly kind: 'resize'; readonly job: string; readonly tasks: number }
-  | { readonly kind: 'version'; readonly version: string; readonly behaviour: object }
-);
+export type Happening = { readonly atMs: number } &
+  /** With so many bytes of metadata. */
+  (
+    | { readonly kind: 'release'; readonly version: string; readonly fatBytes?: number }
+    /** Of the newest release that has ended. */
+    | { readonly kind: 'roll-back'; readonly notBad: boolean }
+    /** By Temporal's own means, of the newest release, its deploy, the lock of the service or the pipeline. */
+    | {
+        readonly kind: 'temporal';
+        readonly how: 'cancel' | 'terminate';
+        readonly of: 'pipeline' | 'release' | 'deploy' | 'lock';
+      }
+    | { readonly kind: 'push'; readonly version: string; readonly skipBake?: boolean }
+    /** To the newest release, its deploy or the pipeline; sent twice under one update id, as after a lost answer. */
+    | {
+        readonly kind: 'command';
+        readonly to: 'deploy' | 'release' | 'pipeline';
+        readonly verb: Verb;
+        readonly input: CommandInput;
+        readonly twice: boolean;
+      }
+    | { readonly kind: 'fault'; readonly fault: object; readonly forMs?: number }
+    | { readonly kind: 'resize'; readonly job: string; readonly tasks: number }
+    | { readonly kind: 'version'; readonly version: string; readonly behaviour: object }
+  );
 
 export interface Job {
   readonly name: string;
@@ -39,6 +49,9 @@ export interface Scenario {
   /** In the order of time. */
   readonly happenings: readonly Happening[];
 }
+
+/** What gives some stories a twist, each with dice of its own, so that a new one does not shift the others. */
+export type Twist = (dice: Dice, story: Scenario) => Scenario;
 
 export function scenarioOf(seed: number): Scenario {
   const dice = new Dice(seed);

@@ -1,15 +1,14 @@
 import { HOUR, MINUTE } from '../workflows/world';
 import { HORIZON_MS, type Dice } from './dice';
-import type { DeployWith, Happening, Scenario } from './scenario';
-
-/** What gives some stories a twist, each with dice of its own, so that a new one does not shift the others. */
-type Twist = (dice: Dice, story: Scenario) => Scenario;
+import type { DeployWith, Happening, Scenario, Twist } from './scenario';
+import { happening, WORLD_TWISTS } from './worldTwists';
 
 export const TWISTS: Readonly<Record<string, Twist>> = {
   steps: withSteps,
   disaster: withDisaster,
   approvals: withApprovals,
   groups: withGroups,
+  ...WORLD_TWISTS,
 };
 
 type Step = NonNullable<NonNullable<DeployWith['completion']>['pre']>[number];
@@ -92,8 +91,3 @@ function withDeploy(story: Scenario, change: (deploy: DeployWith) => Partial<Dep
     source: { ...story.source, actions: { deploy: { ...deploy, with: { ...deploy.with, ...change(deploy.with) } } } },
   };
 }
-
-const happening = (story: Scenario, more: readonly Happening[]): Scenario => ({
-  ...story,
-  happenings: [...story.happenings, ...more].sort((a, b) => a.atMs - b.atMs),
-});

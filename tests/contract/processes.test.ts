@@ -27,7 +27,7 @@ describePushType('processes', async () => {
     ...{ fetch: viaApp(processesPushType(fleet, nobodyAsks)), url: 'http://processes' },
     config: { units: ['kv-x', 'kv-y'] },
     units: ['kv-x', 'kv-y'],
-    ...{ size: SIZE, version: 'kv:1', deadVersion: 'dead:1' },
+    ...{ size: SIZE, version: 'kv:1', deadVersion: 'dead:1', inPages: false },
     tick: async () => void (await Promise.all(fleet.unitNames.map((unit) => fleet.step(unit)))),
     settle: () => settle(fleet),
     grow: (unit) => Promise.resolve(fleet.resize(unit, fleet.state.units[unit]!.slots.length + 1)),

@@ -13,6 +13,7 @@ describePushType('twine', async (): Promise<PushTypeSubject> => {
     units: ['kvstore-x', 'kvstore-y'],
     size: 10,
     version: 'kv:1',
+    inPages: true,
     deadVersion: 'dead:1',
     tick: () => fleet.pass(15_000),
     settle: () => fleet.pass(600_000),

@@ -18,6 +18,8 @@ export interface PushTypeSubject {
   readonly tick: () => void | Promise<void>;
   /** Lets time pass until nothing is left to do. */
   readonly settle: () => void | Promise<void>;
+  /** It gives its units in pages: then it takes an update in several requests, and what holds for all targets once. */
+  readonly inPages: boolean;
   /** Adds a task to a unit. */
   readonly grow: (unit: string) => Promise<void>;
 }
@@ -55,6 +57,8 @@ export function describePushType(name: string, makeSubject: () => Promise<PushTy
     describeUpdating(world());
     describeCommands(world());
     describeReverting(world());
+    describePages(world());
+    describeLockstep(world());
   });
 }
 
@@ -303,6 +307,23 @@ function describeCommands({ subject, push, progress, outdated, ask }: World): vo
     expect(await push(OTHER)).toEqual({ accepted: [subject().units[0]] });
   });
 
+  test('an update that was cancelled or has ended goes on being reported: what was in flight counts once it is live', async () => {
+    await push(UPDATE, everything());
+    await subject().tick();
+    await ask('cancelUpdates', { updateId: UPDATE }, 'cancel');
+    await subject().settle();
+    const { targeted = 0, live } = (await progress(UPDATE)) ?? {};
+    expect(live).toBe(targeted - ((await outdated(subject().units[0], 'new:1')) ?? 0));
+    const second = `${UPDATE}-again`;
+    await push(second, everything());
+    await subject().settle();
+    const ended = await progress(second);
+    for (const method of ['pauseUpdates', 'resumeUpdates'] as const)
+      expect(await ask(method, { updateId: second }, method)).toEqual({});
+    expect(await progress(second)).toEqual(ended);
+    expect(ended).toMatchObject({ state: 'done', live: ended?.targeted });
+  });
+
   test('commands may be repeated and may concern an update that never arrived', async () => {
     for (const method of ['pauseUpdates', 'resumeUpdates', 'cancelUpdates'] as const) {
       expect(await ask(method, { updateId: UPDATE }, method)).toEqual({});
@@ -389,5 +410,132 @@ function describeReverting({ subject, push, progress, outdated, ask }: World): v
     await subject().settle();
     expect((await progress(again))?.state).toBe('done');
     expect(await outdated(subject().units[0], subject().version)).toBe(0);
+  });
+}
+
+function describePages({ subject, ask, push, progress, outdated }: World): void {
+  const [first, second] = [() => subject().units[0], () => subject().units[1]];
+  /** Without pages Conveyor asks for none of what follows, and gets all at once. */
+  const inPages = (title: string, story: () => Promise<void>): void =>
+    test(title, async () => {
+      const { units, next } = await ask('fetchDeployUnits', { limit: 1 });
+      expect(next === undefined).toBe(!subject().inPages);
+      if (subject().inPages) await story();
+      else expect(units.map(({ id }) => id)).toEqual([...subject().units]);
+    });
+
+  inPages('its units come page by page, each once, and the last page says so', async () => {
+    const page = await ask('fetchDeployUnits', { limit: 1 });
+    expect(page.units).toHaveLength(1);
+    const rest = await ask('fetchDeployUnits', { limit: 1, cursor: page.next ?? '' });
+    expect([...page.units, ...rest.units].map(({ id }) => id).sort()).toEqual([...subject().units].sort());
+    expect(rest.next).toBeNull();
+  });
+
+  inPages('one update comes in several requests, and each unit begins once', async () => {
+    const to = (unit: string) => [target(unit, 'new:1', { amount: { count: 2 } })];
+    await push(UPDATE, { targets: to(first()) }, 'first');
+    expect((await push(UPDATE, { targets: to(second()) }, 'second')).accepted).toEqual([second()]);
+    await push(UPDATE, { targets: to(first()) }, 'again');
+    await subject().settle();
+    const { units } = await ask('trackUpdates', { updateId: UPDATE });
+    expect(units.map(({ id, live }) => [id, live])).toEqual([...subject().units].map((id) => [id, 2]));
+    expect((await ask('trackUpdates', { updateId: UPDATE, units: [second()] })).units.map(({ id }) => id)).toEqual([
+      second(),
+    ]);
+  });
+
+  inPages('nothing of an update begins that comes after it was cancelled', async () => {
+    const to = (unit: string) => [target(unit, 'new:1', { amount: { all: true } })];
+    await push(UPDATE, { targets: to(first()) }, 'first');
+    await ask('cancelUpdates', { updateId: UPDATE }, 'cancel');
+    await expect(push(UPDATE, { targets: to(second()) }, 'second')).rejects.toMatchObject({
+      code: 'extension-rejected',
+    });
+    await subject().settle();
+    expect(await outdated(second(), 'new:1')).toBe(subject().size);
+  });
+
+  inPages('what holds for all targets is said once', async () => {
+    const common = { version: 'new:1', artifacts: [], amount: { count: 2 } };
+    await push(UPDATE, { targets: [...subject().units].map((unit) => ({ unit })), common });
+    await subject().settle();
+    expect(await progress(UPDATE)).toMatchObject({ state: 'done', live: 2 });
+    expect((await ask('needsPush', { targets: [{ unit: first() }], common })).units[0]?.outdated).toBe(0);
+  });
+
+  test('a revert that names a unit that is not there is refused, and begins nothing', async () => {
+    await push(UPDATE);
+    await subject().settle();
+    const back = (unit: string) => target(unit, subject().version, { updatedBy: [UPDATE] });
+    const request = { urgency: 'revert' as const, targets: [back(first()), back('no-such-unit')] };
+    await expect(push(REVERT, request)).rejects.toMatchObject({ code: 'extension-rejected' });
+    await subject().settle();
+    expect(await outdated(first(), 'new:1')).toBe(subject().size - 2);
+    await push(`${REVERT}.part`, { urgency: 'revert', targets: [back(first())] });
+    await subject().settle();
+    expect(await outdated(first(), subject().version)).toBe(0);
+  });
+}
+
+/** What a push type that shifts traffic owes besides; one that does not has nothing to do here. */
+function describeLockstep({ subject, ask, push, progress, outdated }: World): void {
+  const shift = (percent: number, units: readonly string[] = subject().units, key = `traffic ${percent}`) =>
+    ask('shiftTraffic', { units: [...units], percent, toVersion: 'new:1' }, key).then(
+      () => true,
+      (error: { code?: string }) => {
+        if (error.code === 'extension-lacks-method') return false;
+        throw error;
+      },
+    );
+
+  test('traffic is shifted to a version before any task runs it, and to what is asked for again nothing happens', async () => {
+    if (!(await shift(0, [], 'asked'))) return;
+    for (const [nth, percent] of [0, 0].entries())
+      expect(await shift(percent, subject().units, `traffic ${nth}`)).toBe(true);
+    await expect(shift(5, ['no-such-unit'])).rejects.toMatchObject({ code: 'extension-rejected', retryable: false });
+    await subject().settle();
+    expect(await outdated(subject().units[0], 'new:1')).toBe(subject().size);
+  });
+
+  test('whoever shifts traffic says how many tasks of a unit may be unavailable, or nothing', async () => {
+    const all = target(subject().units[0], 'new:1', { amount: { all: true } });
+    const { budget } = (await ask('needsPush', { targets: [all] })).units[0] ?? {};
+    expect(budget ?? 1).toBeGreaterThan(0);
+    expect(budget ?? 1).toBeLessThanOrEqual(subject().size);
+  });
+
+  test('a revert with an amount takes no more tasks than that, and one without takes the rest', async () => {
+    if (!(await shift(0, [], 'asked'))) return;
+    const [unit] = subject().units;
+    await push(UPDATE, { targets: [target(unit, 'new:1', { amount: { count: 5 } })] });
+    await subject().settle();
+    const back = (rest: Partial<TargetInput>) => ({
+      urgency: 'revert' as const,
+      targets: [target(unit, subject().version, { updatedBy: [UPDATE], ...rest })],
+    });
+    await push(REVERT, back({ amount: { count: 2 } }));
+    await subject().settle();
+    expect(await progress(REVERT)).toMatchObject({ state: 'done', targeted: 2, live: 2 });
+    expect(await outdated(unit, subject().version)).toBe(3);
+    const again = 'deploy/kvstore/12/deploy/1/revert/2';
+    await push(again, back({}));
+    await subject().settle();
+    expect(await progress(again)).toMatchObject({ state: 'done', targeted: 3 });
+    expect(await outdated(unit, subject().version)).toBe(0);
+  });
+
+  test('a revert with an amount begins with the tasks that are down', async () => {
+    if (!(await shift(0, [], 'asked'))) return;
+    const [unit] = subject().units;
+    await push(UPDATE, { targets: [target(unit, subject().deadVersion, { amount: { count: 1 } })] });
+    await subject().settle();
+    await push(NEXT, { targets: [target(unit, 'new:1', { amount: { count: 3 } })] });
+    await subject().settle();
+    const amount = { count: 1 };
+    const targets = [target(unit, subject().version, { updatedBy: [UPDATE, NEXT], amount })];
+    await push(REVERT, { urgency: 'revert', targets });
+    await subject().settle();
+    expect(await outdated(unit, subject().deadVersion)).toBe(subject().size);
   });
 }

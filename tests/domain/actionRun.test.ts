@@ -6,6 +6,7 @@ import { wallClock } from '../../activities/clock';
 import { viaApp } from '../../sdk/client';
 import { parseRegistry } from '../../sdk/registry';
 import { ExtensionError, serveActionService } from '../../sdk/server';
+import { inlineSnapshots } from './inlineSnapshots';
 
 const RUN: ActionRun = {
   service: 'slow',
@@ -21,10 +22,18 @@ const RUN: ActionRun = {
   heartbeatTimeoutMs: 1_000,
 };
 
+/** So slowly that a look is under way when it is cancelled. */
+const slowly = () => wait(200, { state: 'running' as const });
+
 const runAction = (service: Parameters<typeof serveActionService>[1]) => {
   const app = serveActionService('slow', service);
   const registry = parseRegistry({ extensions: [{ name: 'slow', kind: 'action-service', url: 'http://slow' }] }, {});
-  const activities = createActionActivities({ registry, clock: wallClock, fetch: viaApp(app) });
+  const activities = createActionActivities({
+    registry,
+    clock: wallClock,
+    fetch: viaApp(app),
+    snapshots: inlineSnapshots,
+  });
   const environment = new MockActivityEnvironment();
   return { environment, ended: environment.run(() => activities.runAction(RUN)).catch((error: unknown) => error) };
 };
@@ -52,7 +61,7 @@ test('an action that is cancelled while its service is still starting it does no
 test('an action whose service does not say that it stopped it ends cancelled all the same, and says so', async () => {
   const { environment, ended } = runAction({
     startRun: ({ runId }) => ({ runId }),
-    getRunProgress: () => ({ state: 'running' }),
+    getRunProgress: slowly,
     cancelRun: () => {
       throw new ExtensionError('busy', 'not now', { retryable: true });
     },
@@ -66,7 +75,7 @@ test('a worker that shuts down does not stop the runs that it follows', async ()
   const cancelRun = jest.fn(() => ({}));
   const { environment, ended } = runAction({
     startRun: ({ runId }) => ({ runId }),
-    getRunProgress: () => ({ state: 'running' }),
+    getRunProgress: slowly,
     cancelRun,
   });
   await wait(20);

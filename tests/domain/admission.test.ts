@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { admit, withdrawn, type Admission } from '../../domain/pipeline/admission';
 import { settled } from '../../domain/pipeline/books';
-import { condemned, heldBy, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
+import { condemned } from '../../domain/pipeline/knownBad';
+import { heldBy, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { artifact, NOW, pipelineOf, resultOf, running } from './pipelineWorld';
 
 type Supersede = 'waiting' | 'never';

@@ -25,6 +25,9 @@ const held = (state: PipelineState) => takePipeline(state, 'hold', { actor: 'use
 const over = (state: PipelineState, release: number, action: string) => withdrawn(state, { release, action });
 const two = ['east', 'west'];
 
+/** What a deploy of kv:1 that was stopped leaves to the next. */
+const LEFT = { left: ['kv:1'], before: { units: [] } };
+
 describe('pipeline-spec.md "Concurrency"', () => {
   test.each<[string, PipelineState, string[]]>([
     [
@@ -52,6 +55,14 @@ describe('pipeline-spec.md "Concurrency"', () => {
         'perf-test',
       ),
       ['2 load-test granted'],
+    ],
+    [
+      'nor does who holds one wait for who waits for it, when it asks again',
+      withAsked(
+        admittedOf(admittedOf(pipelineWith(2), deployOf(2, { mutex: ['prod'] })), exclusive(1, ['prod'])),
+        deployOf(2, { mutex: ['prod'] }),
+      ),
+      ['2 deploy granted'],
     ],
     [
       '… and not before',
@@ -242,6 +253,8 @@ describe('who has to make way', () => {
   const deploying = (more = {}) => admittedOf(pipelineWith(2, more), deployOf(1));
   const pushed = (state: PipelineState) =>
     withAsked(begunBy(state, emergency), deployOf(state.nextNumber, { emergency: true }));
+  const rolledBack = (state: PipelineState) =>
+    withAsked(begunBy(state, rollback), deployOf(state.nextNumber, { rollback: true }));
 
   test.each<[string, PipelineState, string[]]>([
     ['with supersede: waiting nobody who deploys', withAsked(deploying(), deployOf(2)), []],
@@ -273,7 +286,12 @@ describe('who has to make way', () => {
       pushed(admittedOf(begunBy(pipelineWith(1), emergency), deployOf(2, { emergency: true }))),
       [],
     ],
-    ['for a rollback nobody', withAsked(begunBy(deploying(), rollback), deployOf(3, { rollback: true })), []],
+    ['for a rollback whoever deploys', rolledBack(deploying()), ['1 preempted by 3']],
+    [
+      'for a rollback no emergency',
+      rolledBack(admittedOf(begunBy(pipelineWith(1), emergency), deployOf(2, { emergency: true }))),
+      [],
+    ],
     ['nobody twice', admit(pushed(deploying()), NOW).state, []],
     [
       'for an emergency also one that was told to stop after its phase by a newer one',
@@ -281,6 +299,9 @@ describe('who has to make way', () => {
       ['1 preempted by 3'],
     ],
   ])('%s', (_, state, expected) => expect(overtaken(state)).toEqual(expected));
+
+  test('a rollback preempts whoever deploys, although the pipeline is frozen', () =>
+    expect(overtaken(frozen(rolledBack(deploying())))).toEqual(['1 preempted by 3']));
 
   test('whoever waits for one that makes way is told so at once', () =>
     expect(waitingOf(withAsked(deploying(running), deployOf(2)))).toEqual([
@@ -294,9 +315,9 @@ describe('who has to make way', () => {
 
   test('an emergency inherits what the deploy that made way went from, until one has come through', () => {
     const waiting = admit(pushed(deploying()), NOW).state;
-    const left = withdrawn(waiting, { release: 1, action: 'deploy', revertTo: { 'kvstore-x': 'kv:0' } });
+    const left = withdrawn(waiting, { release: 1, action: 'deploy', leaves: LEFT });
     const [answer] = admit(left, NOW).told;
-    expect(answer?.admission).toMatchObject({ kind: 'granted', revertTo: { 'kvstore-x': 'kv:0' } });
+    expect(answer?.admission).toMatchObject({ kind: 'granted', inherited: LEFT });
     const begun = admit(left, NOW).state;
     expect(settled(begun, resultOf(3, [deployed('deploy', 'cancelled')]), NOW).inherited).not.toEqual({});
     expect(settled(begun, resultOf(3, [deployed('deploy', 'succeeded')]), NOW).inherited).toEqual({});
@@ -304,7 +325,7 @@ describe('who has to make way', () => {
   });
 
   test('nothing is inherited any more by whoever waits for a deploy that has come through, or brought all back', () => {
-    const mixed = withdrawn(pipelineWith(3), { release: 1, action: 'deploy', revertTo: { 'kvstore-x': 'kv:0' } });
+    const mixed = withdrawn(pipelineWith(3), { release: 1, action: 'deploy', leaves: LEFT });
     const waiting = withAsked(admittedOf(mixed, deployOf(2)), deployOf(3));
     const inheritedAfter = (...outcome: Parameters<typeof deployed>) => {
       const left = withdrawn(waiting, { release: 2, action: 'deploy', ...leftBehind(deployed(...outcome).result) });
@@ -313,12 +334,12 @@ describe('who has to make way', () => {
     const fresh = [{ kind: 'granted', lastGood: null }];
     expect(inheritedAfter('deploy', 'succeeded')).toEqual(fresh);
     expect(inheritedAfter('deploy', { revertedBy: 'health' })).toEqual(fresh);
-    expect(inheritedAfter('deploy', 'cancelled')).toEqual([{ ...fresh[0], revertTo: { 'kvstore-x': 'kv:0' } }]);
+    expect(inheritedAfter('deploy', 'cancelled')).toEqual([{ ...fresh[0], inherited: LEFT }]);
     expect(leftBehind(undefined)).toEqual({});
   });
 
   test('what one deploy left to inherit is nothing to another action', () => {
-    const state = withdrawn(pipelineWith(1, {}, two), { release: 1, action: 'east', revertTo: { a: 'kv:0' } });
+    const state = withdrawn(pipelineWith(1, {}, two), { release: 1, action: 'east', leaves: LEFT });
     const [answer] = admit(withAsked(state, deployOf(1, { action: 'west' })), NOW).told;
     expect(answer?.admission).toEqual({ kind: 'granted', lastGood: null });
   });

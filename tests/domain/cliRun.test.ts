@@ -146,6 +146,19 @@ describe('watching', () => {
     expect(ran.err).toMatch(/no contact: .*refused\); trying again\nin contact again\n/);
   });
 
+  test.each([[], ['-o', 'json']])('survives one that is away already at the first look, with %j', async (...format) => {
+    let asked = 0;
+    const status = (): Promise<ReturnType<typeof deploy>> =>
+      (asked += 1) < 3 ? Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) : Promise.resolve(succeeded);
+    const ran = await run(['watch', 'kvstore/13/deploy', ...format], { client: { status } });
+    expect([ran.code, asked]).toEqual([0, 3]);
+    expect(ran.err).toMatch(/^no contact: kvstore\/13 exists, .*; trying again\nin contact again\n/);
+    const late = { client: { status: () => Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) } };
+    expect(await run(['watch', 'kvstore/13/deploy', '--timeout', '5s', ...format], late)).toMatchObject({ code: 5 });
+    const drawn = await run(['watch', 'kvstore/13/deploy', '--timeout', '5s'], { ...late, isTTY: true });
+    expect(drawn.out).toContain('⚠ no contact: kvstore/13 exists');
+  });
+
   test('with -o json stdout holds the last status and nothing else', async () => {
     const ran = await run(['watch', 'kvstore/13/deploy', '-o', 'json'], { client: seen(deploy(), revertedDeploy()) });
     expect(JSON.parse(ran.out)).toEqual(JSON.parse(JSON.stringify(revertedDeploy())));

@@ -1,4 +1,3 @@
-import { conveyorError } from '../../domain/errors';
 import { appOf, FakePipelines } from './serverWorld';
 
 const listing = (listPipelines: () => Promise<never>) => ({ client: { ...new FakePipelines().client, listPipelines } });
@@ -18,14 +17,23 @@ describe('the health of the front end', () => {
     expect(await response.json()).toMatchObject({ status: 'ok' });
   });
 
-  test('/readyz is 503 with the reason when Temporal does not', async () => {
-    const down = conveyorError('temporal-unreachable', { address: 'x:1', detail: 'refused' });
-    const response = await appOf(
-      undefined,
-      listing(() => Promise.reject(down)),
-    ).request('/readyz');
+  test.each(['temporal', 'worker'] as const)('/readyz is 503 with the reason when %s does not answer', async (name) => {
+    const readiness = () => Promise.resolve([{ name, ok: false, detail: 'nobody polls' }]);
+    const app = appOf(undefined, { client: { ...new FakePipelines().client, readiness } });
+    const response = await app.request('/readyz');
     expect(response.status).toBe(503);
-    expect(JSON.stringify(await response.json())).toContain('no Temporal server answers at x:1 (refused)');
+    expect(await response.json()).toEqual({
+      status: 'unavailable',
+      checks: [{ name, status: 'unavailable', detail: 'nobody polls' }],
+    });
+  });
+
+  test('/readyz asks no pipeline, so that one which is silent takes nobody away', async () => {
+    const app = appOf(
+      undefined,
+      listing(() => Promise.reject(new Error('asked'))),
+    );
+    expect((await app.request('/readyz')).status).toBe(200);
   });
 
   test('/readyz is 503 once the server drains, so that nothing new is sent to it', async () => {

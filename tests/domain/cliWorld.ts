@@ -58,6 +58,7 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
       connections.push(options);
       return Promise.resolve({ close: () => Promise.resolve(), ...world.client } as ConveyorClient);
     },
+    become: ({ path }) => Promise.reject(new Error(`nothing is started in tests: ${path}`)),
   });
   return { code, ...written, connections };
 }

@@ -16,9 +16,10 @@ const SPEC = deployWith.parse({
   healthChecks: [{ name: 'errors', metric: 'm', threshold: { above: 1 } }],
 });
 const UNITS = [{ id: 'x', labels: {}, size: 3, version: 'kv:1', mixed: false, available: true }];
+const FLEET = { units: 1, tasks: 3, snapshot: { units: UNITS }, withoutPast: [], shares: [1, 1], inPages: false };
 
 const fresh = newDeploy(NOW);
-const planned = withPlan(fresh, planDeploy(SPEC, UNITS, [], 'kv:2'), UNITS, 'kvstore');
+const planned = withPlan(fresh, planDeploy(SPEC, UNITS, [], 'kv:2'), FLEET);
 const controlled = (record: DeployRecord, control: Control): DeployRecord => ({ ...record, control });
 const commanded = (record: DeployRecord, verb: DeployVerb): DeployRecord =>
   controlled(record, take(record.control, verb, ALICE, NOW));

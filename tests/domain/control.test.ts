@@ -54,6 +54,11 @@ const SITUATIONS = {
   'to be reverted': situation({ revert: REVERT }),
   reverting: situation({ revert: REVERT }, { reverting: true }),
   'paused in its revert': situation({ revert: REVERT, paused: pause() }, { reverting: true }),
+  'out of time': situation({ paused: pause('timeout') }),
+  'out of time at the end': situation(
+    { paused: pause('timeout') },
+    { phase: { kind: 'completion', name: 'completion' }, completing: true },
+  ),
   stuck: situation({ revert: REVERT, paused: pause('timeout') }, { reverting: true, revertStuck: true }),
   frozen: situation({ frozen: ASKED, paused: pause('freeze') }, { phase: null }),
   superseded: situation({ overtaken: { by: 3, why: 'superseded' } }),
@@ -73,6 +78,8 @@ const TAKEN: Record<keyof typeof SITUATIONS, DeployVerb[]> = {
   'to be reverted': ['pause', 'revert'],
   reverting: ['pause', 'revert'],
   'paused in its revert': ['resume', 'revert'],
+  'out of time': ['pause', 'resume', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
+  'out of time at the end': ['pause', 'resume', 'cancel', 'revert', 'skip-bake', 'skip-health-check'],
   stuck: ['pause', 'resume', 'cancel', 'revert'],
   frozen: ['pause', 'cancel', 'revert', 'skip-health-check'],
   superseded: ['pause', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
@@ -102,6 +109,34 @@ describe('the verbs that a deploy takes', () => {
     ['preempted', 'cancel', 'release 3 has preempted it already'],
     ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
   ])('while %s, %s is refused and says why', (name, verb, why) => check(name, verb, why));
+
+  test.each(['running', 'paused', 'paused by health', 'out of time', 'stuck'] as const)(
+    'while %s, no tasks can be accepted as missing',
+    (name) => expect(whyNot(SITUATIONS[name], 'resume', { acceptMissing: true })).toBeDefined(),
+  );
+
+  test('only of a completion phase that its update timeout has paused a person may accept that tasks are missing', () => {
+    const input = { acceptMissing: true, actor: 'user:bob' };
+    const at = SITUATIONS['out of time at the end'];
+    expect(whyNot(at, 'resume', input)).toBeUndefined();
+    expect(effectOf('resume', at, input)).toBe(
+      'it goes on without the tasks that are missing after one fresh healthy verdict',
+    );
+    const control = take(at.control, 'resume', input, NOW);
+    expect(control.accepted).toMatchObject({ actor: 'user:bob' });
+    expect(take(control, 'pause', {}, NOW).accepted).toBeNull();
+    expect(take(control, 'resume', {}, NOW).accepted).toBeNull();
+    expect(phaseOver(control).accepted).toBeNull();
+  });
+
+  test.each(['timeout', 'unit'] as const)('skipping a phase that is paused by %s resumes it too', (by) => {
+    const { resuming } = take({ ...NO_COMMANDS, paused: pause(by) }, 'skip-phase', { actor: 'user:bob' }, NOW);
+    expect(resuming).toMatchObject({ actor: 'user:bob' });
+  });
+
+  test.each(['operator', 'health', 'dependency'] as const)('skipping a phase does not end a pause by %s', (by) =>
+    expect(take({ ...NO_COMMANDS, paused: pause(by) }, 'skip-phase', {}, NOW).resuming).toBeNull(),
+  );
 
   test('a check that does not exist is refused with those that do', () => {
     check('running', 'skip-health-check', 'it has no check called cp (errors, cpu)', { check: 'cp' });
@@ -280,7 +315,8 @@ const SPEC = deployWith.parse({
   healthChecks: [{ name: 'errors', metric: 'm', threshold: { above: 1 } }],
 });
 const UNITS = [{ id: 'x', labels: {}, size: 3, version: 'kv:1', mixed: false, available: true }];
-const planned = (): DeployRecord => withPlan(newDeploy(NOW), planDeploy(SPEC, UNITS, [], 'kv:2'), UNITS, 'kvstore');
+const FLEET = { units: 1, tasks: 3, snapshot: { units: UNITS }, withoutPast: [], shares: [1, 1], inPages: false };
+const planned = (): DeployRecord => withPlan(newDeploy(NOW), planDeploy(SPEC, UNITS, [], 'kv:2'), FLEET);
 const commanded = (
   record: DeployRecord,
   verb: DeployVerb,

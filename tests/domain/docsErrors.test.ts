@@ -69,6 +69,11 @@ const SAMPLES: Params = {
   'webhook-closed': { webhook: 'github', variables: ['CONVEYOR_GITHUB_SECRET'] },
   'invalid-request': { detail: 'artifacts.0.version: Invalid input: expected string, received number' },
   'too-large': { limit: '1 MiB' },
+  'over-limit': { what: 'the metadata of the artifact source', size: '20 kB', limit: '2 kB' },
+  'queue-full': {
+    pipeline: 'kvstore',
+    why: '200 releases wait already, and with supersede: never none of them is dropped',
+  },
   'not-found': { what: 'GET /v1/release' },
   overloaded: { waiting: 1000 },
   'process-failed': {

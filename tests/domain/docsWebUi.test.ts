@@ -57,7 +57,7 @@ describe('the page of a pipeline in the Temporal Web UI', () => {
     labels: {},
     mutex: {},
     releases: { maxActive: 5 },
-    schedule: {},
+    ...{ schedule: {}, actions: {} },
   } as unknown as PipelineSpec;
   const empty = newPipeline(spec, {}, DEFAULT_SETTINGS);
 

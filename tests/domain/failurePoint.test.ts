@@ -1,4 +1,5 @@
 import { failurePoint } from '../../domain/deploy/failurePoint';
+import { cumulativeShares } from '../../domain/deploy/pattern';
 import { planDeploy } from '../../domain/deploy/plan';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployWith } from '../../domain/spec/deploy';
@@ -7,13 +8,15 @@ const unit = (id: string, size: number): Unit => ({
   ...{ id, size, labels: { region: id }, version: 'kv:1', mixed: false, available: true },
 });
 const snapshot = [unit('x', 50), unit('y', 150)];
+const FLEET = { units: 2, tasks: 200, snapshot: { units: snapshot }, withoutPast: [], inPages: false };
 const HALF = { scope: '*', amount: '50%' };
 
 describe('a deploy that fails has got as far as the tasks until the end of that phase, of those of all phases', () => {
   const check = (phases: object[], cursor: number, expected: number | null) => {
     const spec = deployWith.parse({ pushType: 'twine', phases });
     const plan = planDeploy(spec, snapshot, [], 'kv:2');
-    expect(failurePoint({ plan, snapshot, cursor })).toBe(expected);
+    const fleet = { ...FLEET, shares: cumulativeShares(plan, snapshot) };
+    expect(failurePoint({ fleet, cursor })).toBe(expected);
   };
 
   test.each<[string, object[], number, number | null]>([
@@ -26,5 +29,5 @@ describe('a deploy that fails has got as far as the tasks until the end of that 
     ['with one phase that leaves nothing to the completion', [{ scope: '*', amount: '100%' }], 0, null],
   ])('%s', (_what, phases, cursor, expected) => check(phases, cursor, expected));
 
-  test('before it was planned', () => expect(failurePoint({ plan: null, snapshot, cursor: -1 })).toBeNull());
+  test('before it was planned', () => expect(failurePoint({ fleet: null, cursor: -1 })).toBeNull());
 });

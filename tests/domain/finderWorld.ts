@@ -24,6 +24,7 @@ type Mood = 'gone' | 'held' | 'known-bad' | 'silent';
  */
 export class FinderWorld {
   readonly pipelines = new Map<string, PipelineSubscriptions>();
+  /** By pipeline, or by the workflow id of a release. */
   readonly moods = new Map<string, Mood>();
   /** Histories that `pipeline-output` reads. */
   readonly histories = new Map<string, HistoryRow[]>();
@@ -68,6 +69,7 @@ export class FinderWorld {
         executeUpdate: async (_: string, { args: [input] }: { args: [Parameters<FinderWorld['submit']>[1]] }) =>
           this.submit(pipeline, input),
         query: async () => {
+          if (this.moods.get(workflowId) === 'silent') throw new Error('no answer in time');
           const history = this.histories.get(pipeline);
           if (history === undefined) throw new WorkflowNotFoundError('no such workflow', workflowId, undefined);
           return { history };

@@ -133,10 +133,11 @@ describe('a follow-on', () => {
   });
 
   test('that came through leaves what a revert undoes, and what is to be inherited of other units, as they were', () => {
-    const state = { ...following(), inherited: { deploy: { 'kvstore-x': 'kv:2', 'kvstore-y': 'kv:0' } } };
+    const left = { left: ['kv:1'], before: { units: [] } };
+    const state = { ...following(), inherited: { deploy: left } };
     const done = ended(state, without('kv:2', []));
     expect(done.good['deploy']?.map(({ release }) => release)).toEqual([1, 2]);
-    expect(done.inherited).toEqual({ deploy: { 'kvstore-x': 'kv:2' } });
+    expect(done.inherited).toEqual({ deploy: { ...left, settled: ['kvstore-y'] } });
   });
 
   test('that was reverted makes its version known-bad, not what was good before', () => {

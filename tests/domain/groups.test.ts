@@ -43,7 +43,7 @@ function judge(
   paused: string[] = [],
   more: Partial<FoldInput> = {},
 ) {
-  const folded = foldGroups(NO_HISTORY, input(verdicts, more), { groups: single(verdicts.length), limit, paused });
+  const folded = foldGroups(NO_HISTORY, input(verdicts, more), { maxPaused: limit, paused }, single(verdicts.length));
   return `${folded.verdict}: ${folded.paused.map((group) => group.name).join(' ')}`;
 }
 
@@ -63,6 +63,8 @@ test.each([
   [undefined, 5, 2],
   [0, 5, 0],
   [7, 5, 7],
+  [undefined, 10_000, 100],
+  [5_000, 10_000, 100],
 ])('with maxPaused %p, of %i groups %i may be paused', (maxPaused, groups, expected) => {
   expect(limitOf(maxPaused, groups)).toBe(expected);
 });
@@ -100,13 +102,13 @@ test('a check of the whole deploy concerns every group', () => {
 });
 
 test('too many ask for what their checks ask for, and say which they are', () => {
-  const rules = { groups: single(3), limit: 1, paused: [] };
-  expect(foldGroups(NO_HISTORY, input([U, U, H]), rules)).toMatchObject({
+  const rules = { maxPaused: 1, paused: [] };
+  expect(foldGroups(NO_HISTORY, input([U, U, H]), rules, single(3))).toMatchObject({
     action: 'revert',
     reason: '2 groups to pause (a, b), 1 may be: errors is unhealthy',
   });
-  expect(foldGroups(NO_HISTORY, input([U, U, H], { onUnhealthy: 'pause' }), rules).action).toBe('pause');
-  expect(foldGroups(NO_HISTORY, input([U, H, H]), rules).action).toBe('none');
+  expect(foldGroups(NO_HISTORY, input([U, U, H], { onUnhealthy: 'pause' }), rules, single(3)).action).toBe('pause');
+  expect(foldGroups(NO_HISTORY, input([U, H, H]), rules, single(3)).action).toBe('none');
 });
 
 test('whatever the evaluations, a group is paused from its first unhealthy verdict to the next healthy one', () => {
@@ -116,7 +118,7 @@ test('whatever the evaluations, a group is paused from its first unhealthy verdi
       const expected = new Set<string>();
       let paused: string[] = [];
       for (const verdicts of rounds) {
-        const folded = foldGroups(NO_HISTORY, input(verdicts), { groups: single(4), limit: 1, paused });
+        const folded = foldGroups(NO_HISTORY, input(verdicts), { maxPaused: 1, paused }, single(4));
         verdicts.forEach((one, at) => {
           if (one === U) expected.add(name(at));
           if (one === H) expected.delete(name(at));
@@ -130,9 +132,9 @@ test('whatever the evaluations, a group is paused from its first unhealthy verdi
 });
 
 describe('what the timeline says of a group that goes on', () => {
-  const paused = [{ name: 'a', reason: 'errors is 0.2, above 0.05' }];
+  const paused = [{ name: 'a', units: ['a'], reason: 'errors is 0.2, above 0.05' }];
   const asked = { verb: 'skip-health-check', actor: 'user:alice', reason: 'a known glitch' } as const;
-  const held = () => withPausedGroups(newDeploy(0), 1, paused, single(2));
+  const held = () => withPausedGroups(newDeploy(0), 1, paused);
   const skipping = (check?: string) => {
     const record = held();
     const control = take(record.control, asked.verb, { ...asked, ...(check === undefined ? {} : { check }) }, 2);
@@ -145,6 +147,6 @@ describe('what the timeline says of a group that goes on', () => {
     ['is nothing of a skip of another check', skipping('error'), 'a goes on: its health is fine again'],
     ['is that its units are gone', { ...held(), skipped: ['a'] }, 'a is left out: its units are unavailable'],
   ])('%s', (_, record, text) => {
-    expect(withPausedGroups(record, 3, [], single(2)).timeline.at(-1)).toMatchObject({ kind: 'group-resumed', text });
+    expect(withPausedGroups(record, 3, []).timeline.at(-1)).toMatchObject({ kind: 'group-resumed', text });
   });
 });

@@ -1,9 +1,12 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import fc from 'fast-check';
 import { watchHealth, type HealthReport, type HealthSeen, type HealthWatch } from '../../activities/healthWatch';
+import type { Clock } from '../../activities/clock';
 import { deployDetails } from '../../domain/deploy/details';
 import { MAX_FOLLOWED, MAX_RECENT, pastRows, withRecent } from '../../domain/health/recent';
 import type { Verdict } from '../../domain/health/verdict';
+import { STILL_WAITING } from '../../domain/looks';
 import { sparkline } from '../../domain/sparkline';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { HealthRow } from '../../domain/views';
@@ -84,10 +87,10 @@ describe('a row of health remembers', () => {
   });
 });
 
-describe('a watch', () => {
+describe('a watch of health', () => {
   const check = healthCheckSchema.parse({ name: 'errors', metric: 'm', lookback: 1, threshold: { above: 0.5 } });
   const watch: HealthWatch = {
-    targets: { units: ['x'], updatedBy: ['u'] },
+    targets: { selection: { snapshot: { units: [] }, parts: [] }, updatedBy: ['u'] },
     checks: [check],
     skips: [],
     onUnhealthy: 'revert',
@@ -100,28 +103,44 @@ describe('a watch', () => {
     fold: null,
   };
 
-  /** Evaluates 0.1, 0.2, … on a clock that only its sleeps move. */
+  /** Looks until there is an answer, evaluating 0.1, 0.2, … on a clock that moves only from one look to the next. */
   async function watched(input: HealthWatch, heartbeatDetails?: Partial<HealthSeen>) {
-    let [now, value] = [1000, 0];
-    const clock = { now: () => Promise.resolve(now), sleep: (ms: number) => Promise.resolve(void (now += ms)) };
-    const environment = new MockActivityEnvironment({ heartbeatDetails });
-    const beats: HealthSeen[] = [];
-    environment.on('heartbeat', (seen: HealthSeen) => beats.push(seen));
-    const evaluate = () => {
-      value += 0.1;
-      const numbers = { observed: value, reference: null, threshold: 0.5, samples: 3, tasks: 1 };
-      const evidence = { name: 'errors', verdict: 'healthy' as const, ...numbers, reason: 'fine' };
-      const checks = [{ ...evidence, window: { start: now - 1, end: now } }];
-      return Promise.resolve({ units: [{ id: 'x', checks }], deploy: { checks: [] } });
+    let now = 1000;
+    const clock: Clock = {
+      now: () => Promise.resolve(now),
+      sleep: () => Promise.reject(new Error('a look never sleeps')),
     };
-    const report = (await environment.run(() => watchHealth(clock, evaluate, input))) as HealthReport;
-    return { report, beats };
+    const beats: (Partial<HealthSeen> | undefined)[] = [heartbeatDetails];
+    for (let attempt = 1; ; attempt += 1) {
+      const environment = new MockActivityEnvironment({ attempt, heartbeatDetails: beats.at(-1) });
+      environment.on('heartbeat', (seen: HealthSeen) => beats.push(seen));
+      const sources = {
+        evaluate: () => Promise.resolve(evaluated(attempt / 10, now)),
+        unitsIn: () => Promise.resolve([]),
+      };
+      try {
+        const report = (await environment.run(() => watchHealth(clock, sources, input))) as HealthReport;
+        return { report, beats };
+      } catch (error) {
+        if (!(error instanceof ApplicationFailure) || error.type !== STILL_WAITING) throw error;
+        now += Number(error.nextRetryDelay);
+      }
+    }
   }
 
-  test('tells in its heartbeats and in its end what it observed from one evaluation to the next', async () => {
+  function evaluated(observed: number, now: number) {
+    const numbers = { observed, reference: null, threshold: 0.5, samples: 3, tasks: 1 };
+    const evidence = { name: 'errors', verdict: 'healthy' as const, ...numbers, reason: 'fine' };
+    return {
+      units: [{ id: 'x', checks: [{ ...evidence, window: { start: now - 1, end: now } }] }],
+      deploy: { checks: [] },
+    };
+  }
+
+  test('says in its heartbeats and in its end what it observed from one evaluation to the next', async () => {
     const { report, beats } = await watched(watch);
     expect(report.rows[0]?.recent).toEqual([0.1, 0.2, 0.3, 0.4]);
-    expect(beats.at(-1)?.rows[0]?.recent).toEqual([0.1, 0.2, 0.3]);
+    expect(beats.at(-1)?.rows?.[0]?.recent).toEqual([0.1, 0.2, 0.3]);
   });
 
   test('goes on from what earlier watches and workers observed', async () => {

@@ -2,6 +2,7 @@ import { parsePipelineValue } from '../../domain/spec/parse';
 import { misleadingPercent } from '../../domain/deploy/planView';
 
 const CHECK = { name: 'errors', metric: 'm', threshold: { above: 1 }, minSamples: 3 };
+const PART = { name: 'part', scope: '*', amount: '5%' };
 const REGION = { forEach: 'region', amount: '100%' };
 
 /** The codes that lint gives for a pipeline with these fields. */
@@ -51,6 +52,52 @@ describe('a deploy', () => {
       { phases: [{ scope: '*', amount: 1, bake: '30s' }, REGION], healthInterval: '10s' },
       [],
     ],
+    ['with two phases of one name', { phases: [PART, { ...PART, amount: '9%' }, REGION] }, ['duplicate-phase']],
+    ['with a phase called completion', { phases: [{ ...PART, name: 'completion' }, REGION] }, ['duplicate-phase']],
+    [
+      'with a phase named as another is that has no name',
+      { phases: [{ ...PART, name: 'phase-2' }, { scope: '*', amount: '9%' }, REGION] },
+      ['duplicate-phase'],
+    ],
+    [
+      'whose phases for each region cannot be told apart',
+      { phases: [{ ...REGION, amount: '5%' }, REGION] },
+      ['duplicate-phase'],
+    ],
+    ...[
+      ['less', { scope: '*', amount: '1%' }],
+      ['as much', { scope: '*', amount: '5%' }],
+      ['less of a part', { scope: 'region:x', amount: '2%' }],
+      ['less of each part', { ...REGION, name: 'regions', amount: '2%' }],
+    ].map(([what, phase]): [string, object, string[]] => [
+      `with a phase that wants ${String(what)} after one that wants more`,
+      { phases: [PART, phase, REGION] },
+      ['phase-without-effect'],
+    ]),
+    ...[
+      ['more', { scope: '*', amount: '6%' }],
+      ['a number of tasks, however many', { scope: '*', amount: 1 }],
+      ['whole units', { scope: '*', amount: { units: '1%' } }],
+    ].map(([what, phase]): [string, object, string[]] => [
+      `with a phase that wants ${String(what)} after one that wants a share`,
+      { phases: [PART, phase, REGION] },
+      [],
+    ]),
+    [
+      'with a phase that wants less of all than one wanted of a part',
+      { phases: [{ scope: 'region:x', amount: '5%' }, { scope: '*', amount: '1%' }, REGION] },
+      [],
+    ],
+    ...['bogus:::', ':x', 'region:', 'region: ', 'a b', 'a:b:c', ''].map((scope): [string, object, string[]] => [
+      `with the scope ${JSON.stringify(scope)}`,
+      { phases: [{ scope, amount: 1 }, REGION] },
+      ['invalid-value'],
+    ]),
+    ...['*', 'kv-x', 'region:x', 'name:a:b', 'tier:very important'].map((scope): [string, object, string[]] => [
+      `with the scope ${JSON.stringify(scope)}`,
+      { phases: [{ scope, amount: 1 }, REGION] },
+      [],
+    ]),
     [
       'with a check that any sample decides',
       { healthChecks: [{ ...CHECK, minSamples: undefined }] },
@@ -199,6 +246,18 @@ describe('an artifact', () => {
           two: build({ outputs: ['exe'] }),
           mend: build({ needs: ['one', 'two'], outputs: ['exe'], runIf: 'failure' }),
           ship: build({ needs: ['mend'], inputs: ['exe'], runIf: 'always' }),
+        },
+      },
+      ['ambiguous-artifact'],
+    ],
+    [
+      'that a condition looks at, passed on by one that may make none, from two of which neither is the nearest',
+      {
+        actions: {
+          one: build({ outputs: ['exe'] }),
+          two: build({ outputs: ['exe'] }),
+          mend: build({ needs: ['one', 'two'], outputs: ['exe'] }),
+          ship: build({ needs: ['mend'], when: [{ changed: 'exe' }], runIf: 'always' }),
         },
       },
       ['ambiguous-artifact'],

@@ -1,4 +1,6 @@
-import { mergeAction, type Pending } from '../../client/live';
+import type { WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { mergeAction, serverView, type Pending } from '../../client/live';
 import type { ActionView } from '../../domain/views';
 
 /** `status` shows of a running action what its service said last, which no workflow knows. */
@@ -25,4 +27,28 @@ test('nothing of a service that says nothing, of another action, or of one that 
   expect(mergeAction(VIEW, [said({ ...SEEN, action: 'build' }), said(undefined)])).toEqual(VIEW);
   const ended: ActionView = { ...VIEW, state: 'succeeded', message: 'done' };
   expect(mergeAction(ended, [said(SEEN)])).toEqual(ended);
+});
+
+describe('what a watch is at', () => {
+  const handle = (lastFailure: object) =>
+    ({
+      describe: async () => ({
+        status: { name: 'RUNNING' },
+        raw: {
+          pendingActivities: [{ activityType: { name: 'watchHealth' }, attempt: 231, lastFailure, heartbeatDetails }],
+        },
+      }),
+    }) as unknown as WorkflowHandle;
+  const heartbeatDetails = { payloads: [defaultPayloadConverter.toPayload({ verdict: 'healthy', since: 229 })] };
+
+  test('a watch that waits for its next look is no outage', async () =>
+    expect(
+      (await serverView(handle({ message: 'healthy', applicationFailureInfo: { type: 'still-waiting' } }))).pending,
+    ).toMatchObject([{ failure: null, heartbeat: { verdict: 'healthy' } }]));
+
+  test('one that fails is, and its attempts count from the last look that saw something', async () =>
+    expect(
+      (await serverView(handle({ message: 'connection refused', applicationFailureInfo: { type: 'unreachable' } })))
+        .pending,
+    ).toMatchObject([{ failure: 'connection refused', attempt: 2 }]));
 });

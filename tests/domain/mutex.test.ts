@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {
   FREE,
+  freeFrom,
   guestsOf,
   guestsOn,
   isIdle,
@@ -122,4 +123,13 @@ test('never two owners at once, in the order of asking, and everybody is granted
       expect(isIdle(mutex)).toBe(true);
     }),
   );
+});
+
+describe('a mutex that begins anew after its workflow was terminated', () => {
+  const NOW = Date.UTC(2026, 0, 5);
+
+  test('gives no fence that the one before may have given', () => {
+    const before = request(freeFrom(NOW), ask('a')).mutex;
+    expect(request(freeFrom(NOW + 1_000), ask('b')).mutex.fence).toBeGreaterThan(before.fence);
+  });
 });

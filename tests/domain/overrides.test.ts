@@ -1,6 +1,6 @@
 import { forgive, take, type Control } from '../../domain/deploy/control';
 import { withOverrides } from '../../domain/deploy/overrides';
-import { carriedOn, newDeploy, pausedBy, withHealth, type DeployRecord } from '../../domain/deploy/state';
+import { newDeploy, pausedBy, withHealth, type DeployRecord } from '../../domain/deploy/state';
 import type { CommandInput, DeployVerb } from '../../domain/verbs';
 import { healthRow } from './healthRow';
 
@@ -77,9 +77,4 @@ test('a deploy remembers of each check who let it pass first, when and why', () 
   const { overridden } = after([seen('errors'), skip('errors'), skip(undefined, 'user:bo'), seen('errors')]);
   const at = '2026-11-23T17:00:00.000Z';
   expect(overridden).toEqual([{ check: 'errors', actor: 'user:ana', reason: 'noise', at }]);
-});
-
-test('a record from before that was kept goes on without', () => {
-  const { overridden, ...before } = newDeploy(NOW);
-  expect(carriedOn(before as DeployRecord).overridden).toEqual(overridden);
 });

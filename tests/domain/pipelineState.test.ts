@@ -2,8 +2,9 @@ import { settled } from '../../domain/pipeline/books';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { startable } from '../../domain/pipeline/queue';
 import { refuseApply, refuseRelease, refuseRollBack } from '../../domain/pipeline/requests';
-import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
-import { condemned, created, heldBy, isKnownBad, started, type PipelineState } from '../../domain/pipeline/state';
+import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
+import { condemned } from '../../domain/pipeline/knownBad';
+import { created, heldBy, isKnownBad, started, type PipelineState } from '../../domain/pipeline/state';
 import { repeated } from '../../domain/pipeline/submissions';
 import type { DeploySettled } from '../../domain/release/state';
 import { PIPELINE_VERBS, type CommandInput, type PipelineVerb } from '../../domain/verbs';
@@ -180,6 +181,46 @@ describe('a rollback goes back to', () => {
     expect(badOf(rollBack(onTwo, 4))).toEqual(['executable@kv:3', 'executable@kv:2']);
   });
 
+  test('the same as before, when a rollback came to nothing and is asked for again', () => {
+    const failed = settled(
+      started(rollBack(three, 3), 4),
+      { ...resultOf(4, [], [artifact('kv:2')]), state: 'failed' },
+      NOW,
+    );
+    expect(versionsOf(rollbackOf(failed, 3))).toEqual(['executable@kv:2']);
+    expect(badOf(rollBack(failed, 3))).toEqual(['executable@kv:3']);
+    expect(versionsOf(rollbackOf(good(failed, 'kv:5'), 3))).toBe('release 5 is what runs now; revert that one');
+  });
+
+  test.each(['cancelled', 'failed'] as const)('what was good last, when a deploy %s half way', (outcome) => {
+    const half = released(three, deployed('deploy', outcome, artifact('kv:4')));
+    expect(versionsOf(rollbackOf(half, 4))).toEqual(['executable@kv:3']);
+    expect(badOf(rollBack(half, 4))).toEqual(['executable@kv:4']);
+    const back = released(three, deployed('deploy', { revertedBy: 'health' }, artifact('kv:4')));
+    expect(versionsOf(rollbackOf(back, 4))).toBe('release 3 is what runs now; revert that one');
+  });
+
+  test('the same as before, when the rollback came through in one place alone', () => {
+    const state = rollBack(
+      ['kv:1', 'kv:2'].reduce((next, version) => good(next, version, ...BOTH), two()),
+      2,
+    );
+    const ends = [deployed('staging', 'succeeded', artifact('kv:1')), deployed('prod', 'failed', artifact('kv:1'))];
+    const half = settled(started(state, 3), resultOf(3, ends, [artifact('kv:1')]), NOW);
+    expect(versionsOf(rollbackOf(half, 2))).toEqual(['executable@kv:1']);
+    expect(badOf(rollBack(half, 2))).toEqual(['executable@kv:2']);
+  });
+
+  test('what it went back to is not known-bad, when a rollback that failed is undone itself', () => {
+    const failed = settled(
+      started(rollBack(three, 3), 4),
+      resultOf(4, [deployed('deploy', 'failed', artifact('kv:2'))], [artifact('kv:2'), artifact('t1', 'test-data')]),
+      NOW,
+    );
+    expect(versionsOf(rollbackOf(failed, 4))).toEqual(['executable@kv:2']);
+    expect(badOf(rollBack(failed, 4))).toEqual(['executable@kv:3']);
+  });
+
   test('what it undoes is known-bad and no longer good, deploys are held, and the rollback is queued', () => {
     const state = rollBack(three, 3);
     expect(badOf(state)).toEqual(['executable@kv:3']);
@@ -248,14 +289,15 @@ describe('a request is refused', () => {
 
   test('a rollback is for owners, once, and only where there is something to go back to', () => {
     const two = good(good(pipelineOf(), 'kv:1'), 'kv:2');
-    expect(refuseRollBack(two, 2, 'user:eve')?.code).toBe('not-permitted');
-    expect(refuseRollBack(two, 2, 'user:alice')).toBeUndefined();
-    expect(refuseRollBack(two, 1, 'user:alice')).toEqual({
+    expect(refuseRollBack(two, 2, { actor: 'user:eve' })?.code).toBe('not-permitted');
+    expect(refuseRollBack(two, 2, { actor: 'user:alice' })).toBeUndefined();
+    expect(refuseRollBack(two, 1, { actor: 'user:alice' })).toEqual({
       code: 'invalid-state',
       message: 'release 2 is what runs now; revert that one',
     });
     const rolling = created(two, [], { kind: 'rollback', actor: 'user:alice', key: null, of: 2 }, NOW);
-    expect(refuseRollBack(rolling, 2, 'user:alice')?.message).toBe('it is being rolled back already');
+    expect(refuseRollBack(rolling, 2, { actor: 'user:alice' })).toBeUndefined();
+    expect(rollbackUnderWay(rolling, 2)).toBe(rolling.nextNumber - 1);
   });
 });
 

@@ -37,7 +37,7 @@ export const manual = (key: string | null = null): Trigger => ({ kind: 'manual',
 export const running = (state: PipelineState, ...artifacts: readonly Artifact[]): PipelineState =>
   started(created(state, artifacts, manual(), NOW), state.nextNumber);
 
-type Outcome = 'succeeded' | 'cancelled' | { readonly revertedBy: string; readonly bad?: boolean };
+type Outcome = 'succeeded' | 'cancelled' | 'failed' | { readonly revertedBy: string; readonly bad?: boolean };
 
 export const deployed = (action: string, outcome: Outcome, ...artifacts: readonly Artifact[]): DeploySettled => {
   const base = { version: 'v', spans: NO_TIME, classification: 'success' } as const;

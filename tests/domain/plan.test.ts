@@ -7,9 +7,9 @@ import {
   targetsOf,
   unitsOf,
   withoutBakes,
-  PlanError,
   type DeployPlan,
 } from '../../domain/deploy/plan';
+import { PlanError } from '../../domain/deploy/planLimits';
 import { formatAmount, parseAmount, tasksOf, type Amount, type PhaseAmount } from '../../domain/fleet/amount';
 import { inScope } from '../../domain/fleet/scope';
 import type { Unit } from '../../domain/fleet/unit';
@@ -182,16 +182,6 @@ describe('the plan of a rollback', () => {
     expect(rollback({ phases: [{ scope: 'region:x', amount: 1, success: '90%' }] }).phases).toMatchObject([
       { kind: 'completion', key: 0, scope: '*', amount: { all: true }, bakeMs: 0, success: { percent: 90 } },
     ]);
-  });
-
-  test('is a quarter at a time in lockstep, without bakes', () => {
-    const phases = [{ scope: '*', amount: '10%', bake: '1h', pre: [{ service: 'shift' }] }];
-    const made = rollback({ lockstep: true, phases });
-    expect(shapeOf(made)).toEqual([
-      ...['0 back-25 * 25%', '1 back-50 * 50%', '2 back-75 * 75%'],
-      '3 completion * 100%',
-    ]);
-    for (const { bakeMs, pre, post } of made.phases) expect({ bakeMs, pre, post }).toEqual({ bakeMs: 0 });
   });
 
   test('does not fail because of phases that it does not run', () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { cumulativeShares, patternOf, reachedBy } from '../../domain/deploy/pattern';
 import { planDeploy, plannedTasks, targetsOf, unitsOf, type DeployPlan } from '../../domain/deploy/plan';
-import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
+import { reachedParts, revertTargets, withSent } from '../../domain/deploy/planRevert';
+import { selected, type SnapshotUnit } from '../../domain/deploy/snapshot';
 import { tasksOf } from '../../domain/fleet/amount';
 import { inScope } from '../../domain/fleet/scope';
 import type { Unit } from '../../domain/fleet/unit';
@@ -156,6 +157,16 @@ function push(fleet: Fleet, plan: DeployPlan, units: readonly Unit[], phases: nu
   });
 }
 
+/** The units that the first phases of a plan went to. */
+function reached(plan: DeployPlan, snapshot: readonly SnapshotUnit[], phases: readonly number[]): SnapshotUnit[] {
+  const deployed = phases.reduce((sent, phase) => ({ plan, ...withSent(sent, phase, []) }), {
+    ...{ plan, sent: [], leftOutSets: [] },
+  } as Parameters<typeof reachedParts>[0]);
+  return selected(snapshot, reachedParts(deployed));
+}
+const RULES = { lastGood: null, deployed: DEPLOYED };
+const first = (plan: DeployPlan, count: number): number[] => plan.phases.slice(0, count).map((_, index) => index);
+
 describe('every revert', () => {
   const aDeploy = fc.tuple(aFleet(), somePhases, fc.nat(8));
 
@@ -165,10 +176,10 @@ describe('every revert', () => {
         const plan = planFor(phases, units);
         const updates = push(fleetOf(units), plan, units, upTo);
         const sent = plan.phases.slice(0, upTo).flatMap((phase) => targetsOf(phase, units, plan));
-        const touched = touchedUnits({ plan, snapshot: units, updates });
+        const touched = reached(plan, units, first(plan, upTo));
         expect(ids(touched)).toEqual([...new Set(sent.map((target) => target.unit))].sort());
-        const revert = planRevert(touched, null, updates, 60_000, DEPLOYED);
-        expect('targets' in revert && ids(revert.targets.map((target) => ({ id: target.unit })))).toEqual(ids(touched));
+        const targets = revertTargets(touched, RULES, updates);
+        expect(ids(targets.map((target) => ({ id: target.unit })))).toEqual(ids(touched));
       }),
     );
   });
@@ -179,8 +190,8 @@ describe('every revert', () => {
         const plan = planFor(phases, units);
         const fleet = fleetOf(units);
         const updates = push(fleet, plan, units, upTo);
-        const revert = planRevert(touchedUnits({ plan, snapshot: units, updates }), null, updates, 60_000, DEPLOYED);
-        for (const { unit: name, version, updatedBy = [] } of 'targets' in revert ? revert.targets : [])
+        const targets = revertTargets(reached(plan, units, first(plan, upTo)), RULES, updates);
+        for (const { unit: name, version, updatedBy = [] } of targets)
           for (const task of fleet.get(name)!)
             if (task.update !== null && updatedBy.includes(task.update)) Object.assign(task, { version });
         for (const { id, version } of units)
@@ -198,12 +209,10 @@ describe('every revert', () => {
         const joined = all.slice(count).map((each) => ({ ...each, joined: true as const }));
         const plan = planFor(phases, units);
         const sent = Math.min(upTo, plan.phases.length - 1);
-        const updates = push(fleetOf(units), plan, units, sent);
-        expect(ids(touchedUnits({ plan, snapshot: [...units, ...joined], updates }))).toEqual(
-          ids(touchedUnits({ plan, snapshot: units, updates })),
-        );
-        const completion = updateId('deploy/kv/2/deploy/1', plan.phases.length - 1, 1);
-        expect(ids(touchedUnits({ plan, snapshot: all, updates: [...updates, completion] }))).toEqual(ids(all));
+        const begun = first(plan, sent);
+        expect(ids(reached(plan, [...units, ...joined], begun))).toEqual(ids(reached(plan, units, begun)));
+        const completion = plan.phases.length - 1;
+        expect(ids(reached(plan, [...units, ...joined], [...begun, completion]))).toEqual(ids(all));
       }),
     );
   });

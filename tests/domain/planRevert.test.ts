@@ -1,5 +1,16 @@
 import fc from 'fast-check';
-import { asBefore, inheritance, planRevert, touchedUnits } from '../../domain/deploy/planRevert';
+import {
+  asBefore,
+  inheritanceOf,
+  reachedParts,
+  reachedWithoutPast,
+  revertPhase,
+  revertTargets,
+  withoutPast,
+  withSent,
+} from '../../domain/deploy/planRevert';
+import type { DeployPlan, PhasePlan } from '../../domain/deploy/plan';
+import { selected } from '../../domain/deploy/snapshot';
 import type { Unit } from '../../domain/fleet/unit';
 
 const unit = (id: string, version: string | null, mixed = false): Unit => ({
@@ -11,14 +22,14 @@ const unit = (id: string, version: string | null, mixed = false): Unit => ({
   available: true,
 });
 const UPDATES = ['deploy/kv/2/deploy/1/0/1', 'deploy/kv/2/deploy/1/1/1'];
-const revert = (snapshot: readonly Unit[], lastGood: string | null = null, deployed = 'kv:2') =>
-  planRevert(snapshot, lastGood, UPDATES, 60_000, deployed);
+const rules = (lastGood: string | null = null, deployed = 'kv:2') => ({ lastGood, deployed });
+const revert = (snapshot: readonly Unit[], lastGood: string | null = null) =>
+  revertTargets(snapshot, rules(lastGood), UPDATES);
 
 describe('where a unit goes back to', () => {
   const check = (before: Unit, lastGood: string | null, version: string | null) => {
-    const plan = revert([before], lastGood);
-    if (version === null) expect(plan).toEqual({ impossible: ['x'] });
-    else expect('targets' in plan && plan.targets.map((target) => target.version)).toEqual([version]);
+    expect(revert([before], lastGood).map((target) => target.version)).toEqual(version === null ? [] : [version]);
+    expect(withoutPast([before], rules(lastGood)).map(({ id }) => id)).toEqual(version === null ? ['x'] : []);
   };
   test.each<[string, Unit, string | null, string | null]>([
     ['what it ran before', unit('x', 'kv:1'), 'kv:0', 'kv:1'],
@@ -33,22 +44,17 @@ describe('where a unit goes back to', () => {
 });
 
 test('a revert is one phase over everything at once, without a bake, for the tasks of these updates', () => {
-  expect(revert([unit('x', 'kv:1'), unit('y', 'kv:0')])).toMatchObject({
-    phase: { kind: 'revert', key: 'revert', scope: '*', amount: { all: true }, bakeMs: 0, updateTimeoutMs: 60_000 },
-    targets: [
-      { unit: 'x', version: 'kv:1', updatedBy: UPDATES },
-      { unit: 'y', version: 'kv:0', updatedBy: UPDATES },
-    ],
+  expect(revertPhase(planOf(onePhase('*')))).toMatchObject({
+    ...{ kind: 'revert', key: 'revert', scope: '*', amount: { all: true }, bakeMs: 0, updateTimeoutMs: 1 },
   });
+  expect(revert([unit('x', 'kv:1'), unit('y', 'kv:0')])).toMatchObject([
+    { unit: 'x', version: 'kv:1', updatedBy: UPDATES },
+    { unit: 'y', version: 'kv:0', updatedBy: UPDATES },
+  ]);
 });
 
 test('it names no amount, or tasks that this deploy never touched would be meant', () => {
-  const plan = revert([unit('x', 'kv:1')]);
-  expect('targets' in plan && 'amount' in plan.targets[0]!).toBe(false);
-});
-
-test('it is impossible, with their names, as soon as one unit has nothing to go back to', () => {
-  expect(revert([unit('x', 'kv:1'), unit('y', null), unit('z', 'kv:0', true)])).toEqual({ impossible: ['y', 'z'] });
+  expect('amount' in revert([unit('x', 'kv:1')])[0]!).toBe(false);
 });
 
 const aVersion = fc.constantFrom('kv:0', 'kv:1', 'kv:2');
@@ -59,15 +65,11 @@ const aSnapshot = fc
 test('every unit of the snapshot goes back exactly once, and to the deployed version only if it ran that before', () => {
   fc.assert(
     fc.property(aSnapshot, fc.option(aVersion, { nil: null }), (snapshot, lastGood) => {
-      const plan = revert(snapshot, lastGood, 'kv:2');
-      if ('impossible' in plan) {
-        expect(plan.impossible.length).toBeGreaterThan(0);
-        expect(snapshot.map(({ id }) => id)).toEqual(expect.arrayContaining([...plan.impossible]));
-        return;
-      }
-      expect(plan.targets.map((target) => target.unit)).toEqual(snapshot.map(({ id }) => id));
-      for (const [index, { version }] of plan.targets.entries()) {
-        const before = snapshot[index]!;
+      const targets = revert(snapshot, lastGood);
+      const lost = withoutPast(snapshot, rules(lastGood)).map(({ id }) => id);
+      expect([...targets.map((target) => target.unit), ...lost].sort()).toEqual(snapshot.map(({ id }) => id).sort());
+      for (const { unit: id, version } of targets) {
+        const before = snapshot.find((each) => each.id === id)!;
         expect(version).not.toBe('');
         if (version === 'kv:2') expect(before).toMatchObject({ version: 'kv:2', mixed: false });
         else expect([before.mixed ? null : before.version, lastGood]).toContain(version);
@@ -76,65 +78,86 @@ test('every unit of the snapshot goes back exactly once, and to the deployed ver
   );
 });
 
-const PHASE = { kind: 'partial', bakeMs: 0, success: { all: true }, updateTimeoutMs: 1 } as const;
-const onePhase = (scope: string) => ({
-  version: 'kv:2',
-  artifacts: [],
-  phases: [{ ...PHASE, key: 0, name: 'first', scope, amount: { count: 1 } }],
-});
+const PHASE = {
+  kind: 'partial',
+  bakeMs: 0,
+  success: { all: true },
+  updateTimeoutMs: 1,
+  key: 0,
+  name: 'first',
+} as const;
+const onePhase = (scope: string): PhasePlan => ({ ...PHASE, scope, amount: { count: 1 } });
+const planOf = (...phases: PhasePlan[]): DeployPlan => ({ version: 'kv:2', artifacts: [], phases });
 
 describe('what a deploy that was stopped leaves to the next', () => {
-  const [x, y] = [unit('x', 'kv:1'), unit('y', 'kv:1')];
-  const left = (more: object = {}, inherited: object = {}) =>
-    inheritance(
-      { snapshot: [x, y], plan: onePhase('x'), updates: ['deploy/kv/2/deploy/1/0/1'], ...more },
-      { lastGood: null, version: 'kv:2', ...inherited },
+  const left = (units: readonly Unit[]) => inheritanceOf('kv:2', { units }, undefined);
+  const next = (units: readonly Unit[], before: readonly Unit[], settled?: string[]) =>
+    asBefore(units, { ...left(before), ...(settled ? { settled } : {}) }, before).map(({ version, mixed }) =>
+      mixed ? 'mixed' : version,
     );
-  const check = (found: object, expected: object) => expect(found).toEqual(expected);
-  test.each<[string, object, object]>([
-    ['what the units ran that it updated', left(), { x: 'kv:1' }],
-    ['nothing, when it updated none', left({ updates: [] }), {}],
-    ['nothing, when it had no plan yet', left({ plan: null }), {}],
-    [
-      'the last good version of one that ran several',
-      left({ snapshot: [unit('x', 'kv:2', true)] }, { lastGood: 'kv:0' }),
-      { x: 'kv:0' },
-    ],
-    ['nothing of one about which nothing is known', left({ snapshot: [unit('x', null)] }), {}],
-    [
-      'what it inherited itself, of units that it did not come to',
-      left({}, { revertTo: { y: 'kv:0' } }),
-      { x: 'kv:1', y: 'kv:0' },
-    ],
-  ])('is %s', (_, found, expected) => check(found, expected));
 
-  test('is where the next one reverts to', () => {
-    const snapshot = asBefore([unit('x', 'kv:2', true), unit('y', 'kv:1')], left());
-    expect(revert(snapshot, null, 'kv:3')).toMatchObject({
-      targets: [
-        { unit: 'x', version: 'kv:1' },
-        { unit: 'y', version: 'kv:1' },
-      ],
-    });
+  test.each<[string, Unit, Unit, string | null]>([
+    ['what a unit ran that it left mixed', unit('x', 'kv:1', true), unit('x', 'kv:1'), 'kv:1'],
+    ['what a unit ran that it brought whole to its version', unit('x', 'kv:2'), unit('x', 'kv:1'), 'kv:1'],
+    ['nothing of a unit that runs something else whole since', unit('x', 'kv:3'), unit('x', 'kv:1'), 'kv:3'],
+    ['nothing of a unit that it did not come to', unit('x', 'kv:1'), unit('x', 'kv:1'), 'kv:1'],
+    ['nothing of a unit about which nothing is known', unit('x', 'kv:2', true), unit('x', null), 'mixed'],
+    ['nothing of a unit that had run several', unit('x', 'kv:2', true), unit('x', 'kv:1', true), 'mixed'],
+    ['nothing of a unit that it did not know', unit('y', 'kv:2', true), unit('x', 'kv:1'), 'mixed'],
+  ])('is %s', (_, now, before, expected) => expect(next([now], [before])).toEqual([expected]));
+
+  test('is nothing of units that were settled since', () => {
+    expect(next([unit('x', 'kv:2', true)], [unit('x', 'kv:1')], ['x'])).toEqual(['mixed']);
+  });
+
+  test('is where the next one reverts to, and the one after that, whatever each of them left', () => {
+    const second = asBefore([unit('x', 'kv:2', true)], left([unit('x', 'kv:1')]), [unit('x', 'kv:1')]);
+    const handed = inheritanceOf('kv:3', { units: second }, left([unit('x', 'kv:1')]));
+    expect(handed.left).toEqual(['kv:2', 'kv:3']);
+    expect(revertTargets(asBefore([unit('x', 'kv:3')], handed, second), rules(null, 'kv:4'), [])).toMatchObject([
+      { unit: 'x', version: 'kv:1' },
+    ]);
   });
 });
 
-test('a unit that no update went to has nothing to go back from', () => {
+describe('the units that a deploy has reached', () => {
   const units = [
     { ...unit('x', 'kv:1'), labels: { region: 'x' } },
     { ...unit('y', null), labels: { region: 'y' } },
   ];
-  const phase = { kind: 'partial', bakeMs: 0, success: { all: true }, updateTimeoutMs: 1 } as const;
-  const plan = {
-    version: 'kv:2',
-    artifacts: [],
-    phases: [
-      { ...phase, key: 0, name: 'first', scope: 'region:x', amount: { count: 1 } },
-      { ...phase, key: 1, name: 'second', scope: '*', amount: { all: true } as const },
-    ],
+  const plan = planOf(
+    { ...PHASE, scope: 'region:x', amount: { count: 1 } },
+    { ...PHASE, key: 1, name: 'second', scope: '*', amount: { all: true } },
+  );
+  type Sending = [phase: number, without?: string[]];
+  const reached = (...sendings: Sending[]) => {
+    const sent = sendings.reduce(
+      (deployed, [phase, without = []]) => ({ plan, ...withSent(deployed, phase, without) }),
+      { plan, sent: [], leftOutSets: [] } as Parameters<typeof reachedParts>[0],
+    );
+    return { ids: selected(units, reachedParts(sent)).map(({ id }) => id), sent };
   };
-  const ids = (updates: string[]) => touchedUnits({ plan, snapshot: units, updates }).map(({ id }) => id);
-  expect(ids(['deploy/kv/2/deploy/1/0/1'])).toEqual(['x']);
-  expect(ids(UPDATES)).toEqual(['x', 'y']);
-  expect(ids([])).toEqual([]);
+
+  test('are those of the phases whose updates were sent', () => {
+    expect(reached([0]).ids).toEqual(['x']);
+    expect(reached([0], [1]).ids).toEqual(['x', 'y']);
+    expect(reached().ids).toEqual([]);
+  });
+
+  test('are not those that were left out each time', () => {
+    expect(reached([1, ['y']]).ids).toEqual(['x']);
+    expect(reached([1, ['y']], [1]).ids).toEqual(['x', 'y']);
+  });
+
+  test('take the same room however often they are sent to', () => {
+    const { sent } = reached([1, ['y']], [1, ['y']], [1], [1], [0]);
+    expect(sent.sent).toHaveLength(3);
+    expect(sent.leftOutSets).toEqual([['y']]);
+  });
+
+  test('are not reverted by themselves when one has nothing to go back to', () => {
+    const lost = withoutPast(units, rules());
+    expect(reachedWithoutPast(lost, reachedParts(reached([1]).sent))).toEqual(['y']);
+    expect(reachedWithoutPast(lost, reachedParts(reached([0]).sent))).toEqual([]);
+  });
 });

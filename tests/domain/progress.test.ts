@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterWatch, type Watched } from '../../domain/deploy/bake';
 import { NO_COMMANDS, type Control } from '../../domain/deploy/control';
-import { cancelled as endOfStopped, resultOf, type Ending } from '../../domain/deploy/outcome';
-import { judgeProgress, judgeTimeout } from '../../domain/deploy/progress';
+import { cancelled as endOfStopped, resultOf, succeeded, type Ending } from '../../domain/deploy/outcome';
+import { judgeProgress, judgeTimeout, missingOf, withEarlier, type Unreachable } from '../../domain/deploy/progress';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { Amount } from '../../domain/fleet/amount';
 import type { UnitProgress } from '../../domain/fleet/unit';
@@ -22,8 +22,8 @@ const unit = (fields: Partial<UnitProgress> = {}): UnitProgress => ({
 const ALL: Amount = { all: true };
 
 describe('a phase', () => {
-  const check = (units: Partial<UnitProgress>[], success: Amount, expected: object) =>
-    expect(judgeProgress(units.map(unit), success)).toEqual(expected);
+  const check = (units: Partial<UnitProgress>[], success: Amount, expected: object, unreachable?: Unreachable) =>
+    expect(judgeProgress(units.map(unit), success, unreachable)).toEqual(expected);
 
   test.each<[string, Partial<UnitProgress>[], Amount, object]>([
     ['goes on while tasks are missing', [{ updated: 9, live: 9 }], ALL, { kind: 'going' }],
@@ -55,12 +55,71 @@ describe('a phase', () => {
       { kind: 'stuck', reason: '0 tasks live of 10 needed; kvstore-x: no capacity' },
     ],
     [
-      'is stuck, and says why, when a unit is done without its unreachable tasks',
+      'waits, as long as its time is not up, for the unreachable tasks of a unit that is done: they may return',
+      [{ state: 'done', updated: 9, live: 9, unreachable: 1 }],
+      ALL,
+      { kind: 'going' },
+    ],
+  ])('%s', (_, units, success, expected) => check(units, success, expected));
+
+  test('that is a revert does not wait for them: it is tried again, and says why', () =>
+    check(
       [{ state: 'done', updated: 9, live: 9, unreachable: 1 }],
       ALL,
       { kind: 'stuck', reason: '9 tasks live of 10 needed; 1 task unreachable' },
-    ],
-  ])('%s', (_, units, success, expected) => check(units, success, expected));
+      'ends',
+    ));
+});
+
+describe('a phase that is tried again', () => {
+  const LOST = unit({ state: 'done', targeted: 49, updated: 47, live: 47, unreachable: 2 });
+  const NONE = unit({ state: 'done', targeted: 0 });
+  const together = (before: Partial<UnitProgress>, first: Partial<UnitProgress>, now: Partial<UnitProgress>) =>
+    withEarlier([unit(before)], [unit(first)], [unit(now)])[0]!;
+
+  test('is not met by a try that has nothing to do, since those out of reach were told their version', () => {
+    const seen = together(LOST, LOST, NONE);
+    expect(seen).toMatchObject({ targeted: 49, updated: 47, live: 47, unreachable: 2 });
+    expect(judgeProgress([seen], { percent: 97 })).toEqual({ kind: 'going' });
+  });
+
+  test('is met when they return', () => {
+    const seen = together(LOST, { ...LOST, updated: 48, live: 48, unreachable: 1 }, NONE);
+    expect(judgeProgress([seen], { percent: 97 })).toEqual({ kind: 'met' });
+  });
+
+  test('is met by what every try brought, though a push type says of an old one what it was at its end', () => {
+    const before = { state: 'failed', targeted: 49, updated: 40, live: 40 } as const;
+    const seen = together(before, before, { state: 'done', targeted: 9, updated: 9, live: 9 });
+    expect(seen).toMatchObject({ targeted: 49, updated: 49, live: 49 });
+  });
+
+  test('has the state and the reason of the last try, and leaves out units that the last one does not touch', () => {
+    const before = [unit({ state: 'failed', reason: 'crash loop', updated: 4, live: 4 }), unit({ id: 'kvstore-y' })];
+    const now = unit({ state: 'paused', reason: 'paused on request', targeted: 6 });
+    expect(withEarlier(before, [], [now])).toEqual([{ ...now, targeted: 10, updated: 4, live: 4 }]);
+  });
+
+  test('never counts a task twice, in whichever way a push type reports old tries', () => {
+    const tasks = fc.array(fc.record({ live: fc.boolean(), told: fc.boolean(), later: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(tasks, fc.boolean(), (each, isFrozen) => {
+        const count = (of: (task: (typeof each)[number]) => boolean) => each.filter(of).length;
+        const before = unit({ targeted: each.length, live: count(({ live }) => live) });
+        const isNowLive = (task: (typeof each)[number]) => task.live || task.later;
+        const first = isFrozen ? before : unit({ targeted: each.length, live: count(isNowLive) });
+        const retried = each.filter(({ live, told }) => !live && !told);
+        const now = unit({ targeted: retried.length, live: retried.filter(({ later }) => later).length });
+        const seen = withEarlier([before], [first], [now])[0]!;
+        expect(seen.live).toBeLessThanOrEqual(count(isNowLive));
+        expect(missingOf(seen)).toBeGreaterThanOrEqual(count((task) => !isNowLive(task)));
+        if (!isFrozen) expect(seen.live).toBe(count(isNowLive));
+      }),
+    );
+  });
 });
 
 describe('the end of the time for updates', () => {
@@ -183,6 +242,7 @@ describe('a bake', () => {
 
 describe('how a deploy ends', () => {
   const ACCOUNTS = { spans: NO_TIME, skipped: [], overridden: [] };
+  const MISSING = '2 tasks, accepted by user:alice: scrapped';
   const pause = (by: Pause['by']): Pause => ({ by, actor: null, at: '', reason: '' });
   const cancelled = (by: Pause['by'] | null, mixed = true): Ending => ({
     kind: 'cancelled',
@@ -244,6 +304,18 @@ describe('how a deploy ends', () => {
     ['cancelled after the time for updates', cancelled('timeout'), 'bad-failure', MIXED],
     ['cancelled while a region was down', cancelled('unit'), 'bad-failure', MIXED],
   ])('%s', (_, ending, classification, reason) => check(ending, classification, reason));
+
+  test.each([
+    [null, [], 'every unit runs kv:2'],
+    [MISSING, [], `every unit runs kv:2 but for ${MISSING}`],
+    [
+      MISSING,
+      ['kvstore-y'],
+      `every available unit runs kv:2 but for ${MISSING}, without kvstore-y, unavailable; a follow-on release updates it on return`,
+    ],
+  ])('well, with %p missing and %p left out', (missing, skipped, reason) =>
+    check(succeeded({ version: 'kv:2' }, { missing, skipped }), 'success', reason),
+  );
 
   test('a revert says by whom and whether the version is bad; no other end does', () => {
     const reverted = resultOf(

@@ -1,9 +1,12 @@
-import { MAX_QUEUED, startable, thinned, unscheduled, whyQueued } from '../../domain/pipeline/queue';
+import { STATE_LIMITS } from '../../domain/limits';
+import { lastRanOn, settled } from '../../domain/pipeline/books';
+import { startable, thinned, unscheduled, whyQueued } from '../../domain/pipeline/queue';
 import { created, started, type PipelineState } from '../../domain/pipeline/state';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import { emergency, rollback } from './admissionWorld';
-import { artifact, manual, NOW, pipelineOf } from './pipelineWorld';
+import { artifact, manual, NOW, pipelineOf, resultOf } from './pipelineWorld';
 
+const MAX_QUEUED = STATE_LIMITS.queued.max;
 const HOUR = 3_600_000;
 const calendar = { mode: 'calendar', calendar: '0 10 * * 1', timezone: 'UTC' } as const;
 
@@ -107,4 +110,11 @@ describe('why a release has not started', () => {
     ],
     ['room', line(9), { why: '5 releases run already (releases.maxActive)' }],
   ])('%s', (_, state, expected) => expect(why(state)).toEqual(expected));
+});
+
+test('what a release ran on is compared with what the last one did that started', () => {
+  const gated = line(3, { schedule: { ...calendar, gates: 'releases' } });
+  const state = thinned(settled(started(gated, 1), resultOf(1, [], [artifact('kv:1')]), NOW), NOW);
+  expect(state.history).toMatchObject([{ number: 1 }, { number: 2, state: 'cancelled', neverStarted: true }]);
+  expect(lastRanOn(state)).toEqual([artifact('kv:1')]);
 });

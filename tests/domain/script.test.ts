@@ -8,6 +8,8 @@ import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createScriptActivities, type ScriptEnd, type ScriptRun } from '../../activities/script';
 import { parseRegistry } from '../../sdk/registry';
+import { everyUnit } from '../../domain/deploy/snapshot';
+import { inlineSnapshots } from './inlineSnapshots';
 
 jest.setTimeout(30_000);
 
@@ -41,6 +43,7 @@ function run(given: Partial<ScriptRun> & Pick<ScriptRun, 'command'>, around: Aro
   const scripts = { directory: folder, env: ['TOKEN', 'ABSENT'], stopGrace: '300ms', ...config };
   const { runScript } = createScriptActivities({
     clock: wallClock,
+    snapshots: inlineSnapshots,
     scripts: parseRegistry({ scripts }, WORKER_ENV).scripts,
   });
   const facts = WITHOUT_FACTS;
@@ -92,6 +95,8 @@ describe('the exit code decides', () => {
   });
 });
 
+const unit = (id: string) => ({ ...{ id, labels: {}, size: 1, version: '12', mixed: false, available: true } });
+
 describe('a script knows what it is about and nothing else', () => {
   test('its environment is exactly PATH, what was asked for and listed, and facts', async () => {
     const facts = {
@@ -99,8 +104,8 @@ describe('a script knows what it is about and nothing else', () => {
       deploy: 'kvstore/12/deploy',
       phase: 'half',
       version: '13',
-      previousVersion: '12',
-      units: ['kvstore-x', 'kvstore-y'],
+      selection: everyUnit({ units: ['kvstore-x', 'kvstore-y'].map(unit) }, []),
+      lastGood: '11',
     };
     const program =
       'const { CONVEYOR_UNITS: f } = process.env; console.log(JSON.stringify({ env: process.env, units: require("fs").readFileSync(f, "utf8") }))';

@@ -55,7 +55,7 @@ describe('a push that GitHub tells of', () => {
           kind: 'source',
           version: commit(1),
           builtFrom: { repository: 'acme/kvstore', revision: commit(1) },
-          metadata: { repository: 'acme/kvstore', branch: 'main' },
+          metadata: { repository: 'acme/kvstore', branch: 'main', before: commit(0) },
         },
       ],
     });

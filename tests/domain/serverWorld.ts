@@ -51,6 +51,8 @@ export class FakePipelines {
     status: (id) => Promise.resolve({ id, kind: 'pipeline', inputs: [] } as never),
     spec: () => Promise.resolve({ owners: ['service:webhook'], artifacts: { source: {}, config: {} } } as never),
     history: (pipeline) => Promise.resolve([{ id: `${pipeline}/7` }] as never),
+    readiness: () =>
+      Promise.resolve((['temporal', 'worker'] as const).map((name) => ({ name, ok: true, detail: 'answers' }))),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);
       return Promise.resolve([]);

@@ -52,19 +52,17 @@ describe('hotswap', () => {
     expect(await fleet.look('kv-x')).toMatchObject({ running: 6, versions: { 'kv:2': 6 } });
   });
 
-  test('is refused, already by lint, when a container has no room for two tasks', async () => {
+  test('is refused, already by plan, when a container has no room for two tasks', async () => {
     const fleet = givenFleet();
     await fleet.job('kv-x', { hotswap: { taskMb: 1500, containerMb: 2000 } });
     const { status, body } = await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));
     expect([status, body.error.code]).toEqual([409, 'container-too-small']);
     const context = { pipeline: 'p', release: 1, deployId: 'd', actor: 'user:a', config: { jobs: ['kv-x'] } };
     const { body: config } = await fleet.twine('validateConfig', { context });
-    expect(config['problems']).toEqual([
-      {
-        path: 'config.jobs[0]',
-        message: 'hotswap needs room for two tasks of 1500 MB, but a container of kv-x has 2000 MB',
-      },
-    ]);
+    const message = 'hotswap needs room for two tasks of 1500 MB, but a container of kv-x has 2000 MB';
+    expect(config['problems']).toEqual([{ path: 'config.jobs[0]', message }]);
+    const { body: units } = await fleet.twine('fetchDeployUnits', { context });
+    expect(units.error).toMatchObject({ code: 'container-too-small', message: `config.jobs[0]: ${message}` });
   });
 });
 

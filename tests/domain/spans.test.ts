@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { NO_COMMANDS, take } from '../../domain/deploy/control';
-import { toCounts } from '../../domain/deploy/counts';
+import { countUnits } from '../../domain/deploy/counts';
 import { accrue, NO_TIME } from '../../domain/deploy/spans';
 import {
   change,
@@ -166,6 +166,7 @@ describe('what to type next', () => {
     ['baking', inPhase('baking'), ['watch', 'pause', 'skip-bake', 'revert']],
     ['paused', inPhase('baking', {}, 'operator'), ['resume', 'revert', 'cancel']],
     ['paused by health', inPhase('baking', {}, 'health'), ['resume', 'skip-health-check', 'revert', 'cancel']],
+    ['out of time', inPhase('updating', {}, 'timeout'), ['resume', 'skip-phase', 'revert', 'cancel']],
     ['reverting', inStage('reverting'), ['watch', 'pause']],
     ['paused in its revert', inStage('reverting', 'operator'), ['watch', 'resume']],
     ['stuck in its revert', { ...inStage('reverting', 'timeout'), revertStuck: true }, ['status', 'cancel']],
@@ -215,6 +216,7 @@ describe('the status of a deploy', () => {
 
   test('shows four counts of a unit', () =>
     expect(
-      toCounts({ id: 'x', state: 'done', targeted: 3, updated: 2, live: 1, failed: 1, unreachable: 0, gone: 0 }),
-    ).toEqual({ id: 'x', targeted: 3, updated: 2, live: 1 }));
+      countUnits([{ id: 'x', state: 'done', targeted: 3, updated: 2, live: 1, failed: 1, unreachable: 0, gone: 0 }])
+        .units,
+    ).toEqual([{ id: 'x', targeted: 3, updated: 2, live: 1 }]));
 });

@@ -1,9 +1,11 @@
-import { planDeploy, planRollback, withoutBakes, type DeployPlan } from '../../domain/deploy/plan';
+import { planDeploy, planRollback, withoutBakes, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
+import { selected } from '../../domain/deploy/snapshot';
 import {
   dueUndos,
   stepFacts,
   stepRun,
   stepsOf,
+  stepUnits,
   undoRun,
   withFailed,
   withoutStanding,
@@ -105,25 +107,29 @@ describe('what is to be undone', () => {
 
 describe('a step is told', () => {
   const input = { pipeline: 'kvstore', release: 12, action: 'deploy', version: 'kv:2', lastGood: null };
-  const facts = (units: readonly Unit[], lastGood: string | null = null) =>
-    stepFacts({ ...input, lastGood }, plan().phases[1]!, units);
+  /** As an activity finds its units. */
+  const facts = (phase: PhasePlan, units: readonly Unit[], lastGood: string | null = null, skipped: string[] = []) => {
+    const { selection, ...known } = stepFacts({ ...input, lastGood }, phase, { units }, skipped);
+    return { ...known, ...stepUnits(selected(units, selection.parts), known.lastGood) };
+  };
 
   test('its pipeline, release, deploy, phase, version and units', () =>
-    expect(stepFacts(input, plan().phases[0]!, FLEET)).toEqual({
+    expect(facts(plan().phases[0]!, FLEET)).toEqual({
       pipeline: 'kvstore',
       release: 'kvstore/12',
       deploy: 'kvstore/12/deploy',
       phase: 'first',
       version: 'kv:2',
       previousVersion: 'kv:1',
+      lastGood: null,
       units: ['kvstore-x'],
     }));
 
   test('nothing of units that are left out, although they count for how many the phase takes', () => {
     const half = plan({ phases: [{ ...FIRST, scope: '*', amount: { units: 1 } }] }).phases[0]!;
     const down = unit('kvstore-x', 'x', 'kv:0');
-    expect(stepFacts(input, half, [down, FLEET[1]!], ['kvstore-x']).units).toEqual([]);
-    const { units, previousVersion } = stepFacts(input, plan().phases[1]!, [down, FLEET[1]!], ['kvstore-x']);
+    expect(facts(half, [down, FLEET[1]!], null, ['kvstore-x']).units).toEqual([]);
+    const { units, previousVersion } = facts(plan().phases[1]!, [down, FLEET[1]!], null, ['kvstore-x']);
     expect({ units, previousVersion }).toEqual({ units: ['kvstore-y'], previousVersion: 'kv:1' });
   });
 
@@ -132,5 +138,7 @@ describe('a step is told', () => {
     ['the last good one where they ran several', [unit('a', 'x'), unit('b', 'x', 'kv:9')], 'kv:0', 'kv:0'],
     ['the last good one where a unit ran several', [unit('a', 'x', 'kv:1', true)], 'kv:0', 'kv:0'],
     ['no previous version where none is known', [unit('a', 'x', null)], null, undefined],
-  ])('%s', (_, units, lastGood, expected) => expect(facts(units, lastGood).previousVersion).toBe(expected));
+  ])('%s', (_, units, lastGood, expected) =>
+    expect(facts(plan().phases[1]!, units, lastGood).previousVersion).toBe(expected),
+  );
 });

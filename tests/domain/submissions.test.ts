@@ -1,8 +1,9 @@
 import type { Artifact } from '../../domain/artifact';
 import { settled } from '../../domain/pipeline/books';
-import { MAX_QUEUED } from '../../domain/pipeline/queue';
+import { STATE_LIMITS } from '../../domain/limits';
 import { refuseEmergency, refuseRelease, refuseSubmission } from '../../domain/pipeline/requests';
-import { condemned, created, started, type PipelineState } from '../../domain/pipeline/state';
+import { condemned } from '../../domain/pipeline/knownBad';
+import { created, started, type PipelineState } from '../../domain/pipeline/state';
 import { completed, missing, remembering, submitted } from '../../domain/pipeline/submissions';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { Trigger } from '../../domain/views';
@@ -124,7 +125,7 @@ describe('what a person releases', () => {
 
 describe('refused are', () => {
   const bad = condemned(both(), [source(1)], 'errors is 0.2', NOW);
-  const full = Array.from({ length: MAX_QUEUED }).reduce<PipelineState>(
+  const full = Array.from({ length: STATE_LIMITS.queued.max }).reduce<PipelineState>(
     (state, _, n) => created(state, [source(n), config(n)], manual(), NOW),
     both({ releases: { supersede: 'never' } }),
   );
@@ -139,7 +140,7 @@ describe('refused are', () => {
       [source(1)],
       'not-permitted',
     ],
-    ['a line that is full, where nothing is dropped', full, finder(), [source(999)], 'invalid-state'],
+    ['a line that is full, where nothing is dropped', full, finder(), [source(999)], 'queue-full'],
   ])('%s', (_, state, trigger, artifacts, code) =>
     expect(refuseSubmission(state, artifacts, trigger)?.code).toBe(code),
   );
@@ -191,7 +192,7 @@ describe('an emergency is refused', () => {
     expect(push({ ...known, held: { actor: 'user:bob', at: '', reason: '' } }, 'deploy', [fix])).toBeUndefined();
   });
   test('not for a line that is full', () => {
-    const full = Array.from({ length: MAX_QUEUED }).reduce<PipelineState>(
+    const full = Array.from({ length: STATE_LIMITS.queued.max }).reduce<PipelineState>(
       (state) => created(state, [source(1)], manual(), NOW),
       { ...known, spec: { ...known.spec, releases: { ...known.spec.releases, supersede: 'never' } } },
     );

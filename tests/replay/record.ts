@@ -12,13 +12,13 @@ import { given, type Given, type Service } from '../system/service';
 import { Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
-import { recordDeploys } from './recordDeploy';
+import { recordDeploys, recordLarge } from './recordDeploy';
 import { recordModel } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|deploys]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|deploys|large|continued]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -211,21 +211,34 @@ async function recordAllContinued(stack: Stack): Promise<void> {
   await recordFanOut('continued-family')(stack);
 }
 
+type Play = (stack: Stack) => Promise<void>;
+
+/** What can be recorded by itself. */
+const PARTS: Readonly<Record<string, Play>> = {
+  'fan-out': recordFanOut('family'),
+  sweeps: recordSweeps,
+  model: (stack) => recordModel(stack, save),
+  deploys: (stack) => recordDeploys(stack, save),
+  large: (stack) => recordLarge(stack, save),
+};
+
+/** Of these, where histories are short. */
+const CONTINUED: Readonly<Record<string, Play>> = {
+  'fan-out': recordFanOut('continued-family'),
+  continued: recordAllContinued,
+};
+
 async function main(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'conveyor-record-'));
   const processes = new Processes();
   const [port = 0] = await freePorts(1);
   try {
     await startTemporal(processes, { home, port, data: 'memory' });
-    const onlyFanOut = process.argv[2] === 'fan-out';
-    const model = (stack: Stack) => recordModel(stack, save);
-    if (process.argv[2] === 'model') return await withStack(`127.0.0.1:${port}`, model);
-    const deploys = (stack: Stack) => recordDeploys(stack, save);
-    if (process.argv[2] === 'deploys') return await withStack(`127.0.0.1:${port}`, deploys);
-    if (process.argv[2] === 'sweeps') return await withStack(`127.0.0.1:${port}`, recordSweeps);
-    await withStack(`127.0.0.1:${port}`, onlyFanOut ? recordFanOut('family') : recordAll);
-    const short = await startTemporalWithShortHistories(processes, home);
-    await withStack(short, onlyFanOut ? recordFanOut('continued-family') : recordAllContinued);
+    const only = process.argv[2];
+    const some = only === undefined ? recordAll : PARTS[only];
+    if (some) await withStack(`127.0.0.1:${port}`, some);
+    const continued = only === undefined ? recordAllContinued : CONTINUED[only];
+    if (continued) await withStack(await startTemporalWithShortHistories(processes, home), continued);
   } finally {
     await processes.reap();
     rmSync(home, { recursive: true, force: true });

@@ -12,6 +12,7 @@ export async function recordDeploys(stack: Stack, save: Save): Promise<void> {
   await recordFollowOn(stack, save);
   await recordApproval(stack, save);
   await recordStoppedRun(stack, save);
+  await recordLarge(stack, save);
 }
 
 const BAKE = '2s';
@@ -129,6 +130,26 @@ const stoppable = (pipeline: string): NonNullable<Given['pipeline']> => ({
     },
   },
 });
+
+/** More units than travel with a workflow: a person takes the deploy back while its last phase bakes. */
+export async function recordLarge(stack: Stack, save: Save): Promise<void> {
+  const deploy: Given['deploy'] = {
+    config: { service: 'shop-large' },
+    phases: [{ ...ALL, scope: 'region:x' }],
+    completion: { bake: '1h' },
+    healthChecks: [],
+  };
+  const shop = await given(stack, { name: 'shop-large', deploy });
+  const job = { service: shop.name, region: 'x', tasks: 1, version: shop.version(1), nSmall: 1, budget: 1 };
+  for (let unit = 0; unit < 200; unit += 1)
+    await stack.control('POST', '/control/jobs', { ...job, name: `${shop.name}-${unit}` });
+  await shop.ships(2);
+  await shop.reaches(1, 'bakes at last', ({ phases }) => Boolean(phases[1]?.bakeUntil));
+  await stack.json(['revert', `${shop.name}/1/deploy`, '--reason', 'to record a history']);
+  await endsWith(shop, save, 'large-reverted');
+  for await (const { workflowId } of stack.temporal.workflow.list({ query: `WorkflowType = 'snapshot'` }))
+    if (workflowId.includes(shop.name)) return save(stack, 'snapshot', workflowId);
+}
 
 async function endsWith(shop: Service, save: Save, name: string): Promise<void> {
   await shop.ended(1);

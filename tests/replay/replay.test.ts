@@ -38,7 +38,7 @@ test('a history that the present code would not make is found', async () => {
   const recorded = read('deploy-good.json');
   const events = recorded.events.map((event) => {
     const scheduled = event.activityTaskScheduledEventAttributes;
-    if (scheduled?.activityType.name !== 'fetchDeployUnits') return event;
+    if (scheduled?.activityType.name !== 'planUnits') return event;
     return { ...event, activityTaskScheduledEventAttributes: { ...scheduled, activityType: { name: 'fetchUnits' } } };
   });
   expect(await problems([{ name: 'changed', history: { events } }])).toEqual({

@@ -12,10 +12,20 @@ module.exports = async () => {
   process.env.CONVEYOR_TEST_BUNDLE = (await ensureBundle()).codePath;
   process.env.CONVEYOR_TEST_TEMPORAL_CLI = pathFrom('temporal-dev.sh', '--install-only');
   process.env.TEMPORAL_CLI = process.env.CONVEYOR_TEST_TEMPORAL_CLI;
-  const port = await freePort();
-  globalThis.conveyorDevServer = await start(port);
-  process.env.CONVEYOR_TEST_TEMPORAL = `127.0.0.1:${port}`;
+  process.env.CONVEYOR_TEST_TEMPORAL = await startOnFreePort();
 };
+
+/** It takes other ports besides, and somebody may have taken one meanwhile: then others do. */
+async function startOnFreePort(tries = 3) {
+  const port = await freePort();
+  try {
+    globalThis.conveyorDevServer = await start(port);
+    return `127.0.0.1:${port}`;
+  } catch (error) {
+    if (tries <= 1) throw error;
+    return startOnFreePort(tries - 1);
+  }
+}
 
 /** Resolves once the script says that the server is ready. */
 function start(port) {

@@ -1,8 +1,8 @@
 'use strict';
 
-const { TestEnvironment } = require('jest-environment-node');
+const TidyEnvironment = require('./tidyEnvironment');
+const { WAITED, addRepeat, mayRepeat } = require('../../scripts/repeats');
 
-const LOST_TIME = /virtual time stands still|of virtual time until|Exceeded timeout of/;
 /** Of a failure that jest keeps with the place where the test was written. */
 const messageOf = (failure) => {
   const error = Array.isArray(failure) ? failure[0] : failure;
@@ -10,24 +10,42 @@ const messageOf = (failure) => {
 };
 
 /**
- * The time-skipping test server loses an activity now and then (tests/workflows/activityEnds.ts), and a story then waits for
- * ever. Such a test runs a second time and says so. What failed for any other reason, or for another one besides, has failed.
+ * The time-skipping test server loses a task now and then (tests/workflows/activityEnds.ts), and a story then waits for ever.
+ * Such a test runs a second time and says so, if the server, asked at that moment, can be shown to have lost one
+ * (tests/workflows/lostTasks.ts). Whatever else a story waits for in vain is a stall of the product.
  */
-class VirtualEnvironment extends TestEnvironment {
+class VirtualEnvironment extends TidyEnvironment {
   failures = new Map();
+  /** By test, what the server had lost when it failed. */
+  lost = new Map();
 
   async setup() {
     await super.setup();
     this.global[Symbol.for('RETRY_TIMES')] = 1;
   }
 
-  handleTestEvent({ name, test }) {
+  async handleTestEvent({ name, test, error }) {
+    // Before the hooks that close the world.
+    if (name === 'test_fn_failure' && WAITED.test(messageOf(error))) this.lost.set(test, await this.lostTasks());
     if (name === 'test_done' && test.errors.length > 0) this.failures.set(test, [...test.errors]);
-    const before = name === 'test_start' ? this.failures.get(test) : undefined;
-    if (before === undefined) return;
-    const messages = before.map(messageOf);
-    if (!messages.every((message) => LOST_TIME.test(message))) test.errors.push(...before);
-    else process.stderr.write(`told again, since time was lost: ${test.name}\n${messages.join('\n')}\n`);
+    if (name === 'test_start' && this.failures.has(test)) this.again(test, this.failures.get(test));
+  }
+
+  /** Jest would run every test again that failed; with its errors back it does not. */
+  again(test, errors) {
+    const messages = errors.map(messageOf);
+    const lost = this.lost.get(test) ?? [];
+    if (!mayRepeat(messages, lost)) return void test.errors.push(...errors);
+    addRepeat(test.name);
+    process.stderr.write(
+      `repeated, as the test server lost ${lost.join(', ')}: ${test.name}\n${messages.join('\n')}\n`,
+    );
+  }
+
+  /** Of every world that is open: tests/workflows/lostTasks.ts. */
+  async lostTasks() {
+    const worlds = this.global[Symbol.for('conveyor.worlds')] ?? [];
+    return (await Promise.all([...worlds].map((world) => world.lostTasks().catch(() => [])))).flat();
   }
 }
 

@@ -20,7 +20,8 @@ module.exports = async () => {
 /** @returns its port; undefined where the server is a binary, or Java has no compiler: then each test starts one of its own. */
 async function startHost(jars) {
   if (!existsSync(jars)) return undefined;
-  const options = ['-XX:+UseSerialGC', '-Xmx1g', '-cp', path.join(jars, '*')];
+  // Its second compiler would cost more than it gains in a run of minutes.
+  const options = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1g', '-cp', path.join(jars, '*')];
   // It ends with its stdin, so also when we are killed.
   const child = spawn('java', [...options, path.join(TOOLS, 'Host.java')], { stdio: ['pipe', 'pipe', 'ignore'] });
   globalThis.conveyorVirtualHost = child;

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts } from '../../cli/stack/ports';
-import { cleanEnv, Processes, type Env, type Running } from './process';
+import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import { eventually } from './waiting';
 
 interface Ready {
@@ -88,11 +88,53 @@ test('conveyor dev starts everything on free ports, and SIGTERM stops exactly wh
   expect(existsSync(readyFile)).toBe(false);
 });
 
-test('conveyor dev that loses one of its processes says which, stops the others and ends with an error', async () => {
+test('conveyor dev starts a process again that was killed, says so, and stops the new one too', async () => {
+  // As `npm run dev` does, which is no wrapper around it either.
+  const dev = processes.node('scripts/run.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
+  const { pids, simulator } = await readyOf(dev);
+  expect(readFileSync(`/proc/${pids['worker']}/stat`, 'utf8')).toMatch(new RegExp(`\\) [A-Z] ${dev.pid} `));
+  for (const name of ['worker', 'simulator']) process.kill(pids[name]!, 'SIGKILL');
+  const again = await eventually('both are there again', async () => {
+    const ready = await readyOf(dev);
+    return ready.pids['worker'] !== pids['worker'] && ready.pids['simulator'] !== pids['simulator'] && ready;
+  });
+  expect(again).toEqual({ ...again, simulator, pids: { ...pids, ...again.pids } });
+  expect([again.pids['temporal'], again.pids['server']]).toEqual([pids['temporal'], pids['server']]);
+  expect(Object.values(again.pids).filter(isAlive)).toHaveLength(4);
+  for (const name of ['worker', 'simulator'])
+    expect(dev.stderr()).toMatch(new RegExp(`^ {2}✖ ${name}: it was ended by SIGKILL; starting it again in `, 'm'));
+  const jobs = (await (await fetch(`${simulator}/control/jobs`)).json()) as { name: string }[];
+  expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['kvstore-x', 'hello']));
+
+  dev.kill('SIGTERM');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+  expect(Object.values({ ...pids, ...again.pids }).filter(isAlive)).toEqual([]);
+});
+
+test('conveyor dev that is killed itself leaves nothing behind', async () => {
   const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
   const { pids } = await readyOf(dev);
+  dev.kill('SIGKILL');
+  await dev.ended;
+  await eventually('all have ended', () => Promise.resolve(!Object.values(pids).some(isAlive)));
+  rmSync(readyFile);
+});
+
+test('conveyor dev gives up a process that does not stay up, says why, stops the others and ends with an error', async () => {
+  const config = join(home, 'conveyor.config.yaml');
+  copyFileSync(join(ROOT, 'conveyor.config.yaml'), config);
+  const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], {
+    ...env(),
+    CONVEYOR_CONFIG: config,
+  });
+  const { pids } = await readyOf(dev);
+  writeFileSync(config, 'extensions: 1');
   process.kill(pids['worker']!, 'SIGKILL');
   const { code, stderr } = await dev.ended;
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^error: process-failed: the worker /m) });
+  expect(stderr.match(/✖ worker: .*; starting it again in /g)).toHaveLength(5);
+  expect(stderr).toMatch(
+    /it ended with exit code 1, for the 6th time within a minute\. Its last lines:\n[^]*config-invalid/,
+  );
   expect(Object.values(pids).filter(isAlive)).toEqual([]);
 });

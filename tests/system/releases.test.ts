@@ -223,10 +223,14 @@ const phaseOf = (index: number, name: string, scope: string, amount: string, uni
   scope,
   amount,
   state: 'succeeded',
-  units: units.map(([id, count]) => ({ id, targeted: count, updated: count, live: count })),
+  totals: { units: units.length, ...everywhere(sum(units)) },
+  units: units.map(([id, count]) => ({ id, ...everywhere(count) })),
   startedAt: TIME,
   updatedAt: TIME,
   bakedAt: TIME,
   bakeUntil: null,
   skipped: null,
 });
+
+const everywhere = (tasks: number) => ({ targeted: tasks, updated: tasks, live: tasks });
+const sum = (units: readonly [string, number][]): number => units.reduce((total, [, count]) => total + count, 0);

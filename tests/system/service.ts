@@ -86,11 +86,15 @@ export class Service {
   }
 
   /** Waits until a release has ended and its pipeline knows. */
-  async ended(number: number): Promise<ReleaseStatus> {
-    await eventually(`release ${this.name}/${number} ended`, async () => {
-      const pipeline = await this.stack.client.status(this.name);
-      return pipeline.kind === 'pipeline' && !pipeline.active.includes(number);
-    });
+  async ended(number: number, withinMs?: number): Promise<ReleaseStatus> {
+    await eventually(
+      `release ${this.name}/${number} ended`,
+      async () => {
+        const pipeline = await this.stack.client.status(this.name);
+        return pipeline.kind === 'pipeline' && !pipeline.active.includes(number);
+      },
+      withinMs,
+    );
     return this.release(number);
   }
 

@@ -15,6 +15,8 @@ export interface StackOptions {
   readonly temporal?: string;
   /** `settings` of the stack's conveyor.config.yaml, over the tests' own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** `slots` of the stack's conveyor.config.yaml: how much its worker does at once. */
+  readonly slots?: Readonly<Record<string, number>>;
   /** Where extensions of the configuration are instead, by name. */
   readonly urls?: Readonly<Record<string, string>>;
 }
@@ -46,10 +48,10 @@ export class Stack {
     readonly processes: Processes,
   ) {}
 
-  static async open({ temporal, settings, urls }: StackOptions = {}): Promise<Stack> {
+  static async open({ temporal, ...config }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
-    writeConfig(home, { settings, urls });
+    writeConfig(home, config);
     const connection = await Connection.connect({ address });
     const processes = new Processes();
     const simulator = processes.node(
@@ -155,9 +157,9 @@ export class Stack {
 }
 
 /** The platform's configuration of this checkout, with more impatient settings. */
-function writeConfig(home: string, { settings, urls = {} }: StackOptions): void {
+function writeConfig(home: string, { settings, slots, urls = {} }: StackOptions): void {
   const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as { extensions: { name: string }[] };
   const extensions = config.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
-  const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings } };
+  const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings }, ...(slots ? { slots } : {}) };
   writeFileSync(join(home, 'conveyor.config.yaml'), stringify(changed));
 }

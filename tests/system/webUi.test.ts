@@ -88,7 +88,7 @@ describe('while a deploy bakes', () => {
     const summaries = (events ?? []).map(text).filter((summary) => summary !== '');
     expect(summaries).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/first: shop-\w+-x/),
+        expect.stringMatching(/first: send updates/),
         expect.stringMatching(/first: follow updates/),
         expect.stringMatching(/bake first until \d{4}-/),
       ]),

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Context, type Info } from '@temporalio/activity';
+import { ApplicationFailure, Context, type Info } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import type { ActivityInterceptors, Worker } from '@temporalio/worker';
+import type { ActivityInterceptors } from '@temporalio/worker';
+import { STILL_WAITING } from '../../domain/looks';
+import type { ConveyorWorker } from '../../workers/createWorker';
 
 /**
  * Holds back the end of an activity where the test server would take it for something else. Known to go wrong in 1.32:
@@ -10,15 +12,17 @@ import type { ActivityInterceptors, Worker } from '@temporalio/worker';
  *   that stays done, so that its next try is refused as well, for ever, and its lock on the time is never freed.
  */
 export class ActivityEnds {
-  private worker: Worker | undefined;
-  /** That slept: what ends them comes at the same moment as what asks them to cancel, such as a timer. */
+  private worker: ConveyorWorker | undefined;
+  /** That slept: as for one that is tried again, what ends them comes at the same moment as what asks them to cancel, such as a timer. */
   private readonly sleepers = new WeakSet<Context>();
   /** By run of a workflow, the activity that ended last, once it may say so. */
   private readonly last = new Map<string, Promise<Info>>();
+  /** What came to the worker, by run and activity. */
+  private readonly received = new Set<string>();
 
   constructor(private readonly client: Client) {}
 
-  watch(worker: Worker): void {
+  watch(worker: ConveyorWorker): void {
     this.worker = worker;
   }
 
@@ -32,18 +36,25 @@ export class ActivityEnds {
     inbound: {
       execute: async (input, next) => {
         const context = Context.current();
+        this.received.add(`${context.info.workflowExecution?.runId}/${context.info.activityId}`);
         try {
           const value = await next(input);
-          if (this.sleepers.has(context)) await this.awaitTurn(context);
+          if (this.sleepers.has(context) || context.info.attempt > 1) await this.awaitTurn(context);
           return value;
         } catch (error) {
-          await this.awaitTurn(context);
+          // What is to be tried again has not ended.
+          if (!isWaiting(error)) await this.awaitTurn(context);
           await this.heedCancel(context);
           throw error;
         }
       },
     },
   });
+
+  /** Whether an activity has ever come to the worker. */
+  hasReceived(runId: string, activityId: string): boolean {
+    return this.received.has(`${runId}/${activityId}`);
+  }
 
   /** One end after the other, and none while a task of its workflow is under way. One that was asked to cancel cannot be again. */
   private async awaitTurn(context: Context): Promise<void> {
@@ -93,6 +104,8 @@ export class ActivityEnds {
     await Promise.race([cancelled, wait(PATIENCE_MS, undefined, { ref: false })]);
   }
 }
+
+const isWaiting = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === STILL_WAITING;
 
 /** Undefined in a test. */
 export function activityContext(): Context | undefined {

@@ -30,13 +30,17 @@ function listening() {
   const { app } = world.simulator;
   const real = app.fetch.bind(app);
   app.fetch = async (request, ...rest) => {
-    const { targets, context } = (await request
+    const { targets, common, context } = (await request
       .clone()
       .json()
       .catch(() => ({}))) as Partial<Asked>;
     const [first] = [targets].flat();
     if (context && first)
-      asked.push({ method: request.url.split('/').at(-1) ?? '', by: context.deployId, exclude: first.exclude ?? [] });
+      asked.push({
+        method: request.url.split('/').at(-1) ?? '',
+        by: context.deployId,
+        exclude: first.exclude ?? common?.exclude ?? [],
+      });
     return real(request, ...rest);
   };
   return asked;
@@ -44,6 +48,7 @@ function listening() {
 
 interface Asked {
   readonly targets: { readonly exclude?: string[] } | readonly { readonly exclude?: string[] }[];
+  readonly common?: { readonly exclude?: string[] };
   readonly context: { readonly deployId: string };
 }
 
@@ -75,6 +80,23 @@ describe('a canary', () => {
     await world.describeVersion('kv:2', { errorRatio: 0.2 });
     const deploy = await canary();
     expect(await deploy.ended()).toMatchObject({ outcome: 'reverted', reverted: { by: 'health', bad: false } });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
+  test.each([
+    ['all run its version already', 1, 'no task was left for the canary: all of kvstore-x, kvstore-y run kv:1 already'],
+    [
+      'all are taken by other canaries',
+      3,
+      'no task was left for the canary: those of kvstore-x, kvstore-y run kv:3 already or belong to other canaries',
+    ],
+  ])('that finds no task of its own, since %s, fails and says why', async (_, release, reason) => {
+    const other = release === 3 ? await canary(2, { amount: { all: true }, bakeMs: 2 * HOUR }) : undefined;
+    if (other) await isBaking(other);
+    const deploy = await canary(release);
+    expect(await deploy.ended()).toMatchObject({ outcome: 'failed', classification: 'good-failure', reason });
+    await other?.command('cancel');
+    await other?.ended();
     expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
   });
 

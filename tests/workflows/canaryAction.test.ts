@@ -1,7 +1,7 @@
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { ReleaseStatus } from '../../domain/views';
 import { kvstore } from './pipelines';
-import { VirtualWorld, type JobView } from './world';
+import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -22,13 +22,18 @@ const CHECKS = [
 ] as const;
 
 /** A canary, an integration test beside or after it, and a deploy that needs both. */
-function pipelineWith(canary: Partial<Canary['with']> = {}, test: { needs?: string[] } = {}): PipelineSource {
+function pipelineWith(
+  canary: Partial<Canary['with']> = {},
+  test: { needs?: string[] } = {},
+  retry: Canary['retry'] = { attempts: 1 },
+): PipelineSource {
   const pipeline = kvstore();
   return {
     ...pipeline,
     actions: {
       canary: {
         type: 'canary',
+        retry,
         inputs: ['executable'],
         with: {
           pushType: 'twine',
@@ -94,4 +99,22 @@ test('cancelling a release undoes its canary', async () => {
   await world.command('release/kvstore/1', 'cancel');
   expect((await world.ended('kvstore', 1)).state).toBe('cancelled');
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+});
+
+test.each([
+  ['its release is paused', 'pause', 'resume', 'release/kvstore/1', 'the release is paused'],
+  ['the pipeline is frozen', 'freeze', 'unfreeze', 'pipeline/kvstore', 'the pipeline is frozen by user:alice'],
+] as const)('no attempt of a canary begins while %s', async (_, stop, goOn, workflowId, why) => {
+  await world.describeVersion('kv:2', { errorRatio: 0.2 });
+  await world.apply(pipelineWith({}, {}, { attempts: 2, backoff: '30m' }));
+  await world.release('kvstore', 'kv:2');
+  const canary = async () => (await world.releaseStatus('kvstore', 1)).actions.find(({ name }) => name === 'canary');
+  await world.until('it failed', async () => (await canary())?.blockedBy?.startsWith('retry: ') ?? false);
+  await world.command(workflowId, stop);
+  await world.sleep(2 * HOUR);
+  expect(await canary()).toMatchObject({ attempt: 1, state: 'blocked', blockedBy: expect.stringContaining(why) });
+  await world.command(workflowId, goOn);
+  await world.sleep(MINUTE);
+  expect(await canary()).toMatchObject({ attempt: 2, state: 'running' });
+  await world.ended('kvstore', 1);
 });

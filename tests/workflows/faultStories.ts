@@ -17,23 +17,67 @@ export interface Mode {
 /** What a user may rely on, whatever goes wrong: the same end, and nothing done twice. */
 export function describeFaults(title: string, mode: Mode): void {
   describe(title, () => {
-    let faults: FaultWorld;
-    beforeAll(async () => {
-      faults = await FaultWorld.open(mode.lasts ? 2 * HOUR : 4 * MINUTE);
-      for (const service of Object.keys(PROTOCOLS) as Service[]) await faults.breaks(mode.trouble, service);
-    });
-    afterAll(() => faults.world.close());
+    const teller = new Teller(mode);
+    beforeAll(() => teller.open());
+    afterAll(() => teller.close());
 
-    test('a deploy that is paused, resumed and loses a phase updates every task once', () => deploys(faults, mode));
+    test('a deploy that is paused, resumed and loses a phase updates every task once', () => teller.tell(deploys));
     if (!mode.lasts)
       test('a bad version is reverted, and no task is restarted more often than that takes', () =>
-        reverts(faults, mode));
+        teller.tell(reverts));
     test('of the runs of an action service one succeeds, none is left over, and one that is cancelled stops', () =>
-      runsActions(faults));
-    test('what a finder found makes one release', () => sweeps(faults));
+      teller.tell(runsActions));
+    test('what a finder found makes one release', () => teller.tell(sweeps));
     if (mode.trouble !== null)
-      test('all of that happened to every method of every protocol', () => expect(faults.spared()).toEqual([]));
+      test('all of that happened to every method of every protocol', () =>
+        teller.tell((faults) => expect(faults.spared()).toEqual([])));
   });
+}
+
+type Story = (faults: FaultWorld, mode: Mode) => void | Promise<void>;
+
+/** Tells stories one after the other in one world; after one that did not come to its end, in another, from the first. */
+class Teller {
+  private faults: FaultWorld | undefined;
+  private told: Story[] = [];
+
+  constructor(private readonly mode: Mode) {}
+
+  async open(): Promise<void> {
+    const { trouble, lasts } = this.mode;
+    const faults = await FaultWorld.open(lasts ? 2 * HOUR : 4 * MINUTE);
+    for (const service of Object.keys(PROTOCOLS) as Service[]) await faults.breaks(trouble, service);
+    this.faults = faults;
+  }
+
+  async close(): Promise<void> {
+    await this.faults?.world.close();
+  }
+
+  async tell(story: Story): Promise<void> {
+    const faults = this.faults ?? (await this.again());
+    this.faults = undefined;
+    try {
+      await story(faults, this.mode);
+    } catch (error) {
+      await faults.world.close().catch(() => undefined);
+      throw error;
+    }
+    this.faults = faults;
+    this.told.push(story);
+  }
+
+  private async again(): Promise<FaultWorld> {
+    const before = this.told;
+    this.told = [];
+    try {
+      await this.open();
+      for (const story of before) await this.tell(story);
+      return this.faults!;
+    } finally {
+      this.told = before;
+    }
+  }
 }
 
 /** A deploy in these circumstances, and the person who looks after it. */
@@ -115,9 +159,12 @@ async function deploys(faults: FaultWorld, mode: Mode): Promise<void> {
   expect(await push.ended()).toMatchObject({ outcome: 'succeeded', classification: 'success' });
   expect(await faults.jobs()).toEqual(UPDATED);
   expect(await faults.starts()).toEqual(Array.from({ length: 9 }, () => 2));
-  // Where the answer to an update was rubbish, a second one brings what the first has not.
-  expect(faults.effects('twine', 'executeUpdates')).toHaveLength(mode.minded ? 4 : 3);
-  expect(faults.effects('twine', 'shiftTraffic')).toHaveLength(2);
+  // Where the answer to an update was rubbish, another one brings what it has not.
+  for (const method of ['executeUpdates', 'shiftTraffic']) {
+    const keys = faults.effects('twine', method).map(({ key }) => key);
+    expect(keys.length).toBeGreaterThan(2);
+    expect(new Set(keys).size).toBe(keys.length);
+  }
 }
 
 async function reverts(faults: FaultWorld, mode: Mode): Promise<void> {
@@ -131,7 +178,8 @@ async function reverts(faults: FaultWorld, mode: Mode): Promise<void> {
 }
 
 async function runsActions({ world }: FaultWorld): Promise<void> {
-  const states = () => [...world.simulator.simulation.state.runs.values()].map(({ state }) => state);
+  const { runs } = world.simulator.simulation.state;
+  const states = () => [...runs.values()].map(({ state }) => state);
   const start = async (pipeline: string, samples: number): Promise<void> => {
     const profile = {
       ...{ type: 'custom' as const, inputs: ['executable'], outputs: ['profile'] },
@@ -145,6 +193,8 @@ async function runsActions({ world }: FaultWorld): Promise<void> {
   expect(await world.ended('profiled', 1)).toMatchObject({ state: 'succeeded' });
   await start('unwanted', 1_000_000);
   await world.until('it runs', () => Promise.resolve(states().includes('running')));
+  // Between two looks: the test server forgets an activity that fails, to be tried again, at the moment when it is asked to cancel.
+  await world.sleep(1.5 * MINUTE);
   await world.command('release/unwanted/1', 'cancel');
   expect(await world.ended('unwanted', 1)).toMatchObject({ state: 'cancelled' });
   expect(states().filter((state) => state === 'succeeded')).toHaveLength(1);

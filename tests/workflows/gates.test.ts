@@ -13,6 +13,14 @@ const versions = async () => Object.fromEntries((await world.jobs()).map((job: J
 const PATIENT = { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '30m' }], healthInterval: '5m' };
 const begin = () => deploying(world, {}, PATIENT);
 
+/** What is left to the next deploy: what these units ran. */
+const leaving = (versions: Readonly<Record<string, string>>) => {
+  const units = Object.entries(versions).map(
+    ([id, version]) => expect.objectContaining({ id, version, mixed: false }) as object,
+  );
+  return { before: { units: expect.arrayContaining(units) as object } };
+};
+
 describe('a frozen deploy', () => {
   test('finishes its phase, then waits, and goes on by itself once it is unfrozen', async () => {
     const deploy = await begin();
@@ -94,7 +102,7 @@ describe('a superseded deploy', () => {
       cause: 'superseded',
       classification: 'good-failure',
       reason: 'superseded by release 9; the fleet runs both versions',
-      revertTo: { 'kvstore-x': 'kv:1' },
+      leaves: leaving({ 'kvstore-x': 'kv:1' }),
     });
     const { phases, timeline } = await deploy.status();
     expect(phases.map(({ state }) => state)).toEqual(['succeeded', 'waiting']);
@@ -111,7 +119,6 @@ describe('a superseded deploy', () => {
     expect(await deploy.ended({ stepMs: 10_000 })).toMatchObject({
       outcome: 'cancelled',
       cause: 'superseded',
-      revertTo: {},
     });
     expect((await world.now()) - before).toBeLessThan(MINUTE);
   });
@@ -159,7 +166,11 @@ describe('a preempted deploy', () => {
     await deploy.overtake('preempted');
     const result = await deploy.ended({ stepMs: 10_000 });
     expect((await world.now()) - before).toBeLessThan(5 * MINUTE);
-    expect(result).toMatchObject({ outcome: 'cancelled', cause: 'preempted', revertTo: { 'kvstore-slow': 'kv:1' } });
+    expect(result).toMatchObject({
+      outcome: 'cancelled',
+      cause: 'preempted',
+      leaves: leaving({ 'kvstore-slow': 'kv:1' }),
+    });
     await world.sleep(5 * MINUTE);
     const then = await versions();
     await world.sleep(5 * HOUR);
@@ -189,20 +200,20 @@ describe('a preempted deploy', () => {
     const first = await begin();
     await first.reaches(({ state }) => state === 'baking');
     await first.overtake('preempted');
-    const { revertTo } = await first.ended({ stepMs: 10_000 });
+    const { leaves } = await first.ended({ stepMs: 10_000 });
     const second = await deploying(
       world,
-      { release: 3, ...(revertTo && { revertTo }) },
+      { release: 3, ...(leaves && { inherited: leaves }) },
       { phases: [{ scope: '*', amount: 4, bake: '30m' }] },
     );
     await second.reaches(({ state }) => state === 'baking');
     await second.overtake('preempted');
-    const handed = (await second.ended({ stepMs: 10_000 })).revertTo;
-    expect(handed).toEqual({ 'kvstore-x': 'kv:1', 'kvstore-y': 'kv:1' });
+    const handed = (await second.ended({ stepMs: 10_000 })).leaves;
+    expect(handed).toMatchObject(leaving({ 'kvstore-x': 'kv:1', 'kvstore-y': 'kv:1' }));
     await world.describeVersion('kv:4', { errorRatio: 0.2 });
     const third = await deploying(
       world,
-      { release: 4, ...(handed && { revertTo: handed }) },
+      { release: 4, ...(handed && { inherited: handed }) },
       { phases: [{ scope: '*', amount: '100%' }] },
     );
     expect(await third.ended()).toMatchObject({ outcome: 'reverted' });

@@ -1,3 +1,4 @@
+import type { PipelineState } from '../../domain/pipeline/state';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -36,6 +37,36 @@ test('with supersede: never every release deploys, in order', async () => {
   for (const version of ['kv:2', 'kv:3', 'kv:4']) await world.release('kvstore', version);
   await world.ended('kvstore', 3);
   expect(await states([1, 2, 3])).toEqual(['succeeded', 'succeeded', 'succeeded']);
+});
+
+test('a release that is cancelled while it is being started either never starts, or the command is refused', async () => {
+  await world.apply(kvstore());
+  await world.command('pipeline/kvstore', 'hold', { reason: 'nothing is to deploy' });
+  for (let number = 1; number <= 30; number += 1) {
+    await world.release('kvstore', `kv:${number + 1}`);
+    await new Promise((resolve) => setTimeout(resolve, number / 5));
+    const command = { number, actor: 'user:alice', reason: 'too early' };
+    const isTaken = await world
+      .pipeline('kvstore')
+      .executeUpdate('cancel-queued', { args: [command] })
+      .then(
+        () => true,
+        () => false,
+      );
+    const { active } = await world.pipeline('kvstore').query<PipelineState>('pipeline');
+    expect({ number, isKnown: active.some((release) => release.number === number) }).toEqual({
+      number,
+      isKnown: !isTaken,
+    });
+    const started = await world.client.workflow
+      .getHandle(`release/kvstore/${number}`)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isTaken) expect({ number, started }).toEqual({ number, started: false });
+  }
 });
 
 test('two pipelines that deploy the same service take turns', async () => {

@@ -90,6 +90,19 @@ test('an undo that fails is tried again', async () => {
   expect(reason).not.toContain('not undone');
 });
 
+test('an undo whose service loses its answers is asked for again, and done once', async () => {
+  const deploy = await push({ pre: [step(1)], bake: '2h' });
+  await deploy.reaches(({ state }) => state === 'baking');
+  const fault = { kind: 'http', service: 'slow', method: 'startRun', mode: 'lose-reply', rate: 1 };
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+  await deploy.command('cancel');
+  await deploy.reaches(({ timeline }) => timeline.some(({ kind }) => kind === 'undo-failed'));
+  await world.control('DELETE', `/control/faults/${id}`);
+  expect(await deploy.ended()).toMatchObject({ outcome: 'cancelled' });
+  expect(undos()).toEqual(['0/undo/0/1']);
+  expect((await deploy.status()).timeline.map(({ kind }) => kind)).toContain('step-undone');
+});
+
 test('an undo that fails for ever keeps no deploy from ending, which says so', async () => {
   const deploy = await push({ pre: [step(60, { fails: 99 })] });
   await deploy.reaches(({ state }) => state === 'preprocessing');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
@@ -13,10 +13,12 @@ import type { DeployStatus, PipelineStatus, ReleaseStatus, Trigger } from '../..
 import { viaApp } from '../../sdk/client';
 import { parseRegistry } from '../../sdk/registry';
 import { createSimulator, type Simulator } from '../../simulator/app';
-import { createWorker } from '../../workers/createWorker';
+import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
 import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
+import { lostTasks } from './lostTasks';
 import { MemoryIndex } from './memoryIndex';
 import { SlowActions } from './slowActions';
+import { openWorkflows } from './standing';
 import { VirtualTime } from './virtualTime';
 
 // Failing activities are part of most tests; what the worker says of them is not.
@@ -38,7 +40,7 @@ export class VirtualWorld {
     private readonly time: VirtualTime,
     readonly client: Client,
     readonly simulator: Simulator,
-    private readonly worker: Worker,
+    private readonly worker: ConveyorWorker,
     private readonly running: Promise<void>,
     readonly taskQueue: string,
     private readonly index: MemoryIndex,
@@ -46,11 +48,9 @@ export class VirtualWorld {
     readonly slow: SlowActions,
   ) {}
 
-  static async open(seed = 1): Promise<VirtualWorld> {
+  static async open(seed = 1, codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? ''): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
-    const env = await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path } },
-    });
+    const env = await startServer(path);
     await registerSearchAttributes(env);
     const client = new Client({ connection: env.connection });
     const time = new VirtualTime(env, client);
@@ -65,7 +65,7 @@ export class VirtualWorld {
       index,
       namespace: 'default',
       taskQueue,
-      codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
+      codePath,
       registry: parseRegistry(EXTENSIONS, {}),
       clock,
       // Asked anew each time, so that a test may put itself in between.
@@ -73,15 +73,27 @@ export class VirtualWorld {
       options: {
         maxHeartbeatThrottleInterval: '1ms',
         shutdownForceTime: '2s',
+        // Workflows run in this thread: one of their own for each world costs more than most stories do.
+        debugMode: true,
         interceptors: { activity: [time.interceptor] },
       },
     });
     time.watch(worker);
-    return new VirtualWorld(env, time, client, simulator, worker, worker.run(), taskQueue, index, slow);
+    const running = worker.run();
+    const world = new VirtualWorld(env, time, client, simulator, worker, running, taskQueue, index, slow);
+    OPEN.add(world);
+    return world;
   }
 
-  /** Stops everything; fails when a checker found a violation of DESIGN §6. */
+  /** What the test server has lost, for tests/setup/virtualEnvironment.js. */
+  lostTasks(): Promise<string[]> {
+    const received = (runId: string, activityId: string) => this.time.received(runId, activityId);
+    return lostTasks(this.client, this.worker, { taskQueue: this.taskQueue, received }, () => this.now());
+  }
+
+  /** Stops everything; fails when a checker found a violation of DESIGN §6. Jest closes again the world of a test that it did not repeat. */
   async close(): Promise<void> {
+    if (!OPEN.delete(this)) return;
     const violations = await this.control<unknown[]>('GET', '/control/violations');
     this.worker.shutdown();
     await this.running.catch(() => undefined);
@@ -127,8 +139,12 @@ export class VirtualWorld {
     return this.time.now();
   }
 
+  /**
+   * A little longer than asked: what began just before and takes as long has ended, so that what a test does next does not meet
+   * it half way. The server loses a workflow task during which a timer fires that it cancels (lostTasks.ts).
+   */
   sleep(ms: number): Promise<void> {
-    return this.time.sleep(ms);
+    return this.time.sleep(ms + SETTLE_MS);
   }
 
   async apply(source: PipelineSource, settings: Partial<Settings> = {}, actor = 'user:alice'): Promise<Applied> {
@@ -221,8 +237,9 @@ export class VirtualWorld {
   }
 
   private async lateness(what: string, withinMs: number): Promise<string> {
-    const standing = await this.standing().catch((error: unknown) => [String(error)]);
-    return [`waited ${withinMs / 1000} s of virtual time until ${what}`, ...standing].join('\n');
+    const said = [this.standing(), openWorkflows(this.client)];
+    const standing = await Promise.all(said.map((lines) => lines.catch((error: unknown) => [String(error)])));
+    return [`waited ${withinMs / 1000} s of virtual time until ${what}`, ...standing.flat()].join('\n');
   }
 
   /** Lets time pass until a release has ended and its pipeline knows. */
@@ -293,6 +310,8 @@ const thrown = (error: unknown): never => {
 /** Real time that a condition is given at least. */
 const PATIENCE_MS = 60_000;
 
+const SETTLE_MS = 250;
+
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
@@ -317,6 +336,23 @@ const EXTENSIONS = {
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
   ],
 };
+
+/** All that are open; the environment of the tests asks them what a story that stands still waits for. */
+const OPEN = new Set<VirtualWorld>();
+Object.assign(globalThis, { [Symbol.for('conveyor.worlds')]: OPEN });
+
+/** The SDK gives a server five seconds, which on a busy machine say nothing about it. */
+async function startServer(path: string): Promise<TestWorkflowEnvironment> {
+  for (const deadline = Date.now() + PATIENCE_MS; ;) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path } },
+      });
+    } catch (error) {
+      if (!/did not start within/.test(String(error)) || Date.now() > deadline) throw error;
+    }
+  }
+}
 
 async function registerSearchAttributes(env: TestWorkflowEnvironment): Promise<void> {
   const types = { KEYWORD: 2, KEYWORD_LIST: 7 } as const;

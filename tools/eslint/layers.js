@@ -46,7 +46,7 @@ const LAYERS = {
   cli: {
     from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'sdk'],
     types: [],
-    why: 'front ends go through the client; processes are spawned by path',
+    why: 'front ends go through the client; programs are started by path, in a process of their own or as this one',
   },
   workers: {
     from: ['domain', 'domain/spec', 'workflows', 'activities', 'client', 'sdk', 'simulator'],

@@ -1,4 +1,5 @@
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
+import { foundNone } from '../../domain/deploy/canary';
 import { reverting } from '../../domain/deploy/control';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
@@ -8,23 +9,26 @@ import { checkBaseline } from './baseline';
 import { dependable } from './dependable';
 import { waitWatching, whilePaused } from './pause';
 import { pushAll } from './phases';
+import { lookRequest } from './prepare';
 import { revert } from './revert';
 import type { DeployRun, Stop } from './run';
 
 /**
  * A canary: one phase on a few tasks of each unit, beside whoever deploys the service, and always undone at its end. An
- * unhealthy one fails its action and condemns nothing: what becomes of the artifact is for its release to decide.
+ * unhealthy one, and one that found no task, fails its action and condemns nothing: what becomes of the artifact is for its release to decide.
  */
 export async function performCanary(run: DeployRun): Promise<Ending> {
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
-  await keep(run);
+  const none = foundNone(run.record, run.input);
+  if (none === null) await keep(run);
   const stop = run.stop();
   const { control } = run.record;
   if (run.record.updates.length > 0) {
     const undone = await undo(run, stop);
     if (undone.kind !== 'reverted') return undone;
   }
+  if (stop === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
   if (stop === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
   if (stop.kind !== 'revert') return cancelled(control, false);
   const { by, reason } = stop;
@@ -57,9 +61,13 @@ async function tellRelease(run: DeployRun): Promise<void> {
 async function undo(run: DeployRun, stop: Stop | null): Promise<Ending> {
   run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
   const never = () => false;
-  const fetched = await dependable(run, 'fetchDeployUnits', (push) => push.fetchDeployUnits(run.call), never);
-  const present = fetched?.value.units ?? run.record.snapshot;
-  run.patch({ snapshot: present.map((unit) => ({ ...unit, mixed: false })) });
+  const { fleet } = run.record;
+  const look = { ...lookRequest(run.input), asNow: true as const };
+  const fetched =
+    fleet &&
+    (await dependable(run, 'fetchDeployUnits', (push) => push.fetchAgain(run.call, fleet.snapshot, look), never));
+  if (fleet && fetched)
+    run.patch({ fleet: { ...fleet, snapshot: fetched.value.now, withoutPast: fetched.value.withoutPast } });
   const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };
   return revert(run, { kind: 'revert', by: why.by, reason: why.reason });
 }

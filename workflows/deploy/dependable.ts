@@ -1,8 +1,8 @@
-import { ActivityFailure, ApplicationFailure, patched } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TerminatedFailure } from '@temporalio/workflow';
 import { patientPush, promptPush } from '../proxies';
 import type { DeployRun } from './run';
 
-type Call<T> = (push: typeof patientPush) => Promise<T>;
+type Call<T> = (push: ReturnType<typeof patientPush>) => Promise<T>;
 
 /** What a call came to; undefined when `wake` became true first. */
 type Answer<T> = { readonly value: T } | { readonly refused: string } | undefined;
@@ -16,13 +16,12 @@ export async function insist<T>(run: DeployRun, what: string, call: Call<T>, wak
   const { pushType } = run.input.spec;
   let patient = false;
   while (!wake()) {
-    const push = patient ? patientPush : promptPush(run.input.settings);
+    const push = patient ? patientPush(run.isUrgent) : promptPush(run.input.settings, run.isUrgent);
     const waited = await run.waitFor(() => call(push), wake);
     if (waited.kind === 'woken' || waited.kind === 'timeout') break;
     if (waited.kind === 'done' || isRefusal(waited.error)) {
       // Whoever else paused it by a dependency, such as checks that cannot be made, ends that too.
-      const isOwn = patient || !(run.paused?.by === 'dependency' && patched('own-pause'));
-      if (run.paused?.by === 'dependency' && isOwn) run.unpause(`${pushType} answers again`);
+      if (run.paused?.by === 'dependency' && patient) run.unpause(`${pushType} answers again`);
       return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
     }
     patient = true;
@@ -65,8 +64,10 @@ export function isRefusal(error: unknown): boolean {
   );
 }
 
-/** The message of the innermost failure: what the extension said. */
+/** The message of the innermost failure: what the extension said, or how a deploy ended that had no say. */
 export function messageOf(error: unknown): string {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const isAround = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
+  const cause = isAround ? error.cause : error;
+  if (cause instanceof TerminatedFailure) return 'terminated through Temporal: what it has updated stays as it is';
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,4 +1,4 @@
-import { patched } from '@temporalio/workflow';
+import { idsOf } from '../../domain/deploy/snapshot';
 import { guestsOn } from '../../domain/mutex';
 import { releaseId } from '../../domain/ids';
 import { holders } from '../proxies';
@@ -9,14 +9,15 @@ import type { DeployRun } from './run';
 export async function joinAsGuest(run: DeployRun, updateId: string): Promise<void> {
   if (!run.input.canary) return;
   const { pipeline, release, settings } = run.input;
-  const { updates, snapshot } = run.record;
+  const { updates, fleet } = run.record;
+  const units = idsOf(fleet?.snapshot);
   const guest = {
     owner: releaseId(pipeline, release),
     requester: run.workflowId,
     updates: [...new Set([...updates, updateId])],
-    units: snapshot.map(({ id }) => id),
+    ...(units ? { units } : {}),
   };
-  await holders.joinLock(run.lockId, guest, settings);
+  await holders(run.isUrgent).joinLock(run.lockId, guest, settings);
 }
 
 /**
@@ -24,13 +25,10 @@ export async function joinAsGuest(run: DeployRun, updateId: string): Promise<voi
  * @returns whether it had to wait.
  */
 export async function untilGuestsLeft(run: DeployRun, over: () => boolean): Promise<boolean> {
-  if (run.input.canary || !patched('canaries')) return false;
+  if (run.input.canary) return false;
   const before = run.guestsLeft;
-  const guests = await holders.guestsOf(run.lockId);
-  const present = guestsOn(
-    guests,
-    run.record.snapshot.map(({ id }) => id),
-  );
+  const guests = await holders(run.isUrgent).guestsOf(run.lockId);
+  const present = guestsOn(guests, idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
   if (present.length === 0) return false;
   run.enter('waiting-lock');
   const waitsForGuests = present.map(({ requester }) => requester.slice('deploy/'.length));

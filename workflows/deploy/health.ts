@@ -1,6 +1,6 @@
 import type { HealthReport } from '../../activities/healthWatch';
 import { skipsOf } from '../../domain/deploy/control';
-import { withPausedGroups, type GroupRules } from '../../domain/deploy/groups';
+import { withPausedGroups } from '../../domain/deploy/groups';
 import { withHealth } from '../../domain/deploy/state';
 import { present } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
@@ -73,7 +73,7 @@ async function evaluate(
   updatedBy: readonly string[],
   { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: Watch,
   wake: () => boolean,
-  groups?: GroupRules,
+  groups?: ReturnType<typeof groupRules>,
 ): Promise<Waited<HealthReport>> {
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
@@ -84,7 +84,7 @@ async function evaluate(
       activities.watchHealth.executeWithOptions({ summary }, [
         run.call,
         {
-          targets: { units: present(run.record).map((unit) => unit.id), updatedBy },
+          targets: { selection: present(run.record), updatedBy },
           checks: withLookback(checks, spec.healthInterval),
           skips: skipsOf(run.record.control),
           onUnhealthy: spec.onUnhealthy,
@@ -103,15 +103,15 @@ async function evaluate(
     wake,
     giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary },
   );
-  if (waited.kind === 'done') take(run, waited.value, groups);
+  if (waited.kind === 'done') take(run, waited.value, groups !== undefined);
   return waited;
 }
 
-function take(run: DeployRun, { verdict, rows, paused = [] }: HealthReport, groups: GroupRules | undefined): void {
+function take(run: DeployRun, { verdict, rows, paused = [] }: HealthReport, inGroups: boolean): void {
   run.set((record) => withHealth(record, paused.length > 0 ? 'unhealthy' : verdict, rows));
-  if (!groups) return;
+  if (!inGroups) return;
   const before = run.record.pausedGroups;
-  run.set((record, now) => withPausedGroups(record, now, paused, groups.groups));
+  run.set((record, now) => withPausedGroups(record, now, paused));
   const fresh = run.record.pausedGroups.filter((group) => !before.includes(group));
   // Of too many the revert tells, or the pause of the whole.
   if (verdict !== 'unhealthy') run.tellGroups(fresh);

@@ -1,58 +1,178 @@
-import { trafficOf } from '../../domain/deploy/lockstep';
 import type { Ending } from '../../domain/deploy/outcome';
-import { touchedUnits } from '../../domain/deploy/planRevert';
-import { unitsOf, type PhasePlan } from '../../domain/deploy/plan';
-import { present } from '../../domain/deploy/unavailable';
-import type { Traffic } from '../../activities/pushType';
-import { insist, resumed } from './dependable';
+import { addCounts, NOTHING_COUNTED, type Counted } from '../../domain/deploy/counts';
+import type { TaskCounts } from '../../domain/deploy/lockstep';
+import type { PhasePlan } from '../../domain/deploy/plan';
+import type { RevertRequest } from '../../activities/reverts';
+import type { PlannedStride } from '../../activities/strides';
+import type { PhaseWork, Traffic } from '../../activities/updates';
+import type { Selection } from '../../domain/deploy/snapshot';
+import { dependable, insist, resumed } from './dependable';
 import type { DeployRun } from './run';
 import type { UpdateControl } from './updates';
 
-/** Lockstep (Conveyor §3.2): traffic follows the tasks forward, and leads them back. */
+/** Lockstep (Conveyor §3.3): the traffic goes with the tasks, stride by stride (`domain/deploy/lockstep.ts`). */
 
 /** Whether the push type can do it, asked before anything is touched. @returns why the deploy ends, if it cannot. */
 export async function cannotShift(run: DeployRun): Promise<Ending | undefined> {
   if (!run.input.spec.lockstep) return undefined;
-  const answer = await shift(run, { step: 'plan', units: [], percent: 0 }, () => run.stop() !== null);
+  const nothing = { snapshot: { units: [] }, parts: [] };
+  const answer = await shift(run, { step: 'plan', selection: nothing, percent: 0 }, () => run.stop() !== null);
   if (answer === undefined || ('value' in answer && answer.value)) return undefined;
   if ('refused' in answer) return { kind: 'failed', reason: answer.refused, fault: 'conveyor' };
   const reason = `${run.input.spec.pushType} has no shiftTraffic, which lockstep needs`;
   return { kind: 'failed', reason, fault: 'change' };
 }
 
-/** The new version gets the share of the traffic that a phase has brought every unit to. */
-export async function shiftForward(run: DeployRun, phase: PhasePlan, control: UpdateControl): Promise<void> {
+/** What is sent next; `isLast` when nothing is left to send after it. */
+export interface Part {
+  /** How many tasks of which units; left out: all that is wanted. */
+  readonly counts?: TaskCounts;
+  readonly isLast: boolean;
+}
+
+/** What the parts of a phase, or of a revert, have done together, for people. */
+export class Tally {
+  private before = NOTHING_COUNTED;
+  private seen = NOTHING_COUNTED;
+
+  constructor(private readonly run: DeployRun) {}
+
+  /** @returns all parts together, of which `now` is the present one. */
+  with({ totals, units }: Counted): Counted {
+    const now = { totals, units };
+    this.seen = this.run.input.spec.lockstep ? addCounts(this.before, now) : now;
+    return this.seen;
+  }
+
+  /** The present part is through. */
+  keep(): void {
+    this.before = this.seen;
+  }
+}
+
+/** Rounding may leave nothing to do. */
+export const isEmpty = ({ counts }: Part): boolean => counts !== undefined && Object.keys(counts).length === 0;
+
+/** The units that a part is about, of those that are wanted. */
+export const unitsOfPart = (selection: Selection, { counts }: Part): Selection =>
+  counts ? { ...selection, only: Object.keys(counts) } : selection;
+
+/**
+ * As much of a phase as the traffic lets be updated now, which is shifted first; without lockstep all of it.
+ * @returns undefined when the phase is left.
+ */
+export async function nextPart(
+  run: DeployRun,
+  phase: PhasePlan,
+  work: PhaseWork,
+  nth: number,
+  control: UpdateControl,
+): Promise<Part | undefined> {
+  if (!run.input.spec.lockstep) return { isLast: true };
+  if (nth === 1) run.shifted = null;
+  const planned = await plan(run, work, control.leave);
+  if (planned === undefined) return undefined;
+  await shiftForward(run, shiftOf(planned, work.selection, `${phase.key}/${nth}`), control);
+  return control.leave() ? undefined : planned;
+}
+
+/** A phase bakes with as much of the traffic on the new version as of the tasks; after the completion that is all. */
+export async function settleTraffic(
+  run: DeployRun,
+  phase: PhasePlan,
+  work: PhaseWork,
+  control: UpdateControl,
+): Promise<void> {
   if (!run.input.spec.lockstep) return;
-  const units = unitsOf(phase, present(run.record));
-  const percent = trafficOf(phase, units);
-  const traffic = { step: String(phase.key), units: units.map(({ id }) => id), percent };
+  const planned = await plan(run, work, control.leave);
+  if (planned === undefined) return;
+  await shiftForward(run, shiftOf(planned, work.selection, `${phase.key}/end`), control);
+  if (!control.leave())
+    run.note('traffic-shifted', `${shown(planned.percent)}% of the traffic goes to ${run.input.version}`);
+}
+
+/**
+ * As much of a revert as the traffic lets be taken back now, once that has left for the old version as far as it is there. A push
+ * type that does not play along keeps nobody from going back: then all of it is taken at once.
+ * @returns undefined when a person has ended the revert.
+ */
+export async function nextPartBack(
+  run: DeployRun,
+  request: RevertRequest,
+  nth: number,
+  leave: () => boolean,
+): Promise<Part | undefined> {
+  const { version, spec } = run.input;
+  if (!spec.lockstep) return { isLast: true };
+  if (nth === 1) run.shifted = null;
+  const call = (push: Push) => push.planStrideBack(run.call, request);
+  const answer = await insist(run, 'needsPush', call, leave);
+  if (answer === undefined) return undefined;
+  if ('refused' in answer) run.note('trouble', `needsPush was refused: ${answer.refused}`);
+  const planned: Planned = 'value' in answer ? answer.value : ALL_AT_ONCE;
+  const { percent } = planned;
+  const shifted = await shiftOnce(run, shiftOf(planned, unitsOfRevert(request), `revert/${nth}`), leave);
+  if (shifted && 'refused' in shifted) run.note('trouble', `shifting the traffic back was refused: ${shifted.refused}`);
+  else if (shifted && percent === 0) run.note('traffic-shifted', `no traffic goes to ${version} any more`);
+  return leave() ? undefined : planned;
+}
+
+type Push = Parameters<Parameters<typeof insist>[2]>[0];
+
+/** `shifts` are left out where it is the traffic of all. */
+type Planned = Omit<PlannedStride, 'shifts'> & Partial<Pick<PlannedStride, 'shifts'>>;
+
+const ALL_AT_ONCE: Planned = { percent: 0, isLast: true };
+
+/** The units of a revert, by the newest that is known of them. */
+export const unitsOfRevert = ({ snapshot, now, parts }: RevertRequest): Selection => ({
+  snapshot: now ?? snapshot,
+  parts,
+});
+
+const shiftOf = ({ percent, shifts }: Planned, selection: Selection, step: string): Shift => ({
+  ...{ step, percent },
+  selection: shifts ? { ...selection, only: shifts } : selection,
+});
+
+const shown = (percent: number): number => Math.round(percent * 10) / 10;
+
+async function plan(run: DeployRun, work: PhaseWork, leave: () => boolean) {
+  const call = (push: Push) => push.planStride(run.call, work);
+  return (await dependable(run, 'needsPush', call, leave))?.value;
+}
+
+type Shift = Omit<Traffic, 'toVersion'>;
+
+async function shiftForward(run: DeployRun, traffic: Shift, control: UpdateControl): Promise<void> {
   const { leave, closed, hold } = control;
   const stands = () => leave() || closed() || run.paused?.by === 'operator';
   for (;;) {
     await hold();
     if (leave()) return;
-    const answer = await shift(run, traffic, stands);
+    const answer = await shiftOnce(run, traffic, stands);
     if (answer === undefined) continue;
-    if ('value' in answer)
-      return run.note('traffic-shifted', `${percent}% of the traffic goes to ${run.input.version}`);
+    if ('value' in answer) return;
     run.pause('dependency', `${run.input.spec.pushType} refused shiftTraffic: ${answer.refused}`);
     await resumed(run, leave);
   }
 }
 
-/** Before a revert takes tasks back nothing goes to them any more. */
-export async function shiftBack(run: DeployRun, leave: () => boolean): Promise<void> {
-  if (!run.input.spec.lockstep || run.record.plan === null) return;
-  const units = touchedUnits(run.record).map(({ id }) => id);
-  const answer = await shift(run, { step: 'revert', units, percent: 0 }, leave);
-  if (answer && 'refused' in answer) run.note('trouble', `shifting the traffic back was refused: ${answer.refused}`);
-  else run.note('traffic-shifted', `no traffic goes to ${run.input.version} any more`);
+/** What goes there already is not shifted again, nor is the traffic of no unit. */
+async function shiftOnce(run: DeployRun, traffic: Shift, leave: () => boolean) {
+  const { only } = traffic.selection;
+  const goes = `${traffic.percent}% of ${only ? only.join() : 'all'}`;
+  if (run.shifted === goes || only?.length === 0) return { value: true };
+  run.shifted = null;
+  const answer = await shift(run, traffic, leave);
+  if (answer && 'value' in answer) run.shifted = goes;
+  return answer;
 }
 
 /** What was on its way when it is left is waited for, so that nothing overtakes it. */
-async function shift(run: DeployRun, traffic: Omit<Traffic, 'toVersion'>, leave: () => boolean) {
+async function shift(run: DeployRun, traffic: Shift, leave: () => boolean) {
   const options = {
-    summary: `${traffic.percent}% of the traffic`,
+    summary: `${shown(traffic.percent)}% of the traffic`,
     cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
   };
   const request = { ...traffic, toVersion: run.input.version };

@@ -1,14 +1,22 @@
-import type { HealthReport, UpdateRequest } from '../../activities/pushType';
+import type { HealthReport } from '../../activities/pushType';
+import type { GroupNames } from '../../activities/updates';
 import { otherGroups } from '../../domain/deploy/groups';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import type { Waited } from '../waiting';
 import { insist } from './dependable';
-import { groupRules, isParallel } from './groups';
+import { isParallel } from './groups';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
-import { inFleet, runUpdates, type GroupControl, type UpdateControl, type UpdateEnd } from './updates';
+import {
+  inFleet,
+  runUpdates,
+  type GroupControl,
+  type UpdateControl,
+  type UpdateEnd,
+  type UpdateOrder,
+} from './updates';
 
 /**
  * Runs the updates of a phase; in parallel mode health is checked meanwhile, and a group that is unhealthy is paused by
@@ -17,14 +25,14 @@ import { inFleet, runUpdates, type GroupControl, type UpdateControl, type Update
 export async function runGuarded(
   run: DeployRun,
   phase: PhasePlan,
-  request: UpdateRequest,
+  order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
-  if (!isParallel(run)) return runUpdates(run, phase, request, control);
-  const guard = new Guard(run, phase, request, control);
+  if (!isParallel(run)) return runUpdates(run, phase, order, control);
+  const guard = new Guard(run, phase, order, control);
   const watching = guard.watch();
   try {
-    return await runUpdates(run, phase, request, { ...control, groups: guard });
+    return await runUpdates(run, phase, order, { ...control, groups: guard });
   } finally {
     guard.end();
     await watching;
@@ -75,7 +83,7 @@ class Guard implements GroupControl {
   constructor(
     private readonly run: DeployRun,
     private readonly phase: PhasePlan,
-    private readonly request: UpdateRequest,
+    private readonly order: UpdateOrder,
     private readonly control: UpdateControl,
   ) {}
 
@@ -108,11 +116,11 @@ class Guard implements GroupControl {
     this.paused = wanted;
     const fresh = wanted.filter((name) => !before.includes(name));
     const gone = before.filter((name) => !wanted.includes(name));
-    const refused = await this.command('pauseUpdates', this.unitsOf(fresh));
+    const refused = await this.command('pauseUpdates', fresh);
     if (refused) this.run.pause('health', `${fresh.join(', ')} cannot be paused alone: ${refused}`);
     // Whoever lets the updates go on lets these go on too.
     if (this.run.paused !== null || this.control.closed()) return void (this.paused = [...wanted, ...gone]);
-    await this.command('resumeUpdates', this.unitsOf(gone));
+    await this.command('resumeUpdates', gone);
   }
 
   /** A group may have become unhealthy while nobody acted on it; without an evaluation nothing goes on. */
@@ -129,10 +137,8 @@ class Guard implements GroupControl {
 
   async resumeOthers(nth: number): Promise<void> {
     this.paused = this.wanted();
-    if (this.paused.length === 0) return inFleet(this.run, 'resumeUpdates', this.request.updateId, nth, this.control);
-    const still = this.unitsOf(this.paused);
-    const units = this.request.targets.map(({ unit }) => unit).filter((unit) => !still.includes(unit));
-    await this.command('resumeUpdates', units);
+    if (this.paused.length === 0) return inFleet(this.run, 'resumeUpdates', [this.order.updateId], nth, this.control);
+    await this.command('resumeUpdates', this.paused, { but: true });
   }
 
   untilNonePaused(): Promise<void> {
@@ -150,26 +156,22 @@ class Guard implements GroupControl {
     return this.run.record.pausedGroups.map(({ group }) => group);
   }
 
-  /** Of this update; a group may have been updated by an earlier one only. */
-  private unitsOf(names: readonly string[]): string[] {
-    const groups = groupRules(this.run)?.groups ?? [];
-    const named = new Set(groups.filter(({ name }) => names.includes(name)).flatMap(({ units }) => units));
-    return this.request.targets.map(({ unit }) => unit).filter((unit) => named.has(unit));
-  }
-
-  /** @returns why the push type refused, if it did. */
+  /** About the units of these groups that are in this update, or about the others. @returns why the push type refused, if it did. */
   private async command(
     method: 'pauseUpdates' | 'resumeUpdates',
-    units: readonly string[],
+    names: GroupNames['names'],
+    others: { readonly but?: true } = {},
   ): Promise<string | undefined> {
-    if (units.length === 0) return undefined;
-    const { run, request, control } = this;
+    if (names.length === 0) return undefined;
+    const { run, order, control } = this;
+    const { pauseBy } = run.input.spec;
     this.calls += 1;
     const nth = this.calls;
     const answer = await insist(
       run,
       method,
-      (push) => push[method](run.call, request.updateId, nth, units),
+      (push) =>
+        push[method](run.call, [order.updateId], nth, { selection: order.selection, pauseBy, names, ...others }),
       control.leave,
     );
     if (!answer || !('refused' in answer)) return undefined;

@@ -1,9 +1,9 @@
-import { patched } from '@temporalio/workflow';
 import { skipsOf } from '../../domain/deploy/control';
-import { isUntried } from '../../domain/deploy/unavailable';
+import { isUntried, present } from '../../domain/deploy/unavailable';
 import { insist } from './dependable';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import type { DeployRun } from './run';
+import { trackingOf } from './tracking';
 
 /**
  * Waits while the deploy is paused, at most until `over`. Checks go on meanwhile and may still revert it, unless the pause said
@@ -109,7 +109,7 @@ async function watchPaused(run: DeployRun, patience: Patience, heed: Heed, over:
   // Unfreezing must not let go on what only a person may.
   if (run.paused?.by === 'freeze') run.stayPaused(kept);
   else run.note('unhealthy-while-paused', kept);
-  return report.action === 'pause' && patched('revert-later') ? 'reverts' : 'nothing';
+  return report.action === 'pause' ? 'reverts' : 'nothing';
 }
 
 async function tryToResume(run: DeployRun): Promise<void> {
@@ -134,11 +134,16 @@ async function tryToResume(run: DeployRun): Promise<void> {
 
 /** Whether no update that was sent has reached any task. */
 async function isUntouched(run: DeployRun): Promise<boolean> {
-  if (!isUntried(run.record) || !patched('resume-untouched')) return false;
+  if (!isUntried(run.record)) return false;
   for (const id of run.record.updates.filter((one) => one !== run.unsent)) {
     const leave = () => run.stop() !== null;
-    const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, id), leave);
-    if (seen === undefined || 'refused' in seen || seen.value.some(({ updated }) => updated > 0)) return false;
+    const tracking = trackingOf(
+      run,
+      { updateIds: [id], selection: present(run.record) },
+      { success: { all: true }, kind: 'partial' },
+    );
+    const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), leave);
+    if (seen === undefined || 'refused' in seen || seen.value.totals.updated > 0) return false;
   }
   return run.stop() === null;
 }

@@ -1,18 +1,20 @@
-import type { UnitProgress } from '../../domain/fleet/unit';
-import { targetsOf, type DeployPlan, type PhasePlan, type PlannedTarget } from '../../domain/deploy/plan';
-import { toCounts } from '../../domain/deploy/counts';
+import type { PhaseWork } from '../../activities/updates';
+import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
+import { totalsOf, withCounts, type Counted } from '../../domain/deploy/counts';
 import { phaseOver } from '../../domain/deploy/control';
+import { withSent } from '../../domain/deploy/planRevert';
+import type { Earlier } from '../../domain/deploy/progress';
 import { change, withPhase } from '../../domain/deploy/state';
-import { CURRENT, stillTargeted } from '../../domain/deploy/unavailable';
-import type { Unit } from '../../domain/fleet/unit';
+import { CURRENT, phaseUnits, UNITS_AWAY, whyNoneMet } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
-import { formatTime } from '../../domain/text';
+import { retryAfterMs } from '../../domain/settings';
+import { formatTime, plural, withReason } from '../../domain/text';
 import type { PhaseState } from '../../domain/views';
 import { bake } from './bake';
 import { dependable, resumed } from './dependable';
 import { joinAsGuest } from './guests';
 import { passGates, whileHalted } from './gates';
-import { shiftForward } from './lockstep';
+import { isEmpty, nextPart, settleTraffic, Tally, unitsOfPart, type Part } from './lockstep';
 import { bakeMsOf, runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { besidePrefetch } from './prefetch';
@@ -20,40 +22,37 @@ import type { DeployRun } from './run';
 import { runSteps } from './steps';
 import { undoSkipped } from './undo';
 import { cameUp } from './transient';
-import { leaveOutLost, unitsToBegin } from './unavailable';
-import { giveUp, stopRest, type UpdateControl, type UpdateEnd } from './updates';
+import { earlierTries, type Tried } from './tries';
+import { leaveOutLost, untilFirstIsThere } from './unavailable';
+import { giveUp, stopRest, type UpdateControl, type UpdateEnd, type UpdateOrder } from './updates';
 
 /**
  * One phase: skipped when already current, else updated until its criterion is met, then baked, with its steps before and after.
  * Returns when the next may begin or the deploy is to stop; which of the two is on the run. No phase begins before its gates are
  * open.
  */
-export async function runPhase(
-  run: DeployRun,
-  plan: DeployPlan,
-  phase: PhasePlan,
-  known: readonly Unit[],
-): Promise<void> {
+export async function runPhase(run: DeployRun, plan: DeployPlan, phase: PhasePlan): Promise<void> {
   await passGates(run, phase);
   if (run.stop()) return;
   begin(run, phase);
-  const units = await unitsToBegin(run, phase, known, () => leftEarly(run));
-  const targets = stillTargeted(targetsOf(phase, units, plan), run.record);
-  const outdated = await countOutdated(run, targets);
-  if (run.stop() || outdated === undefined) return close(run, phase);
-  if (targets.length === 0 || (outdated === 0 && phase.kind === 'partial')) return passOver(run, phase, targets);
-  if (outdated > 0) await runSteps(run, phase, units, 'pre');
-  await update(run, phase, targets);
+  await untilFirstIsThere(run, phase, () => leftEarly(run));
+  const counted = await countOutdated(run, plan, phase);
+  if (run.stop() || counted === undefined) return close(run, phase);
+  const { units, outdated } = counted;
+  if (units === 0 || (outdated === 0 && phase.kind === 'partial')) return passOver(run, phase, units === 0);
+  if (outdated > 0) await runSteps(run, phase, 'pre');
+  const isMet = await update(run, plan, phase);
+  const isAway = !isMet && !leftEarly(run);
   const bakeMs = bakeMsOf(run, phase);
-  const isUpdated = outdated > 0 && stillTargeted(targets, run.record).length > 0;
+  const isUpdated = outdated > 0 && isMet;
   const bakes = !leftEarly(run) && isUpdated && bakeMs > 0;
   if (bakes) await besidePrefetch(run, plan, phase, () => bake(run, { ...phase, bakeMs }));
   await untilNoGroupPaused(run, () => leftEarly(run));
   await stopRest(run);
   if (bakes) await whilePaused(run);
-  if (isUpdated) await runSteps(run, phase, units, 'post');
+  if (isUpdated) await runSteps(run, phase, 'post');
   await undoSkipped(run, phase);
-  close(run, phase);
+  close(run, phase, isAway);
 }
 
 const leftEarly = (run: DeployRun): boolean => run.stop() !== null || run.record.control.skipPhase !== null;
@@ -66,48 +65,113 @@ function begin(run: DeployRun, phase: PhasePlan): void {
   run.note('phase-started', `phase ${phase.name} begins`);
 }
 
+const workOf = (run: DeployRun, plan: DeployPlan, phase: PhasePlan): PhaseWork => ({
+  selection: phaseUnits(run.record, phase),
+  want: wantOf(phase, plan),
+});
+
 /** How many tasks the phase still has to bring to the version; it is done when none is left (Push article, `needsPush`). */
-async function countOutdated(run: DeployRun, targets: readonly PlannedTarget[]) {
-  if (targets.length === 0) return 0;
+async function countOutdated(run: DeployRun, plan: DeployPlan, phase: PhasePlan) {
+  const work = workOf(run, plan, phase);
   const leave = () => leftEarly(run);
-  const answer = await dependable(run, 'needsPush', (push) => push.countOutdated(run.call, targets), leave);
-  return answer?.value.reduce((total, unit) => total + unit.outdated, 0);
+  const answer = await dependable(run, 'needsPush', (push) => push.countOutdated(run.call, work), leave);
+  return answer?.value;
 }
 
-/** Runs the updates; a failure that waits for a person is tried again when they resume. */
-async function update(run: DeployRun, phase: PhasePlan, targets: readonly PlannedTarget[]): Promise<void> {
+/**
+ * Runs the updates; a failure that waits for a person is tried again when they resume.
+ * @returns whether they met their criterion.
+ */
+async function update(run: DeployRun, plan: DeployPlan, phase: PhasePlan): Promise<boolean> {
+  const tally = new Tally(run);
   const control = {
     leave: () => leftEarly(run),
     closed: () => run.window?.haltsUpdates === true,
     hold: () => whileHalted(run, () => leftEarly(run)),
-    show: (units: readonly UnitProgress[]) =>
-      run.set((record) => withPhase(record, Number(phase.key), { units: units.map(toCounts) })),
+    show: (counted: Counted) => {
+      const all = tally.with(counted);
+      run.set((record) => ({ ...record, phases: withCounts(record.phases, Number(phase.key), all) }));
+    },
   };
+  let failures = 0;
+  let tried: Tried | undefined;
+  let earlier: Earlier | undefined;
   for (let attempt = 1; !leftEarly(run); attempt += 1) {
     await control.hold();
+    earlier = tried && (await earlierTries(run, phase, tried, earlier, control.leave));
+    await control.hold();
     await untilNoGroupPaused(run, () => leftEarly(run), control.hold);
-    const left = stillTargeted(targets, run.record);
-    if (leftEarly(run) || left.length === 0) return;
+    if (leftEarly(run)) return false;
+    const work = workOf(run, plan, phase);
+    const part = tried?.part ?? (await nextPart(run, phase, work, attempt, control));
+    if (part === undefined) return false;
     const id = updateId(run.workflowId, phase.key, attempt);
-    sending(run, id, left);
-    await joinAsGuest(run, id);
-    const request = { updateId: id, targets: left, wholeUnit: phase.kind === 'completion', urgency: 'normal' as const };
-    const end = await runGuarded(run, phase, request, control);
-    if (end.kind === 'met') return updated(run, phase, id, end.units, control);
-    if (end.kind !== 'left') await giveUp(run, id);
-    await act(run, phase, end, attempt);
+    const overdue = (reason: string) => pauseOverdue(run, phase, id, reason);
+    const order = orderOf(run, phase, work, part, id);
+    const end = await send(run, phase, order, part, { ...control, earlier, overdue });
+    if (end.kind === 'met' && part.isLast) {
+      await updated(run, phase, id, end);
+      await settleTraffic(run, phase, work, control);
+      return true;
+    }
+    if (end.kind === 'left') return false;
+    if (end.kind !== 'met' || end.unfinished) await giveUp(run, [id]);
+    if (end.kind === 'met') {
+      tally.keep();
+      noteMissing(run, end.missing);
+      [failures, tried] = [0, undefined];
+      continue;
+    }
+    failures += 1;
+    const { skipped } = run.record;
+    await act(run, phase, end, { id, failures });
+    // In lockstep the others may go another way without units that were left out since.
+    const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
+    tried = isOther ? undefined : { id, part };
   }
+  return false;
 }
 
-function sending(run: DeployRun, id: string, targets: readonly PlannedTarget[]): void {
+async function send(
+  run: DeployRun,
+  phase: PhasePlan,
+  order: UpdateOrder,
+  part: Part,
+  control: UpdateControl,
+): Promise<UpdateEnd> {
+  if (isEmpty(part)) return { kind: 'met', unfinished: false, missing: 0 };
+  sending(run, phase, order.updateId);
+  await joinAsGuest(run, order.updateId);
+  return runGuarded(run, phase, order, control);
+}
+
+function orderOf(run: DeployRun, { kind }: PhasePlan, work: PhaseWork, part: Part, id: string): UpdateOrder {
+  const { counts, isLast } = part;
+  const wholeUnit = kind === 'completion' && isLast;
+  const request = { ...work, updateId: id, wholeUnit, ...(counts ? { counts } : {}) };
+  return {
+    ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
+    send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
+  };
+}
+
+function sending(run: DeployRun, phase: PhasePlan, id: string): void {
   run.set((record, now) =>
     change(record, now, {
-      reached: record.reached && [...new Set([...record.reached, ...targets.map(({ unit }) => unit)])],
+      ...withSent(record, Number(phase.key), record.skipped),
       updates: [...record.updates, id],
       firstUpdateMs: record.firstUpdateMs ?? now,
       lastUpdateMs: now,
     }),
   );
+}
+
+/** Whether it waits for a person, or for the tasks; it does not for units that are unavailable and to be skipped. */
+async function pauseOverdue(run: DeployRun, phase: PhasePlan, id: string, reason: string): Promise<boolean> {
+  const leave = () => leftEarly(run);
+  if (await leaveOutLost(run, phase, leave, () => giveUp(run, [id]))) return false;
+  run.pause('timeout', `${phase.name}: ${reason}`);
+  return true;
 }
 
 /**
@@ -117,30 +181,27 @@ function sending(run: DeployRun, id: string, targets: readonly PlannedTarget[]):
 async function act(
   run: DeployRun,
   phase: PhasePlan,
-  end: Exclude<UpdateEnd, { kind: 'met' }>,
-  attempt: number,
+  end: Exclude<UpdateEnd, { kind: 'met' | 'left' }>,
+  { id, failures }: { readonly id: string; readonly failures: number },
 ): Promise<void> {
   const leave = () => leftEarly(run);
-  if (end.kind === 'left' || (end.kind === 'stuck' && (await leaveOutLost(run, phase, leave)))) return;
-  const id = updateId(run.workflowId, phase.key, attempt);
-  if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, attempt, leave))) return;
+  if (end.kind === 'stuck' && end.late) return;
+  if (end.kind === 'stuck' && (await leaveOutLost(run, phase, leave, () => giveUp(run, [id])))) return;
+  if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures, leave))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     run.pause('dependency', reason);
-    return run.input.canary ? retried(run, attempt) : resumed(run, leave);
+    return run.input.canary ? retried(run, failures) : resumed(run, leave);
   }
   const reverts = end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert';
   const kept = reverts ? run.condemn(reason) : reason;
   if (kept === undefined) return;
-  run.pause(end.kind === 'not-live' ? 'health' : 'timeout', kept);
+  run.pause(end.kind === 'not-live' ? 'health' : 'unit', kept);
   await whilePaused(run);
 }
 
-const MAX_RETRY_FACTOR = 12;
-
-/** Later and later, so that a night of trying fits into one history. */
-async function retried(run: DeployRun, attempt: number): Promise<void> {
-  const afterMs = run.input.settings.revertRetryMs * Math.min(attempt, MAX_RETRY_FACTOR);
+async function retried(run: DeployRun, failures: number): Promise<void> {
+  const afterMs = retryAfterMs(run.input.settings, failures);
   const wake = () => leftEarly(run) || run.record.control.resuming !== null;
   await run.until(wake, { afterMs, summary: 'canary: try again' });
   run.unpause('trying again');
@@ -151,35 +212,48 @@ async function updated(
   run: DeployRun,
   phase: PhasePlan,
   id: string,
-  units: readonly UnitProgress[],
-  control: UpdateControl,
+  { unfinished, missing }: Extract<UpdateEnd, { kind: 'met' }>,
 ): Promise<void> {
   run.set((record, now) =>
     change(withPhase(record, Number(phase.key), { updatedAt: formatTime(now) }), now, { lastUpdateMs: now }),
   );
+  noteMissing(run, missing);
   run.note('updates-done', `${phase.name}: updated and live`);
-  run.rest = units.some(isUnfinished) ? id : null;
+  run.rest = unfinished ? id : null;
   if (phase.kind !== 'completion') await stopRest(run);
-  await shiftForward(run, phase, control);
 }
 
-const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>
-  state !== 'done' && state !== 'failed' && targeted - gone > live;
+/** Who accepted what is missing of the completion meant what was under way, in lockstep one stride. */
+function noteMissing(run: DeployRun, missing: number): void {
+  const { control, missing: before } = run.record;
+  const { accepted } = control;
+  if (accepted === null) return;
+  const now = `${plural(missing, 'task')}, ${withReason(`accepted by ${accepted.actor}`, accepted.reason)}`;
+  const all = before ? `${before}; ${now}` : now;
+  run.set((record) => ({
+    ...record,
+    control: { ...control, accepted: null },
+    ...(missing > 0 ? { missing: all } : {}),
+  }));
+}
 
 /** Nothing is left to do in it. */
-function passOver(run: DeployRun, phase: PhasePlan, targets: readonly PlannedTarget[]): void {
-  const isEmpty = targets.length === 0 && run.record.skipped.length > 0;
-  const skipped = isEmpty ? 'its units are unavailable' : CURRENT;
+function passOver(run: DeployRun, phase: PhasePlan, hasNoUnits: boolean): void {
+  const isEmpty = hasNoUnits && run.record.skipped.length > 0;
+  const skipped = isEmpty ? UNITS_AWAY : CURRENT;
   run.set((record) => withPhase(record, Number(phase.key), { skipped }));
   run.note('phase-current', isEmpty ? `${phase.name}: ${skipped}` : `${phase.name} is current already`);
-  close(run, phase);
+  close(run, phase, isEmpty);
 }
 
 /** Settles the phase's state and drops what was asked for it alone. */
-function close(run: DeployRun, phase: PhasePlan): void {
+function close(run: DeployRun, phase: PhasePlan, isAway = false): void {
   const { skipPhase } = run.record.control;
-  const state: PhaseState = run.stop() ? 'failed' : skipPhase ? 'skipped' : 'succeeded';
-  const skipped = skipPhase ? { skipped: `phase by ${skipPhase.actor}: ${skipPhase.reason}` } : {};
+  const view = run.record.phases[Number(phase.key)];
+  const lost = run.stop() || !view ? null : whyNoneMet(totalsOf(view), isAway);
+  const why = skipPhase ? `phase by ${skipPhase.actor}: ${skipPhase.reason}` : lost;
+  const state: PhaseState = run.stop() ? 'failed' : why === null ? 'succeeded' : 'skipped';
+  const skipped = why === null ? {} : { skipped: why };
   run.set((record, now) =>
     change(withPhase(record, Number(phase.key), { state, bakeUntil: null, ...skipped }), now, {
       control: phaseOver(record.control),

@@ -1,7 +1,7 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { deploy } from '../deploy';
 import { runPhase } from './phase';
-import { fetchUnits } from './prepare';
+import { fetchAgain } from './prepare';
 import type { DeployRun } from './run';
 
 /** Every phase that is left, in order, until the last is over or the deploy is to stop. */
@@ -11,8 +11,8 @@ export async function pushAll(run: DeployRun): Promise<void> {
     const phase = plan?.phases[index];
     if (!plan || !phase) return;
     const isCompletion = phase.kind === 'completion';
-    const units = isCompletion && index > 0 ? await fetchUnits(run) : run.record.snapshot;
-    await runPhase(run, plan, phase, units);
+    if (isCompletion && index > 0) await fetchAgain(run);
+    await runPhase(run, plan, phase);
     if (!isCompletion && workflowInfo().continueAsNewSuggested) await carryOn(run, index + 1);
   }
 }

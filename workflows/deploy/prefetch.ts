@@ -1,6 +1,5 @@
-import { patched } from '@temporalio/workflow';
-import { targetsOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
-import { stillTargeted } from '../../domain/deploy/unavailable';
+import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
+import { phaseUnits } from '../../domain/deploy/unavailable';
 import { promptPush } from '../proxies';
 import { messageOf } from './dependable';
 import type { DeployRun } from './run';
@@ -17,17 +16,16 @@ export async function besidePrefetch(
 ): Promise<void> {
   const next = plan.phases[Number(phase.key) + 1];
   let baked = false;
-  // Deploys of before did not ask.
-  if (next !== undefined && run.prefetches && patched('prefetch')) void prefetch(run, plan, next, () => baked);
+  if (next !== undefined && run.prefetches) void prefetch(run, plan, next, () => baked);
   await baking();
   baked = true;
 }
 
 async function prefetch(run: DeployRun, plan: DeployPlan, next: PhasePlan, over: () => boolean): Promise<void> {
   const options = { summary: `prefetch for ${next.name}` };
-  const targets = stillTargeted(targetsOf(next, run.record.snapshot, plan), run.record);
+  const work = { phase: next.key, selection: phaseUnits(run.record, next), want: wantOf(next, plan) };
   const asked = await run.waitFor(
-    () => promptPush(run.input.settings).prefetch.executeWithOptions(options, [run.call, { phase: next.key, targets }]),
+    () => promptPush(run.input.settings).prefetch.executeWithOptions(options, [run.call, work]),
     over,
   );
   if (asked.kind === 'done') run.prefetches = asked.value;

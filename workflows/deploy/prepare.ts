@@ -1,103 +1,98 @@
-import { patched } from '@temporalio/workflow';
-import {
-  planCanary,
-  planDeploy,
-  planFollowOn,
-  planRollback,
-  PlanError,
-  withoutBakes,
-  type DeployPlan,
-} from '../../domain/deploy/plan';
+import type { LookRequest, PlanRequest } from '../../activities/fleet';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
-import { asBefore } from '../../domain/deploy/planRevert';
-import { change, withPlan } from '../../domain/deploy/state';
-import { concerned, skipsUnavailable, withoutThem } from '../../domain/deploy/unavailable';
-import type { Unit } from '../../domain/fleet/unit';
+import { SHOWN_UNITS } from '../../domain/fleet/limits';
+import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
+import { withoutThem } from '../../domain/deploy/unavailable';
 import { dependable, insist } from './dependable';
 import { cannotShift } from './lockstep';
 import type { DeployRun } from './run';
 import { heedUnavailable } from './unavailable';
 
-/**
- * Validates the configuration with the push type, reads the units, snapshots what each runs, and plans. Nothing was
- * touched yet, so that what cannot work ends the deploy here.
- * @returns the ending when there is nothing to go on with.
- */
-export async function prepare(run: DeployRun, again?: 'again'): Promise<Ending | undefined> {
-  if (run.record.plan !== null && !again) return undefined;
+/** Validates the configuration with the push type, and learns whose units these are. @returns the ending when there is nothing to go on with. */
+export async function introduce(run: DeployRun): Promise<Ending | undefined> {
+  if (run.record.service !== null) return undefined;
+  const { pushType } = run.input.spec;
   const stopped = () => run.stop() !== null;
   const valid = await insist(run, 'validateConfig', (push) => push.validateConfig(run.call), stopped);
   if (valid === undefined) return left(run);
   if ('refused' in valid) return { kind: 'failed', reason: valid.refused, fault: 'conveyor' };
-  if (valid.value.length > 0) {
-    const problems = valid.value.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    return {
-      kind: 'failed',
-      reason: `${run.input.spec.pushType} does not accept the configuration: ${problems}`,
-      fault: 'change',
-    };
-  }
-  const fetched = await insist(run, 'fetchDeployUnits', (push) => push.fetchDeployUnits(run.call), stopped);
-  if (fetched === undefined) return left(run);
-  if ('refused' in fetched) return { kind: 'failed', reason: fetched.refused, fault: 'conveyor' };
-  const hopeless = await cannotShift(run);
-  if (hopeless) return hopeless;
-  return plan(run, fetched.value.service, concerned(fetched.value.units, run.input));
+  const { problems, service } = valid.value;
+  if (problems.length === 0) return void run.patch({ service });
+  const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  return { kind: 'failed', reason: `${pushType} does not accept the configuration: ${text}`, fault: 'change' };
 }
 
-/** The units as they are now. New ones are added to the snapshot, so that a revert knows what they ran. */
-export async function fetchUnits(run: DeployRun): Promise<readonly Unit[]> {
-  const fetched = await dependable(
+/**
+ * Reads the units, keeps what each runs, and plans. Nothing was touched yet, so that what cannot work ends the deploy here.
+ * @returns the ending when there is nothing to go on with.
+ */
+export async function prepare(run: DeployRun): Promise<Ending | undefined> {
+  while (run.record.plan === null || run.record.cursor < 0) {
+    if (run.stop()) return left(run);
+    run.enter('planning');
+    const hopeless = (await cannotShift(run)) ?? (await plan(run));
+    if (hopeless !== 'again') return hopeless;
+  }
+  return undefined;
+}
+
+async function plan(run: DeployRun): Promise<Ending | 'again' | undefined> {
+  const stopped = () => run.stop() !== null;
+  const made = await insist(
     run,
     'fetchDeployUnits',
-    (push) => push.fetchDeployUnits(run.call),
-    () => run.stop() !== null,
+    (push) => push.planUnits(run.call, planRequest(run.input)),
+    stopped,
   );
-  if (fetched === undefined) return run.record.snapshot;
-  const { units } = fetched.value;
-  const before = asBefore(toUpdate(run, units), run.input.revertTo);
-  const known = new Set(run.record.snapshot.map(({ id }) => id));
-  const joined = before.filter(({ id }) => !known.has(id)).map((unit) => ({ ...unit, joined: true as const }));
-  run.patch({ snapshot: [...run.record.snapshot, ...joined] });
-  const again = await heedUnavailable(run, units);
-  return again && run.stop() === null ? fetchUnits(run) : toUpdate(run, units);
-}
-
-async function plan(run: DeployRun, service: string, units: readonly Unit[]): Promise<Ending | undefined> {
-  try {
-    const made = planOf(run, units);
-    const before = asBefore(toUpdate(run, units), run.input.revertTo);
-    run.set((record, now) => change(withPlan(record, made, before, service), now, {}));
-    run.note(
-      'planned',
-      `${made.phases.length} phases over ${units.length} units: ${made.phases.map(({ name }) => name).join(', ')}`,
-    );
-  } catch (error) {
-    if (error instanceof PlanError) return { kind: 'failed', reason: error.message, fault: 'change' };
-    throw error;
-  }
-  const again = await heedUnavailable(run, units);
+  if (made === undefined) return left(run);
+  if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
+  if ('impossible' in made.value) return { kind: 'failed', reason: made.value.impossible, fault: 'change' };
+  const { plan: planned, fleet, unavailable } = made.value;
+  run.set((record, now) => change(withPlan(record, planned, fleet), now, {}));
+  const names = planned.phases.map(({ name }) => name).join(', ');
+  run.note('planned', `${planned.phases.length} phases over ${fleet.units} units: ${names}`);
+  const again = await heedUnavailable(run, unavailable, fleet.units);
   if (run.stop()) return left(run);
-  if (again) return prepare(run, 'again');
+  if (again) return again;
   const { skipped } = run.record;
-  return run.input.followOn && skipped.length === units.length
+  return run.input.followOn && skipped.length === fleet.units
     ? { kind: 'succeeded', reason: `nothing was updated, ${withoutThem(skipped)}` }
     : undefined;
 }
 
-function planOf({ input }: DeployRun, units: readonly Unit[]): DeployPlan {
-  const { spec, artifacts, version, rollback, emergency, canary, followOn } = input;
-  if (canary) return planCanary(spec, units, artifacts, version, canary);
-  const make = followOn ? planFollowOn : rollback ? planRollback : planDeploy;
-  // Rollbacks of before went in one step.
-  const lockstep = spec.lockstep && !(rollback && !patched('rollback-in-step'));
-  const planned = make({ ...spec, lockstep }, units, artifacts, version);
-  return emergency?.skipBake ? withoutBakes(planned) : planned;
+/** The units as they are now, of which the completion leaves none behind. */
+export async function fetchAgain(run: DeployRun): Promise<void> {
+  const { fleet } = run.record;
+  while (fleet !== null && run.stop() === null) {
+    const fetched = await dependable(
+      run,
+      'fetchDeployUnits',
+      (push) => push.fetchAgain(run.call, fleet.snapshot, lookRequest(run.input)),
+      () => run.stop() !== null,
+    );
+    if (fetched === undefined) return;
+    const { now, units, unavailable } = fetched.value;
+    const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, SHOWN_UNITS);
+    run.patch({ fleet: { ...fleet, now, withoutPast } });
+    if (!(await heedUnavailable(run, unavailable, units))) return;
+  }
 }
 
-/** All of them, or those that are there. */
-const toUpdate = (run: DeployRun, units: readonly Unit[]): readonly Unit[] =>
-  skipsUnavailable(run.input) ? units.filter(({ available }) => available) : units;
+function planRequest(input: DeployInput): PlanRequest {
+  const { spec, artifacts, rollback, emergency, canary, followOn } = input;
+  return {
+    ...{ spec, artifacts, kind: followOn ? 'follow-on' : rollback ? 'rollback' : 'deploy' },
+    ...(canary ? { canary } : {}),
+    skipBake: emergency?.skipBake ?? false,
+    ...lookRequest(input),
+  };
+}
+
+export const lookRequest = ({ version, lastGood, followOn, inherited }: DeployInput): LookRequest => ({
+  ...(followOn ? { only: followOn.units } : {}),
+  ...(inherited ? { inherited } : {}),
+  rules: { lastGood, deployed: version },
+});
 
 /** It was ended before anything was touched. */
 function left(run: DeployRun): Ending {

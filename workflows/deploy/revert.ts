@@ -1,14 +1,18 @@
-import { toCounts } from '../../domain/deploy/counts';
-import type { RevertPlan } from '../../domain/deploy/planRevert';
+import type { RevertRequest, RevertSent } from '../../activities/reverts';
+import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
+import { revertPhase } from '../../domain/deploy/planRevert';
+import type { TaskCounts } from '../../domain/deploy/lockstep';
 import type { Ending } from '../../domain/deploy/outcome';
+import { NONE_NAMED } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
-import type { UnitProgress } from '../../domain/fleet/unit';
+import { namesOf, unitNames } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
+import { retryAfterMs } from '../../domain/settings';
 import { formatTime } from '../../domain/text';
 import { joinAsGuest } from './guests';
-import { shiftBack } from './lockstep';
+import { isEmpty, nextPartBack, Tally, unitsOfPart, unitsOfRevert, type Part } from './lockstep';
 import type { DeployRun, Stop } from './run';
-import { runUpdates, type UpdateEnd } from './updates';
+import { runUpdates, type UpdateEnd, type UpdateOrder } from './updates';
 
 /**
  * Brings every task that this deploy touched back to what it ran before, by the same runner as a phase. A revert can be
@@ -19,65 +23,112 @@ export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert
   const bad = stop.by === 'health' || control.revert?.notBad !== true;
   const paused = stop.by === 'health' ? null : (control.revert?.paused ?? null);
   const ending = { kind: 'reverted' as const, by: stop.by, reason: stop.reason, bad, paused };
-  const plan = run.planRevert();
-  if (plan === null) return ending;
-  if ('impossible' in plan) return cannotRevert(run, ending, plan.impossible);
-  begin(run, stop, plan);
+  if (run.revertOf('') === null) return ending;
+  const lost = run.withoutPast();
+  if (lost.length > 0) return cannotRevert(run, ending, lost);
+  begin(run, stop);
+  const tally = new Tally(run);
+  let failures = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const end = await tryOnce(run, plan, attempt);
-    if (end.kind === 'met') return done(run, ending);
-    const ended = await stuck(run, ending, end, attempt);
+    const { end, isLast } = await tryOnce(run, attempt, (counted) => show(run, tally.with(counted)));
+    if (end.kind === 'met' && isLast) return done(run, ending);
+    if (end.kind === 'met') {
+      tally.keep();
+      failures = 0;
+      continue;
+    }
+    failures += 1;
+    const ended = await stuck(run, ending, end, failures);
     if (ended) return ended;
   }
 }
 
 type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
 
-function begin(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>, plan: RevertPlan): void {
-  const units = plan.targets.map(({ unit, version }) => ({
-    id: unit,
-    targeted: 0,
-    updated: 0,
-    live: 0,
-    toVersion: version,
-  }));
+function begin(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>): void {
   run.enter('reverting');
   run.set((record, now) =>
     change(record, now, {
-      revert: { by: stop.by, reason: stop.reason, startedAt: formatTime(now), endedAt: null, units },
+      revert: { by: stop.by, reason: stop.reason, startedAt: formatTime(now), endedAt: null, units: [] },
     }),
   );
   run.note('reverting', `reverting, ${stop.by === 'health' ? 'by itself' : `asked by ${stop.by}`}: ${stop.reason}`);
 }
 
-async function tryOnce(run: DeployRun, plan: RevertPlan, attempt: number): Promise<UpdateEnd> {
+/** How a try ended, and whether nothing is left to bring back after it. */
+interface Tried {
+  readonly end: UpdateEnd;
+  readonly isLast: boolean;
+}
+
+const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
+
+/** Only a person ends a revert, and only one whose tasks do not come up. */
+const isEnded = (run: DeployRun): boolean => run.record.revertStuck && run.record.control.cancel !== null;
+
+async function tryOnce(run: DeployRun, attempt: number, shown: (counted: Counted) => void): Promise<Tried> {
   const id = updateId(run.workflowId, 'revert', attempt);
-  const ended = () => run.record.revertStuck && run.record.control.cancel !== null;
-  const request = { updateId: id, targets: plan.targets, wholeUnit: false, urgency: 'revert' as const };
+  const ended = () => isEnded(run);
+  const { plan } = run.record;
+  const request = run.revertOf(id);
+  if (plan === null || request === null) return { end: NOTHING_LEFT, isLast: true };
   const hold = async (): Promise<void> => {
     await run.until(() => run.paused === null || run.record.control.resuming !== null || ended());
     const asked = run.record.control.resuming;
     if (asked) run.unpause(`resumed by ${asked.actor}`);
   };
   await hold();
-  if (attempt === 1) await shiftBack(run, ended);
+  const aside = run.input.spec.lockstep ? (run.record.revert?.leftOut ?? []).map((unit) => unit.id) : [];
+  const part = await nextPartBack(run, aside.length > 0 ? { ...request, aside } : request, attempt, ended);
+  if (part === undefined) return { end: { kind: 'left' }, isLast: false };
+  if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
+  await hold();
   await joinAsGuest(run, id);
-  return runUpdates(run, plan.phase, request, {
-    leave: ended,
-    closed: () => false,
-    hold,
-    show: (units) => show(run, units),
-  });
+  const control = { leave: ended, closed: () => false, hold, show: shown };
+  const end = await runUpdates(run, revertPhase(plan), orderOf(run, request, part), control);
+  // Nothing of it is left in the fleet.
+  return { end: end.kind === 'left' && !ended() ? NOTHING_LEFT : end, isLast: part.isLast };
 }
 
-function show(run: DeployRun, progress: readonly UnitProgress[]): void {
+function orderOf(run: DeployRun, request: RevertRequest, part: Part): UpdateOrder {
+  const { counts } = part;
+  return {
+    updateId: request.updateId,
+    selection: unitsOfPart(unitsOfRevert(request), part),
+    withoutGone: true,
+    send: async (push, options) => {
+      const sent = await push.revertUpdates.executeWithOptions(options, [
+        run.call,
+        { ...request, ...(counts ? { counts } : {}) },
+      ]);
+      showSent(run, sent, counts);
+      return { updateIds: sent.updateIds, count: sent.count, refused: NONE_NAMED };
+    },
+  };
+}
+
+/**
+ * Units that are gone are left out; those that are refused keep the revert open until they are taken (DESIGN §5 "Revert"). What another
+ * stride was about is as it was.
+ */
+function showSent(run: DeployRun, { units, gone, refused }: RevertSent, counts: TaskCounts | undefined): void {
+  if (run.record.revert === null) return;
+  const { leftOut: before = [], ...view } = run.record.revert;
+  const others = counts ? before.filter(({ id }) => !(id in counts)) : [];
+  const leftOut = [...others, ...gone.names.map((id) => ({ id, reason: 'it is gone' })), ...refused];
+  if (gone.count > 0) run.note('revert-without', `reverted without ${namesOf(gone)}: gone`);
+  if (refused.length > 0)
+    run.note('revert-without', `${unitNames(refused.map(({ id }) => id))} refused: ${refused[0]?.reason ?? ''}`);
+  const none = { targeted: 0, updated: 0, live: 0 };
+  const shown = run.input.spec.lockstep ? (run.record.revert?.units ?? []) : [];
+  const known = new Map(shown.map((unit) => [unit.id, unit]));
+  for (const unit of units) known.set(unit.id, { ...none, ...known.get(unit.id), ...unit });
+  run.patch({ revert: { ...view, units: [...known.values()], ...(leftOut.length > 0 ? { leftOut } : {}) } });
+}
+
+function show(run: DeployRun, { totals, units }: Counted): void {
   const { revert: view } = run.record;
-  if (view === null) return;
-  const units = view.units.map((unit) => {
-    const seen = progress.find(({ id }) => id === unit.id);
-    return seen ? { ...toCounts(seen), toVersion: unit.toVersion } : unit;
-  });
-  run.patch({ revert: { ...view, units } });
+  if (view !== null) run.patch({ revert: withRevertCounts(view, { totals, units }) });
 }
 
 function done(run: DeployRun, ending: Reverted): Ending {
@@ -86,7 +137,7 @@ function done(run: DeployRun, ending: Reverted): Ending {
       revertStuck: false,
       revert: record.revert && { ...record.revert, endedAt: formatTime(now) },
       phases: record.phases.map((phase) =>
-        phase.startedAt === null || phase.units.length === 0 ? phase : { ...phase, state: 'reverted' as const },
+        phase.startedAt === null || phase.totals === undefined ? phase : { ...phase, state: 'reverted' as const },
       ),
     }),
   );
@@ -94,22 +145,19 @@ function done(run: DeployRun, ending: Reverted): Ending {
   return ending;
 }
 
-const MAX_RETRY_FACTOR = 12;
-
 /** Loudly paused; tries again by itself after a while, or at once when a person resumes. Only a person ends it. */
 async function stuck(
   run: DeployRun,
   ending: Reverted,
   end: Exclude<UpdateEnd, { kind: 'met' }>,
-  attempt: number,
+  failures: number,
 ): Promise<Ending | undefined> {
   run.patch({ revertStuck: true });
   if (end.kind !== 'left') {
     if (end.kind === 'refused') run.pause('dependency', end.reason);
     else run.pause('timeout', `the old version does not come up: ${end.reason}`);
     const wake = () => run.record.control.resuming !== null || run.record.control.cancel !== null;
-    // Later and later, so that weeks of trying fit into one history.
-    const afterMs = run.input.settings.revertRetryMs * Math.min(attempt, MAX_RETRY_FACTOR);
+    const afterMs = retryAfterMs(run.input.settings, failures);
     await run.until(wake, { afterMs, summary: 'revert: try again' });
   }
   const { cancel } = run.record.control;
@@ -124,7 +172,7 @@ async function cannotRevert(run: DeployRun, ending: Reverted, units: readonly st
   run.enter('reverting');
   run.pause(
     'unit',
-    `cannot revert: nothing is known about what ${units.join(', ')} ran before; deploy a good version instead, then cancel`,
+    `cannot revert: nothing is known about what ${unitNames(units)} ran before; deploy a good version instead, then cancel`,
   );
   await run.until(() => run.record.control.cancel !== null);
   const { cancel } = run.record.control;

@@ -1,12 +1,12 @@
 import {
   condition,
   getExternalWorkflowHandle,
-  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { DeployCall } from '../../activities/pushType';
+import type { DeployCall } from '../../activities/pushCalls';
+import type { RevertRequest } from '../../activities/reverts';
 import {
   effectOf,
   forgive,
@@ -21,7 +21,6 @@ import {
 import { deployDetails } from '../../domain/deploy/details';
 import { withOverrides } from '../../domain/deploy/overrides';
 import {
-  carriedOn,
   change,
   newDeploy,
   note,
@@ -32,8 +31,9 @@ import {
   type DeployInput,
   type DeployRecord,
 } from '../../domain/deploy/state';
-import { planRevert, touchedUnits } from '../../domain/deploy/planRevert';
-import { deployStatus } from '../../domain/deploy/view';
+import { reachedParts, reachedWithoutPast } from '../../domain/deploy/planRevert';
+import { unitNames } from '../../domain/deploy/unavailable';
+import { deployStatus, deploySummary } from '../../domain/deploy/view';
 import { withReason } from '../../domain/text';
 import { workflowIds } from '../../domain/ids';
 import { mayCommand, type Policy } from '../../domain/principals';
@@ -51,6 +51,7 @@ import {
   type Frozen,
 } from '../messages';
 import { retag } from '../tags';
+import { Summary } from '../summary';
 import { DeployWindow } from './window';
 import { Leftovers, waitFor, type Waited } from '../waiting';
 
@@ -83,15 +84,18 @@ export class DeployRun {
   prefetches = true;
   /** The update whose criterion is met while some of its tasks are still to be updated. */
   rest: string | null = null;
+  /** Lockstep: where the traffic goes since this deploy shifted it last, as far as is known. */
+  shifted: string | null = null;
   policy: Policy;
   private unhealthy: Stop | null = null;
   private readonly leftovers = new Leftovers();
+  private readonly summary = new Summary();
 
   constructor(
     readonly input: DeployInput,
     carried: DeployRecord | undefined,
   ) {
-    this.record = carried ? carriedOn(carried) : newDeploy(Date.now());
+    this.record = carried ?? newDeploy(Date.now());
     this.policy = input.policy;
     this.window = input.window && !input.rollback && !input.emergency ? new DeployWindow(input.window) : null;
     const { pipeline } = input;
@@ -115,8 +119,10 @@ export class DeployRun {
   get call(): DeployCall {
     const { pipeline, release, spec, actor } = this.input;
     const { workflowId: deployId, record } = this;
-    const { service } = record;
-    return { pushType: spec.pushType, pipeline, release, deployId, service, actor, config: spec.config };
+    const { service, fence } = record;
+    const inPages = record.fleet?.inPages ? { inPages: true } : {};
+    const held = { ...inPages, ...(fence === undefined ? {} : { fence }) };
+    return { pushType: spec.pushType, pipeline, release, deployId, service, actor, config: spec.config, ...held };
   }
 
   get lockId(): string {
@@ -129,6 +135,8 @@ export class DeployRun {
     this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
     if (paused === null && this.paused !== null) this.tellPause(this.paused);
     setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
+    // The state is a search attribute, which changes more often.
+    this.summary.say({ ...deploySummary(this.record, this.input), state: null });
   }
 
   patch(patch: Partial<DeployRecord>): void {
@@ -179,9 +187,9 @@ export class DeployRun {
   condemn(reason: string): string | undefined {
     if (this.record.control.noRevert) return reason;
     // A canary goes back to what its units run then.
-    const plan = this.input.canary ? null : this.planRevert();
-    if (plan !== null && 'impossible' in plan)
-      return `${reason}; not reverted, since nothing is known about what ${plan.impossible.join(', ')} ran before`;
+    const lost = this.input.canary ? [] : this.withoutPast();
+    if (lost.length > 0)
+      return `${reason}; not reverted, since nothing is known about what ${unitNames(lost)} ran before`;
     this.unhealthy = { kind: 'revert', by: 'health', reason };
     this.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
     this.note('unhealthy', reason);
@@ -195,13 +203,20 @@ export class DeployRun {
     this.note('check-skipped', `${checks.join(', ')} not counted: ${reason}`);
   }
 
-  /** Back to what ran before, from all that was updated so far; null when nothing was. */
-  planRevert(): ReturnType<typeof planRevert> | null {
-    const { updates, plan } = this.record;
-    if (updates.length === 0 || plan === null) return null;
-    const timeoutMs = plan.phases.at(-1)?.updateTimeoutMs ?? 0;
+  /** Units that were updated, and of which nobody knows what to go back to. */
+  withoutPast(): string[] {
+    const { fleet } = this.record;
+    return fleet ? reachedWithoutPast(fleet.withoutPast, reachedParts(this.record)) : [];
+  }
+
+  /** Back to what ran before, of all that was updated so far; null when nothing was. */
+  revertOf(updateId: string): RevertRequest | null {
+    const { updates, fleet } = this.record;
+    if (updates.length === 0 || fleet === null) return null;
     const { lastGood, version } = this.input;
-    return planRevert(touchedUnits(this.record), lastGood, updates, timeoutMs, version);
+    const { snapshot, now } = fleet;
+    const rules = { lastGood, deployed: version };
+    return { updateId, parts: reachedParts(this.record), snapshot, ...(now ? { now } : {}), rules, updatedBy: updates };
   }
 
   /** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, another release, in this order. */
@@ -212,6 +227,12 @@ export class DeployRun {
     if (cancel) return { kind: 'cancel' };
     const makesWay = overtaken !== null && (overtaken.why === 'preempted' || this.situation().phase === null);
     return makesWay ? { kind: 'overtaken' } : null;
+  }
+
+  /** What goes back, or is an emergency, waits behind nothing that watches or goes forward. */
+  get isUrgent(): boolean {
+    const { rollback, emergency } = this.input;
+    return rollback || emergency !== undefined || this.stop()?.kind === 'revert' || this.record.stage === 'reverting';
   }
 
   waitFor<T>(
@@ -249,7 +270,7 @@ export class DeployRun {
     const text = `${overtaken.why} by release ${overtaken.by}`;
     const why = this.unhealthy ? 'it is about to be reverted' : whyNotOvertaken(this.situation(), overtaken);
     if (why !== undefined) {
-      this.hurried ||= overtaken.why === 'preempted' && patched('hurry');
+      this.hurried ||= overtaken.why === 'preempted';
       return this.note('ignored', `not ${text}: ${why}`);
     }
     this.hurried ||= overtaken.why === 'preempted';
@@ -275,7 +296,7 @@ export class DeployRun {
 
   private take(verb: DeployVerb, command: CommandInput): string {
     const situation = this.situation();
-    const effect = effectOf(verb, situation);
+    const effect = effectOf(verb, situation, command);
     if (verb === 'revert' && isReverting(situation)) return effect;
     this.set((record, now) => change(record, now, { control: take(record.control, verb, command, now) }));
     return effect;

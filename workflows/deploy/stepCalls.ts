@@ -52,13 +52,18 @@ function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd
 }
 
 /** A run of the action service that is the step: beside what is written under `with` it is told which phase and units. */
-export function actionRun(run: DeployRun, { call, runId, attempt }: StepRun, { phase, units }: StepFacts): ActionRun {
+export function actionRun(
+  run: DeployRun,
+  { call, runId, attempt }: StepRun,
+  { phase, selection }: StepFacts,
+): ActionRun {
   const { pipeline, release, action, actor, artifacts, settings } = run.input;
   return {
     service: stepName(call),
     ...{ runId, pipeline, release, action, attempt, actor },
     inputs: artifacts,
-    with: { phase, units, ...('service' in call ? call.with : {}) },
+    with: 'service' in call ? call.with : {},
+    step: { phase, selection },
     intervalMs: settings.progressIntervalMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
   };

@@ -11,7 +11,7 @@ import {
   type StepTime,
 } from '../../domain/deploy/steps';
 import { change } from '../../domain/deploy/state';
-import type { Unit } from '../../domain/fleet/unit';
+import { phaseUnits } from '../../domain/deploy/unavailable';
 import { patientActions } from '../proxies';
 import { resumed } from './dependable';
 import { whileHalted } from './gates';
@@ -24,15 +24,11 @@ import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
  * before the updates outside of its window; one that runs goes on. Returns also when the phase is left, and then what ran is
  * stopped. What the steps before did is undone by `undoSteps`.
  */
-export async function runSteps(
-  run: DeployRun,
-  phase: PhasePlan,
-  units: readonly Unit[],
-  time: StepTime,
-): Promise<void> {
+export async function runSteps(run: DeployRun, phase: PhasePlan, time: StepTime): Promise<void> {
   const steps = stepsOf(phase, time);
   if (steps.length === 0 || isLeft(run)) return;
-  const facts = stepFacts(run.input, phase, units, run.record.skipped);
+  const { snapshot } = phaseUnits(run.record, phase);
+  const facts = stepFacts(run.input, phase, snapshot, run.record.skipped);
   for (const place of steps) {
     await untilPassed(run, place, facts);
     if (isLeft(run)) return;

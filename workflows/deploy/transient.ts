@@ -1,8 +1,9 @@
-import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { formatDuration } from '../../domain/text';
+import { phaseUnits } from '../../domain/deploy/unavailable';
 import { insist } from './dependable';
 import type { DeployRun } from './run';
+import { trackingOf } from './tracking';
 
 /** How often a phase goes on by itself after a failure that passed. */
 const MAX_TRANSIENT = 3;
@@ -19,16 +20,15 @@ export async function cameUp(
   attempt: number,
   leave: () => boolean,
 ) {
-  if (attempt > MAX_TRANSIENT || !patched('transient')) return false;
-  const afterMs = run.input.settings.transientMs ?? DEFAULT_MS;
+  if (attempt > MAX_TRANSIENT) return false;
+  const afterMs = run.input.settings.transientMs;
   run.note('failing', `${phase.name}: a task failed to start; looking again in ${formatDuration(afterMs)}`);
   await run.until(leave, { afterMs, summary: `${phase.name}: whether what failed comes up` });
-  const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, updateId), leave);
+  const tracking = trackingOf(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
+  const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), leave);
   if (seen === undefined || 'refused' in seen) return leave();
-  const isUp = seen.value.length > 0 && seen.value.every(({ failed }) => failed === 0);
+  const { totals, failed } = seen.value;
+  const isUp = totals.units > 0 && failed === 0;
   if (isUp) run.note('retrying', `${phase.name}: what failed has come up; updating the rest`);
   return isUp;
 }
-
-/** Of deploys that were started before there was the setting. */
-const DEFAULT_MS = 30_000;

@@ -58,11 +58,14 @@ const MAX_TRIES = 3;
 
 async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: () => boolean): Promise<void> {
   const { dependencyGraceMs: graceMs } = run.input.settings;
+  let answered = 0;
   for (let tries = 1; !wake(); tries += 1) {
-    const next = undoRun(run.workflowId, plan, { ...of, tries: of.tries + tries - 1 });
+    // A service that did not answer may have done it all the same: asked for the same run again, it does it no second time.
+    const next = undoRun(run.workflowId, plan, { ...of, tries: of.tries + answered });
     if (next === undefined) return;
     const end = await tryOnce(run, of, next, wake);
     if (end.kind === 'left') return;
+    if (end.kind !== 'unavailable') answered += 1;
     if (end.kind === 'passed') return settle(run, of, 'step-undone', `${next.title}: ${end.message}`);
     const reason = `${next.title} failed: ${end.message}`;
     const isLast = () => tries === MAX_TRIES || end.kind === 'refused' || run.hurried;
@@ -81,7 +84,7 @@ async function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: ()
   const { input, record } = run;
   const { dependencyGraceMs: graceMs } = input.settings;
   run.set((now, at) => change(now, at, { step: next.title, standing: withTry(now.standing, of) }));
-  const facts = stepFacts(input, next.phase, record.snapshot, of.skipped);
+  const facts = stepFacts(input, next.phase, record.fleet?.snapshot ?? { units: [] }, of.skipped);
   if (run.hurried)
     return performStep(run, { ...next, timeoutMs: Math.min(graceMs, next.timeoutMs ?? graceMs) }, facts, wake);
   let isLate = false;

@@ -1,22 +1,38 @@
-import type { UpdateRequest } from '../../activities/pushType';
+import type { Sent, Tracked, Tracking } from '../../activities/updates';
+import type { Counted } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import { judgeEach } from '../../domain/deploy/lockstep';
-import { judgeProgress, judgeTimeout, type Progress } from '../../domain/deploy/progress';
-import type { UnitProgress } from '../../domain/fleet/unit';
+import type { Earlier, Progress } from '../../domain/deploy/progress';
+import type { Named } from '../../domain/deploy/snapshot';
+import { namesOf } from '../../domain/deploy/unavailable';
 import { formatDuration } from '../../domain/text';
-import { pushWatchers } from '../proxies';
+import { pushWatchers, type patientPush } from '../proxies';
 import { insist, messageOf } from './dependable';
 import type { DeployRun } from './run';
+import { trackingOf } from './tracking';
+import { accepted, untilMet } from './tries';
 
 /**
- * How the updates of a phase ended; `left` when the deploy stops or a person skips the phase, `refused` when the push type
- * does not take them or has forgotten them, so that only another try can help.
+ * How the updates of a phase ended; `left` when the deploy stops or a person skips the phase, or there is no unit to update,
+ * `refused` when the push type does not take them or has forgotten them, so that only another try can help.
  */
 export type UpdateEnd =
-  | { readonly kind: 'met'; readonly units: readonly UnitProgress[] }
+  /** `unfinished`: some task of it is still to be updated; `missing`: how many do not live on the version. */
+  | { readonly kind: 'met'; readonly unfinished: boolean; readonly missing: number }
   | { readonly kind: 'left' }
   | { readonly kind: 'refused'; readonly reason: string }
   | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
+
+/** An update, forward or back, as the runner sends and follows it. */
+export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
+  readonly updateId: string;
+  /** Sends it; shown in the Web UI under the options' summary. */
+  readonly send: (push: ReturnType<typeof patientPush>, options: SendOptions) => Promise<Sent>;
+}
+
+interface SendOptions {
+  readonly summary: string;
+  readonly cancellationType: 'WAIT_CANCELLATION_COMPLETED';
+}
 
 /** What the runner of updates needs from its caller, which differs between a phase and a revert. */
 export interface UpdateControl {
@@ -26,7 +42,11 @@ export interface UpdateControl {
   readonly closed: () => boolean;
   /** Waits while paused or closed. */
   readonly hold: () => Promise<void>;
-  readonly show: (units: readonly UnitProgress[]) => void;
+  readonly show: (counted: Counted) => void;
+  /** Of a phase that is tried again. */
+  readonly earlier?: Earlier | undefined;
+  /** The time is up, and tasks were not updated: pauses the deploy and answers true, else the updates end here. */
+  readonly overdue?: (reason: string) => Promise<boolean>;
   /** Parallel mode. */
   readonly groups?: GroupControl;
 }
@@ -49,59 +69,61 @@ export interface GroupControl {
 
 /**
  * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or cannot be met
- * any more. Pausing pauses them in the fleet, and the time limit does not run meanwhile.
+ * any more. Pausing pauses them in the fleet, and the time limit does not run meanwhile; after it has paused the deploy itself
+ * it begins anew, since whoever resumes wants another try.
  */
 export async function runUpdates(
   run: DeployRun,
   phase: PhasePlan,
-  request: UpdateRequest,
+  order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
-  const { updateId } = request;
   const budget = { leftMs: phase.updateTimeoutMs };
-  let sent = false;
+  let ids: readonly string[] | undefined;
   for (let pauses = 1; ; pauses += 1) {
-    const refused: UpdateEnd | 'paused' | undefined = sent ? undefined : await send(run, phase, request, control);
-    sent ||= refused === undefined;
-    const end = refused ?? (await follow(run, phase, request, budget, control));
-    if (control.leave()) return giveUp(run, updateId);
-    if (end !== 'paused') return end;
+    const sent: Outcome = ids ? { ids } : await send(run, phase, order, control);
+    if (sent !== 'paused' && 'ids' in sent) ids = sent.ids;
+    const end = sent === 'paused' || 'kind' in sent ? sent : await follow(run, phase, order, sent.ids, budget, control);
+    const known = ids ?? [order.updateId];
+    if (control.leave()) return giveUp(run, known);
+    if (end !== 'paused') {
+      if (end.kind !== 'stuck' || !end.late || !(await control.overdue?.(end.reason))) return end;
+      budget.leftMs = phase.updateTimeoutMs;
+    }
     if (control.groups?.differs() && !isHalted(run, control)) {
       await control.groups.settle();
       continue;
     }
-    await inFleet(run, 'pauseUpdates', updateId, pauses, control);
+    await inFleet(run, 'pauseUpdates', known, pauses, control);
+    const tracking = followed(run, phase, order, known, control);
+    const watching = untilMet(run, phase, tracking, control);
     await control.hold();
+    await watching;
     await control.groups?.refresh();
-    if (control.leave()) return giveUp(run, updateId);
+    if (control.leave()) return giveUp(run, known);
     // What the push type has not taken yet it would begin everywhere.
-    if (control.groups && !sent) await control.groups.untilNonePaused();
-    else await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', updateId, pauses, control));
+    if (control.groups && !ids) await control.groups.untilNonePaused();
+    else await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', known, pauses, control));
+    const without = await accepted(run, tracking, control);
+    if (without) return without;
   }
 }
 
+/** The ids by which the push type knows what was sent, or why it was not. */
+type Outcome = { readonly ids: readonly string[] } | UpdateEnd | 'paused';
+
 const isHalted = (run: DeployRun, control: UpdateControl): boolean => run.paused !== null || control.closed();
 
-/**
- * @returns undefined once all units have taken their update. `paused` when a command came before the answer: what was on
- * its way by then is waited for, so that nothing that follows from the command overtakes it.
- */
-async function send(
-  run: DeployRun,
-  phase: PhasePlan,
-  request: UpdateRequest,
-  control: UpdateControl,
-): Promise<UpdateEnd | 'paused' | undefined> {
-  const [only] = request.targets;
-  const summary = `${phase.name}: ${request.targets.length === 1 ? (only?.unit ?? '') : `${request.targets.length} units`}`;
-  const options = { summary, cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const };
+/** `paused` when a command came before the answer: what was on its way by then is waited for, so that nothing that follows from the command overtakes it. */
+async function send(run: DeployRun, phase: PhasePlan, order: UpdateOrder, control: UpdateControl): Promise<Outcome> {
+  const options = { summary: `${phase.name}: send updates`, cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const };
   let sending: Promise<unknown> = Promise.resolve();
-  run.unsent = request.updateId;
+  run.unsent = order.updateId;
   const sent = await insist(
     run,
     'executeUpdates',
     (push) => {
-      const call = push.executeUpdates.executeWithOptions(options, [run.call, request]);
+      const call = order.send(push, options);
       sending = call;
       return call;
     },
@@ -110,103 +132,92 @@ async function send(
   if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
   run.unsent = null;
-  return unheard(run, request, sent.value, 'did not take the update of');
+  const { updateIds: ids, count, refused } = sent.value;
+  if (count === 0) return { kind: 'left' };
+  return unheard(run, refused, 'did not take the update of') ?? { ids };
 }
 
 const paused = () => 'paused' as const;
 
 /** An answer that leaves units out says nothing of them, least of all that they are updated. */
-function unheard(
-  run: DeployRun,
-  { targets }: UpdateRequest,
-  units: readonly string[],
-  what: string,
-): UpdateEnd | undefined {
-  const left = targets.map(({ unit }) => unit).filter((unit) => !units.includes(unit));
-  return left.length === 0
-    ? undefined
-    : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${left.join(', ')}` };
-}
+const unheard = (run: DeployRun, units: Named, what: string): UpdateEnd | undefined =>
+  units.count === 0 ? undefined : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${namesOf(units)}` };
 
 /** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
 async function follow(
   run: DeployRun,
   phase: PhasePlan,
-  request: UpdateRequest,
+  order: UpdateOrder,
+  updateIds: readonly string[],
   budget: { leftMs: number },
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
-  const { updateId } = request;
+  const tracking = followed(run, phase, order, updateIds, control);
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
   const summary = `${phase.name}: follow updates`;
   const startedMs = Date.now();
   const isTimed = !control.groups?.isHolding();
   const waited = await run.waitFor(
     () =>
-      pushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
+      pushWatchers(run.input.settings, run.isUrgent).followUpdates.executeWithOptions({ summary }, [
         run.call,
-        { updateId, success: phase.success, ...each(run), intervalMs, heartbeatTimeoutMs },
+        { ...tracking, intervalMs, heartbeatTimeoutMs },
       ]),
     () => control.leave() || isHalted(run, control) || control.groups?.differs() === true,
     isTimed ? { afterMs: budget.leftMs, summary: `${phase.name}: update timeout` } : undefined,
   );
   if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
   if (waited.kind === 'woken') return 'paused';
-  if (waited.kind === 'done') return judged(run, request, waited.value, phase, control);
+  if (waited.kind === 'done') return judged(run, order, waited.value, control);
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
-  const seen = await look(run, updateId, control);
+  // The counts as they are now, however long the push type takes to give them.
+  const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), control.leave);
   if (seen === undefined) return 'paused';
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
-  if (waited.kind === 'failed') return follow(run, phase, request, budget, control);
-  const progress = judge(run, seen.value, phase);
-  if (progress.kind === 'met') return judged(run, request, seen.value, phase, control);
-  const late = judgeTimeout(seen.value);
+  if (waited.kind === 'failed') return follow(run, phase, order, updateIds, budget, control);
+  const { progress, late } = seen.value;
+  if (progress.kind === 'met') return judged(run, order, seen.value, control);
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
-function judged(
+function followed(
   run: DeployRun,
-  request: UpdateRequest,
-  units: readonly UnitProgress[],
   phase: PhasePlan,
-  control: UpdateControl,
-): UpdateEnd {
-  control.show(units);
-  const ids = units.map(({ id }) => id);
-  const left = unheard(run, request, ids, `says nothing of what ${request.updateId} did to`);
-  if (left) return left;
-  const progress = judge(run, units, phase);
-  return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', units } : progress;
+  { selection, withoutGone }: UpdateOrder,
+  updateIds: readonly string[],
+  { earlier }: UpdateControl,
+): Tracking {
+  const of = { updateIds, selection, ...(withoutGone ? { withoutGone } : {}), ...(earlier ? { earlier } : {}) };
+  return trackingOf(run, of, phase);
 }
 
-const each = ({ input }: DeployRun): { readonly each?: true } => (input.spec.lockstep ? { each: true } : {});
-
-const judge = (run: DeployRun, units: readonly UnitProgress[], { success }: PhasePlan): Progress =>
-  (run.input.spec.lockstep ? judgeEach : judgeProgress)(units, success);
-
-/** The counts as they are now, however long the push type takes to tell them. */
-const look = (run: DeployRun, updateId: string, control: UpdateControl) =>
-  insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, updateId), control.leave);
+function judged(run: DeployRun, { updateId }: UpdateOrder, tracked: Tracked, control: UpdateControl): UpdateEnd {
+  control.show(tracked);
+  const left = unheard(run, tracked.unheard, `says nothing of what ${updateId} did to`);
+  if (left) return left;
+  const { progress, unfinished, missing } = tracked;
+  return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', unfinished, missing } : progress;
+}
 
 /** A push type that refuses does not keep a person from resuming, cancelling or reverting; it is said, and no more. */
 export async function inFleet(
   run: DeployRun,
   method: 'pauseUpdates' | 'resumeUpdates',
-  updateId: string,
+  updateIds: readonly string[],
   nth: number,
   control: UpdateControl,
 ): Promise<void> {
-  const answer = await insist(run, method, (push) => push[method](run.call, updateId, nth), control.leave);
+  const answer = await insist(run, method, (push) => push[method](run.call, updateIds, nth), control.leave);
   if (answer && 'refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
 }
 
 /** Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. */
-export async function giveUp(run: DeployRun, updateId: string): Promise<UpdateEnd> {
+export async function giveUp(run: DeployRun, updateIds: readonly string[]): Promise<UpdateEnd> {
   const answer = await insist(
     run,
     'cancelUpdates',
-    (push) => push.cancelUpdates(run.call, updateId),
+    (push) => push.cancelUpdates(run.call, updateIds),
     () => false,
   );
   if (answer && 'refused' in answer) run.note('trouble', `cancelling the updates was refused: ${answer.refused}`);
@@ -217,5 +228,5 @@ export async function giveUp(run: DeployRun, updateId: string): Promise<UpdateEn
 export async function stopRest(run: DeployRun): Promise<void> {
   const { rest } = run;
   run.rest = null;
-  if (rest !== null) await giveUp(run, rest);
+  if (rest !== null) await giveUp(run, [rest]);
 }

@@ -49,20 +49,24 @@ export interface ShardInput extends WindowPlan {
 
 /**
  * A sliding window over some of a release's children: so many run at once, each is started once, and whoever ends makes
- * room for the next. It continues as new between two starts, and outlives its fan-out.
+ * room for the next. It outlives its fan-out.
  */
 export async function fanOutShard(input: ShardInput, carried: WindowState | null = null): Promise<ShardReport> {
   const run = new ShardRun(input, carried ?? newWindow(input));
   CancellationScope.current().cancelRequested.catch(() => run.stop());
   return CancellationScope.nonCancellable(async () => {
+    run.askAgain();
     while (!isEmpty(run.window)) {
+      // Not after all that is under way: a child that does not answer would keep the others waiting.
       if (workflowInfo().continueAsNewSuggested) {
-        await run.drained();
+        // The next history knows no more what the fan-out has heard.
+        while (run.hasNews()) await run.tell(false);
         await continueAsNew<typeof fanOutShard>({ ...input, names: [] }, run.window);
       }
       run.step();
       await condition(() => run.takeChange());
     }
+    run.asksNoMore();
     await run.drained();
     await run.tell(true);
     return reportOf(run.window);
@@ -74,6 +78,7 @@ setWorkflowOptions(versioned('PINNED'), fanOutShard);
 class ShardRun {
   private changed = true;
   private readonly running = new Set<Promise<void>>();
+  private readonly asking = new CancellationScope();
   private readonly alarm = new Alarm(() => (this.changed = true));
   private told: { readonly atMs: number; readonly window: WindowState };
   private lookAtMs: number;
@@ -99,6 +104,16 @@ class ShardRun {
     this.set(stopped(this.window));
   }
 
+  /** Children whose answer did not come before the last history ended; one that was started is not started again. */
+  askAgain(): void {
+    for (const { pipeline, number } of this.window.running) if (number === null) this.track(this.start(pipeline));
+  }
+
+  /** All have ended: an answer that is still to come says nothing new. */
+  asksNoMore(): void {
+    this.asking.cancel();
+  }
+
   /** Starts what is due, says where it stands, looks after those that are silent; then sets the alarm. */
   step(): void {
     const now = Date.now();
@@ -107,7 +122,7 @@ class ShardRun {
       this.track(this.start(child));
     }
     const { reportIntervalMs, settings } = this.input;
-    const unsaid = this.window !== this.told.window;
+    const unsaid = this.hasNews();
     if (unsaid && now >= this.told.atMs + reportIntervalMs) this.track(this.tell(false));
     else if (unsaid) this.alarm.set(this.told.atMs + reportIntervalMs, 'say where it stands');
     if (now >= this.lookAtMs) {
@@ -117,6 +132,11 @@ class ShardRun {
     this.alarm.set(this.lookAtMs, 'check that the running children still run');
     const next = wakeAtMs(this.window, this.input);
     if (next !== undefined) this.alarm.set(next, `start ${this.window.waiting[0] ?? ''}`);
+  }
+
+  /** Whether it stands elsewhere than it said last. */
+  hasNews(): boolean {
+    return this.window !== this.told.window;
   }
 
   /** Tells the fan-out where this shard stands; one that was terminated need not know. */
@@ -144,7 +164,8 @@ class ShardRun {
       heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
     };
     try {
-      const answer = await childStarts(settings).startChildRelease.executeWithOptions({ summary: child }, [request]);
+      const ask = () => childStarts(settings).startChildRelease.executeWithOptions({ summary: child }, [request]);
+      const answer = await this.asking.run(ask);
       if (answer.kind === 'started') this.set(numbered(this.window, child, answer.number));
       else this.settle({ pipeline: child, number: null, state: 'failed', reason: answer.reason });
     } catch (error) {

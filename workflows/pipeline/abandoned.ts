@@ -1,28 +1,16 @@
-import { workflowIds } from '../../domain/ids';
-import { settled } from '../../domain/pipeline/books';
-import { formatTime } from '../../domain/text';
-import { holders } from '../proxies';
+import { reconciled } from '../../domain/pipeline/reconciled';
+import { lookers } from '../proxies';
 import type { PipelineRun } from './run';
 
-/** A release that was terminated can say nothing: its books are closed for it, and what it held is free again. */
+/**
+ * A release that was terminated can say nothing, and a word may be lost: the books are closed for it once all that it began is over,
+ * and what it held is free again.
+ */
 export async function abandoned(run: PipelineRun): Promise<void> {
-  const { spec, active } = run.state ?? { spec: null, active: [] };
+  const { state } = run;
   run.lookedAtMs = Date.now();
-  if (spec === null) return;
-  const running = active.filter(({ state }) => state === 'running');
-  const ids = running.map(({ number }) => workflowIds.release(spec.pipeline, number));
-  const alive = await holders.stillRunning(ids);
-  for (const { number, artifacts } of running.filter((_, index) => !alive.includes(ids[index] ?? ''))) {
-    run.set((state, now) => {
-      const result = {
-        number,
-        state: 'failed' as const,
-        cause: null,
-        artifacts,
-        deploys: [],
-        endedAt: formatTime(now),
-      };
-      return settled(state, result, now);
-    });
-  }
+  if (state === null) return;
+  const running = state.active.filter((release) => release.state === 'running').map(({ number }) => number);
+  const ends = await lookers.releaseEnds(state.spec.pipeline, running, state.settings).catch(() => []);
+  for (const end of ends) run.set((current, now) => reconciled(current, end, now));
 }

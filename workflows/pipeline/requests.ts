@@ -1,32 +1,39 @@
 import { ApplicationFailure, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { continuing, imported, refuseImport, type Found } from '../../domain/pipeline/document';
 import { rescheduled } from '../../domain/pipeline/openings';
-import { cancelQueued } from '../../domain/pipeline/queue';
+import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
+  groupsOf,
+  labelWords,
   policyOf,
   refuseApply,
   refuseCancelQueued,
   refuseEmergency,
   refuseRelease,
+  refuseReportTo,
   refuseRollBack,
   refuseSubmission,
   type Refusal,
 } from '../../domain/pipeline/requests';
-import { rollbackOf, rolledBack } from '../../domain/pipeline/rollback';
-import { created, newPipeline } from '../../domain/pipeline/state';
+import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
+import { created, newPipeline, type PipelineState } from '../../domain/pipeline/state';
 import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
-import { commandRecord } from '../inbox';
+import { commandRecord, onSignal } from '../inbox';
 import {
   applyUpdate,
   cancelQueuedUpdate,
+  importUpdate,
   policySignal,
+  rollBackSignal,
   rollBackUpdate,
   startReleaseUpdate,
   submitUpdate,
   type Applied,
   type ApplyInput,
+  type ImportInput,
   type RollBackInput,
   type Started,
   type StartInput,
@@ -41,38 +48,59 @@ export function answerRequests(run: PipelineRun): void {
   setHandler(applyUpdate, (input) => apply(run, input), {
     validator: (input) => refuse(refuseApply(run.state, input.spec, input.groups, input.actor)),
   });
+  setHandler(importUpdate, (input) => importBooks(run, input), {
+    validator: ({ document, groups, actor }) => refuse(refuseImport(run.state, document, groups, actor)),
+  });
   setHandler(startReleaseUpdate, (input) => startRelease(run, input), {
-    validator: ({ artifacts, trigger, emergency, parentOwners = [] }) =>
+    validator: ({ artifacts, trigger, emergency, reportTo = '', parentOwners = [] }) =>
       refuse(
-        emergency
-          ? refuseEmergency(run.known(), artifacts, trigger, emergency)
-          : refuseRelease(run.known(), artifacts, trigger, parentOwners),
+        refuseReportTo(reportTo) ??
+          (emergency
+            ? refuseEmergency(run.known(), artifacts, trigger, emergency)
+            : refuseRelease(run.known(), artifacts, trigger, parentOwners)),
       ),
   });
   setHandler(submitUpdate, (input) => submit(run, input), {
     validator: ({ artifacts, trigger }) => refuse(refuseSubmission(run.known(), artifacts, trigger)),
   });
   setHandler(rollBackUpdate, (input) => rollBack(run, input), {
-    validator: ({ of, actor }) => refuse(refuseRollBack(run.known(), of, actor ?? UNKNOWN_ACTOR)),
+    validator: ({ of, ...command }) => refuse(refuseRollBack(run.known(), of, command)),
   });
+  onSignal(rollBackSignal, (input) => rollBackLate(run, input));
   setHandler(cancelQueuedUpdate, (input) => cancel(run, input), {
-    validator: ({ number, actor }) => refuse(refuseCancelQueued(run.known(), number, actor ?? UNKNOWN_ACTOR)),
+    validator: ({ number, ...command }) => refuse(refuseCancelQueued(run.known(), number, command)),
   });
 }
 
 type Queued = CommandInput & { readonly number: number };
 
-function apply(run: PipelineRun, { spec, groups, settings }: ApplyInput): Applied {
+function apply(run: PipelineRun, { spec, groups: all, settings, found }: ApplyInput): Applied {
   const { state } = run;
-  const previous = state?.spec ?? null;
-  run.adopt(state ? rescheduled({ ...state, spec, groups, settings }) : newPipeline(spec, groups, settings));
+  const groups = groupsOf(spec, all);
+  const next = state ? rescheduled({ ...state, spec, groups, settings }) : newPipeline(spec, groups, settings);
+  return adopted(run, next, found);
+}
+
+function importBooks(run: PipelineRun, { document, groups, settings, found }: ImportInput): Applied {
+  const frozen = run.state?.frozen ?? null;
+  const applied = adopted(run, imported(run.state, document, groupsOf(document.spec, groups), settings), found);
+  if ((run.known().frozen === null) !== (frozen === null)) run.tellFrozen();
+  return applied;
+}
+
+/** Another spec, or other books: they are shown, and those who run hear of it. */
+function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined): Applied {
+  const previous = run.state?.spec ?? null;
+  const { spec, groups } = next;
+  run.adopt(found ? continuing(next, found) : next);
   retag({
     ConveyorPipeline: spec.pipeline,
     ConveyorOwners: spec.owners,
-    ConveyorLabels: Object.entries(spec.labels).map(([key, value]) => `${key}=${value}`),
-    ConveyorFinders: Object.values(spec.artifacts).map(({ finder }) => finder),
+    ConveyorLabels: labelWords(spec),
+    ConveyorFinders: [...new Set(Object.values(spec.artifacts).map(({ finder }) => finder))],
   });
-  subscribe(spec, previous);
+  // The memo of a workflow that has ended is gone with it.
+  subscribe(spec, found ? null : previous);
   run.toRunning((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   return { created: previous === null, previous };
 }
@@ -94,7 +122,7 @@ function startRelease(run: PipelineRun, { artifacts, trigger, reportTo, emergenc
           now,
           more,
         )
-      : created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more),
+      : withoutSurplus(created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more), now),
   );
   const approvals = approvalsNeeded(known.spec, trigger);
   return { number: known.nextNumber, duplicate: false, ...(approvals > 0 ? { approvals } : {}) };
@@ -102,7 +130,7 @@ function startRelease(run: PipelineRun, { artifacts, trigger, reportTo, emergenc
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {
   const { state, number, duplicate } = submitted(run.known(), artifacts, trigger, Date.now());
-  run.set(() => state);
+  run.set((_, now) => withoutSurplus(state, now));
   return { number, duplicate };
 }
 
@@ -115,11 +143,24 @@ function cancel(run: PipelineRun, { number, ...command }: Queued): CommandReceip
 /** The release is undone by a new one. */
 function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', notBad }: RollBackInput): Started {
   const known = run.known();
+  const same = rollbackUnderWay(known, of);
+  if (same !== undefined) {
+    run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
+    return { number: same, duplicate: true };
+  }
   const back = rollbackOf(known, of);
   if ('impossible' in back) throw ApplicationFailure.nonRetryable(back.impossible, 'invalid-state');
   run.set((state, now) => rolledBack(state, back, { of, actor, reason, notBad: notBad === true }, now));
   run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
   return { number: known.nextNumber, duplicate: false };
+}
+
+/** From a release that has ended while it was being reverted. What cannot be undone is on record. */
+function rollBackLate(run: PipelineRun, input: RollBackInput): void {
+  if (run.state === null) return;
+  const refusal = refuseRollBack(run.state, input.of, input);
+  if (refusal) run.record(commandRecord('revert', input, refusal.message));
+  else rollBack(run, input);
 }
 
 function refuse(refusal: Refusal | undefined): void {

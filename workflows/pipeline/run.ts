@@ -1,15 +1,24 @@
-import { ApplicationFailure, getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  getExternalWorkflowHandle,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
+import { STATE_LIMITS } from '../../domain/limits';
 import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
 import { deploySettled, settled } from '../../domain/pipeline/books';
+import { fitted } from '../../domain/pipeline/fitted';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { policyOf } from '../../domain/pipeline/requests';
+import { isAsked, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
-import { pipelineDetails, pipelineStatus } from '../../domain/pipeline/view';
+import { pipelineDetails, pipelineStatus, pipelineSummary } from '../../domain/pipeline/view';
 import { mayCommand } from '../../domain/principals';
 import { PIPELINE_VERBS, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
-import { onSignal, openInbox } from '../inbox';
+import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import {
   actionOverSignal,
   actionReadySignal,
@@ -17,6 +26,7 @@ import {
   deployOverSignal,
   deployReadySignal,
   frozenSignal,
+  lookSignal,
   overtakenSignal,
   pickedSignal,
   pipelineQuery,
@@ -26,6 +36,7 @@ import {
   waitingSignal,
   type ActionOver,
 } from '../messages';
+import { Summary } from '../summary';
 import { Leftovers } from '../waiting';
 import { answerRequests } from './requests';
 
@@ -35,22 +46,24 @@ export class PipelineRun {
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
   private readonly said = new Map<string, string>();
+  private readonly summary = new Summary();
   /** What was told in passing, and has not arrived yet. */
   private readonly outgoing = new Leftovers();
 
   state: PipelineState | null;
 
   constructor(carried: PipelineState | null) {
-    this.state = carried && restored(carried);
+    this.state = carried && fitted(restored(carried));
     setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
     answerRequests(this);
     for (const signal of [deployReadySignal, actionReadySignal])
-      onSignal(signal, (ready) => this.set((state, now) => asked(state, ready, now)));
+      onSignal(signal, (ready) => this.heard(isReady(ready), (state, now) => asked(state, ready, now)));
     for (const signal of [deployOverSignal, actionOverSignal])
-      onSignal(signal, (over) => this.set((state, now) => ended(state, over, now)));
-    onSignal(pickedSignal, (pick) => this.set((state) => picked(state, pick)));
-    onSignal(releaseOverSignal, (result) => this.set((state, now) => settled(state, result, now)));
+      onSignal(signal, (over) => this.heard(isOver(over), (state, now) => ended(state, over, now)));
+    onSignal(pickedSignal, (pick) => this.heard(isAsked(pick), (state) => picked(state, pick)));
+    onSignal(releaseOverSignal, (result) => this.heard(isResult(result), (state, now) => settled(state, result, now)));
+    onSignal(lookSignal, () => this.lookNow());
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
       permit: (actor) =>
@@ -69,9 +82,15 @@ export class PipelineRun {
     if (this.state) this.show();
   }
 
+  /** Somebody saw that a release has ended without a word. */
+  private lookNow(): void {
+    this.lookedAtMs = -Infinity;
+    this.changed = true;
+  }
+
   /** The first spec, or another one. */
   adopt(state: PipelineState): void {
-    this.state = state;
+    this.state = fitted(state);
     this.changed = true;
     this.show();
   }
@@ -82,10 +101,15 @@ export class PipelineRun {
     this.changed = true;
   }
 
+  /** A signal, unless it is not what a release sends: anybody can send one. */
+  private heard(isWellFormed: boolean, step: (state: PipelineState, nowMs: number) => PipelineState): void {
+    if (isWellFormed) this.set(step);
+  }
+
   /** What the loop decided itself, and goes on with. */
   decided(step: (state: PipelineState, nowMs: number) => PipelineState): void {
     if (this.state === null) return;
-    this.state = step(this.state, Date.now());
+    this.state = fitted(step(this.state, Date.now()), this.state);
     this.show();
   }
 
@@ -125,8 +149,15 @@ export class PipelineRun {
       tell((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   }
 
+  /** Temporal's own cancel request is put on record, and changes nothing: releases are cancelled, a pipeline is held or frozen. */
+  cancelRequested(): void {
+    const why = 'a pipeline is not cancelled; hold or freeze it';
+    this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
+  }
+
+  /** Also from a handler: those run in the scope that a cancel request cancels. */
   private signal(release: number, send: (workflowId: string) => Promise<void>): Promise<void> {
-    return send(workflowIds.release(this.known().spec.pipeline, release));
+    return CancellationScope.nonCancellable(() => send(workflowIds.release(this.known().spec.pipeline, release)));
   }
 
   known(): PipelineState {
@@ -143,6 +174,11 @@ export class PipelineRun {
     for (const { number, state } of this.known().active) if (state === 'running') this.inPassing(number, send);
   }
 
+  /** What lists show: once for all that happened since the last step. */
+  summarise(): void {
+    if (this.state) this.summary.say(pipelineSummary(this.state));
+  }
+
   /** All that was told in passing has arrived: a history that ends before would take it along unsent. */
   delivered(): Promise<void> {
     return this.outgoing.drained();
@@ -152,13 +188,14 @@ export class PipelineRun {
     this.outgoing.add(this.signal(release, send).catch(() => undefined));
   }
 
-  private tellFrozen(): void {
+  /** What runs pauses, or goes on. */
+  tellFrozen(): void {
     const { frozen } = this.known();
     this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
   }
 
   record(command: CommandRecord): void {
-    this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-100) }));
+    this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-STATE_LIMITS.commands.max) }));
   }
 }
 

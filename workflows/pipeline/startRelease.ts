@@ -2,12 +2,23 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { identityOf } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
+import { lastRanOn } from '../../domain/pipeline/books';
+import { inFull } from '../../domain/pipeline/kept';
 import { policyOf } from '../../domain/pipeline/requests';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
-import { emergencySpec, followOnSpec, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import {
+  emergencySpec,
+  followOnSpec,
+  newRelease,
+  releaseSummary,
+  rollbackSpec,
+  type ReleaseInput,
+} from '../../domain/release/state';
 import { isUrgent } from '../../domain/release/urgent';
+import { cutText } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { release } from '../release';
+import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
 import type { PipelineRun } from './run';
 
@@ -17,13 +28,18 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   if (state === null) return;
   const { pipeline } = state.spec;
   const id = releaseId(pipeline, queued.number);
+  const input = inputOf(state, queued);
+  // Before the server has it: nobody may take a release from the queue that is on its way.
+  run.decided((current) => started(current, queued.number));
+  const identities = queued.artifacts.map(identityOf).join(', ');
   try {
     await startChild<typeof release>('release', {
       workflowId: workflowIds.release(pipeline, queued.number),
-      args: [inputOf(state, queued)],
+      args: [input],
+      ...summaryMemo(releaseSummary(newRelease(input, Date.now()), input)),
       parentClosePolicy: ParentClosePolicy.ABANDON,
       ...priorityOf(state, queued),
-      staticSummary: `${id}: ${queued.artifacts.map(identityOf).join(', ')}, ${queued.trigger.kind} by ${queued.trigger.actor}`,
+      staticSummary: cutText(`${id}: ${identities}, ${queued.trigger.kind} by ${queued.trigger.actor}`, SUMMARY_BYTES),
       typedSearchAttributes: tagPairs({
         ConveyorPipeline: pipeline,
         ConveyorRelease: id,
@@ -34,9 +50,11 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  run.decided((current) => started(current, queued.number));
   run.catchUp(queued.number, state);
 }
+
+/** Temporal takes 400 bytes of a summary, and no workflow task that has more in it. */
+const SUMMARY_BYTES = 380;
 
 /** A rollback goes to what something good was deployed by, and to nothing that never succeeded. */
 const inProduction = ({ good }: PipelineState): string[] =>
@@ -51,8 +69,8 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
   return {
     number,
     spec: specOf(state, release),
-    artifacts,
-    previous: state.history.findLast((before) => before.trigger.kind !== 'follow-on')?.artifacts ?? [],
+    artifacts: inFull(state, artifacts),
+    previous: lastRanOn(state),
     trigger,
     lastGood: Object.fromEntries(lastGood),
     policy: policyOf(state),

@@ -8,10 +8,15 @@ import type { ReleaseRun } from './run';
 
 type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex'>;
 
-/** Tells the pipeline that an action is ready, and waits for its answer; undefined when the release ends meanwhile. */
-export async function admitted(run: ReleaseRun, name: string, asking: Asking): Promise<Admission | undefined> {
+/** Tells the pipeline that an action is ready, and waits for its answer; undefined when the action gives up meanwhile. */
+export async function admitted(
+  run: ReleaseRun,
+  name: string,
+  asking: Asking,
+  givesUp = (): boolean => run.control.ending !== null,
+): Promise<Admission | undefined> {
   ready(run, name, asking);
-  await condition(() => run.admissions.has(name) || run.control.ending !== null || run.unheard !== null);
+  await condition(() => run.admissions.has(name) || givesUp() || run.unheard !== null);
   heard(run);
   return run.admissions.get(name);
 }

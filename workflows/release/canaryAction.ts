@@ -12,6 +12,7 @@ import { onSignal } from '../inbox';
 import { canaryKeepOverSignal, canaryKeptSignal } from '../messages';
 import { backOff } from './attempts';
 import { deployChild } from './deployChild';
+import { unhindered } from './guards';
 import type { ReleaseRun } from './run';
 
 /**
@@ -35,6 +36,7 @@ export async function runCanaryAction(run: ReleaseRun, name: string, action: Can
     if (attempt - first + 1 >= action.retry.attempts || run.control.ending)
       return run.close(name, 'failed', end.message);
     await backOff(run, name, action, `attempt ${attempt} failed: ${end.message}`);
+    await unhindered(run, name);
     if (run.control.ending) return run.closeCancelled(name, run.endedBy());
   }
 }

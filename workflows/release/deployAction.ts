@@ -37,20 +37,40 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const { followOn } = run.input;
   if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
-  run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
-  const admission = await admitted(run, name, { kind: 'deploy', artifacts, mutex: ownGroups(run, action) });
-  const granted = admission?.kind === 'granted' ? admission : undefined;
-  const global = granted ? globalGroups(run, action) : [];
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
-  if (global.length > 0) await run.groups.hold(run, name, global, givesUp);
-  if (granted) await unhindered(run, name, givesUp);
+  const admission = await itsTurn(run, name, action, artifacts, givesUp);
+  const granted = admission?.kind === 'granted' ? admission : undefined;
   const before = deploysOf(run, name).length;
   let result: DeployResult | undefined;
   if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
   else refused(run, name, admission, artifacts);
-  const letGo = global.length > 0 ? run.groups.letGo(name) : undefined;
+  const letGo = run.groups.letGo(name);
   await over(run, name, 'deploy', { ...leftBehind(result), ...settledSince(run, name, before) });
   await letGo;
+}
+
+/**
+ * Waits for everything that has to be waited for. What was admitted before a wait may have become known-bad, or the pipeline held,
+ * by its end: the pipeline is asked again until it says yes and nothing else is in the way.
+ */
+async function itsTurn(
+  run: ReleaseRun,
+  name: string,
+  action: DeployAction,
+  artifacts: readonly Artifact[],
+  givesUp: () => boolean,
+): Promise<Admission | undefined> {
+  const global = globalGroups(run, action);
+  for (let isFirst = true; ; isFirst = false) {
+    run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
+    const asking = { kind: 'deploy' as const, artifacts, mutex: ownGroups(run, action) };
+    const admission = await admitted(run, name, asking, isFirst ? undefined : givesUp);
+    const sinceMs = Date.now();
+    if (admission?.kind === 'granted' && isFirst && global.length > 0)
+      await run.groups.hold(run, name, global, givesUp);
+    if (admission?.kind === 'granted') await unhindered(run, name, givesUp);
+    if (admission?.kind !== 'granted' || givesUp() || Date.now() === sinceMs) return admission;
+  }
 }
 
 const deploysOf = ({ record }: ReleaseRun, name: string) => record.deploys.filter(({ action }) => action === name);
@@ -168,7 +188,7 @@ function described(
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
-  { lastGood = run.input.lastGood[name] ?? null, revertTo }: Granted,
+  { lastGood = run.input.lastGood[name] ?? null, inherited }: Granted,
 ) {
   const { spec, trigger, emergency, followOn } = run.input;
   return deployChild(run, name, {
@@ -179,6 +199,6 @@ function described(
     ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
     ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
     ...(followOn ? { followOn: { units: followOn.units } } : {}),
-    ...(revertTo === undefined ? {} : { revertTo }),
+    ...(inherited === undefined ? {} : { inherited }),
   });
 }

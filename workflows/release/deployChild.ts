@@ -1,7 +1,9 @@
 import { ParentClosePolicy } from '@temporalio/workflow';
 import { versionOf } from '../../domain/artifact';
-import type { DeployInput } from '../../domain/deploy/state';
+import { newDeploy, type DeployInput } from '../../domain/deploy/state';
+import { deploySummary } from '../../domain/deploy/view';
 import { deployId, releaseId } from '../../domain/ids';
+import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
 import type { ReleaseRun } from './run';
 
@@ -38,6 +40,7 @@ export function deployChild(run: ReleaseRun, name: string, own: Own) {
     workflowId: run.deploys.workflowId(name),
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     args: [input] as [DeployInput],
+    ...summaryMemo(deploySummary(newDeploy(Date.now()), input)),
     staticSummary: `${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`,
     typedSearchAttributes: tagPairs(tags),
   };

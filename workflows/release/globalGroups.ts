@@ -3,6 +3,7 @@ import { releaseId, workflowIds } from '../../domain/ids';
 import { onSignal } from '../inbox';
 import { lockGrantedSignal, releaseLockSignal } from '../lock';
 import { holders } from '../proxies';
+import { isUrgent } from '../../domain/release/urgent';
 import type { ReleaseRun } from './run';
 
 /**
@@ -30,13 +31,21 @@ export class GlobalGroups {
       if (users.size === 1) {
         await this.leaving.get(lock);
         this.granted.delete(lock);
-        const owner = releaseId(input.spec.pipeline, input.number);
-        await holders.requestLock(lock, { owner, requester: workflowInfo().workflowId }, input.settings);
+        await this.ask(run, lock);
       }
       if (!this.granted.has(lock))
         run.patch(action, { state: 'blocked', blockedBy: `waiting for ${group}, which others hold` });
-      await condition(() => this.granted.has(lock) || givesUp());
+      const answered = (): boolean => this.granted.has(lock) || givesUp();
+      const wait = { summary: `ask for ${group} again` };
+      // The lock may have been terminated, and its answer with it: asking again changes nothing else.
+      while (!(await condition(answered, input.settings.reconcileIntervalMs, wait))) await this.ask(run, lock);
     }
+  }
+
+  private ask({ input }: ReleaseRun, lock: string): Promise<void> {
+    const owner = releaseId(input.spec.pipeline, input.number);
+    const asking = { owner, requester: workflowInfo().workflowId };
+    return holders(isUrgent(input.trigger)).requestLock(lock, asking, input.settings);
   }
 
   /** An action has ended, or gave up waiting. */

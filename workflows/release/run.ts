@@ -13,6 +13,7 @@ import {
   log,
   newRelease,
   releaseStatus,
+  releaseSummary,
   retried,
   withAction,
   type ActionRecord,
@@ -30,6 +31,7 @@ import {
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { frozenSignal, overtakenSignal, policySignal, statusQuery, verbSignal, type Overtaken } from '../messages';
+import { Summary } from '../summary';
 import { Leftovers } from '../waiting';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
@@ -53,6 +55,7 @@ export class ReleaseRun {
   /** Who may command it, and the deploys that it starts. */
   policy;
   private changed = true;
+  private readonly summary = new Summary();
   private readonly running = new Leftovers();
   private readonly telling = new Leftovers();
 
@@ -62,13 +65,16 @@ export class ReleaseRun {
     setHandler(statusQuery, () => releaseStatus(this.record, input));
     onSignal(policySignal, (policy) => {
       this.policy = policy;
-      this.deploys.tell((deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
+      this.deploys.tell('who owns it', (deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
     });
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
     onSignal(frozenSignal, ({ by }) => this.freeze(by));
     onSignal(overtakenSignal, (overtaken) => {
       this.overtaken = overtaken;
-      this.deploys.tell((deployId) => getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken));
+      const { why, by } = overtaken;
+      this.deploys.tell(`that it is ${why} by ${by}`, (deployId) =>
+        getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken),
+      );
     });
     openInbox<ReleaseVerb>({
       verbs: RELEASE_VERBS,
@@ -85,6 +91,11 @@ export class ReleaseRun {
     const { changed } = this;
     this.changed = false;
     return changed;
+  }
+
+  /** What lists show. */
+  summarise(): void {
+    this.summary.say(releaseSummary(this.record, this.input));
   }
 
   set(record: ReleaseRecord): void {
@@ -200,7 +211,8 @@ export class ReleaseRun {
     if (this.input.trigger.kind === 'rollback') return;
     this.control = { ...this.control, frozen: by };
     this.log(by ? 'frozen' : 'unfrozen', by ? `frozen by ${by.actor}: ${by.reason}` : 'the pipeline is frozen no more');
-    this.deploys.tell((deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
+    const what = `that its pipeline is ${by ? 'frozen' : 'frozen no more'}`;
+    this.deploys.tell(what, (deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
   }
 
   private take(
@@ -211,7 +223,7 @@ export class ReleaseRun {
     this.control = takeRelease(this.control, verb, command);
     const record = verb === 'retry' ? retried(this.record, this.input.spec, command.action ?? '') : this.record;
     this.set({ ...record, paused: this.control.paused });
-    if (isForDeploys(verb)) this.deploys.tell(tell);
+    if (isForDeploys(verb)) this.deploys.tell(verb, tell);
     return RELEASE_EFFECTS[verb];
   }
 

@@ -1,4 +1,6 @@
+import { CancellationScope } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
+import { messageOf } from '../deploy/dependable';
 import { isOver } from '../../domain/release/nextActions';
 import type { ReleaseRun } from './run';
 
@@ -18,14 +20,17 @@ export class RunningDeploys {
     this.starts.set(action, start);
   }
 
-  /** One that ended in the meantime is none of our business. */
-  tell(send: (deployWorkflowId: string) => Promise<void>): void {
+  /**
+   * Hands on to each what `what` names. Handlers run in the root scope, from which nothing can be sent once Temporal has cancelled the
+   * release. A deploy that cannot be told has ended, which is on record.
+   */
+  tell(what: string, send: (deployWorkflowId: string) => Promise<void>): void {
     for (const [name, { deploying, state }] of Object.entries(this.run.record.actions))
       if (deploying && !isOver(state))
         this.run.track(
           Promise.resolve(this.starts.get(name))
-            .then(() => send(this.workflowId(name)))
-            .catch(() => undefined),
+            .then(() => CancellationScope.nonCancellable(() => send(this.workflowId(name))))
+            .catch((error: unknown) => this.run.log('not-told', `${name} did not hear ${what}: ${messageOf(error)}`)),
         );
   }
 }

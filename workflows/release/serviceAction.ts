@@ -31,8 +31,12 @@ async function stop(run: ReleaseRun, of: ActionRun): Promise<void> {
   }
 }
 
-/** Success without what the action declares would leave those that need it with nothing. */
-function withOutputs(end: ActionEnd, { outputs }: ActionSpec): ActionEnd {
+/**
+ * Success without what the action declares would leave those that need it with nothing; what it does not declare nobody
+ * needs, and the release does not carry it.
+ */
+function withOutputs({ outputs: made, ...ended }: ActionEnd, { outputs }: ActionSpec): ActionEnd {
+  const end = { ...ended, outputs: made.filter(({ name }) => outputs.includes(name)) };
   const missing = outputs.filter((output) => !end.outputs.some(({ name }) => name === output));
   if (!end.succeeded || missing.length === 0) return end;
   return { ...end, succeeded: false, message: `it ended without making ${missing.join(', ')}: ${end.message}` };

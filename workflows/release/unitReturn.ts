@@ -1,7 +1,7 @@
 import { unitNames } from '../../domain/deploy/unavailable';
 import type { FollowOn } from '../../domain/pipeline/state';
 import type { DeployAction } from '../../domain/spec/pipeline';
-import { patientPush } from '../proxies';
+import { unitWaits } from '../proxies';
 import { Leftovers, waitFor } from '../waiting';
 import type { ReleaseRun } from './run';
 
@@ -28,7 +28,7 @@ export async function untilUnitsReturn(
   const summary = `until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`;
   const waited = await waitFor(
     leftovers,
-    () => patientPush.waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
+    () => unitWaits().waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
     () => run.control.ending !== null || run.overtaken !== null || run.admissions.has(name),
   );
   await leftovers.drained();

@@ -11,7 +11,7 @@ export function runWaitAction(run: ReleaseRun, name: string, action: WaitAction)
   const { pipeline } = action.with;
   const artifact = artifactOf(run, action);
   return runAttempts(run, name, action, (_attempt, summary) =>
-    waits.waitForRelease.executeWithOptions({ summary }, [
+    waits().waitForRelease.executeWithOptions({ summary }, [
       { action: name, pipeline, artifact, intervalMs: settings.waitIntervalMs },
     ]),
   );

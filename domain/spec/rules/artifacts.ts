@@ -1,8 +1,8 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
 import { passagesOf, sourceOf } from '../../release/graph';
 import type { Rule } from '../lint';
-import type { ActionSpec } from '../pipeline';
-import { errorAt, nearest, suggest, warningAt } from '../problem';
+import type { ActionSpec, PipelineSpec } from '../pipeline';
+import { errorAt, nearest, suggest, warningAt, type Finding } from '../problem';
 
 /** Every input has exactly one source, and what a release brings is used. */
 
@@ -17,15 +17,20 @@ const inputs: Rule = (spec) =>
         const message = `nothing brings or produces ${input}`;
         return [errorAt(path, 'unknown-artifact', message, suggest(input, known))];
       }
-      const { through, end } = passagesOf(spec.actions, name, input);
-      if (end.kind !== 'ambiguous') return [];
-      const last = through.at(-1);
-      const producers = `${end.actions.join(' and ')}, and neither is the nearest`;
-      const from = last === undefined ? producers : `${last}, and where that makes none from ${producers}`;
-      const hint = `order them with needs, so that one of them comes last before ${last ?? name}`;
-      return [errorAt(path, 'ambiguous-artifact', `${input} comes from ${from}`, hint)];
+      return ambiguous(spec, name, input, path);
     }),
   );
+
+/** Of an artifact that an action looks at: whether it is clear who made it, also where a producer made none and passes on another's. */
+export function ambiguous(spec: PipelineSpec, name: string, artifact: string, path: Finding['path']): Finding[] {
+  const { through, end } = passagesOf(spec.actions, name, artifact);
+  if (end.kind !== 'ambiguous') return [];
+  const last = through.at(-1);
+  const producers = `${end.actions.join(' and ')}, and neither is the nearest`;
+  const from = last === undefined ? producers : `${last}, and where that makes none from ${producers}`;
+  const hint = `order them with needs, so that one of them comes last before ${last ?? name}`;
+  return [errorAt(path, 'ambiguous-artifact', `${artifact} comes from ${from}`, hint)];
+}
 
 /** These act on what exists, or have no way to say what they made; whoever waits for an artifact of theirs gets none. */
 const MAKE_NOTHING: readonly ActionSpec['type'][] = ['deploy', 'canary', 'manual-pick', 'custom-script', 'wait-for'];

@@ -2,6 +2,7 @@ import { ancestors, dependencies, sourceOf, type Edges } from '../../release/gra
 import type { Rule } from '../lint';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt } from '../problem';
+import { ambiguous } from './artifacts';
 
 /** The actions make a graph without cycles, in which every action can run and every condition can be decided. */
 
@@ -92,16 +93,13 @@ function mustSucceed({ actions }: PipelineSpec, edges: Edges): (name: string) =>
 const undecided: Rule = (spec) => {
   const edges = dependencies(spec.actions);
   return clausesOf(spec).flatMap(({ name, clause, path }) => {
-    const all = awaited(spec, name, clause);
-    const open = all.filter((action) => !ancestors(edges, name).has(action));
+    const open = awaited(spec, name, clause).filter((action) => !ancestors(edges, name).has(action));
     if (open.length > 0) {
       const message = `${open.join(' and ')} may not have ended when ${name} is decided`;
       return [errorAt(path, 'undecided-condition', message, `add ${open.join(' or ')} to the needs of ${name}`)];
     }
-    if (all.length <= 1) return [];
-    const hint = `order them with needs, so that one of them comes last before ${name}`;
-    const message = `what this looks at comes from ${all.join(' and ')}, and neither is the nearest`;
-    return [errorAt(path, 'ambiguous-artifact', message, hint)];
+    const artifact = madeArtifact(spec, clause);
+    return artifact === undefined ? [] : ambiguous(spec, name, artifact, path);
   });
 };
 
@@ -154,12 +152,20 @@ const clausesOf = (spec: PipelineSpec) =>
   );
 
 /** Whose end a condition needs to know: an action, or who makes an artifact that the release does not bring. */
-function awaited({ actions, artifacts }: PipelineSpec, name: string, clause: Clause): readonly string[] {
+function awaited(spec: PipelineSpec, name: string, clause: Clause): readonly string[] {
+  const { actions } = spec;
   if ('action' in clause) return Object.hasOwn(actions, clause.action) ? [clause.action] : [];
-  const artifact = 'changed' in clause ? clause.changed : clause.artifact;
+  const artifact = madeArtifact(spec, clause);
+  if (artifact === undefined) return [];
   const source = sourceOf(actions, name, artifact);
-  if (source.kind === 'outside' || source.kind === 'action' || Object.hasOwn(artifacts, artifact)) return [];
-  return source.actions;
+  return source.kind === 'outside' || source.kind === 'action' ? [] : source.actions;
+}
+
+/** The artifact that a condition looks at, if it is one that only actions make: one that the release brings is there in any case. */
+function madeArtifact({ artifacts }: PipelineSpec, clause: Clause): string | undefined {
+  if ('action' in clause) return undefined;
+  const artifact = 'changed' in clause ? clause.changed : clause.artifact;
+  return Object.hasOwn(artifacts, artifact) ? undefined : artifact;
 }
 
 export const graphRules: readonly Rule[] = [

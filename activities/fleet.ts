@@ -1,0 +1,186 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { Artifact } from '../domain/artifact';
+import { allUnits, type AllUnits } from '../domain/deploy/allUnits';
+import {
+  planCanary,
+  planDeploy,
+  planFollowOn,
+  planRollback,
+  unitsOf,
+  withoutBakes,
+  type DeployPlan,
+  type PhasePlan,
+} from '../domain/deploy/plan';
+import { PlanError } from '../domain/deploy/planLimits';
+import { cumulativeShares } from '../domain/deploy/pattern';
+import { asBefore, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import type { CanaryInput, Fleet } from '../domain/deploy/state';
+import { concerned, unavailable } from '../domain/deploy/unavailable';
+import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
+import type { Unit } from '../domain/fleet/unit';
+import type { DeploySpec } from '../domain/spec/deploy';
+import { stillWaiting } from './failure';
+import type { DeployCall, Invoke, PushPorts } from './pushCalls';
+
+/** What is to be planned, and for which deploy. */
+export interface PlanRequest {
+  readonly spec: DeploySpec;
+  readonly artifacts: readonly Artifact[];
+  readonly kind: 'deploy' | 'rollback' | 'follow-on';
+  readonly canary?: CanaryInput;
+  readonly skipBake: boolean;
+  /** Of a follow-on: its units. */
+  readonly only?: readonly string[];
+  readonly inherited?: Inheritance;
+  readonly rules: RevertRules;
+}
+
+export interface LookRequest extends Pick<PlanRequest, 'only' | 'inherited' | 'rules'> {
+  /** Of a canary: what a unit runs now is what it goes back to. */
+  readonly asNow?: true;
+}
+
+export type Planned =
+  { readonly impossible: string } | { readonly plan: DeployPlan; readonly fleet: Fleet; readonly unavailable: Named };
+
+/** How the units of a phase are right now. */
+export interface PhaseLook {
+  /** How many belong to it. */
+  readonly units: number;
+  readonly unavailable: Named;
+  /** Of all phases. */
+  readonly allUnavailable: Named;
+}
+
+/** What a deploy knows of its units: planned from, and looked at again, without passing through its workflow. */
+export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
+  const { snapshots } = ports;
+  const past = async (units: readonly Unit[], inherited: Inheritance | undefined): Promise<SnapshotUnit[]> =>
+    inherited ? asBefore(units, inherited, await readPast(ports, inherited.before)) : [...units];
+  return {
+    /** Whether the push type takes the configuration, and whose units these are. */
+    validateConfig: async (call: DeployCall) => {
+      const { problems } = await invoke(call, 'validateConfig', {});
+      const service = problems.length > 0 ? '' : (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service;
+      return { problems, service };
+    },
+
+    /** Reads the units, keeps what each runs, and plans. */
+    planUnits: async (call: DeployCall, request: PlanRequest): Promise<Planned> =>
+      orImpossible(async () => {
+        const { units: all, inPages } = await fetchUnits(invoke, call);
+        const units = concerned(all, request);
+        const plan = planOf(units, request);
+        const before = await past(units, request.inherited);
+        const fleet: Fleet = {
+          ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
+          snapshot: await snapshots.write(call.deployId, before),
+          withoutPast: withoutPast(before, request.rules).slice(0, SHOWN_UNITS),
+          shares: cumulativeShares(plan, units),
+        };
+        return { plan, fleet, unavailable: namedOf(unavailable(units)) };
+      }),
+
+    /** The units as they are now: those that joined since are marked, those that are gone are missing. */
+    fetchAgain: async (call: DeployCall, then: Snapshot, request: LookRequest) => {
+      const { units: all } = await orRefused(() => fetchUnits(invoke, call));
+      const units = await past(concerned(all, request), request.inherited);
+      const known = new Set((await snapshots.read(then)).map(({ id }) => id));
+      const now = units.map((unit) => ({
+        ...unit,
+        ...(request.asNow ? { mixed: false } : {}),
+        ...(known.has(unit.id) ? {} : { joined: true as const }),
+      }));
+      const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
+      return {
+        units: units.length,
+        now: await snapshots.write(call.deployId, now),
+        withoutPast: withoutPast(fresh, request.rules).slice(0, SHOWN_UNITS),
+        unavailable: namedOf(unavailable(units)),
+      };
+    },
+
+    lookAtPhase: async (call: DeployCall, phase: Pick<PhasePlan, 'scope' | 'amount'>): Promise<PhaseLook> => {
+      const { units } = await orRefused(() => fetchUnits(invoke, call));
+      const inside = unitsOf(phase, units);
+      return {
+        units: inside.length,
+        unavailable: namedOf(unavailable(inside)),
+        allUnavailable: namedOf(unavailable(units)),
+      };
+    },
+
+    /** Which of the units are available again; none when there are no such units any more. */
+    waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
+      // Weeks of waiting outlast a bad token: what is refused today is asked again.
+      const asked = fetchUnits(invoke, call).catch((error: Error) =>
+        Promise.reject(stillWaiting(error.message, intervalMs)),
+      );
+      return returned((await asked).units, wanted, intervalMs);
+    },
+  };
+}
+
+const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
+
+/** All units of a push type. @throws PlanError when they are too many. */
+export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> {
+  const { pushType } = call;
+  return allUnits(
+    pushType,
+    (request) => invoke(call, 'fetchDeployUnits', request),
+    () => ApplicationFailure.nonRetryable(`${pushType} answers the same page of units again`, 'extension-protocol'),
+  );
+}
+
+/** Those of the units that are there; all, where the push type does not say. */
+export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly string[]): Promise<readonly string[]> {
+  const fetched = await fetchUnits(invoke, call).catch(() => undefined);
+  if (fetched === undefined) return ids;
+  const there = new Set(fetched.units.map(({ id }) => id));
+  return ids.filter((id) => there.has(id));
+}
+
+async function orImpossible(plan: () => Promise<Planned>): Promise<Planned> {
+  try {
+    return await plan();
+  } catch (error) {
+    if (error instanceof PlanError) return { impossible: error.message };
+    throw error;
+  }
+}
+
+/** Once it is under way a deploy is not planned any more: what cannot be is for a person to mend. */
+export const orRefused = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw error instanceof PlanError ? ApplicationFailure.nonRetryable(error.message, 'plan-impossible') : error;
+  });
+
+function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, skipBake }: PlanRequest): DeployPlan {
+  const { deployed } = rules;
+  if (canary) return planCanary(spec, units, artifacts, deployed, canary);
+  const make = { deploy: planDeploy, rollback: planRollback, 'follow-on': planFollowOn }[kind];
+  const planned = make(spec, units, artifacts, deployed);
+  return skipBake ? withoutBakes(planned) : planned;
+}
+
+/** What another deploy kept; what nobody keeps any more says nothing. */
+async function readPast({ snapshots }: PushPorts, before: Snapshot): Promise<readonly SnapshotUnit[]> {
+  return snapshots.read(before).catch((error: unknown) => {
+    if (isGone(error)) return [];
+    throw error;
+  });
+}
+
+/** gRPC NOT_FOUND. */
+const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;
+
+/** Looks once: until some are back it fails and says when to be tried again, so that weeks take no worker's time. */
+function returned(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {
+  const left = units.filter(({ id }) => wanted.includes(id));
+  const available = left.filter((unit) => unit.available).map(({ id }) => id);
+  if (left.length > 0 && available.length === 0)
+    throw stillWaiting(`${left.map(({ id }) => id).join(', ')} unavailable`, intervalMs);
+  return { available };
+}

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { PlannedTarget } from '../domain/deploy/plan';
+import { FLEET_LIMITS } from '../domain/fleet/limits';
+import { workflowIds } from '../domain/ids';
+import type { Guest } from '../domain/mutex';
+import { callExtension, type Fetch } from '../sdk/client';
+import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
+import type { Registry } from '../sdk/registry';
+import type { Clock } from './clock';
+import { asFailure } from './failure';
+import type { SnapshotStore } from './snapshots';
+
+/** Calls of push types: by whom, under which key, and in which portions. */
+
+/** Who calls, for the `context` of every request and the push type's name in the registry. */
+export interface DeployCall {
+  readonly pushType: string;
+  readonly pipeline: string;
+  readonly release: number;
+  readonly deployId: string;
+  /** Null before the push type has told it. */
+  readonly service?: string | null;
+  /** Of the lock that the deploy holds. */
+  readonly fence?: number;
+  readonly actor: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** It gives its units in pages, and takes updates in several requests. */
+  readonly inPages?: boolean;
+}
+
+export interface Ports {
+  /** The running canaries on the service of a lock; left out where there are none ever. */
+  readonly guests?: (lockId: string) => Promise<readonly Guest[]>;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly fetch?: Fetch;
+}
+
+/** What the activities of deploys need. */
+export interface PushPorts extends Ports {
+  readonly snapshots: SnapshotStore;
+}
+
+type Methods = PushTypeProtocol;
+export type Invoke = <M extends keyof Methods & string>(
+  call: DeployCall,
+  method: M,
+  request: RequestInput<Methods[M]>,
+  key?: string,
+) => Promise<ResponseOf<Methods[M]>>;
+
+export const invoker =
+  ({ registry, fetch }: Ports): Invoke =>
+  (call, method, request, key) => {
+    const { pushType, pipeline, release, deployId, actor, config, fence } = call;
+    const held = fence === undefined ? {} : { fence };
+    return asFailure(() =>
+      callExtension({
+        service: registry.find('push-type', pushType),
+        protocol: pushTypeProtocol,
+        method,
+        request,
+        context: { pipeline, release, deployId, actor, config: { ...config }, ...held },
+        runId: deployId,
+        signal: Context.current().cancellationSignal,
+        ...(key === undefined ? {} : { key }),
+        ...(fetch === undefined ? {} : { fetch }),
+      }),
+    );
+  };
+
+/** The updates of other canaries on the service, whose tasks are theirs alone. */
+export async function reserved({ guests }: Ports, { pushType, service, deployId }: DeployCall): Promise<string[]> {
+  if (guests === undefined || !service) return [];
+  const present = await guests(workflowIds.serviceLock(pushType, service));
+  return present.filter(({ requester }) => requester !== deployId).flatMap(({ updates }) => updates);
+}
+
+/** Calls a method that a push type need not have. */
+export async function offered(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === 'extension-lacks-method') return false;
+    throw error;
+  }
+}
+
+/** A repetition that finds other canaries is another request, which the push type knows by its update id. */
+export const keyOf = (name: string, exclude: readonly string[]): string =>
+  exclude.length === 0 ? name : `${name}/${digestOf(exclude)}`;
+
+/** A short name for some texts. */
+export const digestOf = (texts: readonly string[]): string =>
+  createHash('sha256').update(texts.join()).digest('hex').slice(0, 16);
+
+/** A request about some of the items; its key where one request has them all. */
+interface Chunk<T> {
+  readonly items: readonly T[];
+  readonly key: (name: string) => string;
+}
+
+/** The portions that a push type takes at once. The same items make the same portions, under the same keys. */
+export function inChunks<T>(call: DeployCall, items: readonly T[], idOf: (item: T) => string): Chunk<T>[] {
+  const { chunk } = FLEET_LIMITS;
+  if (items.length === 0) return [];
+  if (!call.inPages || items.length <= chunk) return [{ items, key: (name) => name }];
+  return Array.from({ length: Math.ceil(items.length / chunk) }, (_, nth) => {
+    const some = items.slice(nth * chunk, (nth + 1) * chunk);
+    return { items: some, key: (name) => `${name}/${digestOf(some.map(idOf))}` };
+  });
+}
+
+/** Portions that are under way together. */
+const AT_ONCE = 4;
+
+/** Asks about each portion, and puts the answers together in their order. */
+export async function eachChunk<T, A>(
+  call: DeployCall,
+  items: readonly T[],
+  idOf: (item: T) => string,
+  ask: (chunk: Chunk<T>) => Promise<readonly A[]>,
+): Promise<A[]> {
+  const chunks = inChunks(call, items, idOf);
+  const answers: (readonly A[])[] = [];
+  for (let next = 0; next < chunks.length; next += AT_ONCE)
+    answers.push(...(await Promise.all(chunks.slice(next, next + AT_ONCE).map(ask))));
+  return answers.flat();
+}
+
+/** Sends each portion of a request that has no answer. */
+export async function sendEach<T>(
+  call: DeployCall,
+  items: readonly T[],
+  idOf: (item: T) => string,
+  send: (chunk: Chunk<T>) => Promise<unknown>,
+): Promise<void> {
+  await eachChunk(call, items, idOf, async (chunk) => {
+    await send(chunk);
+    return [];
+  });
+}
+
+export const unitOf = ({ unit }: PlannedTarget): string => unit;
+
+/** How far each unit is from what it is to have (`needsPush`). */
+export const unitNeeds = (
+  invoke: Invoke,
+  call: DeployCall,
+  targets: readonly PlannedTarget[],
+  exclude: readonly string[],
+) =>
+  eachChunk(call, targets, unitOf, async ({ items }) => {
+    return (await invoke(call, 'needsPush', toWire(call, items, exclude))).units;
+  });
+
+/** Targets as a request has them: in full for a push type that knows no pages, else what holds for all is said once. */
+export function toWire({ inPages }: DeployCall, targets: readonly PlannedTarget[], exclude: readonly string[]) {
+  if (!inPages) return { targets: targets.map((target) => wireTarget(target, exclude)) };
+  const [first] = targets;
+  if (first === undefined) return { targets: [] };
+  const { unit: _unit, amount, ...common } = wireTarget(first, exclude);
+  const isSame = targets.every((target) => JSON.stringify(target.amount) === JSON.stringify(amount));
+  const lean = targets.map((target) => ({
+    unit: target.unit,
+    ...(target.version === common.version ? {} : { version: target.version }),
+    ...(isSame || target.amount === undefined ? {} : { amount: target.amount }),
+  }));
+  return { targets: lean, common: { ...common, ...(isSame && amount ? { amount } : {}) } };
+}
+
+/** Targets travel through workflows read-only; the wire wants arrays of its own. */
+const wireTarget = (target: PlannedTarget, exclude: readonly string[]) => ({
+  ...target,
+  artifacts: target.artifacts.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } })),
+  updatedBy: target.updatedBy === undefined ? undefined : [...target.updatedBy],
+  ...(exclude.length > 0 ? { exclude: [...exclude] } : {}),
+});

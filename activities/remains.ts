@@ -1,0 +1,131 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type { DeployInput, DeployResult } from '../domain/deploy/state';
+import type { ReleaseEnd } from '../domain/pipeline/reconciled';
+import { workflowIds } from '../domain/ids';
+import { KEEPS_FAILING } from '../domain/looks';
+import type { DeploySettled, ReleaseResult } from '../domain/release/state';
+import type { Settings } from '../domain/settings';
+import { formatTime } from '../domain/text';
+import { stopRun, type ActionRun } from './actionService';
+import type { Ports } from './pushCalls';
+
+type Parts = Ports & { readonly client: Client };
+type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
+
+/** Of a service that never answers again a run counts as over this long after its release, or its deploy; ms. */
+export type Patience = Pick<Settings, 'cancelGraceMs' | 'dependencyGraceMs' | 'reconcileIntervalMs'>;
+
+/**
+ * How a release ended, and undefined while it runs. One that was ended from outside could stop nothing: the runs of its actions are
+ * stopped here, under the keys that it would have used itself, and its deploys are looked at.
+ */
+export async function releaseEnd(
+  parts: Parts,
+  { pipeline, number }: { readonly pipeline: string; readonly number: number },
+  patience: Patience,
+): Promise<ReleaseEnd | undefined> {
+  const { client, clock } = parts;
+  const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
+  try {
+    const { status, closeTime } = await handle.describe();
+    if (status.name === 'RUNNING') return undefined;
+    if (status.name === 'COMPLETED') return { kind: 'told', result: (await handle.result()) as ReleaseResult };
+    const endedAtMs = closeTime?.getTime() ?? (await clock.now());
+    const left = remainsIn(await handle.fetchHistory());
+    const open = await stopAll(parts, left.runs, endedAtMs + patience.cancelGraceMs);
+    const deploys = await Promise.all(left.deploys.map((deploy) => deployEnd(parts, deploy, patience)));
+    return {
+      ...{ kind: 'gone', number, endedAt: formatTime(endedAtMs) },
+      deploys: deploys.flatMap(({ settled }) => settled ?? []),
+      open: [...open, ...deploys.flatMap((deploy) => deploy.open ?? [])],
+    };
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    return { kind: 'gone', number, endedAt: formatTime(await clock.now()), deploys: [], open: [] };
+  }
+}
+
+/**
+ * What a deploy that was ended from outside has left of the runs of its steps, which are stopped here; none of one that runs, that ended
+ * by itself, or that nobody knows any more.
+ * @returns why each of them is not over yet, until so long after its end.
+ */
+export async function stepsLeft(parts: Parts, workflowId: string, graceMs: number): Promise<string[]> {
+  const handle = parts.client.workflow.getHandle(workflowId);
+  try {
+    const { status, closeTime } = await handle.describe();
+    if (OWN_ENDS.has(status.name)) return [];
+    const endedAtMs = closeTime?.getTime() ?? (await parts.clock.now());
+    const { runs } = remainsIn(await handle.fetchHistory());
+    return await stopAll(parts, runs, endedAtMs + graceMs);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return [];
+    throw error;
+  }
+}
+
+/** How a workflow stands that was not ended from outside. */
+export const OWN_ENDS: ReadonlySet<string> = new Set(['RUNNING', 'CONTINUED_AS_NEW', 'COMPLETED']);
+
+async function stopAll(parts: Parts, runs: readonly ActionRun[], patientUntilMs: number): Promise<string[]> {
+  const isPatient = (await parts.clock.now()) < patientUntilMs;
+  const left = await Promise.all(runs.map((run) => stopped(parts, run, isPatient)));
+  return left.flatMap((why) => why ?? []);
+}
+
+/** @returns why it is not over yet. */
+async function stopped(parts: Parts, run: ActionRun, isPatient: boolean): Promise<string | undefined> {
+  try {
+    await stopRun(parts, run);
+    return undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return isPatient ? `${run.service} has not stopped ${run.runId}: ${why}` : undefined;
+  }
+}
+
+async function deployEnd(
+  parts: Parts,
+  { workflowId, action, artifacts, canary }: StartedDeploy,
+  patience: Patience,
+): Promise<{ settled?: DeploySettled; open?: readonly string[] }> {
+  const handle = parts.client.workflow.getHandle(workflowId);
+  try {
+    const { status } = await handle.describe();
+    if (status.name === 'RUNNING') return { open: [`${workflowId} has not ended`] };
+    if (status.name !== 'COMPLETED') return { open: await stepsLeft(parts, workflowId, patience.cancelGraceMs) };
+    // A canary is none of those that the books are about.
+    return canary ? {} : { settled: { action, artifacts, result: (await handle.result()) as DeployResult } };
+  } catch (error) {
+    // One that is forgotten says nothing about the others.
+    if (error instanceof WorkflowNotFoundError) return {};
+    throw error;
+  }
+}
+
+type StartedDeploy = Pick<DeployInput, 'action' | 'artifacts' | 'canary'> & { readonly workflowId: string };
+
+/** What the history of a release, or of a deploy, has begun: the deploys, and the runs that it does not know to be over. */
+function remainsIn({ events }: History): { runs: ActionRun[]; deploys: StartedDeploy[] } {
+  const runs = new Map<string, ActionRun>();
+  const deploys: StartedDeploy[] = [];
+  for (const event of events ?? []) {
+    const begun = event.activityTaskScheduledEventAttributes;
+    if (begun && RUNS.has(begun.activityType?.name ?? '')) runs.set(String(event.eventId), first(begun.input));
+    const failed = event.activityTaskFailedEventAttributes;
+    // Whoever gives up looking for a while says nothing of the run.
+    const isGivenUp = failed?.failure?.applicationFailureInfo?.type === KEEPS_FAILING;
+    const over = event.activityTaskCompletedEventAttributes ?? failed ?? event.activityTaskCanceledEventAttributes;
+    if (over && !isGivenUp) runs.delete(String(over.scheduledEventId));
+    const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
+    if (child?.workflowType?.name !== 'deploy' || !child.workflowId) continue;
+    deploys.push({ ...first<DeployInput>(child.input), workflowId: child.workflowId });
+  }
+  return { runs: [...new Map([...runs.values()].map((run) => [run.runId, run])).values()], deploys };
+}
+
+const RUNS: ReadonlySet<string> = new Set(['runAction', 'cancelAction']);
+
+const first = <T>(input: { payloads?: Payload[] | null } | null | undefined): T =>
+  defaultPayloadConverter.fromPayload<T>(input?.payloads?.[0] ?? {});

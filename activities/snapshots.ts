@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { workflowIds } from '../domain/ids';
+
+/** Where the units of a deploy are that are too many for its workflow: each page is the input of a workflow of its own (docs/adr/0018). */
+export interface SnapshotStore {
+  /** The same units have the same place, however often they are written. */
+  write(deployId: string, units: readonly SnapshotUnit[]): Promise<Snapshot>;
+  read(snapshot: Snapshot): Promise<readonly SnapshotUnit[]>;
+}
+
+/** What a workflow carries itself: about a hundred units. In bytes of JSON, as are those of a page. */
+const INLINE_BYTES = 16_384;
+const PAGE_BYTES = 262_144;
+/** Pages that a worker keeps in memory; they never change. */
+const KEPT_PAGES = 256;
+
+export function createSnapshotStore({ client, taskQueue }: { client: Client; taskQueue: string }): SnapshotStore {
+  const kept = new Map<string, Promise<readonly SnapshotUnit[]>>();
+  const page = (id: string): Promise<readonly SnapshotUnit[]> => {
+    const found = kept.get(id) ?? readPage(client, id);
+    kept.delete(id);
+    kept.set(id, found);
+    found.catch(() => kept.delete(id));
+    for (const oldest of kept.keys()) if (kept.size > KEPT_PAGES) kept.delete(oldest);
+    return found;
+  };
+  return {
+    write: async (deployId, units) => {
+      const text = JSON.stringify(units);
+      if (Buffer.byteLength(text) <= INLINE_BYTES) return { units };
+      const at = workflowIds.snapshot(deployId, createHash('sha256').update(text).digest('hex').slice(0, 16));
+      const pages = pagesOf(units);
+      for (const [nth, units_] of pages.entries())
+        await startPage(client, taskQueue, `${at}/${nth}`, { deployId, units: units_ });
+      return { at, pages: pages.length };
+    },
+    read: async (snapshot) => {
+      if ('units' in snapshot) return snapshot.units;
+      const { at, pages } = snapshot;
+      return (await Promise.all(Array.from({ length: pages }, (_, nth) => page(`${at}/${nth}`)))).flat();
+    },
+  };
+}
+
+/** The units of a selection. */
+export async function unitsIn(store: SnapshotStore, { snapshot, parts, only }: Selection): Promise<SnapshotUnit[]> {
+  const units = selected(await store.read(snapshot), parts);
+  return only ? units.filter(({ id }) => only.includes(id)) : units;
+}
+
+/** What a page is started with. */
+export interface SnapshotPage {
+  readonly deployId: string;
+  readonly units: readonly SnapshotUnit[];
+}
+
+function pagesOf(units: readonly SnapshotUnit[]): SnapshotUnit[][] {
+  const pages: SnapshotUnit[][] = [];
+  let room = 0;
+  for (const unit of units) {
+    const bytes = Buffer.byteLength(JSON.stringify(unit)) + 1;
+    if (bytes > room) {
+      pages.push([]);
+      room = PAGE_BYTES;
+    }
+    pages.at(-1)?.push(unit);
+    room -= bytes;
+  }
+  return pages;
+}
+
+async function startPage(client: Client, taskQueue: string, workflowId: string, page: SnapshotPage): Promise<void> {
+  try {
+    await client.workflow.start('snapshot', {
+      workflowId,
+      taskQueue,
+      args: [page],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      staticSummary: `units of ${page.deployId}, ${page.units.length} of them`,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** From the history, so that it needs no worker. */
+async function readPage(client: Client, workflowId: string): Promise<readonly SnapshotUnit[]> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId },
+    maximumPageSize: 1,
+  });
+  const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
+  const [page] = await decodeArrayFromPayloads(client.options.loadedDataConverter, input);
+  return (page as SnapshotPage).units;
+}

@@ -1,0 +1,97 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import {
+  countsOf,
+  strideBack,
+  strideForward,
+  type LockstepUnit,
+  type Stride,
+  type TaskCounts,
+} from '../domain/deploy/lockstep';
+import { refuseManyInStep } from '../domain/deploy/planLimits';
+import { targetsFor, type PlannedTarget } from '../domain/deploy/plan';
+import { fetchUnits, orRefused } from './fleet';
+import { unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { allTargets, type RevertRequest } from './reverts';
+import { unitsIn } from './snapshots';
+import type { PhaseWork } from './updates';
+
+/** What to shift, and then to send. */
+export interface PlannedStride {
+  readonly percent: number;
+  /** Whose traffic to shift. */
+  readonly shifts: readonly string[];
+  /** What to send; left out where it is all that is wanted, which is then the last. */
+  readonly counts?: TaskCounts;
+  /** Nothing is left to do after it. */
+  readonly isLast: boolean;
+}
+
+/** Lockstep: what is done next, as `domain/deploy/lockstep.ts` says. A canary's tasks count as what they are. */
+export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
+  return {
+    /** Towards the amount of the phase. */
+    planStride: async (call: DeployCall, { selection, want }: PhaseWork): Promise<PlannedStride> => {
+      const { version, amount = ALL } = want;
+      const ids = (await unitsIn(ports.snapshots, selection)).map(({ id }) => id);
+      await orRefused(async () => refuseManyInStep(call.pushType, ids.length));
+      const stride = strideForward(await standing(invoke, call, ids, version), amount);
+      return planned(stride, 'all' in amount || ids.length === 0);
+    },
+
+    /**
+     * Away from the version that is to be got rid of. Units that are unavailable, or that were refused, hold up no other: they keep
+     * their traffic, and come last. Those that are gone are for the last update to find.
+     */
+    planStrideBack: async (call: DeployCall, request: RevertRequest): Promise<PlannedStride> => {
+      const { units: fetched } = await orRefused(() => fetchUnits(invoke, call));
+      const available = new Map(fetched.map((unit) => [unit.id, unit.available]));
+      const targets = (await allTargets(ports, request)).filter(({ unit }) => available.has(unit));
+      const left = await needs(invoke, call, targets);
+      const ids = targets.map(unitOf);
+      const units = (await standing(invoke, call, ids, request.rules.deployed)).map((unit) => ({
+        ...unit,
+        left: left.get(unit.id)?.outdated ?? 0,
+      }));
+      const aside = new Set(request.aside);
+      const present = units.filter(({ id }) => available.get(id) && !aside.has(id));
+      const isThere = present.some((unit) => unit.left > 0);
+      const stride = strideBack(isThere ? present : units);
+      return planned({ ...stride, isLast: stride.isLast && (!isThere || present.length === units.length) }, true);
+    },
+  };
+}
+
+const ALL = { all: true } as const;
+
+const planned = (stride: Stride, isWhole: boolean): PlannedStride => {
+  const { percent, shifts, isLast } = stride;
+  const counts = countsOf(stride, isWhole);
+  return { percent, shifts, isLast, ...(counts ? { counts } : {}) };
+};
+
+async function needs(invoke: Invoke, call: DeployCall, targets: readonly PlannedTarget[]) {
+  const units = await unitNeeds(invoke, call, targets, []);
+  const known = new Map(units.map((unit) => [unit.id, unit]));
+  const unheard = targets.map(unitOf).filter((id) => !known.has(id));
+  if (unheard.length > 0)
+    throw ApplicationFailure.nonRetryable(`needsPush says nothing of ${unheard.join(', ')}`, 'extension-rejected');
+  return known;
+}
+
+async function standing(
+  invoke: Invoke,
+  call: DeployCall,
+  ids: readonly string[],
+  version: string,
+): Promise<LockstepUnit[]> {
+  const want = { version, artifacts: [], amount: ALL };
+  const known = await needs(
+    invoke,
+    call,
+    targetsFor(
+      ids.map((id) => ({ id })),
+      want,
+    ),
+  );
+  return [...known.values()].map(({ id, size, outdated, budget }) => ({ id, size, budget, on: size - outdated }));
+}

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { ZodError } from 'zod';
+import { conveyorError } from '../../domain/errors';
+import { parsePipelineDocument } from '../../domain/spec/pipelineDocument';
+import { notAs, readData } from '../dataFile';
+import { EXIT } from '../exit';
+import { actorOf, withClient } from '../io';
+import { emit, isFormat, note } from '../output';
+import { examples, type Register } from './command';
+
+const exportBooks: Register = (group, cli) => {
+  group
+    .command('export <pipeline>')
+    .description('all that a pipeline remembers, as JSON: spec, books, known-bad, numbers; -o FILE writes it there')
+    .addHelpText(
+      'after',
+      examples('conveyor pipeline export kvstore -o kvstore.json', 'conveyor pipeline export kvstore > kvstore.json'),
+    )
+    .action(
+      cli.handle<{ readonly output: string }, [string]>(
+        ({ io, connect, options: { output: file } }, pipeline) =>
+          withClient(io, connect, async (client) => {
+            const document = await client.exportPipeline(pipeline);
+            const text = `${JSON.stringify(document, null, 2)}\n`;
+            // This one is JSON, whatever format is asked for.
+            if (isFormat(file)) io.stdout.write(text);
+            else {
+              write(file, text);
+              note(io, `${pipeline} is in ${file}; conveyor pipeline import ${file} puts it back`);
+            }
+            return EXIT.ok;
+          }),
+        { toFile: true },
+      ),
+    );
+};
+
+const importBooks: Register = (group, cli) => {
+  group
+    .command('import <file>')
+    .description('put back what export wrote; refused where the pipeline has come further')
+    .addHelpText('after', examples('conveyor pipeline import kvstore.json'))
+    .action(
+      cli.handle<object, [string]>(({ io, output, connect }, file) => {
+        const document = parsePipelineDocument(readData(file));
+        if (document instanceof ZodError) throw notAs(file, document);
+        return withClient(io, connect, async (client) => {
+          const { created, continued } = await client.importPipeline(document, actorOf(io));
+          const { pipeline, nextNumber } = document;
+          const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);
+          const done = { pipeline, file, result: created ? 'created' : 'replaced', nextRelease: next };
+          emit(io, output, done, {
+            text: () => `${pipeline} ${done.result} from ${file}; its next release is ${pipeline}/${next}`,
+            name: [pipeline],
+          });
+          return EXIT.ok;
+        });
+      }),
+    );
+};
+
+/** What a pipeline remembers, kept outside of Temporal and put back. */
+export const pipeline: Register = (program, cli) => {
+  const group = program
+    .command('pipeline')
+    .description('keep what a pipeline remembers in a file, and put it back')
+    .helpCommand(false);
+  for (const register of [exportBooks, importBooks]) register(group, cli);
+};
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (error) {
+    throw conveyorError('usage', {
+      text: `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      hint: 'name another file with -o',
+    });
+  }
+}

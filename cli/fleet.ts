@@ -1,0 +1,76 @@
+import { allUnits, type PageRequest, type UnitsPage } from '../domain/deploy/allUnits';
+import { planDeploy } from '../domain/deploy/plan';
+import { PlanError } from '../domain/deploy/planLimits';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import type { Unit } from '../domain/fleet/unit';
+import { deployActionsOf, type NamedDeploy } from '../domain/spec/deployActions';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import { callExtension } from '../sdk/client';
+import { pushTypeProtocol } from '../sdk/protocol/pushType';
+import { loadRegistry } from '../sdk/registry';
+import { actorOf, type Io } from './io';
+
+/** The units of a deploy, from its push type. @throws `plan-impossible` when they are too many, `extension-…` */
+export async function askPushType(
+  io: Io,
+  { pipeline }: PipelineSpec,
+  [name, { with: deploy }]: NamedDeploy,
+  signal?: AbortSignal,
+): Promise<readonly Unit[]> {
+  const service = loadRegistry(undefined, io.env).find('push-type', deploy.pushType);
+  const protocol = pushTypeProtocol;
+  const context = {
+    ...{ pipeline, release: 0, deployId: `${pipeline}/plan/${name}`, actor: actorOf(io) },
+    config: deploy.config,
+  };
+  const fetchPage = async (request: PageRequest): Promise<UnitsPage> => {
+    try {
+      return await callExtension({
+        service,
+        protocol,
+        method: 'fetchDeployUnits',
+        request,
+        context,
+        ...(signal ? { signal } : {}),
+      });
+    } catch (error) {
+      if (!(error instanceof ConveyorError)) throw error;
+      const hint = `a plan needs the fleet: start ${service.name} (at ${service.url}), or give its units with --units FILE`;
+      throw new ConveyorError(error.code, error.message, hint, error.retryable, error.exit);
+    }
+  };
+  const again = { service: service.name, method: 'fetchDeployUnits', field: 'next', detail: 'the same page again' };
+  const pageAgain = () => conveyorError('extension-protocol', again);
+  return (await orImpossible(() => allUnits(deploy.pushType, fetchPage, pageAgain))).units;
+}
+
+/** How long `apply` waits for a push type: it works without. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Whether deploys can update fleets as large as those of the pipeline, as far as its push types answer from here. Units that are
+ * missing may come yet.
+ * @throws plan-impossible
+ */
+export async function refuseLargeFleets(io: Io, spec: PipelineSpec): Promise<void> {
+  await Promise.all(
+    deployActionsOf(spec).map(async (deploy) => {
+      const units = await askPushType(io, spec, deploy, AbortSignal.timeout(PATIENCE_MS)).catch(unlessTooLarge);
+      const [, { with: written }] = deploy;
+      if (units) await orImpossible(() => planDeploy({ ...written, allowEmpty: true }, units, [], ''));
+    }),
+  );
+}
+
+const unlessTooLarge = (error: unknown): undefined => {
+  if (error instanceof ConveyorError && error.code === 'plan-impossible') throw error;
+};
+
+/** @throws plan-impossible where `plan` throws a PlanError */
+export async function orImpossible<T>(plan: () => T | Promise<T>): Promise<T> {
+  try {
+    return await plan();
+  } catch (error) {
+    throw error instanceof PlanError ? conveyorError('plan-impossible', { why: error.message }) : error;
+  }
+}

@@ -1,0 +1,96 @@
+import type { DeployStatus, ReleaseStatus } from '../domain/views';
+import type { Io } from './io';
+import { liveRegion } from './live';
+import { emit, note, type Output } from './output';
+import { renderDeploy } from './render/deploy';
+import { logLines, type Watched } from './render/log';
+import type { View } from './render/paint';
+import { renderRelease } from './render/release';
+
+/** How the looks are shown, by format and terminal. */
+export interface Presenter {
+  readonly redraws: boolean;
+  look(seen: Watched): void;
+  contact(works: boolean, detail?: string): void;
+  /** Before something else is printed. */
+  leave(): void;
+  end(seen: Watched): void;
+}
+
+export function presenter(io: Io, output: Output): Presenter {
+  if (output.human && io.stdout.isTTY) return picture(io, output);
+  if (output.human) return appended(io, (before, after) => logLines(before, after));
+  if (output.format === 'jsonl') return appended(io, changedJson);
+  return quiet(io, output);
+}
+
+function picture(io: Io, output: Output): Presenter {
+  const region = liveRegion(io.stdout);
+  let warning = '';
+  return {
+    redraws: true,
+    look: (seen) => {
+      const full = renderWatched(seen, output.view());
+      const fits = full.split('\n').length < io.stdout.rows - 1;
+      const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
+      region.draw(`${warning}${text}`);
+    },
+    contact: (works, detail) => {
+      warning = works ? '' : `⚠ no contact: ${detail ?? ''}; trying again\n`;
+      if (!works) region.draw(warning.trimEnd());
+    },
+    leave: () => region.end(),
+    end: () => region.end(),
+  };
+}
+
+function appended(io: Io, linesOf: (before: Watched | null, after: Watched) => string[]): Presenter {
+  let before: Watched | null = null;
+  return {
+    redraws: false,
+    look: (seen) => {
+      for (const line of linesOf(before, seen)) io.stdout.write(`${line}\n`);
+      before = seen;
+    },
+    contact: contactNotes(io),
+    leave: () => undefined,
+    end: () => undefined,
+  };
+}
+
+/** Says when contact is lost and when it is back. */
+function contactNotes(io: Io): Presenter['contact'] {
+  let works = true;
+  return (now, detail) => {
+    if (works !== now) note(io, now ? 'in contact again' : `no contact: ${detail ?? ''}; trying again`);
+    works = now;
+  };
+}
+
+function changedJson(before: Watched | null, after: Watched): string[] {
+  const text = JSON.stringify(subjectOf(after));
+  return before !== null && JSON.stringify(subjectOf(before)) === text ? [] : [text];
+}
+
+/** Formats that hold one value: the last look, whatever it is. */
+function quiet(io: Io, output: Output): Presenter {
+  return {
+    redraws: false,
+    look: () => undefined,
+    contact: contactNotes(io),
+    leave: () => undefined,
+    end: (seen) => {
+      const subject = subjectOf(seen);
+      emit(io, output, subject, { text: () => '', name: subject ? [subject.id] : [] });
+    },
+  };
+}
+
+export function renderWatched({ release, deploys, waits }: Watched, view: View): string {
+  if (release !== null) return renderRelease(release, deploys, view, waits);
+  return deploys.map((deploy) => renderDeploy(deploy, view)).join('\n\n');
+}
+
+/** What is shown of a watched thing: the release, else the deploy. */
+export const subjectOf = ({ release, deploys }: Watched): ReleaseStatus | DeployStatus | undefined =>
+  release ?? deploys[0];

@@ -1,0 +1,113 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { ConveyorError, conveyorError } from '../domain/errors';
+import { over } from '../domain/excess';
+import { workflowIds } from '../domain/ids';
+import { STATE_LIMITS } from '../domain/limits';
+import { documentOf, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
+import { refuseApply, type Refusal } from '../domain/pipeline/requests';
+import type { PipelineState } from '../domain/pipeline/state';
+import type { Policy } from '../domain/principals';
+import { DEFAULT_SETTINGS } from '../domain/settings';
+import { jsonBytes } from '../domain/size';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
+import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
+import type { PipelineApplied } from './api';
+import type { ClientOptions } from './index';
+import { leftOf, type Left } from './recovery';
+import { overLimit, type Workflows } from './workflows';
+
+/** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
+export const apply = (workflows: Workflows, options: ClientOptions, spec: PipelineSpec, actor: string) =>
+  changed(workflows, options, spec, actor, 'apply', { spec }, (state, groups) =>
+    refuseApply(state, spec, groups, actor),
+  );
+
+/** Where the workers of this client poll. */
+export const taskQueueOf = ({ taskQueue }: Pick<ClientOptions, 'taskQueue'>): string =>
+  taskQueue ?? process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
+
+/** All that a pipeline remembers, also of one that has ended. */
+export async function exportPipeline(workflows: Workflows, pipeline: string): Promise<PipelineDocument> {
+  const { client } = workflows.temporal;
+  const state = await workflows.pipelineState(pipeline).catch(async (error: unknown) => {
+    if (error instanceof ConveyorError && error.retryable) throw error;
+    // Only what has ended is as it was: one that runs knows more than its history began with.
+    const left = await leftOf(client, pipeline).catch(() => undefined);
+    return left?.state ?? Promise.reject(error as Error);
+  });
+  return documentOf(state, Date.now());
+}
+
+/** Books that were exported take the place of those that there are. */
+export async function importPipeline(
+  workflows: Workflows,
+  options: ClientOptions,
+  document: PipelineDocument,
+  actor: string,
+): Promise<PipelineApplied> {
+  const excess = over(STATE_LIMITS.state, jsonBytes(document));
+  if (excess) throw conveyorError('over-limit', excess);
+  return changed(workflows, options, document.spec, actor, 'import', { document }, (state, groups) =>
+    refuseImport(state, document, groups, actor),
+  );
+}
+
+async function changed(
+  workflows: Workflows,
+  options: ClientOptions,
+  { pipeline, description }: PipelineSpec,
+  actor: string,
+  update: 'apply' | 'import',
+  what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>,
+  refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined,
+): Promise<PipelineApplied> {
+  const { client } = workflows.temporal;
+  const left = await workflows.asking(pipeline, () => leftOf(client, pipeline), { notFound: unknown(pipeline) });
+  const groups = options.platform?.groups ?? {};
+  // A workflow that is started only to refuse would stand in the way of what is left.
+  const early = left && refusal(left.state, groups);
+  if (early) throw refused(update, pipeline, actor, early);
+  const start = new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
+    workflowId: workflowIds.pipeline(pipeline),
+    taskQueue: taskQueueOf(options),
+    args: [left?.state ?? null],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `pipeline ${pipeline}`,
+    staticDetails: description,
+  });
+  const input = {
+    ...{ ...what, actor },
+    groups,
+    settings: options.platform?.settings ?? DEFAULT_SETTINGS,
+    ...(left === undefined ? {} : { found: left.found }),
+  };
+  const call = () =>
+    client.workflow.executeUpdateWithStart<typeof pipelineWorkflow, Applied, [object]>(update, {
+      startWorkflowOperation: start,
+      args: [input],
+    });
+  const { previous, created } = await workflows.asking<Applied>(pipeline, call, {
+    notFound: unknown(pipeline),
+    refused: (code, { message, details }) =>
+      refused(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
+  });
+  return { created, previous, ...continuedBy(left) };
+}
+
+function refused(
+  verb: string,
+  pipeline: string,
+  actor: string,
+  { code, message, names = [] }: { code: string; message: string; names?: readonly string[] | undefined },
+): ConveyorError {
+  if (code === 'over-limit') return overLimit(names);
+  if (code === 'not-permitted') return conveyorError('not-permitted', { actor, pipeline });
+  return conveyorError('invalid-state', { verb, id: pipeline, why: message });
+}
+
+const unknown = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
+
+/** Whoever applies a pipeline that had ended hears what it goes on with. */
+const continuedBy = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
+  left === undefined ? {} : { continued: { after: left.found.nextNumber - 1, books: left.state !== null } };

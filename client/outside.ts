@@ -1,0 +1,38 @@
+import type { EndedOutside } from '../domain/outside';
+import { formatTime } from '../domain/text';
+import type { Temporal } from './connection';
+import type { ServerView } from './live';
+
+/** How a workflow was ended by somebody else; undefined for one that runs, or ended by itself. */
+export async function endedOutside(
+  temporal: Temporal,
+  workflowId: string,
+  { status, closedAt, runId }: ServerView,
+): Promise<EndedOutside | undefined> {
+  const how = ENDS[status];
+  if (how === undefined) return undefined;
+  const reason = await reasonOf(temporal, workflowId, runId).catch(() => '');
+  return { how, at: formatTime(closedAt?.getTime() ?? 0), reason };
+}
+
+const ENDS: Readonly<Record<string, EndedOutside['how']>> = {
+  TERMINATED: 'terminated',
+  CANCELLED: 'cancelled',
+  FAILED: 'failed',
+  TIMED_OUT: 'timed out',
+};
+
+/** It is in the last event. */
+async function reasonOf({ client, namespace }: Temporal, workflowId: string, runId: string): Promise<string> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const last = history?.events?.[0];
+  return (
+    last?.workflowExecutionTerminatedEventAttributes?.reason ??
+    last?.workflowExecutionFailedEventAttributes?.failure?.message ??
+    ''
+  );
+}

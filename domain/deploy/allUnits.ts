@@ -1,0 +1,47 @@
+import { FLEET_LIMITS } from '../fleet/limits';
+import type { Unit } from '../fleet/unit';
+import { PlanError, refuseManyUnits } from './planLimits';
+
+/** What `fetchDeployUnits` answers. `next`: where the next page begins; null after the last; left out by push types without pages. */
+export interface UnitsPage {
+  readonly service: string;
+  readonly units: readonly Unit[];
+  readonly next?: string | null | undefined;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface AllUnits {
+  readonly service: string;
+  readonly units: Unit[];
+  readonly inPages: boolean;
+}
+
+/**
+ * All units of a push type, page by page where it gives pages.
+ * @throws PlanError when they are too many; what `pageAgain` returns, when it gives a page twice.
+ */
+export async function allUnits(
+  pushType: string,
+  fetchPage: (request: PageRequest) => Promise<UnitsPage>,
+  pageAgain: () => Error,
+): Promise<AllUnits> {
+  const { chunk, unpagedUnits } = FLEET_LIMITS;
+  const units: Unit[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await fetchPage({ limit: chunk, ...(cursor === undefined ? {} : { cursor }) });
+    units.push(...page.units);
+    const { service, next } = page;
+    if (next === undefined && units.length > unpagedUnits)
+      throw new PlanError(
+        `${pushType} has ${units.length} units and does not give them in pages, so that a deploy may have ${unpagedUnits} of them`,
+      );
+    refuseManyUnits(pushType, units.length);
+    if (next === undefined || next === null) return { service, units, inPages: next !== undefined };
+    if (next === cursor || page.units.length === 0) throw pageAgain();
+    cursor = next;
+  }
+}

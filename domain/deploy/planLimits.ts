@@ -1,0 +1,74 @@
+import { FLEET_LIMITS } from '../fleet/limits';
+import type { Unit } from '../fleet/unit';
+import type { DeploySpec } from '../spec/deploy';
+
+/** Why a plan cannot be made; the message is for the owner of the pipeline. */
+export class PlanError extends Error {
+  override readonly name = 'PlanError';
+}
+
+/** @throws PlanError where a deploy cannot update such a fleet, whatever its phases. */
+export function refuseFleet({ pushType, allowEmpty, lockstep }: DeploySpec, units: readonly Unit[]): void {
+  refuseLargeFleet(pushType, units);
+  if (lockstep) refuseManyInStep(pushType, units.length);
+  if (units.length === 0 && !allowEmpty)
+    throw new PlanError(`${pushType} found no units to deploy to (allowEmpty: true permits that)`);
+}
+
+/** @throws PlanError when they are more than one deploy can update. */
+export function refuseManyUnits(pushType: string, units: number): void {
+  const { units: most } = FLEET_LIMITS;
+  if (units > most)
+    throw new PlanError(
+      `${pushType} has more than ${most} units, and one deploy updates at most as many: split the service, or make units of several of them`,
+    );
+}
+
+/** A fleet that is larger than one deploy can update, or whose units are not named as they may be. */
+function refuseLargeFleet(pushType: string, units: readonly Unit[]): void {
+  const { idsLength } = FLEET_LIMITS;
+  refuseManyUnits(pushType, units.length);
+  const seen = new Set<string>();
+  for (const unit of units) {
+    const odd = oddityOf(unit) ?? (seen.has(unit.id) ? 'is named twice' : undefined);
+    if (odd !== undefined) throw new PlanError(`${pushType}: unit ${unit.id.slice(0, 200)} ${odd}`);
+    seen.add(unit.id);
+  }
+  const length = units.reduce((sum, { id }) => sum + id.length, 0);
+  if (length > idsLength)
+    throw new PlanError(
+      `${pushType}: the names of all units are ${length} characters, and may be ${idsLength}: shorten them`,
+    );
+}
+
+function oddityOf({ id, labels }: Unit): string | undefined {
+  const { unitIdLength, labels: most, labelLength } = FLEET_LIMITS;
+  const given = Object.entries(labels);
+  if (id === '' || id.length > unitIdLength)
+    return `has a name of ${id.length} characters, and may have 1 to ${unitIdLength}`;
+  if (given.length > most) return `has ${given.length} labels, and may have ${most}`;
+  const long = given.find(([key, value]) => key.length > labelLength || value.length > labelLength);
+  return long && `has a label ${long[0].slice(0, 50)} of more than ${labelLength} characters`;
+}
+
+/** Counts of every unit go through the workflow of the deploy, and every unit waits for every other. @throws PlanError when they are too many. */
+export function refuseManyInStep(pushType: string, units: number): void {
+  const { lockstepUnits: most } = FLEET_LIMITS;
+  if (units > most)
+    throw new PlanError(
+      `${pushType} has ${units} units, and a deploy in lockstep updates at most ${most}: make units of several of them, or leave lockstep out`,
+    );
+}
+
+export function refuseManyPhases(count: number): void {
+  if (count > FLEET_LIMITS.phases)
+    throw new PlanError(
+      `the plan has ${count} phases, and may have ${FLEET_LIMITS.phases}; forEach makes one for each value of its label`,
+    );
+}
+
+export function refuseNoGroups({ mode, pauseBy, allowEmpty }: DeploySpec, units: readonly Unit[]): void {
+  if (mode !== 'parallel' || pauseBy === 'unit' || allowEmpty) return;
+  if (!units.some(({ labels }) => labels[pauseBy] !== undefined))
+    throw new PlanError(`no unit has the label ${pauseBy} that pauseBy names`);
+}

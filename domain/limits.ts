@@ -1,0 +1,174 @@
+import { FLEET_LIMITS } from './fleet/limits';
+
+/**
+ * Everything that comes in through a door, or grows in a pipeline's workflow, and how large it may be. A workflow carries its
+ * whole state from one history to the next in one payload, of which Temporal takes 2 MB and warns from 512 kB; a pipeline
+ * that outgrew that could neither go on nor answer, for ever. Limits of what comes in are refused at the door, those of what a
+ * pipeline remembers cut the oldest. `docs/limits.md` is made of this table, and a test fills all of it.
+ */
+export interface Limit {
+  /** As a refusal names it. */
+  readonly of: string;
+  readonly max: number;
+  readonly unit: 'bytes' | 'entries';
+  /** What happens to more. */
+  readonly more: 'refused' | 'cut' | 'waits' | 'holds';
+  readonly why: string;
+}
+
+const KB = 1024;
+
+const refused = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
+  ...{ of, max, unit, why },
+  more: 'refused',
+});
+const cut = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
+  ...{ of, max, unit, why },
+  more: 'cut',
+});
+
+const SENT_ALONG = 'every release and deploy gets it, and a pipeline remembers it';
+const ONE_ATTRIBUTE = 'the server takes 2 kB of a search attribute, and ends a workflow that sets more';
+const IN_STATE = 'a share of the 512 kB of a pipeline';
+const IN_SPEC = 'the pipeline and each of its releases carry the whole file';
+const ON_RECORD = 'it goes on record';
+
+/** What comes in with a release: an artifact of a person, the API, a webhook, a finder or an action service. */
+export const ARTIFACT_LIMITS = {
+  name: refused('the name', 63, 'bytes', 'it is a part of ids'),
+  kind: refused('the kind', 63, 'bytes', SENT_ALONG),
+  version: refused('the version', 200, 'bytes', SENT_ALONG),
+  digest: refused('the digest', 160, 'bytes', 'sha512 in hexadecimal takes 135'),
+  uri: refused('the uri', 512, 'bytes', SENT_ALONG),
+  producedBy: refused('producedBy', 128, 'bytes', SENT_ALONG),
+  repository: refused('builtFrom.repository', 256, 'bytes', SENT_ALONG),
+  revision: refused('builtFrom.revision', 128, 'bytes', SENT_ALONG),
+  target: refused('builtFrom.target', 256, 'bytes', SENT_ALONG),
+  metadataEntries: refused('the number of entries of metadata', 32, 'entries', SENT_ALONG),
+  metadataKey: refused('a key of metadata', 64, 'bytes', SENT_ALONG),
+  metadataValue: refused('an entry of metadata', 1 * KB, 'bytes', SENT_ALONG),
+  metadata: refused('the metadata', 2 * KB, 'bytes', SENT_ALONG),
+  whole: refused('an artifact as a whole', 4 * KB, 'bytes', SENT_ALONG),
+} as const satisfies Record<string, Limit>;
+
+/** What else comes in with a request, a command or a signal. */
+export const REQUEST_LIMITS = {
+  artifacts: refused('the number of artifacts of a release', 16, 'entries', SENT_ALONG),
+  artifactsTogether: refused('the artifacts of a release together', 24 * KB, 'bytes', SENT_ALONG),
+  outputs: refused('the number of outputs of a run', 16, 'entries', 'its release carries them'),
+  key: refused('an idempotency key', 200, 'bytes', 'a pipeline remembers the newest'),
+  actor: refused('an actor', 128, 'bytes', ON_RECORD),
+  reason: refused('a reason', 1000, 'bytes', ON_RECORD),
+  word: refused('a name in a command', 640, 'bytes', 'an artifact as name@version#digest fits'),
+  workflowId: refused('a workflow id', 255, 'bytes', 'Temporal takes no longer one'),
+  groups: refused('the members of the groups that may command', 12 * KB, 'bytes', SENT_ALONG),
+} as const satisfies Record<string, Limit>;
+
+/** What a pipeline file may hold. */
+export const SPEC_LIMITS = {
+  spec: refused('the pipeline as a whole', 64 * KB, 'bytes', IN_SPEC),
+  description: refused('the description', 2000, 'bytes', IN_SPEC),
+  owners: refused('the number of owners', 50, 'entries', ONE_ATTRIBUTE),
+  ownersTogether: refused('the owners together', 2000, 'bytes', ONE_ATTRIBUTE),
+  principal: refused('a principal', 128, 'bytes', IN_SPEC),
+  labels: refused('the number of labels', 50, 'entries', ONE_ATTRIBUTE),
+  labelsTogether: refused('the labels together', 2000, 'bytes', ONE_ATTRIBUTE),
+  labelKey: refused('the key of a label', 63, 'bytes', 'the key and the value are one keyword of 255'),
+  labelValue: refused('the value of a label', 128, 'bytes', 'the key and the value are one keyword of 255'),
+  artifacts: refused('the number of artifacts', 16, 'entries', IN_STATE),
+  finder: refused('the name of a finder', 63, 'bytes', ONE_ATTRIBUTE),
+  finderWith: refused('the with of a finder', 2 * KB, 'bytes', 'sweeps read it from the memo of each pipeline'),
+  actions: refused('the number of actions', 64, 'entries', IN_STATE),
+  deployInputs: refused(
+    'the number of inputs of all deploys and canaries',
+    12,
+    'entries',
+    'what is good is remembered',
+  ),
+  needs: refused('the number of needs of an action', 64, 'entries', IN_SPEC),
+  inputs: refused('the number of inputs of an action', 16, 'entries', IN_SPEC),
+  outputs: refused('the number of outputs of an action', 16, 'entries', IN_SPEC),
+  outputsTogether: refused('the number of outputs of all actions', 32, 'entries', 'a release carries them'),
+  when: refused('the number of conditions of an action', 16, 'entries', IN_SPEC),
+  whenIn: refused('the number of values of a condition', 32, 'entries', IN_SPEC),
+  actionMutex: refused('the number of exclusion groups of an action', 4, 'entries', IN_STATE),
+  mutex: refused('the number of exclusion groups', 32, 'entries', IN_STATE),
+  actionWith: refused('the with of an action', 16 * KB, 'bytes', 'every run gets it'),
+  config: refused('the config of a deploy', 16 * KB, 'bytes', 'every call of its push type carries it'),
+  phases: refused(
+    'the number of phases as written',
+    FLEET_LIMITS.phases - 1,
+    'entries',
+    'the completion is one more; forEach may make no more than these either',
+  ),
+  units: refused('the number of units of a deploy', FLEET_LIMITS.units, 'entries', 'one plan is made for all of them'),
+  steps: refused('the number of steps before or after a phase', 16, 'entries', IN_SPEC),
+  stepWith: refused('the with of a step', 4 * KB, 'bytes', 'every run gets it'),
+  healthChecks: refused('the number of health checks', 64, 'entries', IN_SPEC),
+  transforms: refused('the number of transforms of a check', 16, 'entries', IN_SPEC),
+  arguments: refused('the number of arguments of a command', 64, 'entries', IN_SPEC),
+  argument: refused('an argument of a command', 1 * KB, 'bytes', IN_SPEC),
+  variables: refused('the number of variables of a script', 64, 'entries', IN_SPEC),
+  principals: refused('the number of people who may pick', 50, 'entries', IN_SPEC),
+  children: refused('the number of children by name', 500, 'entries', 'more are selected by a label'),
+  childLabels: refused('the number of labels that select children', 16, 'entries', IN_SPEC),
+  childArtifacts: refused('the number of artifacts for children', 16, 'entries', IN_SPEC),
+  notify: refused('the number of notifications', 20, 'entries', IN_SPEC),
+  events: refused('the number of events of a notification', 5, 'entries', 'there are no more'),
+  days: refused('the number of days of a window', 7, 'entries', 'there are no more'),
+  url: refused('a URL', 1 * KB, 'bytes', IN_SPEC),
+  word: refused('a name or a line', 200, 'bytes', IN_SPEC),
+  maxActive: refused('maxActive', 50, 'entries', 'as many run as a pipeline has room for'),
+  retries: refused('the number of attempts', 100, 'entries', 'each is in the history of the release'),
+} as const satisfies Record<string, Limit>;
+
+/** What a pipeline carries; together less than `state`, whatever comes. */
+export const STATE_LIMITS = {
+  state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from here, and refuses from 2 MB'),
+  queued: refused('the number of releases that wait', 200, 'entries', IN_STATE),
+  queuedTogether: refused('the releases that wait together', 72 * KB, 'bytes', IN_STATE),
+  running: { ...cut('the releases that run', 64 * KB, 'bytes', IN_STATE), more: 'waits' },
+  emergencies: refused('the emergencies under way', 20 * KB, 'bytes', IN_STATE),
+  followOns: cut('the number of follow-ons under way', 24, 'entries', 'more are shown as left behind'),
+  followOnUnits: cut('the units of all follow-ons', 8 * KB, 'bytes', 'how many more there are is kept and shown'),
+  good: cut('what was good', 44 * KB, 'bytes', 'the newest two of each deploy stay'),
+  goodPerAction: cut('the number of good deploys of an action', 10, 'entries', IN_STATE),
+  followed: cut(
+    'versions that others took the place of',
+    16 * KB,
+    'bytes',
+    'their order is that of numbers and times then',
+  ),
+  followedPerArtifact: cut('the number of them of an artifact', 50, 'entries', IN_STATE),
+  late: cut('the number of artifacts that came too late', 10, 'entries', IN_STATE),
+  open: cut('what a release that was ended from outside left open', 512, 'bytes', 'how much more there is is kept'),
+  inheritedSettled: cut(
+    'the number of units that have settled since',
+    3 * FLEET_LIMITS.leftOut,
+    'entries',
+    'what they ran before goes with them',
+  ),
+  inheritedLeft: cut('the number of versions that were left behind', 20, 'entries', 'more have been deployed over'),
+  inherited: cut('what deploys left units on', 40 * KB, 'bytes', 'of the oldest what ran before goes first, counted'),
+  knownBad: {
+    ...cut('what is known to be bad', 48 * KB, 'bytes', 'nothing on the list is ever dropped'),
+    more: 'holds',
+  },
+  knownBadBeforeHold: {
+    ...cut('what is known to be bad before a hold', 28 * KB, 'bytes', 'the rest is for what still runs'),
+    more: 'holds',
+  },
+  inputs: refused('the latest artifacts together', 24 * KB, 'bytes', IN_STATE),
+  keys: cut('the number of idempotency keys', 1000, 'entries', IN_STATE),
+  keysTogether: cut('idempotency keys together', 64 * KB, 'bytes', 'fewer where the rest takes the room'),
+  keysAtLeast: cut('idempotency keys that are kept in any case', 24 * KB, 'bytes', IN_STATE),
+  history: cut('the number of releases that have ended', 100, 'entries', IN_STATE),
+  historyTogether: cut('releases that have ended together', 96 * KB, 'bytes', 'fewer where the rest takes the room'),
+  historyAtLeast: cut('releases that have ended that are kept in any case', 32 * KB, 'bytes', IN_STATE),
+  historyRow: cut('one release that has ended', 8 * KB, 'bytes', 'its lists are cut, and how long they were is kept'),
+  commands: cut('the number of commands', 100, 'entries', IN_STATE),
+  badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
+  commandsTogether: cut('commands together', 12 * KB, 'bytes', IN_STATE),
+  releaseActions: refused('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),
+  begun: cut('the number of actions of which the newest begun release is known', 128, 'entries', IN_STATE),
+} as const satisfies Record<string, Limit>;

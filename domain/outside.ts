@@ -1,0 +1,59 @@
+import { isOver } from './release/nextActions';
+import { withReason } from './text';
+import type { DeployStatus, ReleaseStatus } from './views';
+
+/** How a workflow was ended that did not end by itself: through Temporal, by a person or a server. */
+export interface EndedOutside {
+  readonly at: string;
+  readonly how: 'terminated' | 'cancelled' | 'failed' | 'timed out';
+  /** What whoever did it gave as the reason; empty where nobody gave one. */
+  readonly reason: string;
+}
+
+const outsideText = ({ how, reason }: EndedOutside): string => withReason(`${how} through Temporal`, reason);
+
+type Release = Omit<ReleaseStatus, 'webUi' | 'children'>;
+
+/** A release whose workflow is gone ends where that was; its own last word is older than its end. */
+export function releaseEndedOutside<T extends Release>(status: T, outside: EndedOutside): T {
+  const text = outsideText(outside);
+  return {
+    ...status,
+    state: 'failed',
+    endedAt: outside.at,
+    actions: status.actions.map((action) =>
+      isOver(action.state)
+        ? action
+        : {
+            ...action,
+            state: 'cancelled',
+            blockedBy: null,
+            until: null,
+            endedAt: outside.at,
+            message: `its release was ${text}`,
+          },
+    ),
+    timeline: [...status.timeline, { at: outside.at, kind: ENDED_OUTSIDE, text: `the release was ${text}` }],
+  };
+}
+
+const ENDED_OUTSIDE = 'ended-outside';
+
+/** Why a release is over, where it did not say so itself. */
+export const whyEndedOutside = ({ timeline }: Pick<ReleaseStatus, 'timeline'>): string | undefined =>
+  timeline.findLast(({ kind }) => kind === ENDED_OUTSIDE)?.text;
+
+export function deployEndedOutside<T extends Omit<DeployStatus, 'webUi'>>(status: T, outside: EndedOutside): T {
+  const text = `the deploy was ${outsideText(outside)}`;
+  return {
+    ...status,
+    state: 'ended',
+    outcome: 'failed',
+    classification: 'bad-failure',
+    paused: null,
+    endedAt: outside.at,
+    summary: `${text}; the fleet is as it left it`,
+    timeline: [...status.timeline, { at: outside.at, kind: ENDED_OUTSIDE, text }],
+    next: [`conveyor status ${status.id}`, `conveyor history ${status.id.split('/')[0] ?? ''}`],
+  };
+}

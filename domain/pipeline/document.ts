@@ -1,0 +1,138 @@
+import { over } from '../excess';
+import { STATE_LIMITS } from '../limits';
+import { mayCommand, type Policy } from '../principals';
+import { DEFAULT_SETTINGS, type Settings } from '../settings';
+import { jsonBytes } from '../size';
+import { formatTime } from '../text';
+import { KEPT_RELEASES } from './books';
+import { fitted } from './fitted';
+import { identified } from './kept';
+import { notPermitted, policyOf, refuseLargeSpec, tooLarge, type Refusal } from './requests';
+import { isSpec } from './shapes';
+import { newPipeline, type ActiveRelease, type PipelineState } from './state';
+
+/** What of a pipeline is worth keeping outside of Temporal; what runs is not among it. */
+const BOOKS = [
+  ...(['spec', 'nextNumber', 'newestBegun', 'good', 'inherited', 'knownBad', 'inputs', 'followed', 'late'] as const),
+  ...(['held', 'frozen', 'revertsInARow', 'keys', 'history', 'commands'] as const),
+  ...(['badUnlisted', 'inheritedOmitted'] as const),
+] as const;
+
+export type PipelineBooks = Pick<PipelineState, (typeof BOOKS)[number]>;
+
+/** `conveyor pipeline export`: JSON that `import` takes; a later version of Conveyor reads what an earlier one wrote. */
+export interface PipelineDocument extends PipelineBooks {
+  readonly kind: 'conveyor.pipeline';
+  readonly version: 1;
+  readonly exportedAt: string;
+  readonly pipeline: string;
+}
+
+export const documentOf = (state: PipelineState, nowMs: number): PipelineDocument => ({
+  kind: 'conveyor.pipeline',
+  version: 1,
+  exportedAt: formatTime(nowMs),
+  pipeline: state.spec.pipeline,
+  ...booksOf(state),
+});
+
+const booksOf = (from: PipelineBooks): PipelineBooks =>
+  Object.fromEntries(
+    BOOKS.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
+  ) as unknown as PipelineBooks;
+
+/** Owners of what there is may replace its books, never by ones that would number a release again. */
+export function refuseImport(
+  state: PipelineState | null,
+  document: PipelineDocument,
+  groups: Policy['groups'],
+  actor: string,
+): Refusal | undefined {
+  if (!isSpec(document.spec)) return { code: 'invalid-state', message: 'its spec is none that an export wrote' };
+  const policy = state === null ? { owners: document.spec.owners, groups } : policyOf(state);
+  if (!mayCommand(policy, actor)) return notPermitted(actor, document.pipeline);
+  const excess = refuseLargeSpec(document.spec, groups) ?? refuseLargeBooks(state, document, groups);
+  if (excess !== undefined) return excess;
+  if (state === null || document.nextNumber >= state.nextNumber) return undefined;
+  return {
+    code: 'invalid-state',
+    message:
+      `its next release is ${state.nextNumber}, and that of the file ${document.nextNumber}: numbers would be given twice. ` +
+      'Export it again, or write the higher nextNumber into the file',
+  };
+}
+
+/** Books that a pipeline could not carry, whatever may be cut of them. */
+function refuseLargeBooks(
+  state: PipelineState | null,
+  document: PipelineDocument,
+  groups: Policy['groups'],
+): Refusal | undefined {
+  const carried = fitted(imported(state, document, groups, DEFAULT_SETTINGS));
+  return tooLarge(
+    over(STATE_LIMITS.knownBad, jsonBytes(carried.knownBad)) ?? over(STATE_LIMITS.state, jsonBytes(carried)),
+  );
+}
+
+/**
+ * The pipeline with the books of a document; releases under way go on. What is known to be bad stays so, and a hold or freeze stays,
+ * until somebody says otherwise.
+ */
+export function imported(
+  state: PipelineState | null,
+  document: PipelineDocument,
+  groups: PipelineState['groups'],
+  settings: Settings,
+): PipelineState {
+  const base = newPipeline(document.spec, groups, settings);
+  const { active, ready, deploys, mutexes, history } = state ?? base;
+  const books = booksOf(document);
+  const all = new Map([...books.history, ...history].map((row) => [row.number, row]));
+  return {
+    ...base,
+    ...books,
+    ...{ active, ready, deploys, mutexes },
+    ...(state ? lasting(state, books) : {}),
+    history: [...all.values()].sort((a, b) => a.number - b.number).slice(-KEPT_RELEASES),
+  };
+}
+
+/** What no books take away from a pipeline that there is. */
+function lasting(
+  { held, frozen, badUnlisted = 0, ...state }: PipelineState,
+  books: PipelineBooks,
+): Pick<PipelineState, 'knownBad' | 'badUnlisted' | 'held' | 'frozen' | 'commands'> {
+  const listed = new Set(books.knownBad.map(({ artifact }) => artifact));
+  const unlisted = Math.max(badUnlisted, books.badUnlisted ?? 0);
+  const commands = new Map([...books.commands, ...state.commands].map((each) => [textOf(each), each]));
+  return {
+    ...{ held: held ?? books.held, frozen: frozen ?? books.frozen },
+    ...(unlisted > 0 ? { badUnlisted: unlisted } : {}),
+    knownBad: [...books.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
+    commands: [...commands.values()].sort((a, b) => (a.at < b.at ? -1 : 1)).slice(-STATE_LIMITS.commands.max),
+  };
+}
+
+/** What Temporal still knows of the releases of a pipeline whose own workflow has ended. */
+export interface Found {
+  /** No release has this number, nor a higher one. */
+  readonly nextNumber: number;
+  /** Those that the books may not know; what became of them is looked at as of any that runs. */
+  readonly releases: readonly ActiveRelease[];
+}
+
+/** Books that may be older than what was done since: no number is given twice, and no release is forgotten. */
+export function continuing(state: PipelineState, { nextNumber, releases }: Found): PipelineState {
+  const known = new Set([...state.active, ...state.history].map(({ number }) => number));
+  const missed = releases
+    .filter(({ number }) => !known.has(number))
+    .map((release) => ({ ...release, artifacts: release.artifacts.map(identified) }));
+  return {
+    ...state,
+    nextNumber: Math.max(state.nextNumber, nextNumber),
+    active: [...state.active, ...missed].sort((a, b) => a.number - b.number),
+  };
+}
+
+/** The same for what is the same, whatever the order of its fields. */
+const textOf = (value: object): string => JSON.stringify(Object.entries(value).sort());

@@ -1,0 +1,130 @@
+import { versionOf } from '../artifact';
+import type { Inheritance } from '../deploy/planRevert';
+import { STATE_LIMITS } from '../limits';
+import { jsonBytes, newestWithin } from '../size';
+import type { Omitted } from '../views';
+import { identified } from './kept';
+import type { GoodDeploy, PipelineState } from './state';
+
+/**
+ * The state of a pipeline within its limits (domain/limits.ts), whatever came. History and idempotency keys take the room that
+ * the rest leaves, so that an ordinary pipeline keeps all of them, and one that is full some.
+ */
+export function fitted(state: PipelineState, before: PipelineState = state): PipelineState {
+  const within = withinShares(state, before);
+  const { history, keys, ...rest } = within;
+  const limits = STATE_LIMITS;
+  const room = limits.state.max - NAMES_OF_FIELDS - jsonBytes(rest);
+  const forHistory = between(limits.historyAtLeast.max, room - limits.keysAtLeast.max, limits.historyTogether.max);
+  const keptHistory = newestWithin(history, forHistory, limits.history.max);
+  const forKeys = between(limits.keysAtLeast.max, room - jsonBytes(keptHistory), limits.keysTogether.max);
+  return withOnly(within, { history: keptHistory, keys: newestWithin(keys, forKeys, limits.keys.max) });
+}
+
+const NAMES_OF_FIELDS = 1024;
+
+const between = (least: number, wanted: number, most: number): number => Math.max(least, Math.min(wanted, most));
+
+const newestOf = <T>(all: Readonly<Record<string, T>>, count: number): Readonly<Record<string, T>> =>
+  Object.keys(all).length <= count ? all : Object.fromEntries(Object.entries(all).slice(-count));
+
+function withinShares(state: PipelineState, before: PipelineState): PipelineState {
+  const { commandsTogether, commands, begun } = STATE_LIMITS;
+  return withOnly(state, {
+    good: goodWithin(state),
+    commands: newestWithin(state.commands, commandsTogether.max, commands.max),
+    newestBegun: newestOf(state.newestBegun, begun.max),
+    inputs: inputsWithin(state),
+    followed: followedWithin(state.followed),
+    ...inheritedWithin(state, before),
+  });
+}
+
+/** The very same state when nothing of it had to be cut. */
+function withOnly(state: PipelineState, kept: Partial<PipelineState>): PipelineState {
+  const entries = Object.entries(kept) as [keyof PipelineState, unknown][];
+  return entries.every(([key, value]) => value === state[key]) ? state : { ...state, ...kept };
+}
+
+type Good = PipelineState['good'];
+
+/** What stays of each deploy: what runs, and what a rollback goes back to. */
+const GENERATIONS = 2;
+
+/**
+ * What was good within its share. First goes what no action of the pipeline is called any more, then what is older than the
+ * two newest of each deploy; then of the older of those, and at last of the newer, all but which artifact it is and where.
+ */
+function goodWithin({ good, spec }: PipelineState): Good {
+  if (jsonBytes(good) <= STATE_LIMITS.good.max) return good;
+  const steps: readonly ((good: Good) => Good)[] = [
+    (all) => Object.fromEntries(Object.entries(all).filter(([action]) => spec.actions[action] !== undefined)),
+    (all) => ofEach(all, (deploys) => deploys.slice(-GENERATIONS)),
+    (all) => ofEach(all, (deploys) => deploys.map((one, at) => (at < deploys.length - 1 ? shorter(one) : one))),
+    (all) => ofEach(all, (deploys) => deploys.map(shorter)),
+    (all) => ofEach(all, (deploys) => deploys.slice(-1)),
+  ];
+  return steps.reduce((left, step) => (jsonBytes(left) > STATE_LIMITS.good.max ? step(left) : left), good);
+}
+
+const ofEach = (good: Good, keep: (deploys: readonly GoodDeploy[]) => readonly GoodDeploy[]): Good =>
+  Object.fromEntries(Object.entries(good).map(([action, deploys]) => [action, keep(deploys)]));
+
+const shorter = ({ release, artifacts }: GoodDeploy): GoodDeploy => ({
+  release,
+  version: versionOf(artifacts),
+  artifacts: artifacts.map((one) => ({ ...identified(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),
+});
+
+/** The latest of each artifact; of those that the pipeline does not take any more as long as there is room. */
+function inputsWithin({ inputs, spec }: PipelineState): PipelineState['inputs'] {
+  if (jsonBytes(inputs) <= STATE_LIMITS.inputs.max) return inputs;
+  return Object.fromEntries(Object.entries(inputs).filter(([name]) => Object.hasOwn(spec.artifacts, name)));
+}
+
+/** As many versions of each artifact as fit, the newest. */
+function followedWithin(followed: PipelineState['followed']): PipelineState['followed'] {
+  let kept = followed;
+  for (let count = STATE_LIMITS.followedPerArtifact.max; count >= 1; count = Math.floor(count / 2)) {
+    if (jsonBytes(kept) <= STATE_LIMITS.followed.max) return kept;
+    kept = Object.fromEntries(Object.entries(followed).map(([name, versions]) => [name, versions.slice(-count)]));
+  }
+  return kept;
+}
+
+/**
+ * What deploys leave to inherit, within its share: the newest whole, of the others no more than what was left behind. What units
+ * ran before, and which have settled since, only make sense together, so that both go at once, and how many went is counted.
+ */
+function inheritedWithin(state: PipelineState, before: PipelineState): Partial<PipelineState> {
+  const { inherited, inheritedOmitted = {} } = state;
+  const isAll = Object.values(inherited).every(({ settled = [] }) => settled.length <= SETTLED);
+  const hasRoom = isAll && jsonBytes(inherited) <= STATE_LIMITS.inherited.max;
+  if (hasRoom && Object.keys(inheritedOmitted).length === 0) return {};
+  let room: number = STATE_LIMITS.inherited.max;
+  const omitted: Record<string, number> = {};
+  const kept = Object.entries(inherited)
+    .reverse()
+    .map(([action, whole]) => {
+      const one = inheritanceWithin(whole, room - ENTRY_BYTES - jsonBytes(action));
+      room -= ENTRY_BYTES + jsonBytes(action) + jsonBytes(one);
+      // Left out earlier, of the same that was left behind then.
+      const earlier = before.inherited[action]?.left === whole.left ? (inheritedOmitted[action] ?? 0) : 0;
+      const gone = earlier + (one === whole ? 0 : pastsOf(whole));
+      if (gone > 0) omitted[action] = gone;
+      return [action, one] as const;
+    });
+  return { inherited: Object.fromEntries(kept.reverse()), inheritedOmitted: omitted satisfies Omitted };
+}
+
+/** Units that follow-ons have brought since; with more of them it is as if nothing were known. */
+const SETTLED = STATE_LIMITS.inheritedSettled.max;
+const ENTRY_BYTES = 32;
+
+function inheritanceWithin(inheritance: Inheritance, bytes: number): Inheritance {
+  const { left, settled = [] } = inheritance;
+  if (settled.length <= SETTLED && jsonBytes(inheritance) <= bytes) return inheritance;
+  return { left: newestWithin(left, Math.max(0, bytes)), before: { units: [] } };
+}
+
+const pastsOf = ({ before }: Inheritance): number => ('units' in before ? before.units.length : before.pages);

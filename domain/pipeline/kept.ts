@@ -1,0 +1,97 @@
+import type { Artifact } from '../artifact';
+import { ARTIFACT_LIMITS, REQUEST_LIMITS, STATE_LIMITS } from '../limits';
+import { cutText, firstWithin, jsonBytes, newestWithin } from '../size';
+import type { HistoryRow, Omitted } from '../views';
+import type { GoodDeploy, PipelineState } from './state';
+
+/**
+ * What a pipeline keeps for itself, so that its state stays small whatever comes (domain/limits.ts): the identity of artifacts
+ * where nobody deploys by them any more, and of lists the newest. Whatever is left out of a row is counted in it.
+ */
+
+/** Of a text from a signal, which nobody checked at a door, as much as a door would have let in. */
+const TEXT = REQUEST_LIMITS.reason.max;
+
+/** A value of a signal with its texts cut. */
+export function cutTexts<T>(value: T): T {
+  if (typeof value === 'string') return cutText(value, TEXT) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cutTexts) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [cutText(key, TEXT), cutTexts(part)])) as T;
+}
+
+/** What an artifact is known by: enough to recognise it, not to deploy it. */
+export const identified = ({ name, kind, version, digest }: Artifact): Artifact => ({
+  name,
+  kind,
+  version,
+  ...(digest === undefined ? {} : { digest }),
+  metadata: {},
+});
+
+/** An artifact as a release reports it, which may have it from a service that knows no limits. */
+export const reported = (artifact: Artifact): Artifact =>
+  jsonBytes(artifact) > ARTIFACT_LIMITS.whole.max ? cutTexts(identified(artifact)) : artifact;
+
+/** The artifacts as the pipeline knows them in full; what it does not know any more stays as it is. */
+export function inFull({ good, inputs }: Pick<PipelineState, 'good' | 'inputs'>, artifacts: readonly Artifact[]) {
+  const known = [...Object.values(inputs), ...Object.values(good).flatMap((deploys) => deploys.flatMap(artifactsOf))];
+  const wanted = artifacts.map((artifact) => [artifact.name, artifact.version, artifact.digest].join('\n'));
+  return artifacts.map((artifact, index) => {
+    const same = known.filter((one) => [one.name, one.version, one.digest].join('\n') === wanted[index]);
+    return same.reduce((best, one) => (jsonBytes(one) > jsonBytes(best) ? one : best), artifact);
+  });
+}
+
+const artifactsOf = ({ artifacts }: GoodDeploy): readonly Artifact[] => artifacts;
+
+const ROW = STATE_LIMITS.historyRow.max;
+/** Of a row: the lists that may be long. What is left is for the trigger with its reason. */
+const ROW_ARTIFACTS = ROW / 2;
+const ROW_UNITS = ROW / 16;
+const ROW_DEPLOYS = ROW / 4;
+
+/** A row of the history, whose lists are cut to what a row may take; artifacts whose metadata is short stay whole. */
+export function keptRow(whole: HistoryRow): HistoryRow {
+  const row = cutTexts(whole);
+  const isShort = jsonBytes(row.artifacts) <= ROW_ARTIFACTS;
+  const artifacts = isShort ? row.artifacts : firstWithin(row.artifacts.map(identified), ROW_ARTIFACTS);
+  const units = row.followOn && firstWithin(row.followOn.units, ROW_UNITS);
+  const deploys = newestWithin(row.deploys.map(keptDeploy), ROW_DEPLOYS);
+  const omitted = counted({
+    artifacts: row.artifacts.length - artifacts.length,
+    units: row.followOn && units ? (row.followOn.more ?? 0) + row.followOn.units.length - units.length : 0,
+    deploys: row.deploys.length - deploys.length,
+  });
+  return {
+    ...row,
+    artifacts,
+    deploys,
+    ...(row.followOn && units ? { followOn: { action: row.followOn.action, units } } : {}),
+    ...(omitted ? { omitted } : {}),
+  };
+}
+
+type DeployRow = HistoryRow['deploys'][number];
+
+function keptDeploy(row: DeployRow): DeployRow {
+  const { skipped = [], overridden = [] } = row;
+  const units = firstWithin(skipped, ROW_UNITS);
+  const overrides = firstWithin(overridden, ROW_UNITS);
+  const omitted = counted({
+    skipped: skipped.length - units.length,
+    overridden: overridden.length - overrides.length,
+  });
+  return {
+    ...row,
+    version: cutText(row.version, REQUEST_LIMITS.word.max),
+    ...(skipped.length > 0 ? { skipped: units } : {}),
+    ...(overridden.length > 0 ? { overridden: overrides } : {}),
+    ...(omitted ? { omitted } : {}),
+  };
+}
+
+function counted(lists: Omitted): Omitted | undefined {
+  const some = Object.entries(lists).filter(([, count]) => count > 0);
+  return some.length === 0 ? undefined : Object.fromEntries(some);
+}

@@ -1,0 +1,88 @@
+/**
+ * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
+ * the shape of what releases send would fail the workflow's task again and again; it is told apart here, and ignored.
+ */
+
+type Loose = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isMissing = (value: unknown): boolean => value === undefined || value === null;
+
+const isArtifact = (value: unknown): boolean =>
+  isObject(value) && isText(value['name']) && isText(value['version']) && isObject(value['metadata']);
+
+export const areArtifacts = (value: unknown): boolean => Array.isArray(value) && value.every(isArtifact);
+
+const isSettled = (value: unknown): boolean =>
+  isObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
+
+const isDeployResult = (value: unknown): boolean =>
+  isObject(value) &&
+  isText(value['outcome']) &&
+  isText(value['version']) &&
+  isText(value['reason']) &&
+  [value['skipped'], value['overridden']].every((list) => isMissing(list) || Array.isArray(list)) &&
+  (value['reverted'] === null || isObject(value['reverted']));
+
+/** An action of a release, by name. */
+export const isAsked = (value: unknown): boolean =>
+  isObject(value) &&
+  Number.isInteger(value['release']) &&
+  isText(value['action']) &&
+  value['action'].length <= MAX_NAME;
+
+const MAX_NAME = 63;
+
+export const isReady = (value: unknown): boolean =>
+  isObject(value) &&
+  isAsked(value) &&
+  areArtifacts(value['artifacts']) &&
+  (isMissing(value['mutex']) || isTexts(value['mutex']));
+
+export const isOver = (value: unknown): boolean =>
+  isObject(value) &&
+  isAsked(value) &&
+  (isMissing(value['settled']) || isSettled(value['settled'])) &&
+  (isMissing(value['leaves']) || isInheritance(value['leaves']));
+
+const isInheritance = (value: unknown): boolean =>
+  isObject(value) &&
+  isTexts(value['left']) &&
+  isSnapshot(value['before']) &&
+  (value['settled'] === undefined || isTexts(value['settled']));
+
+const isSnapshot = (value: unknown): boolean =>
+  isObject(value) &&
+  (value['units'] === undefined
+    ? isText(value['at']) && Number.isInteger(value['pages'])
+    : Array.isArray(value['units']) && value['units'].every((unit) => isObject(unit) && isText(unit['id'])));
+
+export const isResult = (value: unknown): boolean =>
+  isObject(value) &&
+  Number.isInteger(value['number']) &&
+  isText(value['state']) &&
+  isText(value['endedAt']) &&
+  !Number.isNaN(Date.parse(value['endedAt'])) &&
+  areArtifacts(value['artifacts']) &&
+  Array.isArray(value['deploys']) &&
+  value['deploys'].every(isSettled);
+
+/** Whether a spec that did not come through `apply` of Conveyor can be run at all. */
+export const isSpec = (value: unknown): boolean =>
+  isObject(value) &&
+  isText(value['pipeline']) &&
+  isTexts(value['owners']) &&
+  ['labels', 'schedule', 'releases', 'artifacts', 'mutex', 'actions'].every((key) => isObject(value[key])) &&
+  Object.values(value['actions'] as Loose).every(isAction) &&
+  Object.values(value['artifacts'] as Loose).every((one) => isObject(one) && isText(one['finder']));
+
+const isAction = (value: unknown): boolean =>
+  isObject(value) &&
+  isText(value['type']) &&
+  isObject(value['with']) &&
+  isObject(value['retry']) &&
+  ['needs', 'inputs', 'outputs', 'mutex'].every((key) => isTexts(value[key])) &&
+  Array.isArray(value['when']);

@@ -1,0 +1,66 @@
+/** How large things are where Temporal counts them: in bytes of JSON. */
+
+/** Bytes of a value as JSON; of one that JSON does not know, none. */
+export function jsonBytes(value: unknown): number {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? 0 : utf8Bytes(text);
+}
+
+/** Bytes of a text inside JSON: a quote or a line break counts with its backslash. */
+export const textBytes = (text: string): number => jsonBytes(text) - 2;
+
+/** Without what only Node or browsers have: workflows count as well. */
+function utf8Bytes(text: string): number {
+  if (!BEYOND_ASCII.test(text)) return text.length;
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    // A pair of surrogates is two units and four bytes.
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+  }
+  return bytes;
+}
+
+/** A character that JSON writes as it is, in one byte. */
+const PLAIN = /^[ !#-[\]-~]$/;
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
+/** The longest beginning of a text that takes so many bytes inside JSON, marked where it was cut. */
+export function cutText(text: string, bytes: number): string {
+  if (text.length * 6 <= bytes || textBytes(text) <= bytes) return text;
+  const room = bytes - textBytes(CUT);
+  let kept = '';
+  let size = 0;
+  for (const character of text.slice(0, bytes)) {
+    size += PLAIN.test(character) ? 1 : textBytes(character);
+    if (size > room) break;
+    kept += character;
+  }
+  return kept + CUT;
+}
+const CUT = '…';
+
+/** The newest of a list, oldest first, that take so many bytes, and never more than so many. */
+export function newestWithin<T>(list: readonly T[], bytes: number, count: number = Infinity): readonly T[] {
+  let size = 0;
+  let first = list.length;
+  while (first > 0 && list.length - first < count) {
+    size += jsonBytes(list[first - 1]) + 1;
+    if (size > bytes) break;
+    first -= 1;
+  }
+  return first === 0 ? list : list.slice(first);
+}
+
+/** The first of a list that take so many bytes. */
+export function firstWithin<T>(list: readonly T[], bytes: number): readonly T[] {
+  let size = 0;
+  const end = list.findIndex((item) => (size += jsonBytes(item) + 1) > bytes);
+  return end === -1 ? list : list.slice(0, end);
+}
+
+/** `714 kB`, `2 kB`, `128 bytes`. */
+export const formatBytes = (bytes: number): string => (bytes < 1024 ? `${bytes} bytes` : `${round(bytes / 1024)} kB`);
+
+const round = (value: number): string => (value < 10 ? value.toFixed(1).replace('.0', '') : String(Math.round(value)));

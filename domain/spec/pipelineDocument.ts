@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { PipelineDocument } from '../pipeline/document';
+import { name } from './scalars';
+
+/** What a file must hold to be imported. What is within rows of the history is for people, and is taken as it is. */
+const artifact = z.looseObject({
+  ...{ name: z.string().min(1), kind: z.string(), version: z.string().min(1) },
+  metadata: z.record(z.string(), z.unknown()).default({}),
+});
+const held = z.looseObject({ actor: z.string(), at: z.string(), reason: z.string() }).nullable();
+const number = z.number().int().positive();
+const snapshot = z.union([
+  z.looseObject({ units: z.array(z.looseObject({ id: z.string() })) }),
+  z.looseObject({ at: z.string(), pages: number }),
+]);
+const inheritance = z.looseObject({
+  left: z.array(z.string()),
+  before: snapshot,
+  settled: z.array(z.string()).optional(),
+});
+const byName = <T extends z.ZodType>(value: T) => z.record(z.string(), value);
+
+/** A spec as a pipeline keeps it: durations are ms, and what the file left out is filled in. */
+const spec = z.looseObject({
+  pipeline: name,
+  description: z.string(),
+  owners: z.array(z.string()).min(1),
+  labels: byName(z.string()),
+  priority: z.enum(['low', 'normal', 'high', 'critical']),
+  schedule: z.looseObject({ mode: z.string(), gates: z.string() }),
+  releases: z.looseObject({ maxActive: number, supersede: z.string(), onRevert: z.string() }),
+  artifacts: byName(z.looseObject({ finder: z.string() })),
+  mutex: byName(z.looseObject({ scope: z.string() })),
+  actions: byName(z.looseObject({ type: z.string() })),
+  notify: z.array(z.looseObject({ url: z.string() })),
+});
+
+const document = z
+  .strictObject({
+    kind: z.literal('conveyor.pipeline', { error: 'expected a file that conveyor pipeline export wrote' }),
+    version: z.literal(1, { error: 'expected version 1; a later Conveyor wrote this file' }),
+    exportedAt: z.string(),
+    pipeline: name,
+    spec,
+    nextNumber: number,
+    newestBegun: byName(z.number().int().nonnegative()),
+    good: byName(z.array(z.looseObject({ release: number, version: z.string(), artifacts: z.array(artifact) }))),
+    inherited: byName(inheritance),
+    inheritedOmitted: byName(z.number()).optional(),
+    knownBad: z.array(z.looseObject({ artifact: z.string(), at: z.string(), reason: z.string() })),
+    badUnlisted: number.optional(),
+    inputs: byName(artifact),
+    followed: byName(z.array(z.string())),
+    late: z.array(z.looseObject({ artifact: z.string(), at: z.string(), behind: z.string() })),
+    held,
+    frozen: held,
+    revertsInARow: z.number().int().nonnegative(),
+    keys: z.array(z.tuple([z.string(), number])),
+    history: z.array(z.looseObject({ number, state: z.string(), startedAt: z.string(), artifacts: z.array(artifact) })),
+    commands: z.array(z.looseObject({ verb: z.string(), actor: z.string() })),
+  })
+  .refine((given) => given.pipeline === given.spec.pipeline, {
+    path: ['spec', 'pipeline'],
+    error: 'expected the name of the pipeline',
+  })
+  .refine((given) => given.history.every((row) => row.number < given.nextNumber), {
+    path: ['nextNumber'],
+    error: 'expected a number above those of the history',
+  });
+
+/** @returns the document, or the first thing that is wrong with it and where. */
+export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodError {
+  const parsed = document.safeParse(value);
+  return parsed.success ? (parsed.data as unknown as PipelineDocument) : parsed.error;
+}

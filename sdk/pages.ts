@@ -1,0 +1,19 @@
+import type { RequestOf, ResponseOf } from './protocol/common';
+import type { PushTypeProtocol } from './protocol/pushType';
+
+type Fetch = PushTypeProtocol['fetchDeployUnits'];
+type Units = ResponseOf<Fetch>['units'];
+
+/**
+ * One page of the units, in the order of their ids, so that units that come and go meanwhile shift no other: what a push type for
+ * large fleets answers to `fetchDeployUnits`. Whoever answers pages takes an update in several requests.
+ */
+export function unitsPage(
+  { cursor, limit }: RequestOf<Fetch>,
+  units: Units,
+): Pick<ResponseOf<Fetch>, 'units' | 'next'> {
+  const ordered = [...units].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const rest = cursor === undefined ? ordered : ordered.filter(({ id }) => id > cursor);
+  const page = rest.slice(0, limit);
+  return { units: page, next: page.length < rest.length ? (page.at(-1)?.id ?? null) : null };
+}

@@ -1,0 +1,103 @@
+import { HOUR, MINUTE } from '../workflows/world';
+import { HORIZON_MS, type Dice } from './dice';
+import type { Happening, Job, Scenario, Twist } from './scenario';
+
+/** What the fleet and Temporal do by themselves, each in some stories. */
+export const WORLD_TWISTS: Readonly<Record<string, Twist>> = {
+  controllers: withControllers,
+  elastic: withElasticJobs,
+  maintenance: withMaintenance,
+  rollbacks: withRollbacks,
+  temporal: withTemporal,
+  fat: withFatInput,
+  many: withManyUnits,
+};
+
+/** Jobs that decide themselves which of their tasks may go, and their controller may be away for a while. */
+function withControllers(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.2)) return story;
+  const kind = dice.of('leader-last', 'load-adaptive');
+  const jobs = someJobs(dice, story, { controller: { kind } });
+  const fault = { kind: 'http', service: kind, mode: dice.of('error', 'delay', 'lose-reply'), delayMs: 2_000 };
+  const away = { atMs: dice.time(), kind: 'fault', fault, forMs: dice.int(1, 20) * MINUTE } as const;
+  return happening(
+    { ...story, jobs },
+    dice.times(1, () => away),
+  );
+}
+
+/** Jobs that start the next task beside the last, or that grow and shrink with their load. */
+function withElasticJobs(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.25)) return story;
+  const autoscale = { min: 1, max: 16, targetCpu: dice.of(0.2, 0.4, 0.6), everyMs: dice.int(1, 10) * MINUTE };
+  return { ...story, jobs: someJobs(dice, story, dice.chance(0.5) ? { hotswap: true } : { autoscale }) };
+}
+
+function withMaintenance(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.25)) return story;
+  const { region, tasks } = dice.of(...story.jobs);
+  const machines = Array.from({ length: dice.int(1, tasks) }, (_, nth) => `${region}-m${nth}`);
+  const [startMs, durationMs] = [dice.int(1, 30) * MINUTE, dice.int(1, 60) * MINUTE];
+  const fault = { kind: 'maintenance', machines, startMs, durationMs, deadlineMs: startMs + HOUR };
+  const scheduler = { kind: 'scheduler', id: region, downMs: dice.int(1, 30) * MINUTE };
+  return happening(story, [
+    { atMs: dice.time(), kind: 'fault', fault },
+    ...dice.times(1, () => ({ atMs: dice.time(), kind: 'fault', fault: scheduler }) as const),
+  ]);
+}
+
+/** Of the release before, once or twice, whether or not it can be undone. */
+function withRollbacks(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.3)) return story;
+  const rollBack = (): Happening => ({ atMs: dice.time(), kind: 'roll-back', notBad: dice.chance(0.5) });
+  return happening(story, [rollBack(), ...dice.times(1, rollBack)]);
+}
+
+/** Somebody cancels or terminates workflows in Temporal itself. */
+function withTemporal(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.25)) return story;
+  const stop = (): Happening => {
+    const how = dice.of('cancel', 'cancel', 'terminate');
+    // The test server does not say to a release that its deploy was terminated; tests/system/lifecycle does it on a real one.
+    const of = how === 'cancel' ? dice.of('pipeline', 'release', 'deploy', 'lock') : dice.of('release', 'lock');
+    return { atMs: dice.time(dice.chance(0.5) ? 20 * MINUTE : HORIZON_MS), kind: 'temporal', how, of };
+  };
+  return happening(story, [stop(), ...dice.times(1, stop)]);
+}
+
+/** Releases and commands that carry as much as they can, and more. */
+function withFatInput(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.2)) return story;
+  const happenings = story.happenings.map((it) =>
+    it.kind === 'command' && dice.chance(0.5)
+      ? { ...it, input: { ...it.input, reason: 'x'.repeat(dice.of(1_000, 30_000, 200_000)) } }
+      : it,
+  );
+  const release = (): Happening => ({
+    atMs: dice.time(),
+    kind: 'release',
+    version: 'kv:3',
+    fatBytes: dice.of(900, 60_000),
+  });
+  return happening({ ...story, happenings }, [release(), ...dice.times(2, release)]);
+}
+
+/** One job becomes many of a task each. */
+function withManyUnits(dice: Dice, story: Scenario): Scenario {
+  const { deploy } = story.source.actions;
+  if (!dice.chance(0.02) || deploy.with.lockstep || deploy.with.mode) return story;
+  const [first, ...others] = story.jobs as [Job, ...Job[]];
+  const many = Array.from({ length: 1_000 }, (_, nth) => ({ ...first, name: `${first.name}-${nth}`, tasks: 1 }));
+  const happenings = story.happenings.filter((it) => it.kind !== 'resize' || it.job !== first.name);
+  const service = (first.more as { service: string }).service;
+  const actions = { deploy: { ...deploy, with: { ...deploy.with, config: { service } } } };
+  return { ...story, jobs: [...many, ...others], happenings, source: { ...story.source, actions } };
+}
+
+const someJobs = (dice: Dice, { jobs }: Scenario, more: object): Job[] =>
+  jobs.map((job, nth) => (nth === 0 || dice.chance(0.5) ? { ...job, more: { ...job.more, ...more } } : job));
+
+export const happening = (story: Scenario, more: readonly Happening[]): Scenario => ({
+  ...story,
+  happenings: [...story.happenings, ...more].sort((a, b) => a.atMs - b.atMs),
+});

@@ -1,0 +1,42 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { leftOf } from '../../client/recovery';
+
+const BOOKS = { nextNumber: 7, active: [], history: [] };
+const [started, completed, failed] = [
+  { workflowExecutionStartedEventAttributes: { input: { payloads: [defaultPayloadConverter.toPayload(BOOKS)] } } },
+  { workflowTaskCompletedEventAttributes: {} },
+  { workflowTaskFailedEventAttributes: {} },
+];
+/** What the server says when no worker polls. */
+const NOBODY = Object.assign(new Error('no poller'), { code: 9, details: 'no poller', metadata: {} });
+
+/** A server with a terminated pipeline of this history, of which no worker says how it stands. */
+const clientOf = (events: readonly object[]): Client => {
+  const handle = {
+    describe: async () => ({ status: { name: 'TERMINATED' } }),
+    query: () => Promise.reject(NOBODY),
+    fetchHistory: async () => ({ events }),
+  };
+  const gone = { describe: () => Promise.reject(new WorkflowNotFoundError('gone', 'release', undefined)) };
+  return {
+    options: { namespace: 'default' },
+    withDeadline: (_: number, call: () => unknown) => call(),
+    workflow: {
+      getHandle: (id: string) => (id.startsWith('pipeline/') ? handle : gone),
+      list: async function* () {},
+    },
+    workflowService: { getWorkflowExecutionHistory: async () => ({ history: { events } }) },
+  } as unknown as Client;
+};
+
+test('a pipeline that ended while no worker runs is not taken for lost', async () => {
+  await expect(leftOf(clientOf([started, completed]), 'kv')).rejects.toBe(NOBODY);
+});
+
+test.each([
+  ['on which no worker has ever worked', [started]],
+  ['that could not go on', [started, completed, failed]],
+])('one %s goes on with what its last history began with', async (_, events) => {
+  expect(await leftOf(clientOf(events), 'kv')).toMatchObject({ state: BOOKS, found: { nextNumber: 7 } });
+});

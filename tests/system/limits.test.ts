@@ -1,0 +1,81 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { workflowIds } from '../../domain/ids';
+import { SECRET, startFront, type Front } from './front';
+import { Processes } from './process';
+import { startTemporalWithShortHistories } from './server';
+import { given, type Service } from './service';
+import { OWNER, Stack } from './stack';
+import { eventually } from './waiting';
+
+const processes = new Processes();
+const home = mkdtempSync(join(tmpdir(), 'conveyor-limits-'));
+let stack: Stack;
+let front: Front;
+beforeAll(async () => {
+  stack = await Stack.open({ temporal: await startTemporalWithShortHistories(processes, home) });
+  front = await startFront(stack);
+});
+afterEach(() => stack.checkInvariants());
+afterAll(async () => {
+  await stack.close();
+  await processes.reap();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** A signed delivery to one pipeline, with so many bytes of metadata in entries that are as long as they may be. */
+async function deliver(shop: Service, n: number, bytes: number): Promise<number> {
+  const entries = Array.from({ length: Math.ceil(bytes / 900) }, (_, index) => [`k${index}`, 'x'.repeat(900)] as const);
+  const metadata = Object.fromEntries(entries);
+  const artifacts = [{ name: 'executable', version: `${shop.version(2)}-${n}`, metadata }];
+  const body = JSON.stringify({ type: 'artifact.published', data: { pipeline: shop.name, artifacts } });
+  const id = randomUUID();
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', SECRET).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+  const response = await fetch(`${front.url}/v1/webhooks/standard`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  await response.text();
+  return response.status;
+}
+
+test('140 deliveries with up to 700 kB of metadata leave a pipeline that answers, is frozen, releases and goes on in a new history', async () => {
+  const shop = await given(stack, {
+    deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] },
+    pipeline: { owners: [OWNER, 'service:webhook'], releases: { maxActive: 1 } },
+  });
+  const hold = ['hold', shop.name, '--reason', 'only what comes in counts here'];
+  expect(await stack.json(hold)).toMatchObject({ accepted: true });
+  for (let n = 0; n < 140; n += 1) expect(await deliver(shop, n, 20_000 + n * 4_900)).toBe(413);
+  // And what is just within the limit, more than there is room for.
+  for (let n = 0; n < 60; n += 1) expect([202, 503]).toContain(await deliver(shop, n, 1_800));
+
+  expect(await stack.json(['freeze', shop.name, '--reason', 'look'])).toMatchObject({ accepted: true });
+  expect(await stack.client.status(shop.name)).toMatchObject({ state: 'frozen' });
+  const pipeline = stack.temporal.workflow.getHandle(workflowIds.pipeline(shop.name));
+  expect(JSON.stringify(await pipeline.query('pipeline')).length).toBeLessThan(512 * 1024);
+  await eventually('its history was continued as new', async () => {
+    const query = `WorkflowId='${workflowIds.pipeline(shop.name)}'`;
+    return (await stack.temporal.workflow.count(query)).count > 1;
+  });
+  for (const verb of ['unfreeze', 'unhold'])
+    expect(await stack.json([verb, shop.name, '--reason', 'go on'])).toMatchObject({ accepted: true });
+  const id = await shop.ships(3);
+  // Each of those before it takes its turn.
+  await shop.ended(Number(id.split('/')[1]), 240_000);
+  expect(await stack.client.status(shop.name)).toMatchObject({ lastGood: { deploy: { version: shop.version(3) } } });
+}, 360_000);
+
+test('a release whose artifacts are as long as they may be starts, whatever Temporal takes of a summary', async () => {
+  const shop = await given(stack, { deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] } });
+  const version = `${shop.version(2)}`;
+  const artifact = `executable=${version},digest=${'d'.repeat(160)},kind=${'k'.repeat(60)}`;
+  const key = ['--idempotency-key', 'k'.repeat(200)];
+  const { id } = await stack.json<{ id: string }>(['release', shop.name, '-a', artifact, ...key]);
+  expect(await shop.ended(Number(id.split('/')[1]))).toMatchObject({ state: 'succeeded' });
+});

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cleanEnv, Processes, type Env } from './process';
+
+const processes = new Processes();
+const home = mkdtempSync(join(tmpdir(), 'conveyor-commands-'));
+const taskQueue = `commands-${randomUUID()}`;
+
+afterEach(async () => {
+  await processes.reap();
+  for (const pid of ours()) process.kill(pid, 'SIGKILL');
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** Each on a free port, with no simulated world or data source that it would need. */
+const COMMANDS = [
+  ['worker', ['worker'], /^conveyor worker ready/m],
+  ['server', ['server', '--port', '0'], /^Conveyor server ready/m],
+  ['simulator', ['simulator', '--port', '0'], /^simulator ready/m],
+  ['hcs', ['hcs', '--port', '0'], /^Health Check Service ready/m],
+] as const;
+
+const env = (): Env => ({
+  ...cleanEnv(home),
+  TEMPORAL_ADDRESS: process.env['CONVEYOR_TEST_TEMPORAL'] ?? '',
+  CONVEYOR_TASK_QUEUE: taskQueue,
+});
+
+/** Whatever runs with our environment, whoever started it. */
+function ours(): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => environmentOf(pid).includes(`CONVEYOR_TASK_QUEUE=${taskQueue}`));
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return ''; // it has ended, or is not ours
+  }
+}
+
+test.each(COMMANDS)('conveyor %s is the process itself: kill −9 leaves nothing behind', async (_, args, ready) => {
+  const command = processes.node('bin/conveyor.js', args, env());
+  await command.said(ready);
+  expect(ours()).toEqual([command.pid]);
+  command.kill('SIGKILL');
+  expect(await command.ended).toMatchObject({ signal: 'SIGKILL' });
+  expect(ours()).toEqual([]);
+});
+
+test.each(COMMANDS)('conveyor %s says one line when it is ready, and drains on SIGTERM', async (_, args, ready) => {
+  const command = processes.node('bin/conveyor.js', args, env());
+  await command.said(ready);
+  command.kill('SIGTERM');
+  const { code, stdout } = await command.ended;
+  expect({ code, lines: stdout.trimEnd().split('\n') }).toEqual({ code: 0, lines: [expect.stringMatching(ready)] });
+});
+
+test.each(['SIGINT', 'SIGHUP'] as const)('a worker drains on %s as well, as when its terminal goes', async (signal) => {
+  const command = processes.node('bin/conveyor.js', ['worker'], env());
+  await command.said(/^conveyor worker ready/m);
+  command.kill(signal);
+  expect(await command.ended).toMatchObject({ code: 0, signal: null });
+});
+
+test('a process that cannot start says why, and its exit code is that of the command', async () => {
+  const refused = { ...env(), TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const command = processes.node('bin/conveyor.js', ['worker', '--address', '127.0.0.1:2'], refused);
+  expect(await command.ended).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: temporal-unreachable: .*127\.0\.0\.1:2/m),
+  });
+  const wrong = processes.node('bin/conveyor.js', ['simulator', '--port', 'rubbish'], env());
+  expect(await wrong.ended).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: usage: --port rubbish/) });
+});

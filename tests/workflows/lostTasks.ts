@@ -1,0 +1,131 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { SIDE_QUEUES, sideQueue } from '../../domain/taskQueues';
+import type { ConveyorWorker } from '../../workers/createWorker';
+import { openExecutions } from './standing';
+
+/** An activity that was scheduled and has not ended. */
+export interface Pending {
+  readonly runId: string;
+  readonly activityId: string;
+  readonly type: string;
+  readonly taskQueue: string;
+  /** PendingActivityState; null: the server does not know of it. */
+  readonly state: number | null;
+}
+
+/** What a worker has seen and could do. */
+export interface Seen {
+  readonly taskQueue: string;
+  readonly isFree: boolean;
+  /** Whether an attempt of an activity of a run came to it. */
+  received(runId: string, activityId: string): boolean;
+}
+
+/**
+ * Whether the server has lost it: it has forgotten it without a word to its workflow, or it was handed out, or it waits, and the worker never received it although it polls that
+ * queue and has slots. One that came once may be waiting for its next attempt, which proves nothing.
+ */
+export function isLost({ runId, activityId, taskQueue, state }: Pending, seen: Seen): boolean {
+  if (state === null) return true;
+  const polled = [seen.taskQueue, ...SIDE_QUEUES.map((side) => sideQueue(seen.taskQueue, side))];
+  if (!seen.isFree || !polled.includes(taskQueue)) return false;
+  return (state === SCHEDULED || state === STARTED) && !seen.received(runId, activityId);
+}
+
+/** What the server has lost, as people would say it; looks twice, as what is due now is taken up soon. */
+export async function lostTasks(
+  client: Client,
+  worker: Pick<ConveyorWorker, 'getStatus'>,
+  seen: Omit<Seen, 'isFree'>,
+  /** Virtual time. */
+  now: () => Promise<number>,
+): Promise<string[]> {
+  const look = async (): Promise<string[]> => {
+    const { runState, numInFlightActivities } = worker.getStatus();
+    const isFree = runState === 'RUNNING' && numInFlightActivities < SLOTS;
+    const [open, nowMs] = await Promise.all([openRuns(client), now()]);
+    const activities = (await Promise.all(open.map((run) => pendingActivities(client, run)))).flat();
+    const lost = activities.filter((one) => isLost(one, { ...seen, isFree })).map(nameOf);
+    return [
+      ...lost,
+      ...open.filter((run) => hasStuckTask(run, nowMs)).map(({ runId }) => `a workflow task of run ${runId}`),
+    ];
+  };
+  const first = await look();
+  if (first.length === 0) return [];
+  await wait(SURE_MS);
+  const second = await look();
+  return first.filter((one) => second.includes(one));
+}
+
+const nameOf = ({ runId, type, activityId }: Pending): string => `${type} (activity ${activityId} of run ${runId})`;
+
+interface Run {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** Its history. */
+  readonly events: readonly HistoryEvent[];
+}
+
+async function openRuns(client: Client): Promise<Run[]> {
+  const found = (await openExecutions(client)).map(async ({ execution }) => {
+    const request = { namespace: 'default', execution };
+    const { history } = await client.workflowService.getWorkflowExecutionHistory(request);
+    const { workflowId, runId } = { ...execution };
+    return { workflowId: workflowId ?? '', runId: runId ?? '', events: history?.events ?? [] };
+  });
+  return Promise.all(found);
+}
+
+/**
+ * Whether the server has forgotten a workflow task: whatever a worker does with one, after its time it is over. It happens to a
+ * task during which a timer fires that the task cancels.
+ */
+export function isStuck(lastEventType: number, ageMs: number): boolean {
+  return lastEventType === TASK_STARTED && ageMs > TASK_TIMEOUT_MS;
+}
+
+function hasStuckTask({ events }: Run, nowMs: number): boolean {
+  const { eventType, eventTime } = { ...events.at(-1) };
+  const atMs = Number(eventTime?.seconds ?? 0) * 1_000 + Number(eventTime?.nanos ?? 0) / 1e6;
+  return isStuck(eventType ?? 0, nowMs - atMs);
+}
+
+async function pendingActivities(client: Client, { workflowId, runId, events }: Run): Promise<Pending[]> {
+  const request = { namespace: 'default', execution: { workflowId, runId } };
+  const { pendingActivities: pending } = await client.workflowService.describeWorkflowExecution(request);
+  return openActivities(events).map(({ activityId, activityType, taskQueue }) => ({
+    ...{ runId, activityId: activityId ?? '', type: activityType?.name ?? '' },
+    taskQueue: taskQueue?.name ?? '',
+    state: pending.find((one) => one.activityId === activityId)?.state ?? null,
+  }));
+}
+
+/** As its history says. */
+function openActivities(events: readonly HistoryEvent[]) {
+  const ended = events.map(
+    (event) =>
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes ??
+      event.activityTaskCanceledEventAttributes,
+  );
+  const over = new Set(ended.map((end) => String(end?.scheduledEventId)));
+  return events
+    .filter(({ eventId }) => !over.has(String(eventId)))
+    .flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+}
+
+type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
+
+/** EVENT_TYPE_WORKFLOW_TASK_STARTED */
+const TASK_STARTED = 6;
+/** Twice what Temporal gives a worker for a workflow task. */
+const TASK_TIMEOUT_MS = 20_000;
+/** PENDING_ACTIVITY_STATE_SCHEDULED, …_STARTED */
+const [SCHEDULED, STARTED] = [1, 2];
+/** Of the task queue that has least: how many a worker runs at once (sdk/registry.ts). */
+const SLOTS = 20;
+/** Longer than a worker takes to take up what is due. */
+const SURE_MS = 3_000;
