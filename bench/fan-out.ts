@@ -1,6 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -12,6 +9,7 @@ import { workflowIds } from '../domain/ids';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../domain/spec/pipeline';
 import type { ChildrenView, HistoryRow } from '../domain/views';
+import { each, print, run, seconds, startStack, type Ready } from './stack';
 
 /**
  * `npx jiti bench/fan-out.ts [children] [maxConcurrent]`: a parent release and its children, each with one build, on a
@@ -26,14 +24,9 @@ const NAMES = Array.from({ length: CHILDREN }, (_, index) => `model-${index + 1}
 /** Builds of the simulator take some ten milliseconds at this speed. */
 const SPEED = 240;
 
-interface Ready {
-  readonly temporal: string;
-  readonly taskQueue: string;
-}
-
 async function main(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('WARN') });
-  const { stack, ready } = await startStack();
+  const { stack, ready } = await startStack(SPEED);
   try {
     const connection = await Connection.connect({ address: ready.temporal });
     const temporal = new Client({ connection });
@@ -62,17 +55,6 @@ async function main(): Promise<void> {
   } finally {
     stack.kill('SIGTERM');
   }
-}
-
-async function startStack(): Promise<{ stack: ChildProcess; ready: Ready }> {
-  const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'ready.json');
-  const args = ['dev', '--ports', 'auto', '--ready-file', file, '--speed', String(SPEED), '--no-demo-data'];
-  const stack = spawn(process.execPath, [join(__dirname, '../bin/conveyor.js'), ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const readyOrOver = (): boolean => existsSync(file) || stack.exitCode !== null;
-  while (!readyOrOver()) await delay(200);
-  return { stack, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
 }
 
 async function applyAll(client: ConveyorClient, temporal: Client): Promise<void> {
@@ -173,23 +155,5 @@ function peakOf(rows: readonly HistoryRow[]): number {
   return peak;
 }
 
-async function each<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  for (let at = 0; at < items.length; at += atOnce)
-    done.push(...(await Promise.all(items.slice(at, at + atOnce).map((item) => work(item)))));
-  return done;
-}
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 const perSecond = (ms: number): string => ((CHILDREN * 1000) / ms).toFixed(1);
-const print = (rows: readonly (readonly [string, string])[]): void => {
-  process.stdout.write(`${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}\n`);
-};
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    process.stderr.write(`${String(error)}\n`);
-    process.exit(1);
-  },
-);
+run(main);

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { workflowIds } from '../domain/ids';
+import { DEFAULT_SETTINGS } from '../domain/settings';
+import { addService, onStack, OWNER, release, residentMb, spoil, type Bench } from './services';
+import { each, print, run, seconds } from './stack';
+
+/**
+ * `npx jiti bench/bakes.ts [deploys] [reverts]`: deploys that all bake at the same time on the one worker of an ordinary development
+ * stack; what they cost while nothing happens, and how long a revert among them takes to begin, asked by a person or by health.
+ */
+const DEPLOYS = Number(process.argv[2] ?? 130);
+const REVERTS = Number(process.argv[3] ?? 10);
+const NAMES = Array.from({ length: DEPLOYS }, (_, index) => `store-${index + 1}`);
+const IDLE_MS = 120_000;
+
+async function main(): Promise<void> {
+  await onStack(240, DEFAULT_SETTINGS, async (bench) => {
+    const startedMs = await allBake(bench);
+    const idle = await idleCost(bench);
+    const person = await revertedByPerson(bench, NAMES.slice(0, REVERTS));
+    const health = await revertedByHealth(bench, NAMES.slice(REVERTS, 2 * REVERTS));
+    print([
+      ['deploys that bake at once', String(DEPLOYS)],
+      ['until all did', seconds(startedMs)],
+      ['worker, share of a core and memory', `${idle.worker}, ${idle.memory}`],
+      ['Temporal, share of a core', idle.temporal],
+      ['events of a deploy in two minutes', String(idle.events)],
+      ['command until the revert is sent: p50, max', spread(person)],
+      ['verdict until the revert is sent: p50, max', spread(health)],
+    ]);
+  });
+}
+
+async function allBake(bench: Bench): Promise<number> {
+  const from = Date.now();
+  await each(NAMES, 20, async (name) => {
+    await addService(bench, name, { first: '6h' });
+    await release(bench, name, 1);
+  });
+  const query = `WorkflowType='deploy' AND ConveyorState='baking'`;
+  while ((await bench.temporal.workflow.count(query)).count < DEPLOYS) await delay(500);
+  return Date.now() - from;
+}
+
+/** By its process, over two minutes in which nobody does anything. */
+async function idleCost({ ready: { pids }, temporal }: Bench) {
+  const last = temporal.workflow.getHandle(deployOf(NAMES.at(-1) ?? ''));
+  const [worker = 0, server = 0] = [pids['worker'], pids['temporal']];
+  const events = (await last.describe()).historyLength;
+  const before = [cpuMs(worker), cpuMs(server)] as const;
+  await delay(IDLE_MS);
+  const share = (ms: number): string => (ms / IDLE_MS).toFixed(3);
+  return {
+    worker: share(cpuMs(worker) - before[0]),
+    temporal: share(cpuMs(server) - before[1]),
+    memory: `${residentMb(worker)} MB`,
+    events: (await last.describe()).historyLength - events,
+  };
+}
+
+/** User and system time of a process of Linux, whose clock ticks a hundred times a second. */
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+async function revertedByPerson({ client, temporal }: Bench, names: readonly string[]): Promise<number[]> {
+  const times: number[] = [];
+  for (const name of names) {
+    const asked = Date.now();
+    await client.command(`${name}/1/deploy`, 'revert', { actor: OWNER, reason: 'a benchmark' });
+    times.push((await revertSent(temporal, name)).sentAt - asked);
+  }
+  return times;
+}
+
+/** From the end of the look that found it. */
+async function revertedByHealth(bench: Bench, names: readonly string[]): Promise<number[]> {
+  await each(names, 20, (name) => spoil(bench, `${name}:1`));
+  const seen = await each(names, names.length || 1, (name) => revertSent(bench.temporal, name));
+  return seen.map(({ sentAt, verdictAt }) => sentAt - verdictAt);
+}
+
+/** When a worker took up the revert, and when the last look at health had ended before, as the server says. */
+async function revertSent(temporal: Client, name: string): Promise<{ sentAt: number; verdictAt: number }> {
+  for (;;) {
+    const { events } = await temporal.workflow.getHandle(deployOf(name)).fetchHistory();
+    const all = events ?? [];
+    const scheduled = new Map(
+      all.map((event) => [
+        String(event.eventId),
+        event.activityTaskScheduledEventAttributes?.activityType?.name ?? undefined,
+      ]),
+    );
+    const at = (
+      type: string,
+      attributes: 'activityTaskStartedEventAttributes' | 'activityTaskCompletedEventAttributes',
+    ) => all.findLast((event) => scheduled.get(String(event[attributes]?.scheduledEventId)) === type)?.eventTime;
+    const sent = at('revertUpdates', 'activityTaskStartedEventAttributes');
+    const verdict = at('watchHealth', 'activityTaskCompletedEventAttributes');
+    const ms = (time: typeof sent): number => Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
+    if (sent) return { sentAt: ms(sent), verdictAt: ms(verdict) };
+    await delay(200);
+  }
+}
+
+const deployOf = (name: string): string => workflowIds.deploy(name, 1, 'deploy', 1);
+
+function spread(times: readonly number[]): string {
+  const sorted = [...times].sort((a, b) => a - b);
+  return `${Math.round(sorted[Math.floor(sorted.length / 2)] ?? NaN)} ms, ${Math.round(sorted.at(-1) ?? NaN)} ms`;
+}
+
+run(main);

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { Client, Connection } from '@temporalio/client';
+import { createClient, type ConveyorClient } from '../client';
+import type { Settings } from '../domain/settings';
+import { pipelineSchema, type PipelineSource } from '../domain/spec/pipeline';
+import { startStack, type Ready } from './stack';
+
+/** What the benchmarks with many services share: each service has a job of three tasks and a pipeline that deploys it. */
+export interface Bench {
+  readonly ready: Ready;
+  readonly temporal: Client;
+  readonly client: ConveyorClient;
+}
+
+export const OWNER = 'user:bench';
+
+/** Works on a development stack of its own, whose world runs so many times as fast, and stops it. */
+export async function onStack(speed: number, settings: Settings, work: (bench: Bench) => Promise<void>): Promise<void> {
+  const { stack, ready } = await startStack(speed);
+  try {
+    const connection = await Connection.connect({ address: ready.temporal });
+    const platform = { groups: {}, settings };
+    const client = await createClient({ address: ready.temporal, taskQueue: ready.taskQueue, platform });
+    await work({ ready, temporal: new Client({ connection }), client });
+    await client.close();
+    await connection.close();
+  } finally {
+    stack.kill('SIGTERM');
+  }
+}
+
+/** How long its deploys bake and how often they are looked at, as in a pipeline file. */
+export interface Bakes {
+  readonly first: string;
+  readonly completion?: string;
+  readonly healthInterval?: string;
+}
+
+const source = (pipeline: string, { first, completion, healthInterval }: Bakes): PipelineSource => ({
+  pipeline,
+  owners: [OWNER],
+  artifacts: { executable: { finder: 'manual' } },
+  releases: { onRevert: 'continue', supersede: 'never' },
+  actions: {
+    deploy: {
+      type: 'deploy',
+      inputs: ['executable'],
+      with: {
+        pushType: 'twine',
+        config: { jobs: [pipeline] },
+        phases: [{ name: 'first', scope: '*', amount: 1, bake: first }],
+        ...(completion === undefined ? {} : { completion: { bake: completion } }),
+        ...(healthInterval === undefined ? {} : { healthInterval }),
+        healthChecks: [{ name: 'errors', metric: 'rpc.error_ratio', threshold: { above: 0.05 } }],
+      },
+    },
+  },
+});
+
+/** A service, which runs `NAME:0`, and its pipeline. */
+export async function addService({ ready, client }: Bench, name: string, bakes: Bakes): Promise<void> {
+  const job = { name, service: name, region: 'x', tasks: 3, version: `${name}:0`, nSmall: 3, budget: '50%' };
+  await control(ready, '/control/jobs', job);
+  await client.apply(pipelineSchema.parse(source(name, bakes)), OWNER);
+}
+
+/** @returns the number of the release, which deploys `NAME:NTH`. */
+export async function release({ client }: Bench, name: string, nth: number): Promise<number> {
+  const artifact = { name: 'executable', kind: 'executable', version: `${name}:${nth}`, metadata: {} };
+  const { number } = await client.release(name, [artifact], { kind: 'manual', actor: OWNER, key: null });
+  return number;
+}
+
+/** Lets a version answer with errors, from now on and wherever it runs. */
+export const spoil = ({ ready }: Bench, version: string): Promise<void> =>
+  control(ready, '/control/versions', { version, behaviour: { errorRatio: 0.5 } });
+
+async function control({ simulator }: Ready, path: string, body: object): Promise<void> {
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(`${simulator}${path}`, request);
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+}
+
+export const residentMb = (pid = 0): number =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);

@@ -1,0 +1,55 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What the benchmarks that need a real stack share. */
+
+/** From the file that `conveyor dev --ready-file` writes. */
+export interface Ready {
+  readonly temporal: string;
+  readonly taskQueue: string;
+  readonly simulator: string;
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+/** A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. */
+export async function startStack(speed: number): Promise<{ stack: ChildProcess; ready: Ready }> {
+  const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'ready.json');
+  const args = ['dev', '--ports', 'auto', '--ready-file', file, '--speed', String(speed), '--no-demo-data'];
+  const stack = spawn(process.execPath, [join(__dirname, '../bin/conveyor.js'), ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const readyOrOver = (): boolean => existsSync(file) || stack.exitCode !== null;
+  while (!readyOrOver()) await delay(200);
+  return { stack, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
+}
+
+/** Works on all items, so many at once. */
+export async function each<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  const left = items.map((item, index) => ({ item, index }));
+  const next = async (): Promise<void> => {
+    for (let one = left.shift(); one !== undefined; one = left.shift()) done[one.index] = await work(one.item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+  return done;
+}
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+export const print = (rows: readonly (readonly [string, string])[]): void => {
+  process.stdout.write(`${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}\n`);
+};
+
+/** Runs a benchmark as the whole of its process. */
+export function run(main: () => Promise<void>): void {
+  main().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
+      process.exit(1);
+    },
+  );
+}
