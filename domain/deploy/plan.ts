@@ -114,23 +114,18 @@ export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
   phases: plan.phases.map((phase) => ({ ...phase, bakeMs: 0 })),
 });
 
-/** What a phase asks of each unit in its scope. With `{ units: 5% }` whole units are taken, in the order of their ids. */
-export const targetsOf = (phase: PhasePlan, units: readonly Unit[], plan: DeployPlan): PlannedTarget[] =>
-  targetsFor(unitsOf(phase, units), wantOf(phase, plan));
-
-/** … which is the same for each … */
+/** What a phase asks of each of its units. */
 export const wantOf = (
   { amount }: Pick<PhasePlan, 'amount'>,
   { version, artifacts }: Pick<DeployPlan, 'version' | 'artifacts'>,
 ): Want => ({ version, artifacts, amount: 'units' in amount ? { all: true } : amount });
 
-/** … of these units. */
 export const targetsFor = (units: readonly Pick<Unit, 'id'>[], want: Want): PlannedTarget[] =>
   units.map(({ id }) => ({ unit: id, ...want }));
 
 type Want = Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
 
-/** The units that a phase touches. */
+/** The units that a phase touches. With `{ units: 5% }` whole units are taken, in the order of their ids. */
 export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly U[]): U[] {
   const inside = units.filter((unit) => inScope(phase.scope, unit));
   if (!('units' in phase.amount)) return inside;

@@ -4,7 +4,6 @@ import {
   planDeploy,
   planRollback,
   plannedTasks,
-  targetsOf,
   unitsOf,
   withoutBakes,
   type DeployPlan,
@@ -14,6 +13,7 @@ import { formatAmount, parseAmount, tasksOf, type Amount, type PhaseAmount } fro
 import { inScope } from '../../domain/fleet/scope';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployWith } from '../../domain/spec/deploy';
+import { targetsOf } from './plannedTargets';
 
 const unit = (id: string, size = 10, labels: Record<string, string> = {}): Unit => ({
   id,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { cumulativeShares, patternOf, reachedBy } from '../../domain/deploy/pattern';
-import { planDeploy, plannedTasks, targetsOf, unitsOf, type DeployPlan } from '../../domain/deploy/plan';
+import { planDeploy, plannedTasks, unitsOf, type DeployPlan } from '../../domain/deploy/plan';
 import { reachedParts, revertTargets, withSent } from '../../domain/deploy/planRevert';
 import { selected, type SnapshotUnit } from '../../domain/deploy/snapshot';
 import { tasksOf } from '../../domain/fleet/amount';
@@ -8,6 +8,7 @@ import { inScope } from '../../domain/fleet/scope';
 import type { Unit } from '../../domain/fleet/unit';
 import { updateId } from '../../domain/ids';
 import { deployWith } from '../../domain/spec/deploy';
+import { targetsOf } from './plannedTargets';
 
 /** What holds of every plan and of every revert, whatever the phases and the fleet. */
 
