@@ -1,7 +1,7 @@
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView, VirtualWorld } from '../workflows/world';
 import { judgeSteps } from './judgeSteps';
-import { deploysOf, releasesOf, type Deploy } from './play';
+import { canariesOf, deploysOf, releasesOf, type Deploy } from './play';
 import type { Scenario } from './scenario';
 
 const OUTCOMES = ['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed'];
@@ -17,18 +17,20 @@ const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
 export async function judge(world: VirtualWorld, { pipeline, source, happenings }: Scenario): Promise<void> {
   const releases = await releasesOf(world, pipeline);
   const deploys = await deploysOf(world, pipeline);
+  const canaries = source.actions['canary'] ? await canariesOf(world, pipeline) : [];
   const isTerminated = happenings.some((it) => it.kind === 'temporal' && it.how === 'terminate');
-  for (const deploy of deploys) {
+  for (const deploy of [...deploys, ...canaries]) {
     // What somebody terminated says nothing any more.
     if (isTerminated && deploy.outcome === null) continue;
     expect(OUTCOMES).toContain(deploy.outcome);
     expect(CLASSIFIED[deploy.outcome ?? '']).toContain(deploy.classification);
     expectAccounts(deploy);
     expectAnswered(deploy);
-    judgeSteps(world.slow.runs, deploy);
   }
+  for (const deploy of deploys) if (deploy.outcome !== null) judgeSteps(world.slow.runs, deploy);
   const jobs = await world.jobs();
   for (const job of jobs) expectSettled(job, deploys);
+  for (const canary of canaries) expectUndone(canary, jobs, deploys);
   for (const deploy of deploys) expectFollowed(deploy, releases);
   if (source.emergency?.approvals) for (const release of releases) expectApproved(release, deploys);
   expect(await world.control('GET', '/control/violations')).toEqual([]);
@@ -67,6 +69,15 @@ function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): 
     return revert !== null && isOf([...revert.units, ...phases.flatMap(({ units }) => units)]);
   if (outcome === 'succeeded') return isOf(phases.flatMap(({ units }) => units));
   return phases.some(({ startedAt }) => startedAt !== null);
+}
+
+/** Nothing of a canary stays, but for what a deploy brought as well. */
+function expectUndone({ version, outcome }: Deploy, jobs: readonly JobView[], deploys: readonly Deploy[]): void {
+  if (outcome === null || outcome === 'revert-failed') return;
+  for (const job of jobs) {
+    const isDeployed = deploys.some((deploy) => deploy.version === version && touches(deploy, job));
+    if (!isDeployed) expect([job.name, job.jobVersion, ...Object.keys(job.versions)]).not.toContain(version);
+  }
 }
 
 /** Every task but those that it reported, and whatever starts from now on. */

@@ -11,6 +11,7 @@ const DAY = 24 * HOUR;
 /** How long a person who tidies up may take. */
 const PATIENCE_MS = 72 * HOUR;
 const LOOK_MS = 5 * MINUTE;
+export const CANARY_ATTEMPTS = [1, 2];
 
 /** Plays a scenario from midnight on, until everything has ended; `log` tells what was done and what came of it. */
 export async function play(world: VirtualWorld, scenario: Scenario, log: (line: string) => void): Promise<void> {
@@ -26,9 +27,18 @@ export async function play(world: VirtualWorld, scenario: Scenario, log: (line: 
 export type Deploy = DeployStatus & { readonly release: number };
 
 /** The deploys of a pipeline's releases, oldest first; a release that ended before its deploy has none. */
-export async function deploysOf(world: VirtualWorld, pipeline: string): Promise<Deploy[]> {
+export const deploysOf = (world: VirtualWorld, pipeline: string): Promise<Deploy[]> =>
+  runsOf(world, pipeline, 'deploy');
+
+/** … and its canaries, each of their attempts. */
+export async function canariesOf(world: VirtualWorld, pipeline: string): Promise<Deploy[]> {
+  const attempts = CANARY_ATTEMPTS.map((attempt) => runsOf(world, pipeline, 'canary', attempt));
+  return (await Promise.all(attempts)).flat();
+}
+
+async function runsOf(world: VirtualWorld, pipeline: string, action: string, attempt = 1): Promise<Deploy[]> {
   const numbers = await numbersOf(world, pipeline);
-  const found = await Promise.all(numbers.map((number) => deployOf(world, pipeline, number)));
+  const found = await Promise.all(numbers.map((number) => runOf(world, pipeline, number, action, attempt)));
   return found.filter((status) => status !== null);
 }
 
@@ -42,9 +52,16 @@ async function numbersOf(world: VirtualWorld, pipeline: string): Promise<number[
   return Array.from({ length: nextNumber - 1 }, (_, index) => index + 1);
 }
 
-async function deployOf(world: VirtualWorld, pipeline: string, release: number): Promise<Deploy | null> {
+async function runOf(
+  world: VirtualWorld,
+  pipeline: string,
+  release: number,
+  action: string,
+  attempt: number,
+): Promise<Deploy | null> {
+  const id = workflowIds.deploy(pipeline, release, action, attempt);
   try {
-    return { ...(await world.deployStatus(pipeline, release)), release };
+    return { ...(await world.client.workflow.getHandle(id).query<DeployStatus>('status')), release };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;
@@ -56,7 +73,8 @@ class Story {
   private releases = 0;
   /** HTTP faults by id, and when they are over. */
   private readonly lifts: { id: string; atMs: number }[] = [];
-  private readonly looks = new Map<number, number>();
+  /** By workflow id. */
+  private readonly looks = new Map<string, number>();
 
   constructor(
     private readonly world: VirtualWorld,
@@ -100,23 +118,28 @@ class Story {
       const { active, held } = await world.pipelineStatus(scenario.pipeline);
       // A revert that ends after the horizon holds the pipeline, and others wait for a person.
       if (active.length > 0 && held !== null) await this.lift('unhold');
-      for (const release of active) await this.help(release);
+      for (const release of active) {
+        await this.help(release, 'deploy', 1);
+        if (scenario.source.actions['canary'])
+          for (const attempt of CANARY_ATTEMPTS) await this.help(release, 'canary', attempt);
+      }
       return active.length === 0;
     };
     await world.until('nothing is under way', isOver, { stepMs: LOOK_MS, withinMs: PATIENCE_MS });
   }
 
-  private async help(release: number): Promise<void> {
-    const deploy = await deployOf(this.world, this.scenario.pipeline, release);
+  private async help(release: number, action: string, attempt: number): Promise<void> {
+    const { pipeline } = this.scenario;
+    const deploy = await runOf(this.world, pipeline, release, action, attempt);
     const stands = deploy?.paused ?? deploy?.pausedGroups?.map((group) => ({ by: 'health', ...group }))[0];
     if (stands === undefined || deploy?.state === 'ended') return;
-    const look = (this.looks.get(release) ?? 0) + 1;
-    this.looks.set(release, look);
+    const id = workflowIds.deploy(pipeline, release, action, attempt);
+    const look = (this.looks.get(id) ?? 0) + 1;
+    this.looks.set(id, look);
     if (look % 3 !== 0) return;
     const verb = look <= 6 ? 'resume' : 'cancel';
-    const id = workflowIds.deploy(this.scenario.pipeline, release, 'deploy', 1);
     const answer = await this.world.command(id, verb, BY).then(({ effect }) => effect, refused);
-    this.log(`tidy up: ${verb} ${release}, ${stands.by}: ${stands.reason}: ${answer}`);
+    this.log(`tidy up: ${verb} ${id}, ${stands.by}: ${stands.reason}: ${answer}`);
     if (look > 6) await this.world.describeVersion('kv:1', {});
   }
 

@@ -1,5 +1,6 @@
 import { HOUR, MINUTE } from '../workflows/world';
 import { HORIZON_MS, type Dice } from './dice';
+import { CANARY_ATTEMPTS } from './play';
 import type { DeployWith, Happening, Scenario, Twist } from './scenario';
 import { happening, WORLD_TWISTS } from './worldTwists';
 
@@ -9,6 +10,7 @@ export const TWISTS: Readonly<Record<string, Twist>> = {
   approvals: withApprovals,
   groups: withGroups,
   ...WORLD_TWISTS,
+  canaries: withCanaries,
 };
 
 type Step = NonNullable<NonNullable<DeployWith['completion']>['pre']>[number];
@@ -72,6 +74,27 @@ function withApprovals(dice: Dice, story: Scenario): Scenario {
     return { atMs, kind: 'command', to: 'release', verb: 'pick', input: { ...input, action: 'deploy' }, twice: false };
   };
   return happening({ ...story, source }, dice.times(3, pick));
+}
+
+/** A canary of a few tasks of one job, before the deploy or beside it. */
+function withCanaries(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.2)) return story;
+  const { deploy } = story.source.actions;
+  const isFirst = dice.chance(0.5);
+  const canary = {
+    type: 'canary' as const,
+    inputs: ['executable'],
+    retry: { attempts: dice.of(...CANARY_ATTEMPTS) },
+    with: {
+      pushType: 'twine',
+      config: { jobs: [dice.of(...story.jobs).name] },
+      amount: dice.int(1, 3),
+      bake: `${dice.int(1, 15)}m`,
+      healthChecks: deploy.with.healthChecks ?? [],
+    },
+  };
+  const actions = { ...story.source.actions, canary, deploy: { ...deploy, ...(isFirst ? { needs: ['canary'] } : {}) } };
+  return { ...story, source: { ...story.source, actions } };
 }
 
 /** Groups by region or tier rather than by unit; an emergency that does not bake. */
