@@ -225,14 +225,16 @@ export class VirtualWorld {
     holds: () => Promise<boolean>,
     { stepMs = MINUTE, withinMs = 12 * HOUR } = {},
   ): Promise<void> {
-    const deadline = (await this.now()) + withinMs;
+    let sleptMs = 0;
     const patience = Date.now() + PATIENCE_MS;
     while (!(await holds().catch(() => false))) {
-      const isLate = (await this.now()) > deadline;
+      const isLate = sleptMs > withinMs;
       if (isLate && Date.now() > patience) throw new Error(await this.lateness(what, withinMs));
       // Virtual time may have run ahead of a worker that is slow in real time.
       if (isLate) await wait(100);
-      await this.sleep(isLate ? 1_000 : stepMs);
+      const ms = isLate ? 1_000 : stepMs;
+      await this.sleep(ms);
+      sleptMs += ms;
     }
   }
 
@@ -242,7 +244,7 @@ export class VirtualWorld {
     return [`waited ${withinMs / 1000} s of virtual time until ${what}`, ...standing.flat()].join('\n');
   }
 
-  /** Lets time pass until a release has ended and its pipeline knows. */
+  /** Lets time pass until a release has ended and its pipeline knows, and up to five minutes more. */
   async ended(
     pipeline: string,
     release: number,
@@ -251,7 +253,7 @@ export class VirtualWorld {
     await this.until(
       `release ${release} ended`,
       async () => !(await this.pipelineStatus(pipeline)).active.includes(release),
-      limits,
+      { stepMs: 5 * MINUTE, ...limits },
     );
     return this.releaseStatus(pipeline, release);
   }
