@@ -18,7 +18,18 @@ const { count } = require('../scripts/count-tests') as {
 };
 const { mayRepeat } = require('../scripts/repeats') as { mayRepeat: (messages: string[], lost: string[]) => boolean };
 const { older } = require('../scripts/dependencies') as { older: (version: string, wanted: string) => boolean };
+const { planted, readDefects } = require('../scripts/planted') as {
+  planted: (defect: Defect, read?: (file: string) => string) => string;
+  readDefects: () => Defect[];
+};
 /* eslint-enable @typescript-eslint/no-require-imports */
+
+interface Defect {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
 
 describe('the count of .ci/run', () => {
   const report = (passed: number, failed: number, broken: number): Report => ({
@@ -201,4 +212,16 @@ describe('temporal-dev.sh', () => {
       expect(run(machine('usage', {}), ...line.split(' '))).toMatchObject(wrong);
     },
   );
+});
+
+describe('defects that are planted to see whether chaos finds them', () => {
+  test.each(readDefects())('have their place: $name', (defect) => {
+    expect(planted(defect)).toContain(defect.replace);
+  });
+
+  test('are refused where the code has changed since', () => {
+    const defect = { name: 'n', file: 'f', find: 'a', replace: 'b' };
+    expect(() => planted(defect, () => 'aa')).toThrow('f has 2 places');
+    expect(() => planted(defect, () => '')).toThrow('f has 0 places');
+  });
 });

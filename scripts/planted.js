@@ -1,0 +1,59 @@
+// `npm run chaos -- --planted`: whether the stories find defects that are planted one after the other in a copy of the checkout.
+'use strict';
+
+const { spawnSync } = require('node:child_process');
+const { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const path = require('node:path');
+const { ROOT, Failed, say } = require('./steps');
+
+const DEFECTS = path.join(ROOT, 'tests/chaos/planted.json');
+/** Not copied: what is large and not read, or linked. */
+const LEFT_OUT = ['.git', 'node_modules'];
+/** Seeds that are played at a time, before it is looked whether one has failed. */
+const PORTION = 25;
+
+const readDefects = () => JSON.parse(readFileSync(DEFECTS, 'utf8'));
+
+/** @throws Failed when the text is not there exactly once: the code has changed since the defect was written. */
+function planted({ name, file, find, replace }, read = (of) => readFileSync(path.join(ROOT, of), 'utf8')) {
+  const parts = read(file).split(find);
+  if (parts.length !== 2) throw new Failed(`error: ${file} has ${parts.length - 1} places for "${name}", not one`);
+  return parts.join(replace);
+}
+
+/** Prints for each defect the first seeds that found it, or none; the exit code. */
+function runPlanted({ seeds, from }) {
+  const missed = readDefects().filter((defect) => !isFound(defect, { seeds, from }));
+  for (const { name } of missed) say(`not found: ${name}`);
+  return missed.length > 0 ? 1 : 0;
+}
+
+function isFound(defect, { seeds, from }) {
+  const copy = mkdtempSync(path.join(tmpdir(), 'conveyor-planted-'));
+  try {
+    cpSync(ROOT, copy, { recursive: true, filter: (source) => !LEFT_OUT.includes(path.relative(ROOT, source)) });
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+    writeFileSync(path.join(copy, defect.file), planted(defect));
+    for (let seed = from; seed < from + seeds; seed += PORTION) {
+      const found = failing(copy, { seeds: Math.min(PORTION, from + seeds - seed), from: seed });
+      if (found.length === 0) continue;
+      say(`found by ${found.join(', ')}: ${defect.name}`);
+      return true;
+    }
+    return false;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** The seeds whose stories fail. @throws Failed when none was played. */
+function failing(cwd, { seeds, from }) {
+  const args = ['scripts/run.js', 'chaos', '--seeds', String(seeds), '--from', String(from)];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 28 });
+  const output = `${stdout}${stderr}`;
+  if (!output.includes(`chaos seed ${from}`)) throw new Failed(`error: no story was played\n${output.slice(-2_000)}`);
+  return [...new Set([...output.matchAll(/✕ .* seed (\d+)/g)].map(([, seed]) => Number(seed)))];
+}
+
+module.exports = { planted, readDefects, runPlanted };
