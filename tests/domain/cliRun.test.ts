@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import type { CommandInput } from '../../domain/verbs';
 import { deploy, release, revertedDeploy } from './cliSamples';
+import { ROOT } from '../setup/sources';
 import { run } from './cliWorld';
 
 /** A client that gives these statuses one after the other, the last one for ever. */
@@ -367,6 +370,11 @@ describe('output formats', () => {
       JSON.parse(JSON.stringify(release())),
     );
   });
+});
+
+test('--version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect((await run(['--version'])).out.trim()).toBe(version);
 });
 
 describe('help', () => {
