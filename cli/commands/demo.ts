@@ -70,7 +70,11 @@ Everything that the demo started is being stopped. Three things to try next:
   npm run dev                   a stack that stays, with the same fleet
   npx conveyor init my-service  a pipeline of your own`;
 
-function farewellKept(stack: Stack, result: DemoResult): string {
+/** How to look around in what goes on running, and how to stop it. */
+export function farewellKept(
+  stack: Pick<Stack, 'addresses' | 'logFolder' | 'pids'>,
+  result: Pick<DemoResult, 'deploys'>,
+): string {
   const env = Object.entries(environmentOf(stack.addresses)).map(([name, value]) => `${name}=${value}`);
   const bad = result.deploys.at(-1)?.id ?? '';
   return `
@@ -81,5 +85,5 @@ Three things to try next:
   npx conveyor history kvstore
   npx conveyor release kvstore --artifact source=14 --wait
 To stop it:
-  kill ${Object.values(stack.pids).join(' ')}`;
+  kill ${Object.values(stack.pids()).join(' ')}`;
 }

@@ -1,3 +1,4 @@
+import { farewellKept } from '../../cli/commands/demo';
 import { renderSummary } from '../../cli/demo/summary';
 import { firstSurprise, type DemoResult } from '../../cli/demo/story';
 import { liveRegion } from '../../cli/live';
@@ -20,6 +21,12 @@ const promised: DemoResult = {
 };
 
 describe('the demo', () => {
+  test('that is left running says how to stop every process of it', () => {
+    const addresses = { temporal: '127.0.0.1:1', webUi: '', simulator: '', server: '', taskQueue: 'conveyor' };
+    const stack = { addresses, logFolder: '/tmp/logs', pids: () => ({ temporal: 11, worker: 12 }) };
+    expect(farewellKept(stack, promised)).toMatch(/To stop it:\n {2}kill 11 12$/);
+  });
+
   test('has nothing to complain about when it went as promised', () => {
     expect(firstSurprise(promised)).toBeNull();
   });
