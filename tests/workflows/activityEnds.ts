@@ -17,6 +17,8 @@ export class ActivityEnds {
   private readonly sleepers = new WeakSet<Context>();
   /** By run of a workflow, the activity that ended last, once it may say so. */
   private readonly last = new Map<string, Promise<Info>>();
+  /** By run of a workflow, how many activities are with the worker, and how often that has changed. */
+  private readonly companies = new Map<string, Company>();
   /** What came to the worker, by run and activity. */
   private readonly received = new Set<string>();
 
@@ -36,16 +38,24 @@ export class ActivityEnds {
     inbound: {
       execute: async (input, next) => {
         const context = Context.current();
-        this.received.add(`${context.info.workflowExecution?.runId}/${context.info.activityId}`);
+        const { info } = context;
+        this.received.add(`${info.workflowExecution?.runId}/${info.activityId}`);
+        const company = this.companyOf(info);
+        company.size += 1;
+        const changes = (company.changes += 1);
         try {
           const value = await next(input);
-          if (this.sleepers.has(context) || context.info.attempt > 1) await this.awaitTurn(context);
+          const wasAlone = company.size === 1 && company.changes === changes;
+          if (this.sleepers.has(context) || info.attempt > 1 || !wasAlone) await this.awaitTurn(context);
           return value;
         } catch (error) {
           // What is to be tried again has not ended.
           if (!isWaiting(error)) await this.awaitTurn(context);
           await this.heedCancel(context);
           throw error;
+        } finally {
+          company.size -= 1;
+          company.changes += 1;
         }
       },
     },
@@ -54,6 +64,13 @@ export class ActivityEnds {
   /** Whether an activity has ever come to the worker. */
   hasReceived(runId: string, activityId: string): boolean {
     return this.received.has(`${runId}/${activityId}`);
+  }
+
+  private companyOf({ workflowExecution }: Info): Company {
+    const run = workflowExecution?.runId ?? '';
+    const company = this.companies.get(run) ?? { size: 0, changes: 0 };
+    this.companies.set(run, company);
+    return company;
   }
 
   /** One end after the other, and none while a task of its workflow is under way. One that was asked to cancel cannot be again. */
@@ -103,6 +120,11 @@ export class ActivityEnds {
     heartbeat(info.heartbeatDetails);
     await Promise.race([cancelled, wait(PATIENCE_MS, undefined, { ref: false })]);
   }
+}
+
+interface Company {
+  size: number;
+  changes: number;
 }
 
 const isWaiting = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === STILL_WAITING;
