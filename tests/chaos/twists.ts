@@ -76,10 +76,10 @@ function withApprovals(dice: Dice, story: Scenario): Scenario {
   return happening({ ...story, source }, dice.times(3, pick));
 }
 
-/** A canary of a few tasks of one job, before the deploy or beside it. */
+/** A canary of a few tasks of one job, before the deploy or beside it; lockstep has none. */
 function withCanaries(dice: Dice, story: Scenario): Scenario {
-  if (!dice.chance(0.2)) return story;
   const { deploy } = story.source.actions;
+  if (!dice.chance(0.2) || deploy.with.lockstep) return story;
   const isFirst = dice.chance(0.5);
   const canary = {
     type: 'canary' as const,

@@ -8,7 +8,21 @@ import { deploysOf } from './deploys';
 const inStep: Rule = (spec) =>
   deploysOf(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
 
-export const lockstepRules: readonly Rule[] = [inStep];
+/** A canary's tasks are taken from the version that carries the traffic, none of which follows them. */
+const withoutCanaries: Rule = (spec) => {
+  const inLockstep = deploysOf(spec).filter(({ deploy }) => deploy.lockstep);
+  return Object.entries(spec.actions).flatMap(([name, action]) => {
+    if (action.type !== 'canary') return [];
+    const { pushType } = action.with;
+    const beside = inLockstep.find(({ deploy }) => deploy.pushType === pushType);
+    if (beside === undefined) return [];
+    const message = `${name} takes tasks away from the traffic, which ${beside.name} shifts in lockstep`;
+    const hint = `remove ${name}, and let the first phase of ${beside.name} be small, such as 5%`;
+    return [errorAt(['actions', name], 'canary-in-lockstep', message, hint)];
+  });
+};
+
+export const lockstepRules: readonly Rule[] = [inStep, withoutCanaries];
 
 function outOfStep(path: Path, { phases = [] }: DeploySpec): Finding[] {
   return phases.flatMap((phase, index) => {
