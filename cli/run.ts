@@ -26,7 +26,7 @@ function buildProgram(io: Io, finish: (code: number) => void): Command {
     .description(
       'Deploys services, daemons, models and configuration through pipelines, in phases, and reverts by itself',
     )
-    .version('0.1.0', '-V, --version')
+    .version('0.2.0', '-V, --version')
     .addOption(new Option('-o, --output <format>', FORMATS.join(' | ')).default('table'))
     .option('--no-color', 'no colours (also NO_COLOR)')
     .option('--address <host:port>', 'Temporal server (TEMPORAL_ADDRESS, else localhost:7233)')
