@@ -1,4 +1,4 @@
-// `npm run chaos -- --planted`: whether the stories find defects that are planted one after the other in a copy of the checkout.
+// `npm run chaos -- --planted`: whether stories that pass in the checkout find defects that are planted one after the other in a copy of it.
 'use strict';
 
 const { spawnSync } = require('node:child_process');
@@ -30,6 +30,7 @@ function runPlanted({ seeds, from }) {
 }
 
 function isFound(defect, { seeds, from }) {
+  say(`▸ planted: ${defect.name}`);
   const copy = mkdtempSync(path.join(tmpdir(), 'conveyor-planted-'));
   try {
     cpSync(ROOT, copy, { recursive: true, filter: (source) => !LEFT_OUT.includes(path.relative(ROOT, source)) });
