@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import { workflowIds } from '../domain/ids';
 import { DEFAULT_SETTINGS } from '../domain/settings';
+import { deployOf, revertSent, spread } from './reverts';
 import { addService, onStack, OWNER, release, residentMb, spoil, type Bench } from './services';
 import { each, print, run, seconds } from './stack';
 
@@ -81,36 +80,6 @@ async function revertedByHealth(bench: Bench, names: readonly string[]): Promise
   await each(names, 20, (name) => spoil(bench, `${name}:1`));
   const seen = await each(names, names.length || 1, (name) => revertSent(bench.temporal, name));
   return seen.map(({ sentAt, verdictAt }) => sentAt - verdictAt);
-}
-
-/** When a worker took up the revert, and when the last look at health had ended before, as the server says. */
-async function revertSent(temporal: Client, name: string): Promise<{ sentAt: number; verdictAt: number }> {
-  for (;;) {
-    const { events } = await temporal.workflow.getHandle(deployOf(name)).fetchHistory();
-    const all = events ?? [];
-    const scheduled = new Map(
-      all.map((event) => [
-        String(event.eventId),
-        event.activityTaskScheduledEventAttributes?.activityType?.name ?? undefined,
-      ]),
-    );
-    const at = (
-      type: string,
-      attributes: 'activityTaskStartedEventAttributes' | 'activityTaskCompletedEventAttributes',
-    ) => all.findLast((event) => scheduled.get(String(event[attributes]?.scheduledEventId)) === type)?.eventTime;
-    const sent = at('revertUpdates', 'activityTaskStartedEventAttributes');
-    const verdict = at('watchHealth', 'activityTaskCompletedEventAttributes');
-    const ms = (time: typeof sent): number => Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
-    if (sent) return { sentAt: ms(sent), verdictAt: ms(verdict) };
-    await delay(200);
-  }
-}
-
-const deployOf = (name: string): string => workflowIds.deploy(name, 1, 'deploy', 1);
-
-function spread(times: readonly number[]): string {
-  const sorted = [...times].sort((a, b) => a - b);
-  return `${Math.round(sorted[Math.floor(sorted.length / 2)] ?? NaN)} ms, ${Math.round(sorted.at(-1) ?? NaN)} ms`;
 }
 
 run(main);
