@@ -6,7 +6,7 @@ const pending = (more: Partial<Pending>): Pending => ({
   ...more,
 });
 const seen = (received: boolean, more: Partial<Seen> = {}): Seen => ({
-  ...{ taskQueue: 'queue', isFree: true, received: () => received },
+  ...{ taskQueue: 'queue', isFree: true, received: () => received, runs: () => false },
   ...more,
 });
 
@@ -15,7 +15,8 @@ test.each<[string, Pending, Seen, boolean]>([
   ['waits and was never handed out', pending({ state: SCHEDULED }), seen(false), true],
   ['runs, or waits for its next attempt', pending({}), seen(true), false],
   ['came once, and waits again', pending({ state: SCHEDULED }), seen(true), false],
-  ['is to be cancelled', pending({ state: CANCEL_REQUESTED }), seen(true), false],
+  ['is to be cancelled', pending({ state: CANCEL_REQUESTED }), seen(true, { runs: () => true }), false],
+  ['is to be cancelled, and is at nobody', pending({ state: CANCEL_REQUESTED }), seen(true), true],
   ['waits for a worker that has no slot', pending({ state: SCHEDULED }), seen(false, { isFree: false }), false],
   ['waits in a queue that nobody polls', pending({ state: SCHEDULED, taskQueue: 'other' }), seen(false), false],
 ])('an activity that %s: lost by the server or not', (_, activity, worker, expected) => {

@@ -21,6 +21,8 @@ export class ActivityEnds {
   private readonly companies = new Map<string, Company>();
   /** What came to the worker, by run and activity. */
   private readonly received = new Set<string>();
+  /** … and what is at it. */
+  private readonly running = new Set<string>();
 
   constructor(private readonly client: Client) {}
 
@@ -39,7 +41,9 @@ export class ActivityEnds {
       execute: async (input, next) => {
         const context = Context.current();
         const { info } = context;
-        this.received.add(`${info.workflowExecution?.runId}/${info.activityId}`);
+        const name = `${info.workflowExecution?.runId}/${info.activityId}`;
+        this.received.add(name);
+        this.running.add(name);
         const company = this.companyOf(info);
         company.size += 1;
         const changes = (company.changes += 1);
@@ -54,6 +58,7 @@ export class ActivityEnds {
           await this.heedCancel(context);
           throw error;
         } finally {
+          this.running.delete(name);
           company.size -= 1;
           company.changes += 1;
         }
@@ -64,6 +69,11 @@ export class ActivityEnds {
   /** Whether an activity has ever come to the worker. */
   hasReceived(runId: string, activityId: string): boolean {
     return this.received.has(`${runId}/${activityId}`);
+  }
+
+  /** Whether an attempt of it is at the worker. */
+  isRunning(runId: string, activityId: string): boolean {
+    return this.running.has(`${runId}/${activityId}`);
   }
 
   private companyOf({ workflowExecution }: Info): Company {

@@ -20,16 +20,20 @@ export interface Seen {
   readonly isFree: boolean;
   /** Whether an attempt of an activity of a run came to it. */
   received(runId: string, activityId: string): boolean;
+  /** Whether it is at one now. */
+  runs(runId: string, activityId: string): boolean;
 }
 
 /**
- * Whether the server has lost it: it has forgotten it without a word to its workflow, or it was handed out, or it waits, and the worker never received it although it polls that
- * queue and has slots. One that came once may be waiting for its next attempt, which proves nothing.
+ * Whether the server has lost it: it has forgotten it without a word to its workflow, or it was handed out, or it waits, and the
+ * worker never received it although it polls that queue and has slots. One that came once may be waiting for its next attempt, which
+ * proves nothing, but where it is to be cancelled: then nothing is left to wait for.
  */
 export function isLost({ runId, activityId, taskQueue, state }: Pending, seen: Seen): boolean {
   if (state === null) return true;
   const polled = [seen.taskQueue, ...SIDE_QUEUES.map((side) => sideQueue(seen.taskQueue, side))];
   if (!seen.isFree || !polled.includes(taskQueue)) return false;
+  if (state === CANCEL_REQUESTED) return !seen.runs(runId, activityId);
   return (state === SCHEDULED || state === STARTED) && !seen.received(runId, activityId);
 }
 
@@ -123,8 +127,8 @@ type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory'
 const TASK_STARTED = 6;
 /** Twice what Temporal gives a worker for a workflow task. */
 const TASK_TIMEOUT_MS = 20_000;
-/** PENDING_ACTIVITY_STATE_SCHEDULED, …_STARTED */
-const [SCHEDULED, STARTED] = [1, 2];
+/** PENDING_ACTIVITY_STATE_SCHEDULED, …_STARTED, …_CANCEL_REQUESTED */
+const [SCHEDULED, STARTED, CANCEL_REQUESTED] = [1, 2, 3];
 /** Of the task queue that has least: how many a worker runs at once (sdk/registry.ts). */
 const SLOTS = 20;
 /** Longer than a worker takes to take up what is due. */

@@ -45,6 +45,11 @@ export class VirtualTime {
     return this.ends.hasReceived(runId, activityId);
   }
 
+  /** Whether it is at the worker now. */
+  runs(runId: string, activityId: string): boolean {
+    return this.ends.isRunning(runId, activityId);
+  }
+
   watch(worker: ConveyorWorker): void {
     this.worker = worker;
     this.ends.watch(worker);

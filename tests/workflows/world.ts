@@ -88,7 +88,8 @@ export class VirtualWorld {
   /** What the test server has lost, for tests/setup/virtualEnvironment.js. */
   lostTasks(): Promise<string[]> {
     const received = (runId: string, activityId: string) => this.time.received(runId, activityId);
-    return lostTasks(this.client, this.worker, { taskQueue: this.taskQueue, received }, () => this.now());
+    const runs = (runId: string, activityId: string) => this.time.runs(runId, activityId);
+    return lostTasks(this.client, this.worker, { taskQueue: this.taskQueue, received, runs }, () => this.now());
   }
 
   /** Stops everything; fails when a checker found a violation of DESIGN §6. Jest closes again the world of a test that it did not repeat. */
