@@ -59,9 +59,8 @@ async function runOf(
   action: string,
   attempt: number,
 ): Promise<Deploy | null> {
-  const id = workflowIds.deploy(pipeline, release, action, attempt);
   try {
-    return { ...(await world.client.workflow.getHandle(id).query<DeployStatus>('status')), release };
+    return { ...(await world.deployStatus(pipeline, release, action, attempt)), release };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;

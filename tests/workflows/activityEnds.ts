@@ -17,12 +17,10 @@ export class ActivityEnds {
   private readonly sleepers = new WeakSet<Context>();
   /** By run of a workflow, the activity that ended last, once it may say so. */
   private readonly last = new Map<string, Promise<Info>>();
-  /** By run of a workflow, how many activities are with the worker, and how often that has changed. */
+  /** By run of a workflow, which activities are with the worker, and how often that has changed. */
   private readonly companies = new Map<string, Company>();
   /** What came to the worker, by run and activity. */
   private readonly received = new Set<string>();
-  /** … and what is at it. */
-  private readonly running = new Set<string>();
 
   constructor(private readonly client: Client) {}
 
@@ -41,15 +39,13 @@ export class ActivityEnds {
       execute: async (input, next) => {
         const context = Context.current();
         const { info } = context;
-        const name = `${info.workflowExecution?.runId}/${info.activityId}`;
-        this.received.add(name);
-        this.running.add(name);
         const company = this.companyOf(info);
-        company.size += 1;
+        this.received.add(`${info.workflowExecution?.runId}/${info.activityId}`);
+        company.activities.add(info.activityId);
         const changes = (company.changes += 1);
         try {
           const value = await next(input);
-          const wasAlone = company.size === 1 && company.changes === changes;
+          const wasAlone = company.activities.size === 1 && company.changes === changes;
           if (this.sleepers.has(context) || info.attempt > 1 || !wasAlone) await this.awaitTurn(context);
           return value;
         } catch (error) {
@@ -58,8 +54,7 @@ export class ActivityEnds {
           await this.heedCancel(context);
           throw error;
         } finally {
-          this.running.delete(name);
-          company.size -= 1;
+          company.activities.delete(info.activityId);
           company.changes += 1;
         }
       },
@@ -73,12 +68,12 @@ export class ActivityEnds {
 
   /** Whether an attempt of it is at the worker. */
   isRunning(runId: string, activityId: string): boolean {
-    return this.running.has(`${runId}/${activityId}`);
+    return this.companies.get(runId)?.activities.has(activityId) ?? false;
   }
 
   private companyOf({ workflowExecution }: Info): Company {
     const run = workflowExecution?.runId ?? '';
-    const company = this.companies.get(run) ?? { size: 0, changes: 0 };
+    const company = this.companies.get(run) ?? { activities: new Set<string>(), changes: 0 };
     this.companies.set(run, company);
     return company;
   }
@@ -133,7 +128,7 @@ export class ActivityEnds {
 }
 
 interface Company {
-  size: number;
+  readonly activities: Set<string>;
   changes: number;
 }
 

@@ -208,8 +208,8 @@ export class VirtualWorld {
     return this.client.workflow.getHandle(workflowIds.pipeline(name));
   }
 
-  deployStatus(pipeline: string, release: number, action = 'deploy'): Promise<DeployStatus> {
-    return this.client.workflow.getHandle(workflowIds.deploy(pipeline, release, action, 1)).query('status');
+  deployStatus(pipeline: string, release: number, action = 'deploy', attempt = 1): Promise<DeployStatus> {
+    return this.client.workflow.getHandle(workflowIds.deploy(pipeline, release, action, attempt)).query('status');
   }
 
   releaseStatus(pipeline: string, release: number): Promise<ReleaseStatus> {
