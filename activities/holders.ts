@@ -1,17 +1,19 @@
 import { log } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Guest, LockRequest, Mutex } from '../domain/mutex';
 import { parseId } from '../domain/ids';
 import type { ReleaseEnd } from '../domain/pipeline/reconciled';
 import type { Settings } from '../domain/settings';
+import type { ReadGuests } from './guests';
 import type { Ports } from './pushCalls';
 import { OWN_ENDS, releaseEnd, stepsLeft, type Patience } from './remains';
 
 export type HolderActivities = ReturnType<typeof createHolderActivities>;
 
+type Parts = Ports & { readonly client: Client; readonly taskQueue: string; readonly guests: ReadGuests };
+
 /** What a workflow cannot do itself: start a lock with a request, and see whether others still run. */
-export function createHolderActivities({ taskQueue, ...parts }: Ports & { client: Client; taskQueue: string }) {
+export function createHolderActivities({ taskQueue, ...parts }: Parts) {
   const { client } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
     await client.workflow.signalWithStart('lock', {
@@ -34,7 +36,7 @@ export function createHolderActivities({ taskQueue, ...parts }: Ports & { client
       await toLock(lockId, settings, 'join-lock', guest);
     },
 
-    guestsOf: (lockId: string): Promise<readonly Guest[]> => readGuests(client, lockId),
+    guestsOf: parts.guests,
 
     /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began goes on. */
     stillRunning: async (workflowIds: readonly string[], patience: Patience): Promise<string[]> => {
@@ -55,26 +57,6 @@ export function createHolderActivities({ taskQueue, ...parts }: Ports & { client
       return known.flatMap((end) => end ?? []);
     },
   };
-}
-
-const ANSWER_MS = 5_000;
-
-/**
- * The running canaries on a service. Nobody uses a service whose lock is not there, or is of a time before there were guests.
- * @throws lock-silent when the lock does not answer in time; whoever needs to know asks again.
- */
-export async function readGuests(client: Client, lockId: string): Promise<readonly Guest[]> {
-  try {
-    const asked = client.workflow.getHandle(lockId);
-    return await client.withAbortSignal(AbortSignal.timeout(ANSWER_MS), () => asked.query<readonly Guest[]>('guests'));
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return [];
-    const why = error instanceof Error ? error.message : String(error);
-    throw ApplicationFailure.retryable(
-      `waiting for ${lockId}, which does not say whose canaries run: ${why}`,
-      'lock-silent',
-    );
-  }
 }
 
 /**

@@ -3,13 +3,13 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { workflowIds } from '../domain/ids';
-import type { Guest } from '../domain/mutex';
 import { callExtension, type Fetch } from '../sdk/client';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../sdk/registry';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
+import type { ReadGuests } from './guests';
 import type { SnapshotStore } from './snapshots';
 
 /** Calls of push types: by whom, under which key, and in which portions. */
@@ -31,8 +31,8 @@ export interface DeployCall {
 }
 
 export interface Ports {
-  /** The running canaries on the service of a lock; left out where there are none ever. */
-  readonly guests?: (lockId: string) => Promise<readonly Guest[]>;
+  /** Left out where there are no canaries ever. */
+  readonly guests?: ReadGuests;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly fetch?: Fetch;

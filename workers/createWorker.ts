@@ -4,7 +4,8 @@ import { createActionActivities } from '../activities/actionService';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createFinderActivities } from '../activities/finders';
-import { createHolderActivities, readGuests } from '../activities/holders';
+import { createGuestReader } from '../activities/guests';
+import { createHolderActivities } from '../activities/holders';
 import { createNotifyActivities } from '../activities/notify';
 import type { Ports } from '../activities/pushCalls';
 import { createPushTypeActivities } from '../activities/pushType';
@@ -74,10 +75,11 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
 
 function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): object {
   const snapshots = createSnapshotStore({ client, taskQueue });
+  const guests = createGuestReader(client);
   return {
-    ...createPushTypeActivities({ ...ports, snapshots, guests: (lockId) => readGuests(client, lockId) }),
+    ...createPushTypeActivities({ ...ports, snapshots, guests }),
     ...createActionActivities({ ...ports, snapshots }),
-    ...createHolderActivities({ ...ports, client, taskQueue }),
+    ...createHolderActivities({ ...ports, guests, client, taskQueue }),
     ...createChildActivities({ client, index }),
     ...createCalendarActivities(ports),
     ...createFinderActivities({ ...ports, client, index }),
