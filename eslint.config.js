@@ -20,6 +20,13 @@ const NO_NEW_DATE = [
 const NO_RANDOM = ['MemberExpression[object.name="Math"][property.name="random"]', CLOCK];
 const NO_TIMERS_MODULE = ['ImportDeclaration[source.value=/^(node:)?timers/]', CLOCK];
 
+// A worker loads the modules of its workflows once, for all of them (scripts/bundle.js).
+const TOP = ':matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration';
+const NO_MODULE_STATE = [
+  `${TOP}[kind!="const"], ${TOP} > VariableDeclarator[init.callee.name=/^(Weak)?(Map|Set)$/]:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly/])`,
+  'all workflows of a worker share this module: what one of them changes, the others would see',
+];
+
 const banned = (names) => ['error', ...names.map((name) => ({ name, message: CLOCK }))];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];
 const WORLD = [...TIMERS, 'performance', 'process', 'crypto', 'fetch', 'queueMicrotask'];
@@ -48,10 +55,11 @@ module.exports = [
   {
     files: ['domain/**/*.ts'],
     rules: {
-      'no-restricted-syntax': syntax(NO_ENUM, NO_DEFAULT, NO_NOW, NO_NEW_DATE, NO_RANDOM),
+      'no-restricted-syntax': syntax(NO_ENUM, NO_DEFAULT, NO_NOW, NO_NEW_DATE, NO_RANDOM, NO_MODULE_STATE),
       'no-restricted-globals': banned(WORLD),
     },
   },
+  { files: ['workflows/**/*.ts'], rules: { 'no-restricted-syntax': syntax(NO_ENUM, NO_DEFAULT, NO_MODULE_STATE) } },
   {
     files: ['activities/**/*.ts'],
     rules: {

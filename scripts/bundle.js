@@ -20,7 +20,8 @@ async function ensureBundle() {
   if (isCurrent(BUNDLE, STAMP, now)) return { codePath: BUNDLE, made: false };
   if (!existsSync(ENTRY)) throw new Failed('error: there is no workflows/index.ts to make the workflow bundle from');
   const { bundleWorkflowCode } = require('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath: ENTRY, logger: onlyProblems });
+  // Loaded once for all workflows of a worker, instead of once for each; so no module may keep state (eslint.config.js).
+  const { code } = await bundleWorkflowCode({ workflowsPath: ENTRY, preloadModules: [ENTRY], logger: onlyProblems });
   mkdirSync(path.dirname(BUNDLE), { recursive: true });
   writeFileSync(`${BUNDLE}.${process.pid}`, code);
   renameSync(`${BUNDLE}.${process.pid}`, BUNDLE);

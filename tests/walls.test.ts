@@ -134,6 +134,10 @@ describe('what would make a run unrepeatable or a type untrue is rejected', () =
     ['domain/plan.ts', 'setTimeout(() => undefined, 1);', 'no-restricted-globals'],
     ['domain/plan.ts', 'export const region = process.env.REGION;', 'no-restricted-globals'],
     ['domain/plan.ts', 'export const id = crypto.randomUUID();', 'no-restricted-globals'],
+    ['domain/plan.ts', 'let calls = 0;\nexport const count = () => (calls += 1);', 'no-restricted-syntax'],
+    ['workflows/deploy.ts', 'export let calls = 0;', 'no-restricted-syntax'],
+    ['workflows/deploy.ts', 'export const seen = new Set<string>();', 'no-restricted-syntax'],
+    ['workflows/deploy.ts', 'export const kept: Map<string, number> = new Map();', 'no-restricted-syntax'],
     ['activities/push.ts', 'export const now = Date.now();', 'no-restricted-syntax'],
     ['activities/push.ts', 'export const now = new Date();', 'no-restricted-syntax'],
     ['activities/push.ts', 'setTimeout(() => undefined, 1);', 'no-restricted-globals'],
@@ -156,6 +160,8 @@ describe('what would make a run unrepeatable or a type untrue is rejected', () =
     ['domain/plan.ts', 'export const at = (ms: number): string => new Date(ms).toISOString();'],
     ['activities/clock.ts', 'export const now = (): number => Date.now();'],
     ['workflows/deploy.ts', 'export const now = (): number => Date.now();'],
+    ['workflows/deploy.ts', `export const ENDS: ReadonlySet<string> = new Set(['ended']);`],
+    ['workflows/deploy.ts', 'export const tally = () => new Map<string, number>();'],
     ['tests/a.test.ts', 'export const a = [1][0]!;'],
   ])('but not its harmless likeness: %s: %s', (file, code) => {
     expect(complaints(file, code)).toEqual([]);
