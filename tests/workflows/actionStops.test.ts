@@ -4,12 +4,12 @@ import { actionOf, CALM, flow, overlaps, slowAction, untilAction } from './flows
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 let world: VirtualWorld;
-beforeAll(async () => {
+beforeEach(async () => {
   world = await VirtualWorld.open();
 });
-afterAll(() => world.close());
-afterEach(() => {
+afterEach(async () => {
   world.slow.down = world.slow.refuses = false;
+  await world.close();
 });
 
 type More = Parameters<typeof slowAction>[1];

@@ -46,7 +46,8 @@ export class ActivityEnds {
         try {
           const value = await next(input);
           const wasAlone = company.activities.size === 1 && company.changes === changes;
-          if (this.sleepers.has(context) || info.attempt > 1 || !wasAlone) await this.awaitTurn(context);
+          const comesAlone = wasAlone && this.isIdle();
+          if (this.sleepers.has(context) || info.attempt > 1 || !comesAlone) await this.awaitTurn(context);
           return value;
         } catch (error) {
           // What is to be tried again has not ended.
@@ -69,6 +70,11 @@ export class ActivityEnds {
   /** Whether an attempt of it is at the worker. */
   isRunning(runId: string, activityId: string): boolean {
     return this.companies.get(runId)?.activities.has(activityId) ?? false;
+  }
+
+  /** The activities at the worker: RUN/ACTIVITY. */
+  running(): string[] {
+    return [...this.companies].flatMap(([run, { activities }]) => [...activities].map((id) => `${run}/${id}`));
   }
 
   private companyOf({ workflowExecution }: Info): Company {

@@ -151,6 +151,7 @@ test('cancel stops where it is, leaves the fleet mixed and says so', async () =>
 test('cancelling through Temporal means the same', async () => {
   await begin();
   await baking();
+  await world.settled();
   await world.client.workflow.getHandle(DEPLOY).cancel();
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'cancelled' });

@@ -26,7 +26,8 @@ export class LoneDeploy {
     return this.world.command(this.handle.workflowId, verb, input);
   }
 
-  freeze(): Promise<void> {
+  async freeze(): Promise<void> {
+    await this.world.settled();
     return this.handle.signal('frozen', { by: { actor: 'user:bob', at: '', reason: 'holidays' } });
   }
 
@@ -34,7 +35,8 @@ export class LoneDeploy {
     return this.handle.signal('frozen', { by: null });
   }
 
-  overtake(why: 'superseded' | 'preempted', by = 9): Promise<void> {
+  async overtake(why: 'superseded' | 'preempted', by = 9): Promise<void> {
+    await this.world.settled();
     return this.handle.signal('overtaken', { by, why });
   }
 

@@ -174,6 +174,7 @@ describe('cancelling stops those not yet started, and lets the others go on', ()
 
   test("by Temporal's own cancel", async () => {
     await untilTwoBegan();
+    await world.settled();
     await world.client.workflow.getHandle(FAN_OUT).cancel();
     expect(await childrenEnded()).toMatchObject({ state: 'cancelled', succeeded: 2, notStarted: 4 });
   });

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { SIDE_QUEUES, sideQueue } from '../../domain/taskQueues';
 import type { ConveyorWorker } from '../../workers/createWorker';
 import { openExecutions } from './standing';
@@ -12,6 +12,8 @@ export interface Pending {
   readonly taskQueue: string;
   /** PendingActivityState; null: the server does not know of it. */
   readonly state: number | null;
+  /** For how long its present attempt has been due, in ms of virtual time; undefined where the server does not say. */
+  readonly dueForMs?: number | undefined;
 }
 
 /** What a worker has seen and could do. */
@@ -27,13 +29,13 @@ export interface Seen {
 /**
  * Whether the server has lost it: it has forgotten it without a word to its workflow, or it was handed out, or it waits, and the
  * worker never received it although it polls that queue and has slots. One that came once may be waiting for its next attempt, which
- * proves nothing, but where it is to be cancelled: then nothing is left to wait for.
+ * proves nothing unless that is long due, or it is to be cancelled: then nothing is left to wait for.
  */
-export function isLost({ runId, activityId, taskQueue, state }: Pending, seen: Seen): boolean {
+export function isLost({ runId, activityId, taskQueue, state, dueForMs = 0 }: Pending, seen: Seen): boolean {
   if (state === null) return true;
   const polled = [seen.taskQueue, ...SIDE_QUEUES.map((side) => sideQueue(seen.taskQueue, side))];
   if (!seen.isFree || !polled.includes(taskQueue)) return false;
-  if (state === CANCEL_REQUESTED) return !seen.runs(runId, activityId);
+  if (state === CANCEL_REQUESTED || dueForMs > LONG_DUE_MS) return !seen.runs(runId, activityId);
   return (state === SCHEDULED || state === STARTED) && !seen.received(runId, activityId);
 }
 
@@ -49,7 +51,7 @@ export async function lostTasks(
     const { runState, numInFlightActivities } = worker.getStatus();
     const isFree = runState === 'RUNNING' && numInFlightActivities < SLOTS;
     const [open, nowMs] = await Promise.all([openRuns(client), now()]);
-    const activities = (await Promise.all(open.map((run) => pendingActivities(client, run)))).flat();
+    const activities = (await Promise.all(open.map((run) => pendingActivities(client, run, nowMs)))).flat();
     const lost = activities.filter((one) => isLost(one, { ...seen, isFree })).map(nameOf);
     return [
       ...lost,
@@ -92,19 +94,44 @@ export function isStuck(lastEventType: number, ageMs: number): boolean {
 
 function hasStuckTask({ events }: Run, nowMs: number): boolean {
   const { eventType, eventTime } = { ...events.at(-1) };
-  const atMs = Number(eventTime?.seconds ?? 0) * 1_000 + Number(eventTime?.nanos ?? 0) / 1e6;
-  return isStuck(eventType ?? 0, nowMs - atMs);
+  return isStuck(eventType ?? 0, nowMs - inMs(eventTime));
 }
 
-async function pendingActivities(client: Client, { workflowId, runId, events }: Run): Promise<Pending[]> {
+async function pendingActivities(
+  client: Client,
+  { workflowId, runId, events }: Run,
+  nowMs: number,
+): Promise<Pending[]> {
   const request = { namespace: 'default', execution: { workflowId, runId } };
   const { pendingActivities: pending } = await client.workflowService.describeWorkflowExecution(request);
-  return openActivities(events).map(({ activityId, activityType, taskQueue }) => ({
-    ...{ runId, activityId: activityId ?? '', type: activityType?.name ?? '' },
-    taskQueue: taskQueue?.name ?? '',
-    state: pending.find((one) => one.activityId === activityId)?.state ?? null,
-  }));
+  return openActivities(events).map(({ activityId, activityType, taskQueue }) => {
+    const known = pending.find((one) => one.activityId === activityId);
+    return {
+      ...{ runId, activityId: activityId ?? '', type: activityType?.name ?? '', taskQueue: taskQueue?.name ?? '' },
+      ...{ state: known?.state ?? null, dueForMs: known && dueForMs(known, nowMs) },
+    };
+  });
 }
+
+/** Of an attempt that began, since then; of one that waits, since the delay which the last one asked for was over. */
+function dueForMs({ lastStartedTime, lastAttemptCompleteTime, lastFailure }: Known, nowMs: number): number | undefined {
+  if (!lastStartedTime) return undefined;
+  const [startedMs, completedMs] = [inMs(lastStartedTime), inMs(lastAttemptCompleteTime)];
+  const delay = lastFailure?.applicationFailureInfo?.nextRetryDelay;
+  if (completedMs < startedMs) return nowMs - startedMs;
+  return delay ? nowMs - completedMs - inMs(delay) : undefined;
+}
+
+const inMs = (time: Proto | null | undefined): number =>
+  Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6;
+
+/** A time or a duration, as protobuf has it. */
+interface Proto {
+  readonly seconds?: unknown;
+  readonly nanos?: number | null;
+}
+
+type Known = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 /** As its history says. */
 function openActivities(events: readonly HistoryEvent[]) {
@@ -129,6 +156,8 @@ const TASK_STARTED = 6;
 const TASK_TIMEOUT_MS = 20_000;
 /** PENDING_ACTIVITY_STATE_SCHEDULED, …_STARTED, …_CANCEL_REQUESTED */
 const [SCHEDULED, STARTED, CANCEL_REQUESTED] = [1, 2, 3];
+/** Longer than anything is late in virtual time. */
+const LONG_DUE_MS = 600_000;
 /** Of the task queue that has least: how many a worker runs at once (sdk/registry.ts). */
 const SLOTS = 20;
 /** Longer than a worker takes to take up what is due. */

@@ -34,6 +34,7 @@ test('a release that Temporal cancelled still hands a revert on to its deploys',
   await world.reaches('kvstore', 1, ({ state }) => state === 'updating');
   // A deploy that is cancelled cannot end before the updates that it gives up are.
   const back = await broken('cancelUpdates', { mode: 'error' });
+  await world.settled();
   await world.client.workflow.getHandle('release/kvstore/1').cancel();
   await world.sleep(MINUTE);
   await world.command('release/kvstore/1', 'revert');

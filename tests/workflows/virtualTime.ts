@@ -50,6 +50,12 @@ export class VirtualTime {
     return this.ends.isRunning(runId, activityId);
   }
 
+  /** Who might still do something, for whoever has to find out why a story stands still. */
+  standing(): string {
+    const activities = this.ends.running().join(', ') || 'none';
+    return `worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers}`;
+  }
+
   watch(worker: ConveyorWorker): void {
     this.worker = worker;
     this.ends.watch(worker);
@@ -68,6 +74,17 @@ export class VirtualTime {
     const sleeping = await this.begin(ms);
     await Promise.race([sleeping.over, this.freeLostLocks(sleeping, () => this.isIdle())]);
     await sleeping.over;
+  }
+
+  /**
+   * Once what is at the worker has ended, since a command that comes in the middle of it may meet it half way (activityEnds.ts).
+   * What a test holds up does not end.
+   */
+  async settled(): Promise<void> {
+    for (let [waitedMs, calmMs] = [0, 0]; calmMs < CALM_MS && waitedMs < HELD_MS; waitedMs += STEP_MS) {
+      await wait(STEP_MS);
+      calmMs = this.isIdle() ? calmMs + STEP_MS : 0;
+    }
   }
 
   /** Lets every sleep end, once no worker works: a call that is cut off is made again, and nobody is there to hear why not. */
@@ -168,6 +185,11 @@ interface Sleep {
 }
 
 const LOOK_MS = 100;
+const STEP_MS = 10;
+/** Longer than an activity takes to come to its worker. */
+const CALM_MS = 40;
+/** Longer than a call takes that nothing holds up. */
+const HELD_MS = 1_000;
 /** Longer than a worker takes to take up what is waiting for it. */
 const IDLE_MS = 2_000;
 /** Longer than anything really takes. */

@@ -140,6 +140,11 @@ export class VirtualWorld {
     return this.time.now();
   }
 
+  /** Before somebody acts on what was just seen. */
+  settled(): Promise<void> {
+    return this.time.settled();
+  }
+
   /**
    * A little longer than asked: what began just before and takes as long has ended, so that what a test does next does not meet
    * it half way. The server loses a workflow task during which a timer fires that it cancels (lostTasks.ts).
@@ -196,7 +201,8 @@ export class VirtualWorld {
     return this.update(this.pipeline(pipeline), 'roll-back', { of, ...input });
   }
 
-  command(workflowId: string, verb: Verb, input: CommandInput = {}): Promise<CommandReceipt> {
+  async command(workflowId: string, verb: Verb, input: CommandInput = {}): Promise<CommandReceipt> {
+    await this.settled();
     return this.update(this.client.workflow.getHandle(workflowId), verb, {
       actor: 'user:alice',
       reason: 'a test says so',
@@ -242,7 +248,9 @@ export class VirtualWorld {
   private async lateness(what: string, withinMs: number): Promise<string> {
     const said = [this.standing(), openWorkflows(this.client)];
     const standing = await Promise.all(said.map((lines) => lines.catch((error: unknown) => [String(error)])));
-    return [`waited ${withinMs / 1000} s of virtual time until ${what}`, ...standing.flat()].join('\n');
+    return [`waited ${withinMs / 1000} s of virtual time until ${what}`, this.time.standing(), ...standing.flat()].join(
+      '\n',
+    );
   }
 
   /** Lets time pass until a release has ended and its pipeline knows, and up to five minutes more. */
