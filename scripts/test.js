@@ -9,6 +9,9 @@ const { MOST, readRepeats } = require('./repeats');
 const { ensureBuild } = require('./build');
 const { ensureTemporal, ensureTestServer } = require('./servers');
 
+/** Nearly everything that a simulated world makes is gone after a moment; with room for it, it need not be copied before. */
+const YOUNG = ['--max-semi-space-size=64'];
+
 async function runTests(args) {
   // What is missing is said before anything takes time.
   await ensureTestServer();
@@ -30,7 +33,7 @@ async function runTests(args) {
   }
   const given = process.env.CONVEYOR_TEST_REPEATS;
   const repeats = given || path.join(mkdtempSync(path.join(tmpdir(), 'conveyor-tests-')), 'repeats');
-  const jest = ['node_modules/jest/bin/jest.js', ...report(), ...args];
+  const jest = [...YOUNG, 'node_modules/jest/bin/jest.js', ...report(), ...args];
   const code = await handOver(process.execPath, jest, { CONVEYOR_TEST_REPEATS: repeats });
   return judgeRepeats(code, readRepeats(repeats), !given);
 }

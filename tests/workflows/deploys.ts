@@ -94,7 +94,7 @@ function inputOf(source: PipelineSource, release: number, more: Partial<DeployIn
     settings: {
       ...DEFAULT_SETTINGS,
       heartbeatTimeoutMs: HOUR,
-      trackIntervalMs: 10_000,
+      trackIntervalMs: 15_000,
       reconcileIntervalMs: HOUR,
     },
     ...more,

@@ -6,8 +6,8 @@ import { HOUR, MINUTE, VirtualWorld } from './world';
 const [UNITS = 1_200, PHASES = 12] = (process.env['CONVEYOR_FLEET'] ?? '1200x12').split('x').map(Number);
 const MAX_PAYLOAD = 512 * 1024;
 const MAX_EVENTS = 10_000;
-/** By hand it is less, since each look at health asks about every unit. */
-const BAKE_MINUTES = UNITS > 2_000 ? 4 : 20;
+/** Each look at health asks about every unit. */
+const [BAKE_MINUTES, HEALTH_INTERVAL] = UNITS > 2_000 ? [4, '1m'] : [20, '5m'];
 const LIMITS = { stepMs: (BAKE_MINUTES / 2) * MINUTE, withinMs: PHASES * HOUR };
 const PATIENCE_MS = 600_000 * Math.max(1, (UNITS * PHASES) / 30_000);
 
@@ -30,7 +30,16 @@ const phases = Array.from({ length: PHASES - 1 }, (_, nth) => ({
 }));
 
 const large = (): Promise<LoneDeploy> =>
-  deploying(world, {}, { config: { service: 'kvstore' }, phases, completion: { bake: `${BAKE_MINUTES}m` } });
+  deploying(
+    world,
+    {},
+    {
+      config: { service: 'kvstore' },
+      phases,
+      completion: { bake: `${BAKE_MINUTES}m` },
+      healthInterval: HEALTH_INTERVAL,
+    },
+  );
 
 async function versions(): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};

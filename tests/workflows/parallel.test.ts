@@ -10,7 +10,13 @@ const DAY = 24 * HOUR;
 const SLOW = { nSmall: 1, timings: { fetchMs: MINUTE, stopMs: 1_000, startMs: 29_000 } };
 
 /** Updates are looked at as often as health is, which is what these stories are about. */
-const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, trackIntervalMs: MINUTE, reconcileIntervalMs: DAY };
+const settings = {
+  ...DEFAULT_SETTINGS,
+  heartbeatTimeoutMs: HOUR,
+  trackIntervalMs: MINUTE,
+  progressIntervalMs: MINUTE,
+  reconcileIntervalMs: DAY,
+};
 
 let world: VirtualWorld;
 beforeEach(async () => {

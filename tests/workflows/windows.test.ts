@@ -37,7 +37,13 @@ async function untilWall(day: Window['days'][number], from: string): Promise<voi
 }
 
 /** Nights are long: neither health nor progress is looked at more often than these stories need. */
-const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, trackIntervalMs: MINUTE, reconcileIntervalMs: DAY };
+const settings = {
+  ...DEFAULT_SETTINGS,
+  heartbeatTimeoutMs: HOUR,
+  trackIntervalMs: MINUTE,
+  progressIntervalMs: MINUTE,
+  reconcileIntervalMs: DAY,
+};
 const begin = (input: Partial<DeployInput>, deploy: Parameters<typeof deploying>[2] = {}): Promise<LoneDeploy> =>
   deploying(world, { settings, ...input }, { healthInterval: '15m', ...deploy });
 

@@ -332,8 +332,8 @@ const FAST = { fetchMs: 1_000, stopMs: 1_000, startMs: 2_000 };
 const VIRTUAL_SETTINGS: Settings = {
   ...DEFAULT_SETTINGS,
   heartbeatTimeoutMs: HOUR,
-  trackIntervalMs: 10_000,
-  progressIntervalMs: 10_000,
+  trackIntervalMs: 15_000,
+  progressIntervalMs: 30_000,
   reconcileIntervalMs: 24 * HOUR,
 };
 
