@@ -6,11 +6,13 @@ import { addService, onStack, OWNER, release, residentMb, spoil, type Bench } fr
 import { each, print, run, seconds } from './stack';
 
 /**
- * `npx jiti bench/bakes.ts [deploys] [reverts]`: deploys that all bake at the same time on the one worker of an ordinary development
+ * `npx jiti bench/bakes.ts [deploys] [reverts] [interval]`: deploys that all bake at the same time on the one worker of an ordinary development
  * stack; what they cost while nothing happens, and how long a revert among them takes to begin, asked by a person or by health.
  */
 const DEPLOYS = Number(process.argv[2] ?? 130);
 const REVERTS = Number(process.argv[3] ?? 10);
+/** Between two looks at the health of a deploy, as in a pipeline file. */
+const INTERVAL = process.argv[4] ?? '1m';
 const NAMES = Array.from({ length: DEPLOYS }, (_, index) => `store-${index + 1}`);
 const IDLE_MS = 120_000;
 
@@ -22,6 +24,7 @@ async function main(): Promise<void> {
     const health = await revertedByHealth(bench, NAMES.slice(REVERTS, 2 * REVERTS));
     print([
       ['deploys that bake at once', String(DEPLOYS)],
+      ['looked at every', INTERVAL],
       ['until all did', seconds(startedMs)],
       ['worker, share of a core and memory', `${idle.worker}, ${idle.memory}`],
       ['Temporal, share of a core', idle.temporal],
@@ -35,7 +38,7 @@ async function main(): Promise<void> {
 async function allBake(bench: Bench): Promise<number> {
   const from = Date.now();
   await each(NAMES, 20, async (name) => {
-    await addService(bench, name, { first: '6h' });
+    await addService(bench, name, { first: '6h', healthInterval: INTERVAL });
     await release(bench, name, 1);
   });
   const query = `WorkflowType='deploy' AND ConveyorState='baking'`;

@@ -16,27 +16,35 @@ async function runTests(args) {
   // What is missing is said before anything takes time.
   await ensureTestServer();
   await ensureTemporal();
-  await ensureBuild();
-  if (args.length === 0) {
-    await step('lint', () =>
-      node(
-        'node_modules/eslint/bin/eslint.js',
-        '.',
-        '--cache',
-        '--cache-location',
-        'dist/.eslintcache',
-        '--max-warnings',
-        '0',
-      ),
-    );
-    await step('types', () => node('node_modules/typescript/bin/tsc', '--noEmit'));
-  }
+  if (args.length === 0) await both(lint(), ensureBuild().then(types));
+  else await ensureBuild();
   const given = process.env.CONVEYOR_TEST_REPEATS;
   const repeats = given || path.join(mkdtempSync(path.join(tmpdir(), 'conveyor-tests-')), 'repeats');
   const jest = [...YOUNG, 'node_modules/jest/bin/jest.js', ...report(), ...args];
   const code = await handOver(process.execPath, jest, { CONVEYOR_TEST_REPEATS: repeats });
   return judgeRepeats(code, readRepeats(repeats), !given);
 }
+
+/** Each of them needs one core; what the one complains of does not hide what the other does. */
+async function both(...checks) {
+  const failed = (await Promise.allSettled(checks)).find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+const lint = () =>
+  step('lint', () =>
+    node(
+      'node_modules/eslint/bin/eslint.js',
+      '.',
+      '--cache',
+      '--cache-location',
+      'dist/.eslintcache',
+      '--max-warnings',
+      '0',
+    ),
+  );
+
+const types = () => step('types', () => node('node_modules/typescript/bin/tsc', '--noEmit'));
 
 /** What was repeated is said at the end, where nobody overlooks it; `.ci/run` says the number itself. */
 function judgeRepeats(code, titles, counts) {
