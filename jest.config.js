@@ -14,8 +14,8 @@ const common = {
 };
 
 module.exports = {
-  // On two cores two test files, which wait for their servers in turn, leave a fifth of the time unused.
-  maxWorkers: 3,
+  // Two cores carry two test files, each with a server; more only take turns.
+  maxWorkers: 2,
   testTimeout: 180_000,
   // What test files leave behind in a process makes it slow.
   workerIdleMemoryLimit: '1GB',
