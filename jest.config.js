@@ -19,6 +19,7 @@ module.exports = {
   testTimeout: 180_000,
   // What test files leave behind in a process makes it slow.
   workerIdleMemoryLimit: '1GB',
+  testSequencer: '<rootDir>/tests/setup/alternatingSequencer.js',
   projects: [
     {
       ...common,

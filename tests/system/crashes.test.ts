@@ -1,5 +1,5 @@
 import type { DeployStatus } from '../../domain/views';
-import { given, type Given, type Service } from './service';
+import { given, type Given, SELDOM, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -132,5 +132,6 @@ const SLOWLY_BAKED: Given = {
       { name: 'first', scope: 'region:x', amount: 2, bake: '1h' },
       { name: 'half', scope: '*', amount: '50%', bake: '1h' },
     ],
+    healthInterval: SELDOM,
   },
 };

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Ended, Env } from './process';
-import { given, type Service } from './service';
+import { given, SELDOM, type Service } from './service';
 import { Stack } from './stack';
 
 let stack: Stack;
@@ -11,7 +11,9 @@ let fresh: Service;
 let taken: Server;
 beforeAll(async () => {
   stack = await Stack.open();
-  shop = await given(stack, { deploy: { phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }] } });
+  shop = await given(stack, {
+    deploy: { phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }], healthInterval: SELDOM },
+  });
   fresh = await given(stack, { jobsOf: shop });
   await shop.ships(2);
   await shop.isIn(1, 'baking');

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createClient, type ConveyorClient } from '../../client';
+import type { ConveyorClient } from '../../client';
 import { createPipelineIndex } from '../../client/pipelineIndex';
 import { workflowIds } from '../../domain/ids';
-import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { ChildrenView, HistoryRow } from '../../domain/views';
 import { OWNER, type Stack } from './stack';
@@ -12,8 +11,6 @@ type Children = NonNullable<PipelineSource['children']>;
 
 /** Much more than it takes, for machines that have other things to do. */
 const PATIENT_MS = 150_000;
-/** As impatient as the configuration of the other system tests. */
-const SETTINGS = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: 2_000, progressIntervalMs: 200 };
 
 /** A parent and its children: each takes the executable and builds an image of it; two are of low importance. */
 export class Family {
@@ -30,8 +27,7 @@ export class Family {
   /** Applies all of them, as a client of Conveyor does, and waits until visibility knows the children. */
   async settle(children: Partial<Children>): Promise<void> {
     const labels = { parent: this.parent };
-    const { temporalAddress: address, taskQueue } = this.stack;
-    const client = await createClient({ address, taskQueue, platform: { groups: {}, settings: SETTINGS } });
+    const { client } = this.stack;
     await each(this.children, (name) => {
       const importance = this.children.indexOf(name) < 2 ? 'low' : 'high';
       return apply(client, { ...BUILDS, pipeline: name, labels: { ...labels, importance } });
@@ -41,7 +37,6 @@ export class Family {
       pipeline: this.parent,
       children: { pipelines: { label: labels }, artifacts: ['executable'], ...children },
     });
-    await client.close();
     const index = createPipelineIndex(this.stack.temporal);
     await eventually('visibility lists every child', async () => {
       let known = 0;

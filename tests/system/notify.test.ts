@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CloudEvent } from '../../domain/notify';
-import { given } from './service';
+import { given, SELDOM } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -48,7 +48,7 @@ describe('whoever a pipeline names in notify is told', () => {
 
   test('that a deploy paused, and how it ended', async () => {
     const shop = await given(stack, {
-      deploy: { phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }] },
+      deploy: { phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }], healthInterval: SELDOM },
       pipeline: { notify: [{ on: ['paused', 'cancelled'], url: hook() }] },
     });
     await shop.ships(2);

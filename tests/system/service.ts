@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { workflowIds } from '../../domain/ids';
-import type { PipelineSource } from '../../domain/spec/pipeline';
+import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView } from '../../simulator/twine/jobs';
 import { OWNER, SPEED, type Stack } from './stack';
@@ -21,19 +21,23 @@ export interface Given {
   readonly jobsOf?: Service;
 }
 
+/** How often the health is looked at of what bakes for an hour, since no verdict ends that: each look takes time from the test. */
+export const SELDOM = '10s';
+
 /**
- * A service with six tasks in region x and six in region y on version 1, and its pipeline, applied through the command
- * line. The stories of the system tests are told with it: given(…), when a version ships, then this is so.
+ * A service with six tasks in region x and six in region y on version 1, and its pipeline, applied. The stories of the
+ * system tests are told with it: given(…), when a version ships, then this is so.
  */
 export async function given(stack: Stack, what: Given = {}): Promise<Service> {
   const service = new Service(stack, what.name ?? `shop-${randomBytes(4).toString('hex')}`, what);
   if (what.jobsOf === undefined) for (const region of ['x', 'y']) await addJob(service, region, what);
-  await stack.json(['apply', service.file]);
+  await stack.client.apply(pipelineSchema.parse(service.source), OWNER);
   return service;
 }
 
 export class Service {
   readonly jobs: readonly string[];
+  readonly source: PipelineSource;
   readonly file: string;
 
   constructor(
@@ -42,7 +46,8 @@ export class Service {
     what: Given,
   ) {
     this.jobs = what.jobsOf?.jobs ?? [`${name}-x`, `${name}-y`];
-    this.file = stack.file(`${name}.yaml`, pipelineOf(this, what));
+    this.source = pipelineOf(this, what);
+    this.file = stack.file(`${name}.yaml`, this.source);
   }
 
   /** The artifact version n of this service; behaviours are given to versions, so each service has its own. */
@@ -55,9 +60,13 @@ export class Service {
     return this.stack.control('POST', '/control/versions', { version: this.version(n), behaviour });
   }
 
-  /** Starts a release of version n by the command line; its id. */
+  /** Starts a release of version n; its id. */
   async ships(n: number): Promise<string> {
-    const { id } = await this.stack.json<{ id: string }>(['release', this.name, '-a', `executable=${this.version(n)}`]);
+    const { id } = await this.stack.client.release(
+      this.name,
+      [{ name: 'executable', kind: 'executable', version: this.version(n), metadata: {} }],
+      { kind: 'manual', actor: OWNER, key: null },
+    );
     return id;
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { parse, stringify } from 'yaml';
 import { createClient, type ConveyorClient } from '../../client';
+import { loadRegistry } from '../../sdk/registry';
 import type { LedgerEntry } from '../../simulator/ledger';
 import { cleanEnv, Processes, ROOT, type Ended, type Env, type Running } from './process';
 
@@ -33,13 +34,14 @@ const SETTINGS = {
 
 /**
  * Conveyor as users run it, on a real Temporal server: simulator and worker as processes of their own, the command line
- * as a process for every command. One stack a test file, with a task queue of its own.
+ * as a process for every command; what is only there to begin with comes about through the client. One stack a test file,
+ * with a task queue of its own.
  */
 export class Stack {
-  readonly taskQueue = `system-${randomUUID()}`;
   private worker: Running | undefined;
 
   private constructor(
+    readonly taskQueue: string,
     readonly temporalAddress: string,
     readonly home: string,
     readonly temporal: Client,
@@ -60,8 +62,10 @@ export class Stack {
       cleanEnv(home),
     );
     const [url] = await simulator.said(/http:\S+/);
-    const client = await createClient({ address });
-    const stack = new Stack(address, home, new Client({ connection }), client, url, processes);
+    const taskQueue = `system-${randomUUID()}`;
+    const platform = loadRegistry(configIn(home), {});
+    const client = await createClient({ address, taskQueue, platform });
+    const stack = new Stack(taskQueue, address, home, new Client({ connection }), client, url, processes);
     await stack.startWorker();
     return stack;
   }
@@ -80,7 +84,7 @@ export class Stack {
       TEMPORAL_ADDRESS: this.temporalAddress,
       CONVEYOR_TASK_QUEUE: this.taskQueue,
       CONVEYOR_SIMULATOR_URL: this.simulatorUrl,
-      CONVEYOR_CONFIG: join(this.home, 'conveyor.config.yaml'),
+      CONVEYOR_CONFIG: configIn(this.home),
       CONVEYOR_ACTOR: OWNER,
       CONVEYOR_LOG_LEVEL: 'warn',
     };
@@ -156,10 +160,12 @@ export class Stack {
   }
 }
 
+const configIn = (home: string): string => join(home, 'conveyor.config.yaml');
+
 /** The platform's configuration of this checkout, with more impatient settings. */
 function writeConfig(home: string, { settings, slots, urls = {} }: StackOptions): void {
   const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as { extensions: { name: string }[] };
   const extensions = config.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
   const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings }, ...(slots ? { slots } : {}) };
-  writeFileSync(join(home, 'conveyor.config.yaml'), stringify(changed));
+  writeFileSync(configIn(home), stringify(changed));
 }

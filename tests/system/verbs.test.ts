@@ -1,7 +1,7 @@
 import { workflowIds } from '../../domain/ids';
 import type { Verb } from '../../domain/verbs';
 import type { PipelineStatus } from '../../domain/views';
-import { given, type Given, type Service } from './service';
+import { given, type Given, SELDOM, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -20,6 +20,7 @@ const PATIENT: Given = {
       { name: 'half', scope: '*', amount: '50%', bake: '1h' },
     ],
     completion: { bake: '1h' },
+    healthInterval: SELDOM,
   },
 };
 

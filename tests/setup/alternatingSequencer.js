@@ -1,0 +1,16 @@
+'use strict';
+
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+const isOfSystem = ({ context }) => context.config.displayName?.name === 'system';
+
+/** A test of the system waits for processes much of its time, one in virtual time never: beside each other they leave no core idle. */
+module.exports = class AlternatingSequencer extends Sequencer {
+  sort(tests) {
+    const sorted = super.sort(tests);
+    const system = sorted.filter(isOfSystem);
+    const others = sorted.filter((test) => !isOfSystem(test));
+    const pairs = Array.from({ length: Math.max(system.length, others.length) }, (_, at) => [system[at], others[at]]);
+    return pairs.flat().filter((test) => test !== undefined);
+  }
+};
