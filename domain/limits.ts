@@ -106,6 +106,8 @@ export const SPEC_LIMITS = {
   stepWith: refused('the with of a step', 4 * KB, 'bytes', 'every run gets it'),
   healthChecks: refused('the number of health checks', 64, 'entries', IN_SPEC),
   transforms: refused('the number of transforms of a check', 16, 'entries', IN_SPEC),
+  lookback: refused('the minutes that a check looks back', 7 * 24 * 60, 'entries', 'it reads a point a minute of every task'),
+  evaluations: refused('the evaluations that a check counts', 50, 'entries', 'a heartbeat carries what they said'),
   arguments: refused('the number of arguments of a command', 64, 'entries', IN_SPEC),
   argument: refused('an argument of a command', 1 * KB, 'bytes', IN_SPEC),
   variables: refused('the number of variables of a script', 64, 'entries', IN_SPEC),

@@ -1,6 +1,6 @@
-import { erroredEvidence, evaluateCheck } from '../domain/health/evaluate';
+import { erroredEvidence, evaluateCheck, unreachedEvidence } from '../domain/health/evaluate';
 import { baselineFor, lookbackOf } from '../domain/health/lookback';
-import type { Window } from '../domain/health/series';
+import { sum, type Window } from '../domain/health/series';
 import type { Evidence } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
 import { gate, readSides, type Query, type TaskGroup } from './health/sides';
@@ -14,6 +14,8 @@ export interface UnitTasks {
   readonly id: string;
   /** Updated by this deploy and reachable. Before the first phase, when nothing is updated yet: all tasks. */
   readonly fresh: readonly string[];
+  /** How many this deploy updated, also those that cannot be reached: with some, and none of them fresh, nothing is known. */
+  readonly updated?: number | undefined;
   /** Not updated by it, and not reserved by a canary. */
   readonly control: readonly string[];
   /** What the slots of `fresh` were called before the deploy began. */
@@ -34,22 +36,24 @@ export type JudgeResponse = ResponseOf<PushTypeProtocol['runHealthChecks']>;
 /**
  * All that a push type has to do for `runHealthChecks`: resolve its targets to task identifiers and pass a data source.
  * Never rejects: a source that fails, is slow or answers nonsense makes its checks `errored`. A unit without an updated
- * task has no evidence; checks with `scope: deploy` judge the tasks of all units as one group.
+ * task has no evidence; one whose updated tasks are all out of reach has evidence that nothing is known; checks with `scope: deploy` judge the tasks of all units as one group.
  */
 export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse> {
   const judgeCheck = judgeWith(request);
   const perUnit = request.checks.filter(({ scope }) => scope === 'unit');
   const pooled = request.checks.filter(({ scope }) => scope === 'deploy');
-  const targets = request.targets.filter(({ fresh }) => fresh.length > 0);
+  const targets = request.targets.filter(isJudged);
   const units = await Promise.all(
     request.targets.map(async (target) => {
-      const judged = target.fresh.length > 0 ? perUnit : [];
+      const judged = isJudged(target) ? perUnit : [];
       return { id: target.id, checks: await Promise.all(judged.map((check) => judgeCheck(check, [target]))) };
     }),
   );
   const deploy = targets.length > 0 ? pooled : [];
   return { units, deploy: { checks: await Promise.all(deploy.map((check) => judgeCheck(check, targets))) } };
 }
+
+const isJudged = ({ fresh, updated = 0 }: UnitTasks): boolean => fresh.length > 0 || updated > 0;
 
 /** What is answered when nothing could be evaluated. */
 export function erroredResponse(
@@ -60,7 +64,7 @@ export function erroredResponse(
     checks
       .filter((check) => check.scope === scope)
       .map((check) => erroredEvidence(check, { start: now - lookbackOf(check, intervalMs), end: now }, detail));
-  const judged = targets.filter(({ fresh }) => fresh.length > 0);
+  const judged = targets.filter(isJudged);
   return {
     units: targets.map((target) => ({ id: target.id, checks: judged.includes(target) ? errored('unit') : [] })),
     deploy: { checks: judged.length > 0 ? errored('deploy') : [] },
@@ -76,6 +80,8 @@ function judgeWith(request: JudgeRequest): (check: HealthCheck, targets: readonl
     const lookback = lookbackOf(check, request.intervalMs);
     const window: Window = { start: request.now - lookback, end: request.now };
     const baseline = baselineFor(request.baseline, lookback);
+    const unreached = targets.every(({ fresh }) => fresh.length === 0);
+    if (unreached) return unreachedEvidence(check, window, sum(targets.map(({ updated = 0 }) => updated)));
     try {
       const groups = groupsOf(check, targets);
       const [fresh, control, before] = await Promise.all([

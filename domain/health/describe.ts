@@ -4,6 +4,8 @@ import { changeIn, formatValue } from './judge';
 import { lookbackOf } from './lookback';
 import type { Transform } from './transform';
 
+type Ranks = Extract<HealthCheck['method'], object>['mann-whitney'];
+
 /** What surrounds a check in its deploy. */
 interface Surroundings {
   readonly healthInterval: number;
@@ -21,10 +23,9 @@ export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy 
     check.scope === 'deploy' ? 'of all units together' : '',
     check.minSamples === undefined ? '' : `of ${plural(check.minSamples, 'sample')} or more`,
     check.reporting === undefined ? '' : `${check.reporting} of the tasks reporting`,
-    typeof check.method === 'object'
-      ? `${formatValue(check.method['mann-whitney'].confidence * 100)}% sure by ranks`
-      : '',
+    typeof check.method === 'object' ? rankWords(check.method['mann-whitney']) : '',
     holdWords(check.for),
+    check.passes === undefined ? '' : `healthy ${plural(check.passes, 'time')} in a row to pass`,
   ].filter((words) => words !== '');
   const then = ACTIONS[check.onUnhealthy ?? onUnhealthy];
   return `${check.reduce} of ${check.metric}${transforms} ${limitWords(check)}, ${details.join(', ')}: ${then}`;
@@ -52,7 +53,13 @@ function transformWords(step: Transform): string {
   return step.fill === 'drop' ? 'gaps dropped' : `gaps filled with ${step.fill === 'zero' ? 'zero' : 'the last value'}`;
 }
 
+function rankWords({ confidence, effect }: Ranks): string {
+  const sure = `${formatValue(confidence * 100)}% sure by ranks`;
+  return effect === undefined ? sure : `${sure} of an effect of ${effect} or more`;
+}
+
 function holdWords(hold: HealthCheck['for']): string {
   if (hold === undefined) return '';
-  return typeof hold === 'object' ? `${hold.evaluations} times in a row` : `for ${formatDuration(hold)}`;
+  if (typeof hold === 'number') return `for ${formatDuration(hold)}`;
+  return 'within' in hold ? `${hold.failures} times of ${hold.within}` : `${hold.evaluations} times in a row`;
 }

@@ -6,7 +6,7 @@ import { judgeShift } from './judgeShift';
 import { stepFor } from './lookback';
 import { summarise, type Summary } from './reduce';
 import type { Side, Window } from './series';
-import type { Evidence, Verdict } from './verdict';
+import { withoutNumbers, type Evidence, type Verdict } from './verdict';
 
 /** What one evaluation of one check rests on. */
 export interface Evaluation {
@@ -35,11 +35,17 @@ export function evaluateCheck(evaluation: Evaluation): Evidence {
 }
 
 /** The evidence of a check that could not be evaluated. */
-export function erroredEvidence(check: Pick<HealthCheck, 'name'>, window: Window, detail: string): Evidence {
-  const numbers = { observed: null, reference: null, threshold: null, samples: 0, tasks: 0 };
-  const reason = `${check.name} could not be evaluated: ${detail}`;
-  return { name: check.name, verdict: 'errored', ...numbers, window: { start: window.start, end: window.end }, reason };
-}
+export const erroredEvidence = ({ name }: Pick<HealthCheck, 'name'>, window: Window, detail: string): Evidence =>
+  withoutNumbers(name, 'errored', window, `could not be evaluated: ${detail}`);
+
+/** The evidence of a check for which so many tasks were updated, and none can be reached. */
+export const unreachedEvidence = ({ name }: Pick<HealthCheck, 'name'>, window: Window, updated: number): Evidence =>
+  withoutNumbers(
+    name,
+    'inconclusive',
+    window,
+    `has nothing to judge: of ${plural(updated, 'updated task')} none can be reached`,
+  );
 
 /** What the updated tasks are compared with, in numbers and words. */
 interface Reference {

@@ -1,29 +1,24 @@
 import type { HealthCheck } from '../spec/health';
 import type { HealthRow } from '../views';
 import { formatDuration } from '../text';
-import { worst, type Evidence, type Verdict } from './verdict';
+import { remember, whyNotPassed, whyNotYet, type Remembered } from './hold';
+import { withoutNumbers, worst, type Evidence, type Verdict } from './verdict';
 
 /**
- * What a deploy remembers from one evaluation to the next: since when and how often in a row a check of a unit is
- * unhealthy. Only unhealthy ones are in it, so that it stays small; plain JSON, so that a heartbeat can carry it.
+ * What a deploy remembers from one evaluation to the next: by unit and check, what was unhealthy; by check, how often it was
+ * healthy everywhere. Nothing else is in it, so that it stays small; plain JSON, so that a heartbeat can carry it.
  */
-export type HealthFold = Readonly<Record<string, Unhealthy>>;
-
-interface Unhealthy {
-  /** ms since the epoch. */
-  readonly since: number;
-  readonly evaluations: number;
-}
+export type HealthFold = Readonly<Record<string, Remembered>>;
 
 export const NO_HISTORY: HealthFold = {};
 
-/** So many are remembered; of more, those that have been unhealthy for the longest. */
+/** So many are remembered; of more, what is healthy and those that have been unhealthy for the longest. */
 const MAX_REMEMBERED = 500;
 
 export function oldest(fold: HealthFold): HealthFold {
   const entries = Object.entries(fold);
   if (entries.length <= MAX_REMEMBERED) return fold;
-  return Object.fromEntries(entries.sort(([, a], [, b]) => a.since - b.since).slice(0, MAX_REMEMBERED));
+  return Object.fromEntries(entries.sort(([, a], [, b]) => (a.since ?? 0) - (b.since ?? 0)).slice(0, MAX_REMEMBERED));
 }
 
 /** Checks that a person skipped: all of them, or some by name. */
@@ -66,12 +61,16 @@ export interface FoldResult {
 
 /** Takes one evaluation in: the verdict of the deploy, what is to be done, and what to remember for the next. */
 export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
-  const judged = evidenceOf(input).map(({ unit, evidence }) => judgeRow(fold, input, unit, evidence));
+  const [passes, judged] = withPasses(
+    fold,
+    input.checks,
+    evidenceOf(input).map(({ unit, evidence }) => judgeRow(fold, input, unit, evidence)),
+  );
   const counted = judged.filter(({ counts }) => counts);
   // Nothing counts only when nothing is checked or a person skipped it all: a check without evidence has a row as well.
   const verdict = counted.length === 0 ? 'healthy' : worst(counted.map(({ row }) => row.verdict));
   return {
-    fold: Object.fromEntries(judged.flatMap(({ key, history }) => (history ? [[key, history]] : []))),
+    fold: { ...Object.fromEntries(judged.flatMap(({ key, history }) => (history ? [[key, history]] : []))), ...passes },
     verdict,
     action: strongest(counted.filter(({ row }) => row.verdict === 'unhealthy').map(({ action }) => action)),
     rows: judged.map(({ row }) => row),
@@ -83,7 +82,7 @@ export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
 interface Judged {
   readonly key: string;
   readonly row: HealthRow;
-  readonly history: Unhealthy | undefined;
+  readonly history: Remembered | undefined;
   readonly counts: boolean;
   readonly young: boolean;
   readonly action: HealthAction;
@@ -112,21 +111,19 @@ function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evide
   return [...given, ...silent];
 }
 
-function noEvidence(name: string, now: number): Evidence {
-  const numbers = { observed: null, reference: null, threshold: null, samples: 0, tasks: 0 };
-  const reason = `${name} was not evaluated for any updated task`;
-  return { name, verdict: 'inconclusive', ...numbers, window: { start: now, end: now }, reason };
-}
+const noEvidence = (name: string, now: number): Evidence =>
+  withoutNumbers(name, 'inconclusive', { start: now, end: now }, 'was not evaluated for any updated task');
 
 function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Evidence): Judged {
   const check = input.checks.find(({ name }) => name === evidence.name);
   const key = keyOf(unit, evidence.name);
   const unfilled = unfilledMs(evidence, input);
-  const history = unfilled > 0 ? fold[key] : remember(fold[key], evidence.verdict, input.now);
+  const history = unfilled > 0 ? fold[key] : remember(check?.for, fold[key], evidence.verdict, input.now);
   const skipped = isSkipped(input.skips, evidence.name);
   const action = check?.onUnhealthy ?? input.onUnhealthy;
-  const doubt = unfilled > 0 ? unfilledDoubt(unfilled) : doubtOf(check, evidence, history, input);
-  const notes = [doubt?.note, skipped ? 'skipped' : undefined, action === 'ignore' ? 'only reported' : undefined];
+  const young = evidence.verdict === 'unhealthy' && history ? whyNotYet(check?.for, history, input.now) : undefined;
+  const doubt = unfilled > 0 ? unfilledDoubt(unfilled) : young;
+  const notes = [doubt, skipped ? 'skipped' : undefined, action === 'ignore' ? 'only reported' : undefined];
   const { verdict, observed, reference, threshold, samples } = evidence;
   return {
     key,
@@ -144,39 +141,40 @@ function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Ev
   };
 }
 
-/** An evaluation that could not tell neither counts nor clears. */
-function remember(before: Unhealthy | undefined, verdict: Verdict, now: number): Unhealthy | undefined {
-  if (verdict === 'healthy') return undefined;
-  if (verdict !== 'unhealthy') return before;
-  return { since: before?.since ?? now, evaluations: (before?.evaluations ?? 0) + 1 };
-}
-
 /** How much of the window of a verdict, healthy or not, lies before the last update was done: it tells nothing of what that did. */
 function unfilledMs({ verdict, window }: Evidence, { lastUpdateAt }: FoldInput): number {
   return verdict === 'healthy' || verdict === 'unhealthy' ? Math.max(0, lastUpdateAt - window.start) : 0;
 }
 
-const unfilledDoubt = (missingMs: number): { note: string } => ({
-  note: `not counted yet: its window begins ${formatDuration(missingMs)} before the last update was done`,
-});
+const unfilledDoubt = (missingMs: number): string =>
+  `not counted yet: its window begins ${formatDuration(missingMs)} before the last update was done`;
 
-/** Why a verdict does not count yet; undefined when it does. */
-function doubtOf(
-  check: HealthCheck | undefined,
-  evidence: Evidence,
-  history: Unhealthy | undefined,
-  input: FoldInput,
-): { note: string } | undefined {
-  const hold = check?.for;
-  if (evidence.verdict !== 'unhealthy' || hold === undefined || history === undefined) return undefined;
-  if (typeof hold === 'object')
-    return history.evaluations >= hold.evaluations
-      ? undefined
-      : { note: `counts after ${hold.evaluations} evaluations in a row, this is number ${history.evaluations}` };
-  const held = input.now - history.since;
-  return held >= hold
-    ? undefined
-    : { note: `counts after ${formatDuration(hold)}, unhealthy for ${formatDuration(held)} so far` };
+/** Of checks with `passes`, how often in a row every unit was found healthy; until it is often enough, none of their rows is. */
+function withPasses(
+  fold: HealthFold,
+  checks: readonly HealthCheck[],
+  judged: readonly Judged[],
+): [HealthFold, readonly Judged[]] {
+  const counting = checks.filter(({ passes }) => passes !== undefined);
+  if (counting.length === 0) return [{}, judged];
+  const remembered: Record<string, Remembered> = {};
+  const notes = new Map<string, string>();
+  for (const { name, passes: needed = 1 } of counting) {
+    const rows = judged.filter(({ row }) => row.check === name);
+    if (rows.length === 0 || !rows.every(({ row }) => row.verdict === 'healthy')) continue;
+    const key = keyOf(WHOLE_DEPLOY, `${name} passes`);
+    const passes = Math.min(needed, (fold[key]?.passes ?? 0) + 1);
+    remembered[key] = { passes };
+    const why = whyNotPassed(needed, passes);
+    if (why) notes.set(name, why);
+  }
+  return [remembered, judged.map((each) => inDoubt(each, notes.get(each.row.check)))];
+}
+
+function inDoubt(judged: Judged, note: string | undefined): Judged {
+  if (note === undefined) return judged;
+  const { row } = judged;
+  return { ...judged, young: true, row: { ...row, verdict: 'inconclusive', reason: `${row.reason}; ${note}` } };
 }
 
 function strongest(actions: readonly HealthAction[]): HealthAction {

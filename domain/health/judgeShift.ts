@@ -29,12 +29,12 @@ export function judgeShift(check: HealthCheck, confidence: number, samples: Samp
   const allowed = allowedShift(check, median);
   const shift = sentence(samples, test, sure);
   const decide = (most: number): Judgement => ({
-    verdict: beyond(check, test, most) ? 'unhealthy' : 'healthy',
+    verdict: beyond(check, test, most, median) ? 'unhealthy' : 'healthy',
     limit: samples.reference + (rises(check) ? most : -most),
     text: `${shift}; ${rises(check) ? 'an increase' : 'a decrease'} of ${formatValue(most)} is allowed`,
     test,
   });
-  if (median !== 0 || !allowed.isRelative || !beyond(check, test, 0)) return decide(allowed.amount);
+  if (median !== 0 || !allowed.isRelative || !beyond(check, test, 0, median)) return decide(allowed.amount);
   if (check.zeroBaseline === 'absolute') return decide(allowed.share);
   const hint = check.zeroBaseline ? `zeroBaseline says ${check.zeroBaseline}` : 'see zeroBaseline';
   const text = `${shift}; a change from a median of zero has no percentage (${hint})`;
@@ -43,14 +43,21 @@ export function judgeShift(check: HealthCheck, confidence: number, samples: Samp
 
 const rises = ({ threshold }: HealthCheck): boolean => comparisonIn(threshold)?.direction === 'increase';
 
-const beyond = (check: HealthCheck, { shift }: RankTest, allowed: number): boolean =>
-  rises(check) ? shift.low > allowed : shift.high < -allowed;
+/** Beyond what is allowed with certainty, and by more than sums of the same numbers in another order differ; and no rare thing. */
+function beyond(check: HealthCheck, { shift, effect }: RankTest, allowed: number, median: number): boolean {
+  const least = rises(check) ? shift.low : -shift.high;
+  const prevails = rises(check) ? effect : -effect;
+  return least - allowed > NOISE * (allowed + Math.abs(median)) && prevails >= (ranksOf(check)?.effect ?? 0);
+}
+
+const NOISE = 1e-9;
+
+const ranksOf = ({ method }: HealthCheck) => (typeof method === 'object' ? method['mann-whitney'] : undefined);
 
 /** What is tolerated, in the unit of the values; `share` is the same as a part of the median. */
 function allowedShift(check: HealthCheck, median: number): { amount: number; share: number; isRelative: boolean } {
-  const { threshold, method } = check;
-  const change = comparisonIn(threshold)?.allowed;
-  const tolerance = typeof method === 'object' ? method['mann-whitney'].tolerance : undefined;
+  const change = comparisonIn(check.threshold)?.allowed;
+  const tolerance = ranksOf(check)?.tolerance;
   if (tolerance === undefined && change !== undefined && 'absolute' in change)
     return { amount: change.absolute, share: 0, isRelative: false };
   const share = tolerance ?? (change !== undefined && 'percent' in change ? change.percent / 100 : 0);

@@ -1,5 +1,6 @@
 import { normalBelow, normalQuantile } from './normal';
-import { quantile, quantiles, sorted } from './series';
+import { quantileOfSorted, quantiles, sorted } from './series';
+import { sortedAt } from './sortedAt';
 
 /** What a rank test says of two samples. The shift is in the unit of the values, positive where the first are larger. */
 export interface RankTest {
@@ -16,24 +17,26 @@ const SMALL = 50;
 /** More values than these stand in line as evenly spaced ones of their order: that never makes a test surer. */
 const MOST_VALUES = 200;
 const EVENLY = Array.from({ length: MOST_VALUES }, (_, nth) => ((nth + 0.5) * 100) / MOST_VALUES);
-/** Bounds of large samples are exact to a billionth of the spread. */
-const HALVINGS = 30;
 /** Comes after every value. */
 const BEYOND = Infinity;
 
 /**
  * The Mann–Whitney test of two samples (neither empty, all finite), with the same numbers as `wilcox.test(fresh, old,
  * conf.int = TRUE)` of R: exact for less than 50 values without ties, else normal with corrections for ties and
- * continuity. Two constant samples differ by what they differ by; R has no answer there. The order of values means nothing.
+ * continuity. R looks for the shift to four digits; here it is one of the differences, so that no outlier moves it and no
+ * rounding decides. Two constant samples differ by what they differ by; R has no answer there. The order of values means nothing.
  */
 export function mannWhitney(fresh: readonly number[], old: readonly number[], confidence: number): RankTest {
   const [x, y] = [thinned(fresh), thinned(old)];
-  const { greater, equal, ties } = compare(x, y);
+  const comparison = compare(x, y);
   const pairs = x.length * y.length;
-  const effect = (2 * greater + equal) / pairs - 1;
-  if (isConstant(x) && isConstant(y)) return constants((x[0] ?? 0) - (y[0] ?? 0), effect);
-  const isExact = x.length < SMALL && y.length < SMALL && ties === 0;
-  return { ...(isExact ? exactly(x, y, greater, confidence) : nearly(x, y, confidence)), effect };
+  const effect = (2 * comparison.greater + comparison.equal) / pairs - 1;
+  if (isConstant(x) && isConstant(y)) return constants(finite((x[0] ?? 0) - (y[0] ?? 0)), effect);
+  const isExact = x.length < SMALL && y.length < SMALL && comparison.ties === 0;
+  const { p, rank } = isExact
+    ? exactly(x.length, y.length, comparison, confidence)
+    : nearly(x, y, comparison, confidence);
+  return { p, shift: shiftOf(x, y, rank), effect };
 }
 
 /** The least `p` that samples of these sizes can have, when all of one are above all of the other. */
@@ -50,9 +53,9 @@ function thinned(values: readonly number[]): number[] {
 
 const isConstant = (sorted: readonly number[]): boolean => sorted[0] === sorted.at(-1);
 
-const constants = (difference: number, effect: number): RankTest => ({
-  p: difference === 0 ? 1 : 0,
-  shift: { estimate: difference, low: difference, high: difference },
+const constants = (by: number, effect: number): RankTest => ({
+  p: by === 0 ? 1 : 0,
+  shift: { estimate: by, low: by, high: by },
   effect,
 });
 
@@ -64,14 +67,14 @@ interface Comparison {
   readonly ties: number;
 }
 
-/** Goes through two sorted samples together, `x` taken as `shift` lower than it is. */
-function compare(x: readonly number[], y: readonly number[], shift = 0): Comparison {
+/** Goes through two sorted samples together. */
+function compare(x: readonly number[], y: readonly number[]): Comparison {
   let [greater, equal, ties, i, j] = [0, 0, 0, 0, 0];
-  let [nextX, nextY] = [(x[0] ?? BEYOND) - shift, y[0] ?? BEYOND];
+  let [nextX, nextY] = [x[0] ?? BEYOND, y[0] ?? BEYOND];
   while (i < x.length || j < y.length) {
     const value = nextX < nextY ? nextX : nextY;
     const [fromX, fromY] = [i, j];
-    while (nextX === value) nextX = (x[(i += 1)] ?? BEYOND) - shift;
+    while (nextX === value) nextX = x[(i += 1)] ?? BEYOND;
     while (nextY === value) nextY = y[(j += 1)] ?? BEYOND;
     const [ofX, ofY] = [i - fromX, j - fromY];
     greater += ofX * fromY;
@@ -81,17 +84,22 @@ function compare(x: readonly number[], y: readonly number[], shift = 0): Compari
   return { greater, equal, ties };
 }
 
-function exactly(x: readonly number[], y: readonly number[], u: number, confidence: number): Omit<RankTest, 'effect'> {
-  const pairs = x.length * y.length;
-  const below = cumulative(x.length, y.length);
-  const p = Math.min(1, 2 * (below[Math.min(u, pairs - u)] ?? 1));
-  const differences = x.flatMap((a) => y.map((b) => a - b)).sort((a, b) => a - b);
-  const rank = Math.max(
-    1,
-    below.findIndex((probability) => probability >= (1 - confidence) / 2),
-  );
-  const [low, high] = [differences[rank - 1] ?? NaN, differences[pairs - rank] ?? NaN];
-  return { p, shift: { estimate: quantile(differences, 50), low, high } };
+/** Of all differences in order, the bound of the shift is that of the rank (from 1), counted from either end. */
+interface Ranked {
+  readonly p: number;
+  readonly rank: number;
+}
+
+function exactly(m: number, n: number, { greater }: Comparison, confidence: number): Ranked {
+  const below = cumulative(m, n);
+  const p = Math.min(1, 2 * (below[Math.min(greater, m * n - greater)] ?? 1));
+  return {
+    p,
+    rank: Math.max(
+      1,
+      below.findIndex((probability) => probability >= (1 - confidence) / 2),
+    ),
+  };
 }
 
 /** The probability of at most `u` pairs, for every `u`: the coefficients of the Gaussian binomial, summed. */
@@ -108,32 +116,32 @@ function cumulative(m: number, n: number): number[] {
   return sums.map((sum) => sum / total);
 }
 
-function nearly(x: readonly number[], y: readonly number[], confidence: number): Omit<RankTest, 'effect'> {
-  const far = normalQuantile((1 + confidence) / 2);
-  const z = deviation(x, y, 0, 0.5);
-  const reaches = { low: (x[0] ?? 0) - (y.at(-1) ?? 0), high: (x.at(-1) ?? 0) - (y[0] ?? 0) };
-  const edge = (isShort: (z: number) => boolean, correction: number): number => {
-    let { low, high } = reaches;
-    if (!isShort(deviation(x, y, low, correction))) return low;
-    if (isShort(deviation(x, y, high, correction))) return high;
-    for (let step = 0; step < HALVINGS; step += 1) {
-      const middle = (low + high) / 2;
-      if (isShort(deviation(x, y, middle, correction))) low = middle;
-      else high = middle;
-    }
-    return (low + high) / 2;
-  };
-  // Where the rank sum is flat at its mean, the middle of that is meant.
-  const estimate = (edge((at) => at > 0, 0) + edge((at) => at >= 0, 0)) / 2;
-  const shift = { estimate, low: edge((at) => at > far, 0.5), high: edge((at) => at > -far, 0.5) };
-  return { p: Math.min(1, 2 * normalBelow(-Math.abs(z))), shift };
+/** Between two differences the rank sum does not change, and there only values of the same sample are equal. */
+function nearly(x: readonly number[], y: readonly number[], comparison: Comparison, confidence: number): Ranked {
+  const [m, n] = [x.length, y.length];
+  const spread = (ties: number): number =>
+    Math.sqrt(Math.max(0, ((m * n) / 12) * (m + n + 1 - ties / ((m + n) * (m + n - 1)))));
+  const excess = comparison.greater + comparison.equal / 2 - (m * n) / 2;
+  const spreadNow = spread(comparison.ties);
+  const z = spreadNow > 0 ? Math.max(0, Math.abs(excess) - CONTINUITY) / spreadNow : 0;
+  const far = normalQuantile((1 + confidence) / 2) * spread(compare(x, []).ties + compare(y, []).ties);
+  const rank = Math.ceil((m * n) / 2 - CONTINUITY - far);
+  return { p: Math.min(1, 2 * normalBelow(-z)), rank: Math.max(1, rank) };
 }
 
-/** How many standard deviations the rank sum is from its mean, were the first sample `shift` lower. */
-function deviation(x: readonly number[], y: readonly number[], shift: number, correction: number): number {
-  const { greater, equal, ties } = compare(x, y, shift);
-  const [m, n] = [x.length, y.length];
-  const excess = greater + equal / 2 - (m * n) / 2;
-  const variance = ((m * n) / 12) * (m + n + 1 - ties / ((m + n) * (m + n - 1)));
-  return variance > 0 ? (excess - Math.sign(excess) * correction) / Math.sqrt(variance) : 0;
+/** Half of the step from one rank sum to the next. */
+const CONTINUITY = 0.5;
+
+function shiftOf(x: readonly number[], y: readonly number[], rank: number): RankTest['shift'] {
+  const differences = new Float64Array(x.length * y.length);
+  let next = 0;
+  for (const a of x) for (const b of y) differences[next++] = a - b;
+  const [low, high, last] = [rank - 1, differences.length - rank, differences.length - 1];
+  const inOrder = sortedAt([low, high, Math.floor(last / 2), Math.ceil(last / 2)], differences);
+  const at = (place: number): number => finite(inOrder[place] ?? 0);
+  return { estimate: finite(quantileOfSorted(inOrder, 50)), low: at(low), high: at(high) };
 }
+
+/** Two numbers may be further apart than a number can be; what lies between two such differences is nothing. */
+const finite = (difference: number): number =>
+  Number.isNaN(difference) ? 0 : Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, difference));

@@ -6,7 +6,7 @@ import { pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type Wi
 export interface Summary {
   /** Across the tasks; undefined when not one has a value. */
   readonly value: number | undefined;
-  /** Finite points that were really reported; what `fill` puts in does not count, so that it cannot turn silence into health. */
+  /** Points that were really reported; what `fill` puts in does not count, so that it cannot turn silence into health. */
   readonly samples: number;
   /** Tasks with a value. */
   readonly reporting: number;
@@ -18,15 +18,13 @@ export interface Summary {
 /** One side of a check: each task's value, reduced across the tasks. */
 export function summarise(check: HealthCheck, side: Side, window: Window, stepMs: number): Summary {
   const isRanked = typeof check.method === 'object';
-  const isPlain = check.transform.length === 0;
   const all: number[] = [];
   const ranked: number[] = [];
   let samples = 0;
   for (const { points } of side.series) {
     const inside = pointsIn(window, points);
     const value = taskValue(inside, check.transform, window, stepMs);
-    // A mean that is a number was made of numbers only.
-    samples += isPlain && Number.isFinite(value) ? inside.length : countFinite(inside);
+    samples += inside.length;
     if (value !== undefined) all.push(value);
     if (isRanked) addFinite(ranked, transformed(inside, check.transform, window, stepMs));
   }
@@ -39,12 +37,6 @@ export function summarise(check: HealthCheck, side: Side, window: Window, stepMs
     tasks: Math.max(side.tasks, all.length),
     values: ranked,
   };
-}
-
-function countFinite(points: readonly Point[]): number {
-  let count = 0;
-  for (const point of points) if (Number.isFinite(point[1])) count += 1;
-  return count;
 }
 
 function addFinite(values: number[], points: readonly Point[]): void {

@@ -20,17 +20,24 @@ export interface Side {
   readonly series: readonly HealthSeries[];
 }
 
-/** The points of a window, oldest first. What is that already, as nearly everything is, is not copied. */
+/**
+ * The points of a window, oldest first; what is not a number is missing data. What is that already, as nearly everything is, is
+ * not copied.
+ */
 export function pointsIn(window: Window, points: readonly Point[]): readonly Point[] {
   let last = window.start;
   for (const point of points) {
     const at = point[0];
-    if (at <= window.start || at > window.end || at < last)
-      return points.filter(([time]) => time > window.start && time <= window.end).sort(([one], [other]) => one - other);
+    if (at <= window.start || at > window.end || at < last || !Number.isFinite(point[1])) return chosen(window, points);
     last = at;
   }
   return points;
 }
+
+const chosen = ({ start, end }: Window, points: readonly Point[]): Point[] =>
+  points
+    .filter(([time, value]) => time > start && time <= end && Number.isFinite(value))
+    .sort(([one], [other]) => one - other);
 
 /** Of points in the order of time, those after `start`: looks at no others. */
 export function pointsAfter(start: number, points: readonly Point[]): readonly Point[] {
@@ -76,7 +83,10 @@ export function quantiles(values: readonly number[], qs: readonly number[]): num
 export function quantileOfSorted(values: ArrayLike<number>, q: number): number {
   const rank = rankOf(values.length, q);
   const [low, high] = [values[Math.floor(rank)] ?? NaN, values[Math.ceil(rank)] ?? NaN];
-  return low === high ? low : low + (high - low) * (rank - Math.floor(rank));
+  const share = rank - Math.floor(rank);
+  if (low === high) return low;
+  // Numbers may be further apart than a number can be.
+  return Math.abs(high - low) < Infinity ? low + (high - low) * share : low * (1 - share) + high * share;
 }
 
 /** The values in order; what is not a number comes last. Typed arrays sort numbers several times as fast. */

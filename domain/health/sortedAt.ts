@@ -4,11 +4,13 @@ const MANY = 1_000;
 const CROWD = 16;
 const BEYOND = Infinity;
 
+type Values = readonly number[] | Float64Array;
+
 /**
  * The values, those at the ranks (from 0) where they stand in order, the others anywhere. They are spread over buckets, one above
  * the other, and only the buckets of the ranks are sorted: of many values and few ranks that is several times as fast.
  */
-export function sortedAt(ranks: readonly number[], values: readonly number[]): Float64Array {
+export function sortedAt(ranks: readonly number[], values: Values): Float64Array {
   const [low, high] = extremes(values);
   const scale = (values.length / CROWD - 1) / (high - low);
   // Equal values cannot be spread, nor can NaN and infinities.
@@ -29,7 +31,7 @@ export function sortedAt(ranks: readonly number[], values: readonly number[]): F
 }
 
 /** Where each bucket begins when all follow each other, and where the last ends. */
-function startsOf(values: readonly number[], bucketOf: (value: number) => number): Uint32Array {
+function startsOf(values: Values, bucketOf: (value: number) => number): Uint32Array {
   const starts = new Uint32Array(Math.ceil(values.length / CROWD) + 1);
   for (const value of values) {
     const following = bucketOf(value) + 1;
@@ -39,12 +41,14 @@ function startsOf(values: readonly number[], bucketOf: (value: number) => number
   return starts;
 }
 
-function extremes(values: readonly number[]): [number, number] {
+/** Not a number as soon as one is none. */
+function extremes(values: Values): [number, number] {
   let low = BEYOND;
   let high = -BEYOND;
   for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
+    if (value < low) low = value;
+    if (value > high) high = value;
+    if (value !== value) return [NaN, NaN];
   }
   return [low, high];
 }

@@ -25,6 +25,12 @@ export interface Evidence {
   readonly test?: RankTest | undefined;
 }
 
+/** What is said of a check without numbers. */
+export function withoutNumbers(name: string, verdict: Verdict, window: Evidence['window'], reason: string): Evidence {
+  const numbers = { observed: null, reference: null, threshold: null, samples: 0, tasks: 0 };
+  return { name, verdict, ...numbers, window: { start: window.start, end: window.end }, reason: `${name} ${reason}` };
+}
+
 /** The order of verdicts, the best first. */
 export const SEVERITY: Readonly<Record<Verdict, number>> = { healthy: 0, inconclusive: 1, errored: 2, unhealthy: 3 };
 

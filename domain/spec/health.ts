@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { parseAmount } from '../fleet/amount';
-import { suggest } from './problem';
+import { reachOf } from '../health/transform';
 import { SPEC_LIMITS } from '../limits';
+import { formatDuration } from '../text';
+import { suggest } from './problem';
 import { AMOUNT_TEXT, duration, listOf, text, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
 
@@ -54,12 +56,23 @@ const method = z
           confidence: z.number().min(0.5).lt(1).default(CONFIDENCE),
           /** Share of the median of what is compared with; left out, the amount of the threshold is tolerated. */
           tolerance: z.number().nonnegative().optional(),
+          /** Cliff's delta, 0 to 1, that a shift must at least have to count. */
+          effect: z.number().min(0).max(1).optional(),
         }),
       }),
     ],
     { error: 'expected threshold, mann-whitney or { mann-whitney: { confidence: 0.98, tolerance: 0.25 } }' },
   )
   .transform((value) => (value === 'mann-whitney' ? { 'mann-whitney': { confidence: CONFIDENCE } } : value));
+
+const HOLD = 'expected a duration such as 5m, { evaluations: 3 } in a row, or { failures: 3, within: 10 }';
+
+const failuresWithin = z
+  .strictObject({
+    failures: z.number().int().positive(),
+    within: z.number().int().positive().max(SPEC_LIMITS.evaluations.max),
+  })
+  .refine(({ failures, within }) => failures <= within, { error: 'more failures than evaluations can never be' });
 
 const checkFields = (time: typeof duration | typeof wireDuration) => ({
   name: text().min(1),
@@ -89,15 +102,17 @@ const checkFields = (time: typeof duration | typeof wireDuration) => ({
     .refine((value) => parseAmount(value) !== undefined, { error: AMOUNT_TEXT })
     .optional(),
   for: z
-    .union([time, z.strictObject({ evaluations: z.number().int().positive() })], {
-      error: 'expected a duration such as 5m, or { evaluations: 3 }',
-    })
+    .union([time, z.strictObject({ evaluations: z.number().int().positive() }), failuresWithin], { error: HOLD })
     .optional(),
+  /** Healthy evaluations in a row that it takes to pass. */
+  passes: z.number().int().positive().max(SPEC_LIMITS.evaluations.max).optional(),
   method: method.optional(),
   zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
   scope: z.enum(['unit', 'deploy']).default('unit'),
   onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),
 });
+
+const LONGEST_LOOKBACK_MS = SPEC_LIMITS.lookback.max * 60_000;
 
 /** What a ready check has of its own. */
 export type HealthCheckFields = Omit<z.input<z.ZodObject<ReturnType<typeof checkFields>>>, 'name'>;
@@ -112,6 +127,13 @@ function coherent(check: z.output<z.ZodObject<ReturnType<typeof checkFields>>>, 
     issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
   if (!comparing && typeof check.method === 'object')
     issue('mann-whitney compares two sides', 'use increase or decrease with compare, or remove method', 'method');
+  const [written, reach] = [check.lookback ?? 0, reachOf(check.transform)];
+  if (Math.max(written, reach) > LONGEST_LOOKBACK_MS)
+    issue(
+      `a check looks back ${formatDuration(LONGEST_LOOKBACK_MS)} at most`,
+      'look back less: older points say little of the tasks that were just updated',
+      written > LONGEST_LOOKBACK_MS ? 'lookback' : 'transform',
+    );
 }
 
 /** A check between services: durations are ms, or text as in a file. */

@@ -63,6 +63,7 @@ async function readGroup(
   const answer = await withDeadline(deadlineMs, (signal) => query(request, { source: check.source, signal }));
   if (!isAnswer(answer)) throw new Error('the data source answered with something that is not series of points');
   const { series } = answer;
+  assertOneEach(series);
   if ('tasks' in group) assertAsked(series, group.tasks);
   return { tasks: 'tasks' in group ? group.tasks.length : series.length, series };
 }
@@ -85,12 +86,25 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isPoint = (point: unknown): boolean =>
   Array.isArray(point) && point.length === 2 && Number.isFinite(point[0]) && typeof point[1] === 'number';
 
-/** A source that ignores the selector would mix old and new tasks in one verdict. */
+/** A source that ignores the selector would mix old and new tasks in one verdict. Who is asked about one task need not name it. */
 function assertAsked(series: readonly HealthSeries[], tasks: readonly string[]): void {
   const asked = new Set(tasks);
   const stranger = series.find(({ labels }) => labels['task'] !== undefined && !asked.has(labels['task']));
   if (stranger)
     throw new Error(`the data source answered for ${stranger.labels['task']}, which it was not asked about`);
+  if (Math.max(tasks.length, series.length) > 1 && series.some(({ labels }) => labels['task'] === undefined))
+    throw new Error('the data source answered a series without the label task, so nobody knows whose it is');
+}
+
+/** What one task says twice would stand for one that says nothing. */
+function assertOneEach(series: readonly HealthSeries[]): void {
+  const seen = new Set<string>();
+  for (const { labels } of series) {
+    const task = labels['task'];
+    if (task === undefined) continue;
+    if (seen.has(task)) throw new Error(`the data source answered two series for ${task}; one for each task is needed`);
+    seen.add(task);
+  }
 }
 
 async function withDeadline<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

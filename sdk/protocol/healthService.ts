@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SPEC_LIMITS } from '../../domain/limits';
 import { healthCheckInRequest } from '../../domain/spec/health';
 import { backtestMethod } from './backtest';
 import type { Protocol } from './common';
@@ -8,15 +9,22 @@ import { pushTypeProtocol } from './pushType';
 export const unitTasksSchema = z.object({
   id: z.string(),
   fresh: z.array(z.string()),
+  updated: z.number().int().nonnegative().optional(),
   control: z.array(z.string()),
   before: z.array(z.string()),
 });
+
+const haveOwnNames = (checks: readonly { readonly name: string }[]): boolean =>
+  new Set(checks.map(({ name }) => name)).size === checks.length;
 
 export const healthServiceProtocol = {
   evaluate: {
     request: pushTypeProtocol.runHealthChecks.request.extend({
       targets: z.array(unitTasksSchema),
-      checks: z.array(healthCheckInRequest),
+      checks: z
+        .array(healthCheckInRequest)
+        .max(SPEC_LIMITS.healthChecks.max)
+        .refine(haveOwnNames, { error: 'two checks have the same name' }),
       /** Least lookback of checks that do not say theirs; Conveyor always writes it out. */
       intervalMs: z.number().positive().optional(),
       /** The data source of checks that name none: the store of the fleet that the targets belong to. */

@@ -6,6 +6,8 @@ import { reachable } from '../twine/tasks';
 /** The tasks of a job by identifier, as health checks want them (moving targets). */
 export interface TargetTasks {
   readonly fresh: string[];
+  /** How many the updates touched, also those that are down or being updated. */
+  readonly updated: number;
   readonly control: string[];
   readonly before: string[];
 }
@@ -37,11 +39,12 @@ export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): 
   const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
   const isFresh = freshBy(request, updates);
   const { tasks } = job;
-  const found: TargetTasks = { fresh: [], control: [], before: [] };
+  const found = { fresh: [] as string[], control: [] as string[], before: [] as string[], updated: 0 };
   for (let slot = 0; slot < job.size; slot += 1) {
     const update = tasks.update[slot] ?? 0;
     if (reserved.has(update) || !exists(job, slot)) continue;
     const running = tasks.state[slot] === RUNNING;
+    if (updates.has(update)) found.updated += 1;
     if (!isFresh(update)) {
       if (running) found.control.push(identifierOf(job.name, slot, tasks.starts[slot] ?? 0));
     } else if (tasks.state[slot] !== UPDATING && (running || reachable({ fleet }, job, slot))) {
@@ -62,14 +65,15 @@ export function resolvePastTargets(fleet: Fleet, job: Job, request: TargetReques
   const updates = indicesOf(fleet, request.updatedBy);
   const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
   const isFresh = freshBy(request, updates);
-  const found: TargetTasks = { fresh: [], control: [], before: [] };
+  const found = { fresh: [] as string[], control: [] as string[], before: [] as string[] };
   for (let slot = 0; slot < job.size; slot += 1) {
     const task = ranAt(job, slot, request.now);
     if (task === undefined || reserved.has(task.update)) continue;
     found[isFresh(task.update) ? 'fresh' : 'control'].push(identifierOf(job.name, slot, task.start));
     if (isFresh(task.update)) found.before.push(...earlier(job, slot, request, updates));
   }
-  return { ...found, control: sample(found.control), before: sample(found.before) };
+  const { fresh, control, before } = found;
+  return { fresh, updated: fresh.length, control: sample(control), before: sample(before) };
 }
 
 /** Updates that the fleet does not know brought nothing; only when none is given everything is meant. */

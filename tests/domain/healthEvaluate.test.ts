@@ -194,6 +194,26 @@ describe('transforms and reduce', () => {
     expect(observed(fields, fresh)).toBe(value);
   });
 
+  // What is not a number is missing data, whatever is made of it.
+  test.each([
+    ['no transform', []],
+    ['max', ['max']],
+    ['min', ['min']],
+    ['rate', ['rate']],
+    ['percentile', [{ percentile: { q: 99, over: 3 * MINUTE } }]],
+    ['average', [{ average: 3 * MINUTE }]],
+  ])('%s: what is not a number neither passes nor hides what is bad', (_title, transform) => {
+    const fields = { transform, threshold: { above: 0.05 } };
+    for (const nothing of [NaN, Infinity, -Infinity]) {
+      expect(evaluate(fields, side([[nothing, nothing, nothing]])).verdict).toBe('inconclusive');
+      const bad = [
+        [nothing, 60, 600],
+        [60, 600, nothing],
+      ];
+      for (const values of bad) expect(evaluate(fields, side([values])).verdict).toBe('unhealthy');
+    }
+  });
+
   test('fill zero does not make health of a metric that nobody reports', () => {
     expect(evaluate({ transform: [{ fill: 'zero' }] }, side([], 3)).verdict).toBe('inconclusive');
   });
@@ -425,7 +445,9 @@ describe('fast or slow, the numbers are the same to the last digit', () => {
     const through = (points: readonly Point[], some: readonly Step[]) =>
       some.reduce<readonly Point[]>((kept, step) => transform(kept, step, stepMs), points);
     const inside = series.map(({ points }) =>
-      between(points, SPAN.start, SPAN.end).sort(([one], [other]) => one - other),
+      between(points, SPAN.start, SPAN.end)
+        .filter(([, value]) => Number.isFinite(value))
+        .sort(([one], [other]) => one - other),
     );
     const last = lookingBack(steps.at(-1));
     const values = inside.flatMap((points) => {
@@ -437,7 +459,7 @@ describe('fast or slow, the numbers are the same to the last digit', () => {
       while (values.length < tasks) values.push(0);
     return {
       value: reduced(reduce, values),
-      samples: inside.flat().filter(([, value]) => Number.isFinite(value)).length,
+      samples: inside.flat().length,
       reporting: values.length,
       tasks: Math.max(tasks, values.length),
       values:

@@ -183,9 +183,64 @@ describe('a window that is not filled', () => {
   });
 });
 
+type Hold = NonNullable<HealthCheck['for']>;
+
+describe('passes: healthy has to come so often in a row, wherever it is looked at', () => {
+  const run = (evaluations: readonly (readonly [Verdict, Verdict])[]): string[] => {
+    let history = NO_HISTORY;
+    return evaluations.map(([x, y], index) => {
+      const response = answer({ x: [evidence('cpu', x)], y: [evidence('cpu', y)] });
+      const result = fold({ checks: [check('cpu', { passes: 3 })], now: index * 1000, response }, history);
+      history = JSON.parse(JSON.stringify(result.fold)) as HealthFold;
+      return result.young ? `${result.verdict} young` : result.verdict;
+    });
+  };
+  const [good, bad, dark] = ['healthy', 'unhealthy', 'inconclusive'] as const;
+  const wait = 'inconclusive young';
+
+  test.each([
+    [
+      'three times',
+      [
+        [good, good],
+        [good, good],
+        [good, good],
+        [good, good],
+      ],
+      [wait, wait, good, good],
+    ],
+    [
+      'one unit of two is not everywhere',
+      [
+        [good, good],
+        [good, dark],
+        [good, good],
+      ],
+      [wait, dark, wait],
+    ],
+    [
+      'what is unhealthy counts at once',
+      [
+        [good, good],
+        [good, bad],
+        [good, good],
+      ],
+      [wait, bad, wait],
+    ],
+  ] as const)('%s', (_title, evaluations, expected) => expect(run(evaluations)).toEqual(expected));
+
+  test('says how often it was', () => {
+    const { reason } = fold({
+      checks: [check('cpu', { passes: 3 })],
+      response: answer({ x: [evidence('cpu', good)] }),
+    });
+    expect(reason).toBe('cpu is 2; passes after 3 healthy evaluations in a row, this is number 1');
+  });
+});
+
 describe('for: unhealthy has to last before it counts', () => {
   /** Feeds verdicts a second apart, and gives what the deploy made of each. */
-  const run = (hold: number | { evaluations: number }, verdicts: Verdict[]): string[] => {
+  const run = (hold: Hold, verdicts: Verdict[]): string[] => {
     let history = NO_HISTORY;
     return verdicts.map((verdict, index) => {
       const result = fold(
@@ -203,7 +258,7 @@ describe('for: unhealthy has to last before it counts', () => {
   const good = 'healthy';
   const bad = 'unhealthy';
   const dark = 'errored';
-  test.each<[string, number | { evaluations: number }, Verdict[], string[]]>([
+  test.each<[string, Hold, Verdict[], string[]]>([
     ['so long', 2000, [bad, bad, bad], ['inconclusive young', 'inconclusive young', 'unhealthy']],
     ['so often', { evaluations: 2 }, [bad, bad], ['inconclusive young', 'unhealthy']],
     [
@@ -213,10 +268,22 @@ describe('for: unhealthy has to last before it counts', () => {
       ['inconclusive young', 'healthy', 'inconclusive young', 'unhealthy'],
     ],
     [
-      'an error neither counts nor clears',
+      'an error is between: what comes after it begins anew',
       { evaluations: 2 },
-      [bad, dark, bad],
-      ['inconclusive young', 'errored', 'unhealthy'],
+      [bad, dark, bad, bad],
+      ['inconclusive young', 'errored', 'inconclusive young', 'unhealthy'],
+    ],
+    [
+      'hours of nothing are not so long',
+      2000,
+      [bad, 'inconclusive', 'inconclusive', bad],
+      ['inconclusive young', 'inconclusive', 'inconclusive', 'inconclusive young'],
+    ],
+    [
+      'so many of the last ones, whatever is between',
+      { failures: 3, within: 4 },
+      [bad, good, bad, dark, bad, bad],
+      ['inconclusive young', 'healthy', 'inconclusive young', 'errored', 'inconclusive young', 'unhealthy'],
     ],
   ])('%s', (_title, hold, verdicts, expected) => {
     expect(run(hold, verdicts)).toEqual(expected);

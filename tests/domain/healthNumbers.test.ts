@@ -33,6 +33,23 @@ test('samples without spread differ by exactly what they differ by', () => {
   expect(mannWhitney([7, 7], [5, 5], 0.98)).toEqual({ p: 0, shift: { estimate: 2, low: 2, high: 2 }, effect: 1 });
 });
 
+test.each([2 ** 31, 1e308, -1e308])('one value of %d among sixty decides nothing', (outlier) => {
+  const alike = (at: number) => Array.from({ length: 60 }, (_, nth) => 2 + ((nth * 7 + at) % 10) / 100);
+  const { shift } = mannWhitney([outlier, ...alike(0)], [-outlier, ...alike(3)], 0.98);
+  expect(Math.abs(shift.estimate)).toBeLessThan(0.02);
+  expect(shift.low).toBeLessThanOrEqual(0);
+  expect(shift.high).toBeGreaterThanOrEqual(0);
+});
+
+test('samples as far apart as numbers are come to an end', () => {
+  const { p, shift, effect } = mannWhitney(
+    new Array<number>(60).fill(1e308),
+    [...new Array<number>(60).fill(-1e308), 0],
+    0.98,
+  );
+  expect([p < 1e-6, shift.low, shift.estimate, effect]).toEqual([true, Number.MAX_VALUE, Number.MAX_VALUE, 1]);
+});
+
 test.each([
   [3, 3, 2 / 20],
   [4, 5, 2 / 126],

@@ -202,3 +202,17 @@ test('the simulated fleet has its tasks judged by the service where it is told o
   expect(byService).toMatchObject({ units: [{ checks: [{ verdict: 'healthy', tasks: 6 }] }] });
   expect(await (await hcs.request('/metrics')).text()).toContain('conveyor_health_checks_total{verdict="healthy"} 1');
 });
+
+test.each([
+  ['a look back over thousands of years', [{ ...check(), lookback: 1e15 }], 'a check looks back 7d at most'],
+  ['an average over as much', [{ ...check(), transform: [{ average: 1e15 }] }], 'a check looks back 7d at most'],
+  ['two checks of one name', [check(), check()], 'two checks have the same name'],
+  ['more checks than a deploy may have', Array.from({ length: 65 }, (_, nth) => check({ name: `c${nth}` })), '64'],
+])('a request for %s is refused before anything is read', async (_title, checks, words) => {
+  const response = await service().request('/evaluate', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...wanted({ checks }), context }),
+  });
+  expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(words)]);
+});

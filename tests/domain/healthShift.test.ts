@@ -19,6 +19,11 @@ const around = (value: number): Side =>
   side(
     [0, 1, 2].map((task) => Array.from({ length: 10 }, (_, at) => value * (0.955 + ((task * 7 + at * 3) % 10) / 100))),
   );
+/** A third of them as the others are. */
+const mostly = (value: number): Side => ({
+  tasks: 3,
+  series: [...around(value).series.slice(1), ...around(20).series.slice(1, 2)],
+});
 const constant = (value: number, length = 10): Side => side([0, 1, 2].map(() => new Array<number>(length).fill(value)));
 
 const check = (fields: object) =>
@@ -48,6 +53,9 @@ test.each([
   ['a rise from zero', {}, around(0.2), constant(0), 'inconclusive', /from a median of zero has no percentage \(see zeroBaseline\)/],
   ['a rise from zero that is meant to fail', { zeroBaseline: 'unhealthy' }, around(0.2), constant(0), 'unhealthy', /zeroBaseline says unhealthy/],
   ['a rise from zero within an absolute tolerance', { zeroBaseline: 'absolute', threshold: { increase: '50%' } }, around(0.2), constant(0), 'healthy', /an increase of 0.5 is allowed/],
+  ['the last digits of a sum', {threshold: { increase: 0 }}, constant(0.1 + 0.2), constant(0.3), 'healthy', /an increase of 0 is allowed/],
+  ['too small an effect', { method: { 'mann-whitney': { effect: 0.9, tolerance: 0 } } }, mostly(21), around(20), 'healthy', /effect 0\.47/],
+  ['an effect that is large enough', { method: { 'mann-whitney': { effect: 0.4, tolerance: 0 } } }, mostly(21), around(20), 'unhealthy', /effect 0\.47/],
   ['too few values, whatever they are', {}, side([[9, 9, 9]]), side([[1, 1, 1]]), 'inconclusive',
     /has 3 values against 3 of the 1 task not yet updated, too few to be 98% sure of anything/],
 ] as const)('mann-whitney: %s', (_, fields, fresh, control, verdict, reason) => {

@@ -98,7 +98,41 @@ test('a unit without an updated task has no evidence', async () => {
   expect(asked).toEqual([]);
 });
 
+test('a unit whose updated tasks are all out of reach does not pass beside one that has evidence', async () => {
+  const { query } = store({ a: 0, b: 0 });
+  const lost = { ...unit('y', []), updated: 3 };
+  const answer = await judge({
+    query,
+    checks: [check({}), check({ name: 'all', scope: 'deploy' })],
+    targets: [unit('x', ['a', 'b']), lost],
+  });
+  expect(answer.units.map(({ checks }) => checks.map(({ verdict }) => verdict))).toEqual([
+    ['healthy'],
+    ['inconclusive'],
+  ]);
+  expect(answer.units[1]?.checks[0]?.reason).toBe(
+    'errors has nothing to judge: of 3 updated tasks none can be reached',
+  );
+});
+
+test('one task may be asked for without being named', async () => {
+  const query: Query = ({ end }) => Promise.resolve({ series: [{ labels: {}, points: [[end, 0]] }] });
+  const answer = await judge({ query, targets: [unit('x', ['a'])] });
+  expect(answer.units[0]?.checks[0]?.verdict).toBe('healthy');
+});
+
 test.each<[string, Query, string]>([
+  [
+    'answers two series for one task and none for another',
+    ({ end }) =>
+      Promise.resolve({ series: [0, 0].map((value) => ({ labels: { task: 'a' }, points: [[end, value]] })) } as never),
+    'errors could not be evaluated: the data source answered two series for a; one for each task is needed',
+  ],
+  [
+    'does not say whose a series is',
+    ({ end }) => Promise.resolve({ series: [0, 0].map((value) => ({ labels: {}, points: [[end, value]] })) } as never),
+    'errors could not be evaluated: the data source answered a series without the label task, so nobody knows whose it is',
+  ],
   ['fails', () => Promise.reject(new Error('no route')), 'errors could not be evaluated: no route'],
   [
     'does not answer in time',

@@ -43,11 +43,14 @@ function heldTooLong(path: Path, check: HealthCheck, { intervalMs, longestBakeMs
   const hold = check.for;
   if (hold === undefined || check.onUnhealthy !== 'ignore' || whileUpdating) return [];
   const judgedMs = Math.max(0, longestBakeMs - lookbackOf(check, intervalMs));
-  const neededMs = typeof hold === 'object' ? (hold.evaluations - 1) * intervalMs : hold;
+  const neededMs = typeof hold === 'number' ? hold : (timesOf(hold) - 1) * intervalMs;
   if (neededMs <= judgedMs) return [];
   const message = `${check.name} is only reported and can never be unhealthy: the longest bake leaves ${formatDuration(judgedMs)} after its first window, and for wants more`;
   return [warningAt([...path, 'for'], 'cannot-fire', message, 'ask for less, or bake longer')];
 }
+
+const timesOf = (hold: Exclude<HealthCheck['for'], number | undefined>): number =>
+  'within' in hold ? hold.failures : hold.evaluations;
 
 function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }: Judging): Finding[] {
   if (check.compare !== 'control' || whileUpdating || !phases.every(takesWholeUnits)) return [];

@@ -45,5 +45,6 @@ export function healthTasks(
       .map(({ start }) => taskOf(id, index, start)),
   );
   const control = there.filter(({ slot }) => !isFresh(slot) && slot.state === 'live');
-  return { id, fresh: fresh.map(({ task }) => task), control: control.map(({ task }) => task), before };
+  const updated = slots.filter(({ slot }) => updatedBy.includes(slot.update ?? '')).length;
+  return { id, fresh: fresh.map(({ task }) => task), updated, control: control.map(({ task }) => task), before };
 }
