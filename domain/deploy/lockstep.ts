@@ -59,24 +59,36 @@ export interface LockstepUnitBack extends LockstepUnit {
 
 /**
  * The next stride of a revert. The targets are how many tasks of each unit are taken back. A unit of which nothing is left, but which
- * others had brought to the version, stays there with its traffic, and holds up no other.
+ * others had brought to the version, stays there with its traffic, and holds up no other. One with dead tasks, which carry nothing on
+ * either side, goes back before the others as far as those of its tasks that live cannot carry what the others have to keep.
  */
 export function strideBack(all: readonly LockstepUnitBack[]): Stride {
   const returning = all.filter(({ left, on }) => left > 0 || on === 0);
   const units = returning.some(({ left }) => left > 0) ? returning : all;
-  const there = (unit: LockstepUnitBack): number => Math.max(unit.left, unit.on);
   const kept = neededBy(units, there);
-  const level = units.filter((unit) => isAlone(unit) || kept * builtFor(unit) <= there(unit) + ROUNDING);
+  const weak = weakest(units, kept);
+  const [going, share] = weak.length > 0 ? [weak, carriedBy(weak, ({ on }) => on)] : [units, kept];
+  const level = going.filter((unit) => isAlone(unit) || share * builtFor(unit) <= unit.on + ROUNDING);
   const taken = (unit: LockstepUnitBack): number => {
     if (isAlone(unit)) return kept <= 0 ? unit.left : 0;
-    return Math.min(unit.left, there(unit) - Math.ceil(kept * builtFor(unit) - ROUNDING));
+    return Math.min(unit.left, there(unit) - Math.ceil(share * builtFor(unit) - ROUNDING));
   };
   return {
-    percent: percentOf(kept, 1),
+    percent: percentOf(share, weak.length > 0 ? share : 1),
     shifts: level.map(({ id }) => id),
-    targets: new Map(units.flatMap((unit) => (taken(unit) > 0 ? [[unit.id, taken(unit)] as const] : []))),
-    isLast: units.every((unit) => taken(unit) >= unit.left),
+    targets: new Map(going.flatMap((unit) => (taken(unit) > 0 ? [[unit.id, taken(unit)] as const] : []))),
+    isLast: weak.length === 0 && units.every((unit) => taken(unit) >= unit.left),
   };
+}
+
+const there = ({ left, on }: LockstepUnitBack): number => Math.max(left, on);
+
+/** Of the units whose live tasks cannot carry a share, and that have dead ones, those that can go back together. */
+function weakest(units: readonly LockstepUnitBack[], share: number): readonly LockstepUnitBack[] {
+  const weak = judging(units).filter((unit) => unit.left > unit.on && share * builtFor(unit) > unit.on + ROUNDING);
+  const least = carriedBy(weak, ({ on }) => on);
+  const together = weak.filter((unit) => neededBy([unit], there) <= least + ROUNDING);
+  return together.length > 0 ? together : weak;
 }
 
 /** How many tasks of each unit a stride is about, by unit; units that are not named are not touched. */

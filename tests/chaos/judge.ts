@@ -50,7 +50,9 @@ function expectAnswered({ timeline }: DeployStatus): void {
 
 /** The fleet is as the last deploy of a job says; one that was stopped, or left the job out, says nothing. */
 function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
-  const touching = deploys.filter((deploy) => touches(deploy, job));
+  // An emergency may wait for approval while releases of a higher number deploy.
+  const inOrder = [...deploys].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
+  const touching = inOrder.filter((deploy) => touches(deploy, job));
   const last = touching.at(-1);
   if (last === undefined || last.skipped?.includes(job.name)) return;
   if (last.outcome === 'succeeded') expectDeployed(last, job);

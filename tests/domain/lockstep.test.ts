@@ -80,6 +80,11 @@ describe('the next stride back', () => {
     ['sends back all before the last', [back(10, 2, 2)], [0, { 'of 10': 2 }, true]],
     ['leaves a unit alone that is further back', [back(10, 2, 2), back(20, 4, 12)], [50, { 'of 20': 4 }, false]],
     ['takes those that are dead first, which carry nothing', [back(10, 2, 4, 2)], [25, { 'of 10': 2 }, false]],
+    [
+      'sends nothing to what never lived, and takes that first',
+      [back(4, 1, 1, 0), back(9, 1, 3)],
+      [0, { 'of 4': 1 }, false],
+    ],
     ['leaves what others had brought to the version', [back(10, 2, 0, 4)], [25, {}, true]],
     [
       'waits for no unit that others had brought there',
@@ -146,9 +151,17 @@ interface Chance {
   readonly ends: () => boolean;
 }
 
+/** A phase of a part of the units, as their places say. */
+interface Scoped {
+  readonly amount: Amount;
+  readonly of: readonly number[];
+}
+
 /** @returns whether it went through. */
-function forward(units: Model[], phases: readonly Amount[], { dies, ends }: Chance): boolean {
-  for (const amount of phases) {
+function forward(all: Model[], phases: readonly (Amount | Scoped)[], { dies, ends }: Chance): boolean {
+  for (const phase of phases) {
+    const [amount, units] =
+      'of' in phase ? [phase.amount, all.filter((_, nth) => phase.of.includes(nth))] : [phase, all];
     for (let strides = 0; ; strides += 1) {
       const stride = strideForward(units, amount);
       const taken = ({ id, on }: Model): number => (stride.targets.get(id) ?? on) - on;
@@ -157,7 +170,7 @@ function forward(units: Model[], phases: readonly Amount[], { dies, ends }: Chan
       for (const unit of units) {
         const all = taken(unit);
         const updated = isEnd ? Math.floor(all / 2) : all;
-        const lost = updated > 1 && dies() ? 1 : 0;
+        const lost = isEnd && dies() ? updated : updated > 1 && dies() ? 1 : 0;
         Object.assign(unit, { on: unit.on + updated - lost, dead: updated === 0 ? unit.dead : lost });
       }
       if (isEnd) return false;
@@ -166,7 +179,7 @@ function forward(units: Model[], phases: readonly Amount[], { dies, ends }: Chan
     }
     expectCarried(units, strideForward(units, amount), () => 0, false);
   }
-  expect(strideForward(units, { all: true }).percent).toBe(100);
+  expect(strideForward(all, { all: true }).percent).toBe(100);
   return true;
 }
 
@@ -203,6 +216,27 @@ describe('whatever units, budgets and phases there are, and whatever does not co
         },
       ),
       { numRuns: 200 },
+    );
+  });
+
+  test('nor where phases are of parts of the fleet, one after the other, and the last is stopped with all of its tasks dead', () => {
+    const scoped = fc.record({ amount: anAmount, of: fc.uniqueArray(fc.nat(5), { minLength: 1, maxLength: 3 }) });
+    fc.assert(
+      fc.property(
+        models,
+        fc.array(scoped, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.nat(99), { maxLength: 300 }),
+        fc.nat(12),
+        (drawn, some, dice, end) => {
+          const units = drawn.map((unit) => ({ ...unit }));
+          let [rolls, strides] = [0, 0];
+          const dies = (): boolean => strides > end && (dice[(rolls += 1)] ?? 0) < 50;
+          const phases = [...some.filter(({ of }) => of.some((nth) => nth < units.length)), { all: true } as const];
+          forward(units, phases, { dies, ends: () => (strides += 1) > end });
+          backward(units);
+        },
+      ),
+      { numRuns: 500 },
     );
   });
 

@@ -113,7 +113,8 @@ export async function nextPartBack(
   const { percent } = planned;
   const shifted = await shiftOnce(run, shiftOf(planned, unitsOfRevert(request), `revert/${nth}`), leave);
   if (shifted && 'refused' in shifted) run.note('trouble', `shifting the traffic back was refused: ${shifted.refused}`);
-  else if (shifted && percent === 0) run.note('traffic-shifted', `no traffic goes to ${version} any more`);
+  else if (shifted && percent === 0 && planned.isLast)
+    run.note('traffic-shifted', `no traffic goes to ${version} any more`);
   return leave() ? undefined : planned;
 }
 
