@@ -96,7 +96,7 @@ describe('the processes of the push type', () => {
     const fresh = `${UNIT}/0@${startOf(first) + 1}`;
     const baseline = { start: start - 1, end: start };
     expect(healthTasks(fleet.state, UNIT, asked, baseline)).toEqual({
-      ...{ id: UNIT, fresh: [fresh], control: others, before: [first] },
+      ...{ id: UNIT, fresh: [fresh], updated: 1, control: others, before: [first] },
     });
     const all = healthTasks(fleet.state, UNIT, { ...asked, updatedBy: [] }, baseline);
     expect(all).toMatchObject({ fresh: [fresh, ...others], control: [] });

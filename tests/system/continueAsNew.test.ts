@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { workflowIds } from '../../domain/ids';
 import { Processes } from './process';
 import { startTemporalWithShortHistories } from './server';
-import { given, type Given, SELDOM, type Service } from './service';
+import { given, type Given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -32,7 +32,6 @@ const TWO_PHASES: Given = {
       { name: 'half', scope: '*', amount: '50%', bake: '1h' },
     ],
     completion: { bake: '1h' },
-    healthInterval: SELDOM,
   },
 };
 
