@@ -36,7 +36,8 @@ export type JudgeResponse = ResponseOf<PushTypeProtocol['runHealthChecks']>;
 /**
  * All that a push type has to do for `runHealthChecks`: resolve its targets to task identifiers and pass a data source.
  * Never rejects: a source that fails, is slow or answers nonsense makes its checks `errored`. A unit without an updated
- * task has no evidence; one whose updated tasks are all out of reach has evidence that nothing is known; checks with `scope: deploy` judge the tasks of all units as one group.
+ * task has no evidence; one whose updated tasks are all out of reach has evidence that nothing is known. Checks with
+ * `scope: deploy` judge the tasks of all units as one group.
  */
 export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse> {
   const judgeCheck = judgeWith(request);

@@ -1,10 +1,8 @@
 import type { HealthCheck } from '../spec/health';
 import { formatDuration, plural } from '../text';
-import { changeIn, formatValue } from './judge';
+import { changeIn, formatValue, ranksOf } from './judge';
 import { lookbackOf } from './lookback';
 import type { Transform } from './transform';
-
-type Ranks = Extract<HealthCheck['method'], object>['mann-whitney'];
 
 /** What surrounds a check in its deploy. */
 interface Surroundings {
@@ -23,7 +21,7 @@ export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy 
     check.scope === 'deploy' ? 'of all units together' : '',
     check.minSamples === undefined ? '' : `of ${plural(check.minSamples, 'sample')} or more`,
     check.reporting === undefined ? '' : `${check.reporting} of the tasks reporting`,
-    typeof check.method === 'object' ? rankWords(check.method['mann-whitney']) : '',
+    rankWords(check),
     holdWords(check.for),
     check.passes === undefined ? '' : `healthy ${plural(check.passes, 'time')} in a row to pass`,
   ].filter((words) => words !== '');
@@ -53,7 +51,10 @@ function transformWords(step: Transform): string {
   return step.fill === 'drop' ? 'gaps dropped' : `gaps filled with ${step.fill === 'zero' ? 'zero' : 'the last value'}`;
 }
 
-function rankWords({ confidence, effect }: Ranks): string {
+function rankWords(check: HealthCheck): string {
+  const ranks = ranksOf(check);
+  if (ranks === undefined) return '';
+  const { confidence, effect } = ranks;
   const sure = `${formatValue(confidence * 100)}% sure by ranks`;
   return effect === undefined ? sure : `${sure} of an effect of ${effect} or more`;
 }

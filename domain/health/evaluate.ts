@@ -1,7 +1,7 @@
 import { parseAmount, tasksOf } from '../fleet/amount';
 import { formatDuration, plural } from '../text';
 import type { HealthCheck } from '../spec/health';
-import { judge, type Judgement } from './judge';
+import { judge, ranksOf, type Judgement } from './judge';
 import { judgeShift } from './judgeShift';
 import { stepFor } from './lookback';
 import { summarise, type Summary } from './reduce';
@@ -84,11 +84,12 @@ function evaluate(evaluation: Evaluation): Evidence {
 
 function compare(check: HealthCheck, fresh: Summary, reference: Reference | undefined): Judgement {
   const observed = fresh.value ?? NaN;
-  if (typeof check.method !== 'object' || reference === undefined)
+  const ranks = ranksOf(check);
+  if (ranks === undefined || reference === undefined)
     return judge(check, observed, reference?.summary.value, reference?.whom ?? '');
   const { summary, whom } = reference;
   const samples = { fresh: fresh.values, old: summary.values, observed, reference: summary.value ?? NaN, whom };
-  return judgeShift(check, check.method['mann-whitney'].confidence, samples);
+  return judgeShift(check, ranks.confidence, samples);
 }
 
 function referenceOf({ check, control, before, window, baseline }: Evaluation): Reference {

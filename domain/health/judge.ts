@@ -40,6 +40,10 @@ export const changeIn = (threshold: Comparing) =>
 export const comparisonIn = (threshold: HealthCheck['threshold']) =>
   'above' in threshold || 'below' in threshold ? undefined : changeIn(threshold);
 
+/** How ranks are compared; undefined for a check that compares none. */
+export const ranksOf = ({ method }: Pick<HealthCheck, 'method'>) =>
+  typeof method === 'object' ? method['mann-whitney'] : undefined;
+
 interface Change {
   readonly observed: number;
   readonly reference: number;

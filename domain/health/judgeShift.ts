@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { comparisonIn, formatValue, type Judgement } from './judge';
+import { comparisonIn, formatValue, ranksOf, type Judgement } from './judge';
 import { leastP, mannWhitney, type RankTest } from './mannWhitney';
 import { quantile } from './series';
 
@@ -51,8 +51,6 @@ function beyond(check: HealthCheck, { shift, effect }: RankTest, allowed: number
 }
 
 const NOISE = 1e-9;
-
-const ranksOf = ({ method }: HealthCheck) => (typeof method === 'object' ? method['mann-whitney'] : undefined);
 
 /** What is tolerated, in the unit of the values; `share` is the same as a part of the median. */
 function allowedShift(check: HealthCheck, median: number): { amount: number; share: number; isRelative: boolean } {

@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { changeIn } from './judge';
+import { changeIn, ranksOf } from './judge';
 import { evidenceIn, replayTicks, type Tick } from './replay';
 import type { Evidence } from './verdict';
 
@@ -39,9 +39,9 @@ export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned 
 
 /** The threshold of a check with another limit, as it is written in a pipeline file: `above: 0.08`, `increase: 15%`. */
 export function limitText(check: HealthCheck, limit: number): string {
-  const { threshold, method } = check;
+  const { threshold } = check;
   if ('above' in threshold || 'below' in threshold) return `${'above' in threshold ? 'above' : 'below'}: ${limit}`;
-  if (typeof method === 'object' && method['mann-whitney'].tolerance !== undefined) return `tolerance: ${limit}`;
+  if (ranksOf(check)?.tolerance !== undefined) return `tolerance: ${limit}`;
   const { direction, allowed } = changeIn(threshold);
   return `${direction}: ${limit}${'percent' in allowed ? '%' : ''}`;
 }
@@ -137,10 +137,11 @@ const leastLimit = ({ threshold }: HealthCheck): number =>
 /** A lower bound is one from above for the negative values. */
 const sign = ({ threshold }: HealthCheck): 1 | -1 => ('below' in threshold ? -1 : 1);
 
-function writtenLimit({ threshold, method }: HealthCheck): number {
+function writtenLimit(check: HealthCheck): number {
+  const { threshold } = check;
   if ('above' in threshold) return threshold.above;
   if ('below' in threshold) return threshold.below;
-  const tolerance = typeof method === 'object' ? method['mann-whitney'].tolerance : undefined;
+  const tolerance = ranksOf(check)?.tolerance;
   if (tolerance !== undefined) return tolerance;
   const { allowed } = changeIn(threshold);
   return 'percent' in allowed ? allowed.percent : allowed.absolute;

@@ -1,5 +1,5 @@
 import { workflowIds } from '../../domain/ids';
-import { given, type Given, SELDOM } from './service';
+import { given, PATIENT } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -10,14 +10,6 @@ beforeAll(async () => {
 });
 afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
-
-const PATIENT: Given = {
-  deploy: {
-    phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
-    completion: { bake: '1h' },
-    healthInterval: SELDOM,
-  },
-};
 
 test('two pipelines that deploy the same service take turns', async () => {
   const first = await given(stack, PATIENT);

@@ -9,7 +9,7 @@ import { Family } from './family';
 import { startFront } from './front';
 import { Processes } from './process';
 import { startTemporalWithShortHistories } from './server';
-import { given, type Given, SELDOM, type Service } from './service';
+import { given, type Given, PATIENT, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -28,13 +28,6 @@ afterAll(async () => {
 });
 
 const QUICK: Given = { deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] } };
-const PATIENT: Given = {
-  deploy: {
-    phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
-    completion: { bake: '1h' },
-    healthInterval: SELDOM,
-  },
-};
 /** No owner. */
 const BOB = { CONVEYOR_ACTOR: 'user:bob' };
 const workflow = (id: string) => stack.temporal.workflow.getHandle(id);

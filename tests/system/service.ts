@@ -24,6 +24,15 @@ export interface Given {
 /** How often the health is looked at of what bakes for an hour, since no verdict ends that: each look takes time from the test. */
 export const SELDOM = '10s';
 
+/** One task, and then nothing for an hour: what happens, somebody did. */
+export const PATIENT: Given = {
+  deploy: {
+    phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
+    completion: { bake: '1h' },
+    healthInterval: SELDOM,
+  },
+};
+
 /**
  * A service with six tasks in region x and six in region y on version 1, and its pipeline, applied. The stories of the
  * system tests are told with it: given(…), when a version ships, then this is so.

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
-import { DEFAULT_SETTINGS } from '../../domain/settings';
+import { DEFAULT_SETTINGS, type Settings } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { DeployStatus } from '../../domain/views';
 import type { CommandInput, Verb } from '../../domain/verbs';
@@ -74,6 +74,15 @@ export async function deploying(
   });
   return new LoneDeploy(world, handle);
 }
+
+/** Updates and steps are looked at once a minute, and nothing else is looked at in time to matter. */
+export const EACH_MINUTE: Settings = {
+  ...DEFAULT_SETTINGS,
+  heartbeatTimeoutMs: HOUR,
+  trackIntervalMs: MINUTE,
+  progressIntervalMs: MINUTE,
+  reconcileIntervalMs: 24 * HOUR,
+};
 
 function inputOf(source: PipelineSource, release: number, more: Partial<DeployInput>): DeployInput {
   const { deploy } = pipelineSchema.parse(source).actions;

@@ -1,22 +1,12 @@
 import type { DeployInput } from '../../domain/deploy/state';
-import { DEFAULT_SETTINGS } from '../../domain/settings';
 import type { DeployStatus } from '../../domain/views';
-import { deploying, type LoneDeploy } from './deploys';
+import { deploying, EACH_MINUTE, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 const DAY = 24 * HOUR;
 
 /** One task after the other, a minute and a half each: ten of them take a quarter of an hour. */
 const SLOW = { nSmall: 1, timings: { fetchMs: MINUTE, stopMs: 1_000, startMs: 29_000 } };
-
-/** Updates are looked at as often as health is, which is what these stories are about. */
-const settings = {
-  ...DEFAULT_SETTINGS,
-  heartbeatTimeoutMs: HOUR,
-  trackIntervalMs: MINUTE,
-  progressIntervalMs: MINUTE,
-  reconcileIntervalMs: DAY,
-};
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -32,7 +22,8 @@ const mended = () => world.describeVersion('kv:2', {});
 const parallel = (more: object = {}, input: Partial<DeployInput> = {}) =>
   deploying(
     world,
-    { settings, ...input },
+    // Updates are looked at as often as health is, which is what these stories are about.
+    { settings: EACH_MINUTE, ...input },
     {
       config: { jobs: ['kvstore-x', 'kvstore-y', 'kvstore-z'] },
       mode: 'parallel',

@@ -1,12 +1,10 @@
 import { Worker } from '@temporalio/worker';
 import { windowAt, type Window } from '../../domain/calendar/window';
 import type { DeployInput } from '../../domain/deploy/state';
-import { DEFAULT_SETTINGS } from '../../domain/settings';
-import { deploying, type LoneDeploy } from './deploys';
+import { deploying, EACH_MINUTE, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
 const LA = 'America/Los_Angeles';
-const DAY = 24 * HOUR;
 const OFFICE = { days: ['mon', 'tue', 'wed', 'thu'], from: '09:00', to: '18:00', timezone: LA } as const;
 const window = (onClose: 'pause' | 'finish-phase' = 'pause'): Pick<DeployInput, 'window'> => ({
   window: { ...OFFICE, days: [...OFFICE.days], onClose },
@@ -37,15 +35,8 @@ async function untilWall(day: Window['days'][number], from: string): Promise<voi
 }
 
 /** Nights are long: neither health nor progress is looked at more often than these stories need. */
-const settings = {
-  ...DEFAULT_SETTINGS,
-  heartbeatTimeoutMs: HOUR,
-  trackIntervalMs: MINUTE,
-  progressIntervalMs: MINUTE,
-  reconcileIntervalMs: DAY,
-};
 const begin = (input: Partial<DeployInput>, deploy: Parameters<typeof deploying>[2] = {}): Promise<LoneDeploy> =>
-  deploying(world, { settings, ...input }, { healthInterval: '15m', ...deploy });
+  deploying(world, { settings: EACH_MINUTE, ...input }, { healthInterval: '15m', ...deploy });
 
 /** One task at a time, some minutes each. */
 const SLOW = { nSmall: 1, timings: { fetchMs: 3 * MINUTE, stopMs: 1_000, startMs: MINUTE } };

@@ -1,4 +1,4 @@
-import { comparisonIn, formatValue } from '../../health/judge';
+import { comparisonIn, formatValue, ranksOf } from '../../health/judge';
 import { lookbackOf, stepFor } from '../../health/lookback';
 import { leastP } from '../../health/mannWhitney';
 import { formatDuration, plural } from '../../text';
@@ -30,7 +30,7 @@ export const firingRules: readonly Rule[] = [each];
 function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
   if (!('decrease' in threshold)) return [];
   const written = 'percent' in threshold.decrease ? threshold.decrease.percent : 0;
-  const tolerance = typeof method === 'object' ? method['mann-whitney'].tolerance : undefined;
+  const tolerance = ranksOf({ method })?.tolerance;
   const percent = tolerance === undefined ? written : tolerance * 100;
   if (percent < 100) return [];
   const at = tolerance === undefined ? ['threshold', 'decrease'] : ['method', 'mann-whitney', 'tolerance'];
@@ -78,9 +78,10 @@ function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[]
 
 /** The other tasks may be many; of the same tasks before there are as many values as now. */
 function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] {
-  if (typeof check.method !== 'object' || check.compare !== 'before') return [];
+  const ranks = ranksOf(check);
+  if (ranks === undefined || check.compare !== 'before') return [];
   const lookback = lookbackOf(check, judging.intervalMs);
-  const { confidence } = check.method['mann-whitney'];
+  const { confidence } = ranks;
   const collapses = check.transform.some((step) => typeof step === 'string' && step !== 'rate');
   const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : pointsIn(lookback));
   const phase = countedPhases(check, judging).find(
