@@ -82,11 +82,11 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         return { plan, fleet, unavailable: namedOf(unavailable(units)) };
       }),
 
-    /** The units as they are now: those that joined since are marked, those that are gone are missing. */
+    /** The units as they are now: those that joined since are marked, those that are gone are missing; `moved` when the version of one is another. */
     fetchAgain: async (call: DeployCall, then: Snapshot, request: LookRequest) => {
       const { units: all } = await orRefused(() => fetchUnits(invoke, call));
       const units = await past(concerned(all, request), request.inherited);
-      const known = new Set((await snapshots.read(then)).map(({ id }) => id));
+      const known = new Map((await snapshots.read(then)).map(({ id, version }) => [id, version]));
       const now = units.map((unit) => ({
         ...unit,
         ...(request.asNow ? { mixed: false } : {}),
@@ -96,6 +96,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       return {
         units: units.length,
         now: await snapshots.write(call.deployId, now),
+        moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
         withoutPast: withoutPast(fresh, request.rules).slice(0, SHOWN_UNITS),
         unavailable: namedOf(unavailable(units)),
       };

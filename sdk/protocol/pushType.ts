@@ -18,7 +18,10 @@ const wanted = {
    * of those tasks than this, counting those on their way to `version`, and first those that are down.
    */
   amount: amountSchema.optional(),
-  /** All tasks that these updates touched, or that inherited their version. */
+  /**
+   * All tasks that these updates touched, or that inherited their version: tasks added since, and those that a canary gave back to the
+   * version that one of these updates had set for the whole unit.
+   */
   updatedBy: z.array(z.string()).optional(),
   /** Update ids whose tasks are not to be touched or counted: running canaries. Such updates do not make a unit busy. */
   exclude: z.array(z.string()).optional(),

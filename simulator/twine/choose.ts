@@ -46,11 +46,15 @@ export function arriving(fleet: Fleet, job: Job, { version, updatedBy, exclude }
   return slots;
 }
 
-/** These updates and, since a later try must find what an earlier one touched, every revert of any of them. */
+/**
+ * These updates and, since a later try must find what an earlier one touched, every revert of any of them. So must a deploy that is
+ * reverted find the tasks that a canary left on what the deploy had set.
+ */
 export function withReverts(fleet: Fleet, updatedBy: readonly string[]): string[] {
   const found = new Set(updatedBy);
-  // Reverts of reverts come later in the map than what they revert, so one pass finds them all.
-  for (const update of fleet.updates.values()) if (update.updatedBy.some((id) => found.has(id))) found.add(update.id);
+  // Both come later in the map than what they refer to, so one pass finds them all.
+  for (const { id, updatedBy: undone, inherits } of fleet.updates.values())
+    if ([...undone, ...inherits].some((update) => found.has(update))) found.add(id);
   return [...found];
 }
 

@@ -34,6 +34,8 @@ export interface Update {
   readonly wholeUnit: boolean;
   /** What it reverts. */
   readonly updatedBy: readonly string[];
+  /** What set the versions of the jobs that its tasks went back to: undoing that undoes this. */
+  readonly inherits: readonly string[];
   /** Whose tasks it leaves alone. */
   readonly exclude: readonly string[];
   readonly units: Map<string, UnitUpdate>;
@@ -92,9 +94,11 @@ export function wholeFleet(saved: Fleet): Fleet {
     const control = job.control && { ...freshControl(job.control), ...job.control };
     return [name, { ...freshExtras(), ...job, control: control ?? null }] as const;
   });
-  for (const { units } of saved.updates.values())
-    for (const [name, unit] of units) units.set(name, { ...freshProgress(), ...unit });
-  return { ...freshFleet(), ...saved, jobs: new Map(jobs) };
+  const updates = [...saved.updates].map(([id, update]) => {
+    const units = [...update.units].map(([name, unit]) => [name, { ...freshProgress(), ...unit }] as const);
+    return [id, { ...update, inherits: update.inherits ?? [], units: new Map(units) }] as const;
+  });
+  return { ...freshFleet(), ...saved, jobs: new Map(jobs), updates: new Map(updates) };
 }
 
 /** An update of a job that has begun nothing. */

@@ -1,7 +1,16 @@
 import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
 import { arriving, chooseSlots, indicesOf, withReverts, type Wish } from './choose';
-import { deployOf, freshProgress, indexOf, type Fleet, type Twine, type UnitUpdate, type Update } from './fleet';
+import {
+  deployOf,
+  freshProgress,
+  indexOf,
+  nameOf,
+  type Fleet,
+  type Twine,
+  type UnitUpdate,
+  type Update,
+} from './fleet';
 import { DOWN, exists, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
 import { crashed, reachable, release } from './tasks';
@@ -37,7 +46,8 @@ export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
     ...new Set([...(known?.[field] ?? []), ...request.targets.flatMap((target) => target[field] ?? [])]),
   ];
   const [updatedBy, exclude] = [all('updatedBy'), all('exclude')];
-  const update: Update = { id, urgency, wholeUnit, updatedBy, exclude, units: known?.units ?? new Map() };
+  const inherits = [...new Set([...(known?.inherits ?? []), ...inherited(twine.fleet, request)])];
+  const update: Update = { id, urgency, wholeUnit, updatedBy, inherits, exclude, units: known?.units ?? new Map() };
   indexOf(twine.fleet, id);
   twine.fleet.updates.set(id, update);
   for (const target of request.targets) acceptOn(twine, update, target);
@@ -104,6 +114,14 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
     ...{ updatedBy: undone, isPart, exclude },
   });
 }
+
+/** What set the versions that tasks go back to, where that is what their job is to run now. */
+const inherited = (fleet: Fleet, { id, targets }: UpdateRequest): string[] =>
+  targets.flatMap(({ job, version, updatedBy }) => {
+    const setBy = nameOf(fleet, job.update);
+    const isInherited = updatedBy !== undefined && setBy !== null && nameOf(fleet, job.version) === version;
+    return isInherited && setBy !== id && !updatedBy.includes(setBy) ? [setBy] : [];
+  });
 
 /** A task that another update began to change becomes one of this. */
 function takeOver(twine: Twine, job: Job, slot: number, update: number): void {

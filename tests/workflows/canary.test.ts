@@ -195,3 +195,44 @@ describe('a deploy while a canary runs', () => {
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
   });
 });
+
+describe('a deploy that goes back after a canary took tasks of its completion', () => {
+  const completed = async (): Promise<LoneDeploy> => {
+    const deploy = await deploying(world, { release: 3 }, { phases: [], completion: { bake: '6h' } });
+    await deploy.reaches(({ phases }) => Boolean(phases[0]?.bakeUntil));
+    return deploy;
+  };
+
+  test('takes those back as well that the canary has left to it', async () => {
+    const deploy = await completed();
+    expect(await (await canary(2)).ended()).toMatchObject({ outcome: 'succeeded' });
+    expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
+    await deploy.command('revert', { reason: 'too slow' });
+    expect((await deploy.ended()).outcome).toBe('reverted');
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+
+  test('is followed by a canary that had begun to go back to the new version', async () => {
+    const deploy = await completed();
+    const guest = await canary(2);
+    await isBaking(guest);
+    let isAway = true;
+    const { app } = world.simulator;
+    const real = app.fetch.bind(app);
+    app.fetch = async (request, ...rest) => {
+      const { urgency, updateId } = (await request
+        .clone()
+        .json()
+        .catch(() => ({}))) as Record<string, string>;
+      if (isAway && urgency === 'revert' && updateId?.includes('/canary/'))
+        return new Response('away', { status: 503 });
+      return real(request, ...rest);
+    };
+    await guest.reaches(({ state }) => state === 'reverting', { stepMs: 5 * MINUTE });
+    await deploy.command('revert', { reason: 'too slow' });
+    expect((await deploy.ended()).outcome).toBe('reverted');
+    isAway = false;
+    expect(await guest.ended()).toMatchObject({ outcome: 'succeeded' });
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
+  });
+});

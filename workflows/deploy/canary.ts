@@ -6,10 +6,9 @@ import { change } from '../../domain/deploy/state';
 import { workflowIds } from '../../domain/ids';
 import { canaryKeptSignal } from '../messages';
 import { checkBaseline } from './baseline';
-import { dependable } from './dependable';
 import { waitWatching, whilePaused } from './pause';
 import { pushAll } from './phases';
-import { lookRequest } from './prepare';
+import { lookAtPresent } from './present';
 import { revert } from './revert';
 import type { DeployRun, Stop } from './run';
 
@@ -57,17 +56,9 @@ async function tellRelease(run: DeployRun): Promise<void> {
     .catch(() => void (run.keepOver = true));
 }
 
-/** Each unit goes back to what it runs now, not to what it ran before: a deploy may have gone on meanwhile. */
 async function undo(run: DeployRun, stop: Stop | null): Promise<Ending> {
   run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
-  const never = () => false;
-  const { fleet } = run.record;
-  const look = { ...lookRequest(run.input), asNow: true as const };
-  const fetched =
-    fleet &&
-    (await dependable(run, 'fetchDeployUnits', (push) => push.fetchAgain(run.call, fleet.snapshot, look), never));
-  if (fleet && fetched)
-    run.patch({ fleet: { ...fleet, snapshot: fetched.value.now, withoutPast: fetched.value.withoutPast } });
+  await lookAtPresent(run);
   const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };
   return revert(run, { kind: 'revert', by: why.by, reason: why.reason });
 }

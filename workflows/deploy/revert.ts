@@ -11,6 +11,7 @@ import { retryAfterMs } from '../../domain/settings';
 import { formatTime } from '../../domain/text';
 import { joinAsGuest } from './guests';
 import { isEmpty, nextPartBack, Tally, unitsOfPart, unitsOfRevert, type Part } from './lockstep';
+import { hasMovedSince } from './present';
 import type { DeployRun, Stop } from './run';
 import { runUpdates, type UpdateEnd, type UpdateOrder } from './updates';
 
@@ -31,7 +32,7 @@ export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert
   let failures = 0;
   for (let attempt = 1; ; attempt += 1) {
     const { end, isLast } = await tryOnce(run, attempt, (counted) => show(run, tally.with(counted)));
-    if (end.kind === 'met' && isLast) return done(run, ending);
+    if (end.kind === 'met' && isLast && !(await hasMovedSince(run))) return done(run, ending);
     if (end.kind === 'met') {
       tally.keep();
       failures = 0;
