@@ -15,6 +15,21 @@ vm.Script.prototype.runInContext = function (context, options) {
   return runInContext.call(this, context, { ...options, timeout: undefined });
 };
 
+// Jest gives each test file a global object of its own, behind a proxy that every use of `Math` or `Promise` passes, and compiles every
+// module for it again. Here all files of a process share its global object, and what was compiled: modules are still loaded anew.
+const { compileFunction } = vm;
+const contexts = new WeakSet();
+const compiled = new Map();
+vm.compileFunction = (code, params, options) => {
+  if (!contexts.has(options?.parsingContext)) return compileFunction(code, params, options);
+  const { filename } = options;
+  const known = compiled.get(filename);
+  if (known?.code === code) return known.load;
+  const load = compileFunction(code, params, { filename });
+  compiled.set(filename, { code, load });
+  return load;
+};
+
 /** Of the test file that runs. */
 const storages = new Set();
 
@@ -30,7 +45,17 @@ asyncHooks.AsyncLocalStorage = class extends asyncHooks.AsyncLocalStorage {
  * every promise, also of one whose test file has ended, until it is disabled; every file loads the SDK's anew.
  */
 module.exports = class TidyEnvironment extends TestEnvironment {
+  constructor(...args) {
+    super(...args);
+    contexts.add(this.context);
+    this.global = globalThis;
+    // Jest puts its own in their place.
+    this.replaced = { console: globalThis.console, exit: process.exit };
+  }
+
   async teardown() {
+    globalThis.console = this.replaced.console;
+    process.exit = this.replaced.exit;
     for (const storage of storages) storage.disable();
     storages.clear();
     await super.teardown();
