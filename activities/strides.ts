@@ -93,5 +93,11 @@ async function standing(
       want,
     ),
   );
-  return [...known.values()].map(({ id, size, outdated, budget }) => ({ id, size, budget, on: size - outdated }));
+  return [...known.values()].map(({ id, size, outdated, budget, down }) => ({
+    id,
+    size,
+    budget,
+    on: size - outdated,
+    down,
+  }));
 }

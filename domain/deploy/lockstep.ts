@@ -18,6 +18,8 @@ export interface LockstepUnit {
   readonly budget: number | undefined;
   /** Tasks that are up on the version that is deployed, or have been. */
   readonly on: number;
+  /** Tasks that were updated and are not up: they carry nothing on either side. */
+  readonly down?: number | undefined;
 }
 
 /** What is done next: the traffic first, and then the updates. */
@@ -36,7 +38,7 @@ export interface Stride {
 export function strideForward(units: readonly LockstepUnit[], amount: PhaseAmount): Stride {
   const goals = goalsOf(units, amount);
   const carried = carriedBy(units, (unit) => unit.on);
-  const level = units.filter((unit) => isAlone(unit) || neededBy([unit], ({ on }) => on) <= carried + ROUNDING);
+  const level = units.filter((unit) => isAlone(unit) || neededBy([unit], gone) <= carried + ROUNDING);
   const next = (unit: LockstepUnit): number => {
     const goal = goals.get(unit.id) ?? 0;
     if (isAlone(unit)) return carried >= 1 ? Math.max(goal, unit.on) : unit.on;
@@ -45,12 +47,23 @@ export function strideForward(units: readonly LockstepUnit[], amount: PhaseAmoun
   const fair = Math.min(1, ...judging(level).map(({ on, size }) => on / size));
   const isAll = units.every((unit) => next(unit) >= unit.size);
   return {
-    percent: percentOf(isAll ? carried : Math.max(fair, neededBy(level, next)), carried),
+    percent: percentOf(
+      isAll
+        ? carried
+        : Math.max(
+            fair,
+            neededBy(level, (unit) => Math.max(next(unit), gone(unit))),
+          ),
+      carried,
+    ),
     shifts: level.map(({ id }) => id),
     targets: new Map(units.flatMap((unit) => (next(unit) > unit.on ? [[unit.id, next(unit)] as const] : []))),
     isLast: units.every((unit) => next(unit) >= (goals.get(unit.id) ?? 0)),
   };
 }
+
+/** How many tasks of a unit are not on its old version any more. */
+const gone = ({ on, down = 0 }: LockstepUnit): number => on + down;
 
 /** A unit that goes back: `left` are those of its tasks that this deploy updated and that are not back, whether or not they live. */
 export interface LockstepUnitBack extends LockstepUnit {

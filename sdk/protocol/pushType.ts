@@ -119,6 +119,8 @@ export const unitNeedSchema = z.object({
   id: z.string(),
   size: z.number().int(),
   outdated: z.number().int(),
+  /** How many of the outdated have left their old version and are not up: lockstep sends them no traffic. Left out: none. */
+  down: z.number().int().nonnegative().optional(),
   /** How many of its tasks may be unavailable at a time; lockstep goes so far at a step. Left out: a twentieth of them. */
   budget: z.number().int().nonnegative().optional(),
 });

@@ -80,7 +80,7 @@ function fetchDeployUnits(simulation: Simulation, request: Request<'fetchDeployU
 function needsPush(simulation: Simulation, target: Target, call: Call) {
   const wanted = toTarget(simulation, target, call, 'targets', true);
   const { job } = wanted;
-  return { id: target.unit, size: sizeOf(job), outdated: outdatedOf(simulation, wanted), budget: budgetOf(job) };
+  return { id: target.unit, size: sizeOf(job), ...outdatedOf(simulation, wanted), budget: budgetOf(job) };
 }
 
 /** All targets are checked before the first is begun: an update is accepted as a whole or not at all. */

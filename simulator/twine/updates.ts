@@ -80,10 +80,13 @@ export function progressOf(twine: Twine, unit: UnitUpdate): UnitProgress {
   return { id: unit.job, state: stateOf(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** How many tasks a target would still have to change, or to wait for. */
-export function outdatedOf({ fleet, world }: Twine, target: UpdateTarget): number {
+/** How many tasks a target would still have to change, or to wait for, and how many of these have left their old version and are not up. */
+export function outdatedOf({ fleet, world }: Twine, target: UpdateTarget): { outdated: number; down: number } {
+  const { job } = target;
   const wish = { ...target, version: indexOf(fleet, target.version), urgency: 'normal' } as const;
-  return arriving(fleet, target.job, wish).length + chooseSlots(fleet, target.job, wish, world.now).length;
+  const slots = [...arriving(fleet, job, wish), ...chooseSlots(fleet, job, wish, world.now)];
+  const down = slots.filter((slot) => job.tasks.version[slot] === wish.version && job.tasks.state[slot] !== RUNNING);
+  return { outdated: slots.length, down: down.length };
 }
 
 function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
