@@ -52,7 +52,7 @@ export const limitOf = (maxPaused: number | undefined, groups: number): number =
 
 /**
  * Takes one evaluation in. A group is paused by an unhealthy verdict and goes on with a healthy one, not before. As long as
- * no more than may be are paused, the verdict is that of the others; else it is unhealthy.
+ * no more than may be are paused, the verdict is that of the others, which alone count for `passes`; else it is unhealthy.
  */
 export function foldGroups(
   fold: HealthFold,
@@ -75,8 +75,28 @@ export function foldGroups(
     const action = unhealthy.some((group) => group.action === 'revert') ? 'revert' : 'pause';
     return { ...whole, verdict: 'unhealthy', action, reason: tooMany(stopped, unhealthy, limit), paused: named };
   }
-  const others = judged.filter((group) => group.hasEvidence && !stopped.includes(group));
-  return { ...whole, ...together(whole, others, stopped.length > 0), action: 'none', paused: named };
+  const isBack = paused.some((group) => !stopped.some(({ name }) => name === group));
+  // What comes back has not been healthy before, so all begin to count anew.
+  const counting = isBack ? judgeGroups(withoutPasses(fold), input, groups) : judged;
+  const others = counting.filter(
+    ({ name, hasEvidence }) => hasEvidence && !stopped.some((group) => group.name === name),
+  );
+  return {
+    ...whole,
+    ...together(whole, others, stopped.length > 0),
+    fold: { ...withoutPasses(whole.fold), ...passesOf(others) },
+    action: 'none',
+    paused: named,
+  };
+}
+
+const withoutPasses = (fold: HealthFold): HealthFold =>
+  Object.fromEntries(Object.entries(fold).filter(([, { passes }]) => passes === undefined));
+
+/** How often in a row all of these were healthy. */
+function passesOf([first, ...rest]: readonly FoldResult[]): HealthFold {
+  const everywhere = ([key]: readonly [string, unknown]): boolean => rest.every(({ passes }) => key in passes);
+  return Object.fromEntries(Object.entries(first?.passes ?? {}).filter(everywhere));
 }
 
 /** The record once these groups and no others are paused; the same one when nothing changed. */

@@ -48,6 +48,8 @@ export interface FoldInput {
 
 export interface FoldResult {
   readonly fold: HealthFold;
+  /** Of it, how often checks with `passes` were healthy everywhere, in a row. */
+  readonly passes: HealthFold;
   readonly verdict: Verdict;
   /** What the unhealthy checks ask for: revert before pause before nothing. */
   readonly action: HealthAction;
@@ -71,6 +73,7 @@ export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
   const verdict = counted.length === 0 ? 'healthy' : worst(counted.map(({ row }) => row.verdict));
   return {
     fold: { ...Object.fromEntries(judged.flatMap(({ key, history }) => (history ? [[key, history]] : []))), ...passes },
+    passes,
     verdict,
     action: strongest(counted.filter(({ row }) => row.verdict === 'unhealthy').map(({ action }) => action)),
     rows: judged.map(({ row }) => row),

@@ -150,3 +150,19 @@ describe('what the timeline says of a group that goes on', () => {
     expect(withPausedGroups(record, 3, []).timeline.at(-1)).toMatchObject({ kind: 'group-resumed', text });
   });
 });
+
+test('groups that are healthy pass after so many times in a row while another is paused, and with it begin anew when it is back', () => {
+  const checks = [{ ...check, passes: 3 } as FoldInput['checks'][number]];
+  let [fold, paused] = [NO_HISTORY, [] as string[]];
+  const look = (...verdicts: Verdict[]): string => {
+    const rules = { maxPaused: 1, paused };
+    const result = foldGroups(fold, input(verdicts, { checks }), rules, single(verdicts.length));
+    [fold, paused] = [result.fold, result.paused.map((group) => group.name)];
+    return `${result.verdict}: ${paused.join(' ')}`;
+  };
+  expect([look(H, U, H), look(H, U, H), look(H, U, H)]).toEqual([
+    ...['inconclusive: b', 'inconclusive: b', 'healthy: b'],
+  ]);
+  expect([look(H, H, H), look(H, H, H), look(H, H, H)]).toEqual(['inconclusive: ', 'inconclusive: ', 'healthy: ']);
+  expect([look(H, H, I), look(H, H, H)]).toEqual(['inconclusive: ', 'inconclusive: ']);
+});
