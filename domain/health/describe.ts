@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../spec/health';
 import { formatDuration, plural } from '../text';
-import { changeIn, formatValue, ranksOf } from './judge';
+import { changeIn, formatValue, ranksOf, sidesOf } from './judge';
 import { lookbackOf } from './lookback';
 import type { Transform } from './transform';
 
@@ -26,7 +26,7 @@ export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy 
     check.passes === undefined ? '' : `healthy ${plural(check.passes, 'time')} in a row to pass`,
   ].filter((words) => words !== '');
   const then = ACTIONS[check.onUnhealthy ?? onUnhealthy];
-  return `${check.reduce} of ${check.metric}${transforms} ${limitWords(check)}, ${details.join(', ')}: ${then}`;
+  return `${check.reduce} of ${check.metric}${transforms} ${sidesOf(check).map(limitWords).join(' or ')}, ${details.join(', ')}: ${then}`;
 }
 
 const ACTIONS = { revert: 'revert', pause: 'pause', ignore: 'only report' } as const;

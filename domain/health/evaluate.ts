@@ -1,12 +1,12 @@
 import { parseAmount, tasksOf } from '../fleet/amount';
 import { formatDuration, plural } from '../text';
 import type { HealthCheck } from '../spec/health';
-import { judge, ranksOf, type Judgement } from './judge';
+import { judge, ranksOf, sidesOf, type Judgement } from './judge';
 import { judgeShift } from './judgeShift';
 import { stepFor } from './lookback';
 import { summarise, type Summary } from './reduce';
 import type { Side, Window } from './series';
-import { withoutNumbers, type Evidence, type Verdict } from './verdict';
+import { withoutNumbers, worst, type Evidence, type Verdict } from './verdict';
 
 /** What one evaluation of one check rests on. */
 export interface Evaluation {
@@ -82,7 +82,14 @@ function evaluate(evaluation: Evaluation): Evidence {
   return evidence('inconclusive', `${text}; but ${silent}`, judgement);
 }
 
+/** By the limit that is passed, of limits on both sides. */
 function compare(check: HealthCheck, fresh: Summary, reference: Reference | undefined): Judgement {
+  const judged = sidesOf(check).map((side) => compareSide(side, fresh, reference));
+  const verdict = worst(judged.map((judgement) => judgement.verdict));
+  return judged.find((judgement) => judgement.verdict === verdict) as Judgement;
+}
+
+function compareSide(check: HealthCheck, fresh: Summary, reference: Reference | undefined): Judgement {
   const observed = fresh.value ?? NaN;
   const ranks = ranksOf(check);
   if (ranks === undefined || reference === undefined)

@@ -13,6 +13,13 @@ export interface Judgement {
   readonly test?: RankTest;
 }
 
+/** A check with limits on both sides, as one for each; any other as it is. */
+export const sidesOf = (check: HealthCheck): HealthCheck[] =>
+  Object.entries(check.threshold).map(([side, limit]) => ({
+    ...check,
+    threshold: { [side]: limit } as HealthCheck['threshold'],
+  }));
+
 /** Compares a value with the threshold of a check (strictly). `reference` is set when the check compares; `whom` names it. */
 export function judge(check: HealthCheck, observed: number, reference: number | undefined, whom: string): Judgement {
   const { threshold } = check;

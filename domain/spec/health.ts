@@ -84,10 +84,12 @@ const checkFields = (time: typeof duration | typeof wireDuration) => ({
     [
       z.strictObject({ above: z.number() }),
       z.strictObject({ below: z.number() }),
+      z.strictObject({ above: z.number(), below: z.number() }),
       z.strictObject({ increase: change }),
       z.strictObject({ decrease: change }),
+      z.strictObject({ increase: change, decrease: change }),
     ],
-    { error: 'expected one of above, below, increase or decrease' },
+    { error: 'expected above, below or both, or increase, decrease or both' },
   ),
   compare: z
     .union([z.enum(['control', 'before']), z.strictObject({ version: text() })], {
@@ -125,6 +127,8 @@ function coherent(check: z.output<z.ZodObject<ReturnType<typeof checkFields>>>, 
     issue('increase and decrease need something to compare with', 'add compare: control, before or { version }');
   if (!comparing && check.compare !== undefined)
     issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
+  if ('above' in check.threshold && 'below' in check.threshold && check.threshold.above < check.threshold.below)
+    issue('every value is above the one limit or below the other', 'let above be the larger of the two', 'threshold');
   if (!comparing && typeof check.method === 'object')
     issue('mann-whitney compares two sides', 'use increase or decrease with compare, or remove method', 'method');
   const [written, reach] = [check.lookback ?? 0, reachOf(check.transform)];

@@ -11,6 +11,7 @@ const ready = (name: string, fields: object = {}) => ({ uses: `standard/${name}`
 describe('a check in words is whole, whatever was left to defaults or to a ready one', () => {
   test.each<[Source, string]>([
     [{ name: 'plain', metric: 'm', threshold: { below: 9 }, reduce: 'min' }, 'min of m below 9, over 1m: revert'],
+    [{ name: 'both', metric: 'm', threshold: { above: 9, below: 2 } }, 'mean of m above 9 or below 2, over 1m: revert'],
     [
       ready('rpc-errors', { for: { evaluations: 3 }, reporting: '99%' }),
       'mean of rpc.error_ratio (average of 3m) above 0.05, over 3m, of 3 samples or more, 99% of the tasks reporting, 3 times in a row: revert',

@@ -517,3 +517,27 @@ describe('fast or slow, the numbers are the same to the last digit', () => {
     );
   });
 });
+
+describe('a threshold with limits on both sides', () => {
+  const range = { threshold: { above: 0.9, below: 0.2 } };
+  const change = { compare: 'control', threshold: { increase: '10%', decrease: '30%' } };
+  test.each([
+    ['above the upper limit', range, 0.95, 'unhealthy', 'is 0.95, above the limit of 0.9'],
+    ['below the lower limit', range, 0.1, 'unhealthy', 'is 0.1, below the limit of 0.2'],
+    ['between them', range, 0.5, 'healthy', 'is 0.5, within the limit of 0.9'],
+    ['risen too far', change, 0.6, 'unhealthy', 'an increase of 10% is allowed'],
+    ['fallen too far', change, 0.3, 'unhealthy', 'a decrease of 30% is allowed'],
+    ['fallen as far as it may', change, 0.4, 'healthy', 'an increase of 10% is allowed'],
+    ['fallen too far by ranks', { ...change, method: 'mann-whitney' }, 0.3, 'unhealthy', 'lower by 0.2'],
+    ['risen too far by ranks', { ...change, method: 'mann-whitney' }, 0.6, 'unhealthy', 'higher by 0.1'],
+  ])('%s', (_title, fields, value, verdict, words) => {
+    const { reason, ...evidence } = evaluate(fields, THREE(value), THREE(0.5));
+    expect(evidence.verdict).toBe(verdict);
+    expect(reason).toContain(words);
+  });
+
+  test('that leave nothing between them are refused', () => {
+    const { error } = healthCheckSchema.safeParse({ name: 'm', metric: 'm', threshold: { above: 1, below: 2 } });
+    expect(error?.issues[0]?.message).toBe('every value is above the one limit or below the other');
+  });
+});

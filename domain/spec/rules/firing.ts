@@ -1,4 +1,4 @@
-import { comparisonIn, formatValue, ranksOf } from '../../health/judge';
+import { comparisonIn, formatValue, ranksOf, sidesOf } from '../../health/judge';
 import { lookbackOf, stepFor } from '../../health/lookback';
 import { leastP } from '../../health/mannWhitney';
 import { formatDuration, plural } from '../../text';
@@ -34,7 +34,7 @@ function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): F
   const percent = tolerance === undefined ? written : tolerance * 100;
   if (percent < 100) return [];
   const at = tolerance === undefined ? ['threshold', 'decrease'] : ['method', 'mann-whitney', 'tolerance'];
-  const message = `${name} can never be unhealthy: nothing falls by more than ${percent}%`;
+  const message = `${name} can never be unhealthy${'increase' in threshold ? ' by its decrease' : ''}: nothing falls by more than ${percent}%`;
   return [warningAt([...path, ...at], 'cannot-fire', message, 'allow a smaller decrease, such as 10%')];
 }
 
@@ -111,10 +111,11 @@ function countedPhases(
   });
 }
 
-function unusedBaseline(path: Path, { name, threshold, zeroBaseline }: HealthCheck): Finding[] {
+function unusedBaseline(path: Path, check: HealthCheck): Finding[] {
+  const { name, zeroBaseline } = check;
   if (zeroBaseline === undefined) return [];
-  const change = comparisonIn(threshold)?.allowed;
-  if (change !== undefined && 'percent' in change) return [];
+  const changes = sidesOf(check).map(({ threshold }) => comparisonIn(threshold)?.allowed);
+  if (changes.some((change) => change !== undefined && 'percent' in change)) return [];
   const message = `zeroBaseline of ${name} has no effect: only a change in percent has no size from zero`;
   return [
     warningAt([...path, 'zeroBaseline'], 'no-effect', message, 'remove zeroBaseline, or write the change in percent'),
