@@ -13,7 +13,7 @@ import {
 } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares } from '../domain/deploy/pattern';
-import { asBefore, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { asBefore, versionOfAll, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
 import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
@@ -77,6 +77,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
           snapshot: await snapshots.write(call.deployId, before),
           withoutPast: withoutPast(before, request.rules).slice(0, SHOWN_UNITS),
+          ran: versionOfAll(before),
           shares: cumulativeShares(plan, units),
         };
         return { plan, fleet, unavailable: namedOf(unavailable(units)) };

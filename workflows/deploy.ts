@@ -67,7 +67,8 @@ async function acquire(run: DeployRun, isHeld: () => boolean): Promise<void> {
 
 async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const result = withInheritance(run, withProgress(run, resultOf(ending, run.input.version, run.record)));
+  const ended = resultOf(ending, run.input.version, run.record);
+  const result = withBefore(run, withInheritance(run, withProgress(run, ended)));
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );
@@ -81,6 +82,13 @@ function withProgress(run: DeployRun, result: DeployResult): DeployResult {
   const progress = result.outcome === 'succeeded' || run.input.canary ? null : failurePoint(run.record);
   const told = withRemains(result, run.record);
   return progress === null ? told : { ...told, progress };
+}
+
+/** What the first release is taken back to, once it has ended, is what the fleet ran before. */
+function withBefore(run: DeployRun, result: DeployResult): DeployResult {
+  const ran = run.record.fleet?.ran ?? null;
+  const isFirst = result.outcome === 'succeeded' && run.input.lastGood === null && !run.input.canary;
+  return isFirst && ran !== null && ran !== run.input.version ? { ...result, before: ran } : result;
 }
 
 /** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */

@@ -84,7 +84,7 @@ function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
   const good = Object.entries(lastGood).map(([action, last]) => [
     `  ${action}`,
     last.version,
-    colors.dim(`since release ${last.release}`),
+    colors.dim(last.release === 0 ? 'as before the first release' : `since release ${last.release}`),
   ]);
   return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
 }

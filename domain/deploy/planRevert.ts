@@ -84,6 +84,12 @@ export interface RevertRules {
 const versionBefore = (unit: Unit, { lastGood, deployed }: RevertRules): string | null =>
   (unit.mixed ? null : unit.version) ?? (lastGood === deployed ? null : lastGood);
 
+/** The one version that units run; null where they run several, or none. */
+export function versionOfAll(units: readonly Unit[]): string | null {
+  const [version = null, ...others] = new Set(units.map((unit) => (unit.mixed ? null : unit.version)));
+  return others.length === 0 ? version : null;
+}
+
 /** Units that a revert could not bring back (DESIGN §5 "Revert"). */
 export const withoutPast = (units: readonly SnapshotUnit[], rules: RevertRules): SnapshotUnit[] =>
   units.filter((unit) => versionBefore(unit, rules) === null);

@@ -83,6 +83,8 @@ export interface DeployResult {
   readonly skipped?: readonly string[];
   /** What it leaves behind, for the next deploy. */
   readonly leaves?: Inheritance;
+  /** Of the first that succeeded: the one version that the fleet ran before, where it was one. */
+  readonly before?: string;
   /** Checks that a person let pass although they were unhealthy. */
   readonly overridden?: readonly Override[];
 }
@@ -96,6 +98,8 @@ export interface Fleet {
   readonly now?: Snapshot;
   /** Units of which nobody knows what they could go back to; of many the first. */
   readonly withoutPast: readonly SnapshotUnit[];
+  /** The one version that all units ran; null where there were several, or none. */
+  readonly ran?: string | null;
   /** How much of all tasks is on the version after each phase, from 0 to 1. */
   readonly shares: readonly number[];
   /** The push type gives its units in pages, and takes updates in parts. */

@@ -100,12 +100,20 @@ function letGoBy(mutex: Mutex, release: number): Mutex {
 function goodAfter({ good }: PipelineState, result: Deploys): PipelineState['good'] {
   if (result.release.followOn) return good;
   const succeeded = result.deploys.filter(({ result: { outcome } }) => outcome === 'succeeded');
-  const added = succeeded.map(({ action, artifacts }) => {
+  const added = succeeded.map(({ action, artifacts, result: { before } }) => {
     const whole = artifacts.map(reported);
     const entry: GoodDeploy = { release: result.release.number, version: versionOf(whole), artifacts: whole };
-    return [action, [...(good[action] ?? []), entry].slice(-STATE_LIMITS.goodPerAction.max)] as const;
+    const earlier = good[action] ?? ranBefore(whole, before);
+    return [action, [...earlier, entry].slice(-STATE_LIMITS.goodPerAction.max)] as const;
   });
   return { ...good, ...Object.fromEntries(added) };
+}
+
+/** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts tells none of them. */
+function ranBefore([artifact, ...others]: readonly Artifact[], version: string | undefined): readonly GoodDeploy[] {
+  if (artifact === undefined || others.length > 0 || version === undefined) return [];
+  const { name, kind } = artifact;
+  return [{ release: 0, version, artifacts: [{ name, kind, version, metadata: {} }] }];
 }
 
 /** Once a deploy has come through, or everything is as before, there is nothing to inherit any more. */

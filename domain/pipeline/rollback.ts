@@ -28,7 +28,7 @@ export function rollbackOf(
   if (!newest.includes(number) && !isLeftOver(state, number))
     return { impossible: `release ${Math.max(...newest)} is what runs now; revert that one` };
   const before = inProduction.map((good) => good.filter((deploy) => isLeft(state, good, deploy, number)));
-  if (before.some((good) => good.length === 0)) return { impossible: 'no earlier release is known to be good' };
+  if (before.some((good) => good.length === 0)) return { impossible: 'nothing that ran before it is known to be good' };
   const moments = before.flatMap((good) => good.map(({ release }) => release)).sort((a, b) => b - a);
   for (const moment of moments) {
     const artifacts = productionAt(before, moment);

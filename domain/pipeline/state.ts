@@ -109,6 +109,7 @@ export interface ReadyAction {
 }
 
 export interface GoodDeploy {
+  /** 0: it ran before the first release. */
   readonly release: number;
   readonly version: string;
   readonly artifacts: readonly Artifact[];

@@ -121,7 +121,8 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     late = [],
   } = pipelineStatus(state, nowMs);
   const good = Object.entries(lastGood).map(
-    ([action, { release, version }]) => `${action}: \`${version}\`, since release ${release}`,
+    ([action, { release, version }]) =>
+      `${action}: \`${version}\`, ${release === 0 ? 'as before the first release' : `since release ${release}`}`,
   );
   return sections(
     `## ${id}`,

@@ -8,6 +8,7 @@ import { created, heldBy, isKnownBad, started, type PipelineState } from '../../
 import { repeated } from '../../domain/pipeline/submissions';
 import type { DeploySettled } from '../../domain/release/state';
 import { PIPELINE_VERBS, type CommandInput, type PipelineVerb } from '../../domain/verbs';
+import type { Artifact } from '../../domain/artifact';
 import type { Trigger } from '../../domain/views';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running, specOf } from './pipelineWorld';
 
@@ -153,12 +154,19 @@ describe('a rollback goes back to', () => {
       NOW,
     );
 
+  const NOTHING_BEFORE = 'nothing that ran before it is known to be good';
+  const firstOver = (before: string | undefined, ...more: Artifact[]) => {
+    const { result, ...deploy } = deployed('deploy', 'succeeded', artifact('kv:1'), ...more);
+    return released(pipelineOf(), { ...deploy, result: { ...result, ...(before === undefined ? {} : { before }) } });
+  };
   const three = ['kv:1', 'kv:2', 'kv:3'].reduce((state, version) => good(state, version), pipelineOf());
   test.each<[string, PipelineState, number, string | string[]]>([
     ['the version before', three, 3, ['executable@kv:2']],
     ['nothing, when it was never deployed', pipelineOf(), 1, 'nothing of it is deployed'],
     ['nothing, when something newer runs', three, 2, 'release 3 is what runs now; revert that one'],
-    ['nothing, when it was the first', good(pipelineOf(), 'kv:1'), 1, 'no earlier release is known to be good'],
+    ['what the fleet ran before the first', firstOver('kv:0'), 1, ['executable@kv:0']],
+    ['what a fleet ran in several versions, not', firstOver(undefined), 1, NOTHING_BEFORE],
+    ['what a deploy of several artifacts ran, not', firstOver('a@1+b@1', artifact('b:1', 'b')), 1, NOTHING_BEFORE],
     ['another version, when the release before had the same', good(three, 'kv:3'), 4, ['executable@kv:2']],
     ['a version that is not known-bad', condemned(three, [artifact('kv:2')], 'r', NOW), 3, ['executable@kv:1']],
     [

@@ -218,6 +218,15 @@ describe('a person reverts', () => {
       lastGood: { deploy: { release: 3, version: 'kv:2' } },
     });
   });
+
+  test('after the first release had succeeded: what the fleet ran before comes back', async () => {
+    await begin();
+    await world.ended('kvstore', 1);
+    expect(await versions()).toEqual({ 'kv:2': 12 });
+    await world.rollBack('kvstore', 1, { actor: 'user:alice', reason: 'too slow' });
+    expect(await world.ended('kvstore', 2)).toMatchObject({ state: 'succeeded', artifacts: [{ version: 'kv:1' }] });
+    expect(await versions()).toEqual({ 'kv:1': 12 });
+  });
 });
 
 test('a revert that is under way can be paused and resumed, and not cancelled', async () => {
