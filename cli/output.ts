@@ -31,7 +31,8 @@ export function outputOf(io: Io, options: { output?: string; color?: boolean }):
     human: format === 'table' || format === 'wide',
     wide: format === 'wide',
     view: () => ({
-      width: io.stdout.isTTY ? io.stdout.columns : 120,
+      // Programs that take lines get whole ones.
+      width: io.stdout.isTTY ? io.stdout.columns : Infinity,
       color,
       now: io.now(),
       ...(timeZone ? { timeZone } : {}),

@@ -6,6 +6,7 @@ import { renderDeploy } from './render/deploy';
 import { logLines, type Watched } from './render/log';
 import type { View } from './render/paint';
 import { renderRelease } from './render/release';
+import { wholeSeconds } from './render/words';
 
 /** How the looks are shown, by format and terminal. */
 export interface Presenter {
@@ -26,18 +27,22 @@ export function presenter(io: Io, output: Output): Presenter {
 
 function picture(io: Io, output: Output): Presenter {
   const region = liveRegion(io.stdout);
-  let warning = '';
+  let seenAt = io.now();
+  let lost: string | null = null;
+  const warning = (): string =>
+    lost === null ? '' : `⚠ no contact for ${wholeSeconds(io.now() - seenAt)}: ${lost}; trying again\n`;
   return {
     redraws: true,
     look: (seen) => {
       const full = renderWatched(seen, output.view());
       const fits = full.split('\n').length < io.stdout.rows - 1;
       const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
-      region.draw(`${warning}${text}`);
+      region.draw(`${warning()}${text}`);
     },
     contact: (works, detail) => {
-      warning = works ? '' : `⚠ no contact: ${detail ?? ''}; trying again\n`;
-      if (!works) region.draw(warning.trimEnd());
+      if (works) seenAt = io.now();
+      lost = works ? null : (detail ?? '');
+      if (!works) region.draw(warning().trimEnd());
     },
     leave: () => region.end(),
     end: () => region.end(),

@@ -33,7 +33,7 @@ export async function watch(io: Io, client: ConveyorClient, id: string, options:
   let seen: Watched | null = null;
   try {
     for (;;) {
-      if (!stop.aborted) seen = await lookAgain(client, target, seen, show);
+      if (!stop.aborted) seen = await whileDrawing(io, show, seen, lookAgain(client, target, seen, show));
       if (seen && isOver(seen)) return ended(io, show, seen);
       if (stop.aborted) return detached(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
       if (io.now() >= deadline) return detached(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
@@ -112,6 +112,18 @@ async function lookAgain(
     if (before) show.look(before);
     return before;
   }
+}
+
+/** Until there is an answer, which may take its time, the clocks of the picture go on. */
+async function whileDrawing<T>(io: Io, show: Presenter, seen: Watched | null, asked: Promise<T>): Promise<T> {
+  if (!show.redraws || seen === null) return asked;
+  let isOver = false;
+  const over = asked.catch(() => undefined).then(() => void (isOver = true));
+  while (!isOver) {
+    await Promise.race([over, io.sleep(REDRAW_MS)]);
+    if (!isOver) show.look(seen);
+  }
+  return asked;
 }
 
 /** A parent is over when its own actions are; its children go on without it. */

@@ -83,7 +83,10 @@ function targetOf(release: ReleaseStatus, id: OfRelease, verb: Verb, text: strin
       why: only?.blockedBy ?? `it has not begun (${only?.state ?? ''})`,
     });
   const running = release.actions.filter(({ state }) => state === 'running').length;
-  const toRelease = id.kind === 'release' && isReleaseVerb(verb) && (wanted.length !== 1 || running > 1);
+  // A pause that was kept for a worker, or that met several actions, is the release's, whatever of it runs by now.
+  const isWhole =
+    verb === 'resume' ? release.state === 'paused' || wanted.length === 0 : wanted.length !== 1 || running > 1;
+  const toRelease = id.kind === 'release' && isReleaseVerb(verb) && isWhole;
   if (toRelease) return { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
   if (others.length > 0)
     throw conveyorError('ambiguous-deploy', { id: text, deploys: wanted.flatMap(({ deploy }) => deploy ?? []) });

@@ -1,4 +1,5 @@
 import { withClient } from '../io';
+import { orLastKnown } from '../lastKnown';
 import { emit } from '../output';
 import { historyTable } from '../render/lists';
 import { renderSummary, summaryOf } from '../render/summary';
@@ -16,7 +17,7 @@ export const history: Register = (program, cli) => {
     .action(
       cli.handle<{ readonly summary?: boolean }, [string]>(({ io, output, connect, options }, pipeline) =>
         withClient(io, connect, async (client) => {
-          const rows = await client.history(pipeline);
+          const rows = await orLastKnown({ io, output, client }, pipeline, () => client.history(pipeline));
           if (options.summary) {
             const summary = summaryOf(pipeline, rows);
             emit(io, output, summary, { text: (view) => renderSummary(summary, view), name: [pipeline] });

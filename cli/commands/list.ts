@@ -4,6 +4,7 @@ import { withClient } from '../io';
 import { emit } from '../output';
 import { deployTable, pipelineTable, releaseTable } from '../render/lists';
 import type { View } from '../render/paint';
+import { STATES } from '../states';
 import { countOption, examples, type Register } from './command';
 
 interface Options {
@@ -39,7 +40,14 @@ export const list: Register = (program, cli) => {
     )
     .action(
       cli.handle<Options, [string]>(({ io, output, connect, options }, kind) => {
-        const read = KINDS[kindOf(kind)];
+        const what = kindOf(kind);
+        const read = KINDS[what];
+        const states: readonly string[] = STATES[what];
+        if (options.state !== undefined && !states.includes(options.state))
+          throw conveyorError('usage', {
+            text: `no ${what} are ${options.state}`,
+            hint: `one of ${states.join(', ')}`,
+          });
         const query = {
           limit: countOption('--limit', options.limit, DEFAULT_LIMIT),
           ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),

@@ -1,4 +1,5 @@
 import { parseId } from '../../domain/ids';
+import { orLastKnown } from '../lastKnown';
 import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
 import { withClient } from '../io';
@@ -25,14 +26,14 @@ export const status: Register = (program, cli) => {
           if (options.watch)
             return watch(io, client, id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
           if (parseId(id)?.kind === 'pipeline') {
-            const pipeline = await client.status(id);
+            const pipeline = await orLastKnown({ io, output, client }, id, () => client.status(id));
             emit(io, output, pipeline, {
               text: (view) => (pipeline.kind === 'pipeline' ? renderPipeline(pipeline, view) : ''),
               name: [pipeline.id],
             });
             return 0;
           }
-          const seen = await look(client, id, null);
+          const seen = await orLastKnown({ io, output, client }, id, () => look(client, id, null));
           emit(io, output, subjectOf(seen), { text: (view) => renderWatched(seen, view), name: [id] });
           return 0;
         }),

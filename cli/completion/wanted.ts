@@ -1,4 +1,5 @@
 import { FORMATS } from '../output';
+import { STATES } from '../states';
 import type { CommandNode, CommandTree, OptionNode } from './tree';
 
 export interface Candidate {
@@ -46,15 +47,6 @@ const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = 
 /** Operands whose name alone does not say what may stand there. */
 const OPERANDS_OF: Readonly<Record<string, Known>> = { status: 'ids', watch: 'ids', pick: 'picks', retry: 'failures' };
 
-const RELEASE_STATES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'];
-const DEPLOY_STATES =
-  'planning waiting-lock waiting-window preprocessing updating baking postprocessing reverting ended'.split(' ');
-const STATES: Readonly<Record<string, readonly string[]>> = {
-  pipelines: ['active', 'held', 'frozen'],
-  releases: RELEASE_STATES,
-  deploys: DEPLOY_STATES,
-};
-
 const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
   '--output': FORMATS,
   '--pipeline': 'pipelines',
@@ -65,6 +57,10 @@ const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
   '--units': 'files',
   '--ready-file': 'files',
 };
+
+/** `release` and `releases` are the same. */
+const statesOf = (kind: string = ''): readonly string[] =>
+  Object.entries(STATES).find(([name]) => name === kind || name === `${kind}s`)?.[1] ?? [];
 
 const NOTHING: Wanted = { kind: 'words', words: [] };
 
@@ -137,7 +133,7 @@ function valueOf(
   operands: readonly string[],
   prefix: string,
 ): Wanted {
-  const values = long === '--state' ? (STATES[`${operands[0]?.replace(/s$/, '')}s`] ?? []) : VALUES[long];
+  const values = long === '--state' ? statesOf(operands[0]) : VALUES[long];
   return values === undefined ? NOTHING : asWanted(values, operands[0] ?? '', prefix);
 }
 

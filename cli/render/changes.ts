@@ -1,6 +1,6 @@
 import { formatAmount, type PhaseAmount } from '../../domain/fleet/amount';
 import { formatDuration } from '../../domain/text';
-import { paint, cut, type View } from './paint';
+import { paint, fold, type View } from './paint';
 
 /** One difference between two specs. `from` is undefined for what is new, `to` for what is gone. */
 export interface Change {
@@ -30,7 +30,7 @@ export function renderChanges(changes: readonly Change[], view: View): string {
     if (to === undefined) return colors.red(`  - ${path}: ${valueWord(path, from)}`);
     return `${colors.yellow('  ~')} ${path}: ${colors.red(valueWord(path, from))} → ${colors.green(valueWord(path, to))}`;
   });
-  return lines.map((line) => cut(line, view.width)).join('\n');
+  return lines.flatMap((line) => fold(line, view.width)).join('\n');
 }
 
 function changeAt(path: string, from: unknown, to: unknown): Change {

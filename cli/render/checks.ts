@@ -1,6 +1,6 @@
 import { plural } from '../../domain/text';
 import type { Check } from '../doctor/check';
-import { alignRows, cut, paint, tint, type View } from './paint';
+import { alignRows, fold, paint, tint, type View } from './paint';
 import type { Sign } from './words';
 
 const SIGNS: Readonly<Record<Check['state'], Sign>> = {
@@ -17,8 +17,8 @@ export function renderChecks(checks: readonly Check[], view: View): string {
   );
   const lines = aligned.flatMap((line, at) => {
     const how = checks[at]?.how;
-    // What to type must never be cut.
-    return [cut(line, view.width), ...(how ? [`    ${colors.dim('→')} ${how}`] : [])];
+    // What to type is on a line of its own.
+    return [...fold(line, view.width), ...(how ? [`    ${colors.dim('→')} ${how}`] : [])];
   });
   const missing = checks.filter((check) => check.state === 'missing').length;
   const verdict =

@@ -1,5 +1,5 @@
 import { wholeSeconds, ago, clock, deployWord, PAUSED, took, until, VERDICT_SIGNS } from './words';
-import { alignRows, cut, paint, tint, wrap, type Colors, type View } from './paint';
+import { alignRows, fold, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { totalsOf } from '../../domain/deploy/counts';
 import { sparkline } from '../../domain/sparkline';
@@ -20,11 +20,11 @@ export function renderDeploy(deploy: DeployStatus, view: View): string {
   return joinSections(sections, view);
 }
 
-/** Sections that have something in them, a blank line between them, every line cut to the width. */
+/** Sections that have something in them, a blank line between them, every line folded to the width. */
 export function joinSections(sections: readonly (readonly string[])[], view: View): string {
   return sections
     .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => cut(line, view.width)).join('\n'))
+    .map((lines) => lines.flatMap((line) => fold(line, view.width)).join('\n'))
     .join('\n\n');
 }
 

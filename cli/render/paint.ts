@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 
 /** What a renderer needs to know besides the data. */
 export interface View {
-  /** Columns; longer lines are cut. */
+  /** Columns; longer lines are folded. */
   readonly width: number;
   readonly color: boolean;
   /** ms since the epoch. */
@@ -41,6 +41,7 @@ export const widthOf = (text: string): number => stringWidth(text);
 /** Fills with spaces up to `width` columns, whatever colours and wide characters are inside. */
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
+const COLOR = /\u001b\[[0-9;]*m/gu;
 const PIECE = /\u001b\[[0-9;]*m|./gsu;
 
 /** Cuts a line, with its colours, to `width` columns; what was cut shows as `…`. */
@@ -63,6 +64,49 @@ export function cut(line: string, width: number): string {
 function placeEllipsis(text: string): string {
   const end = /(?:\u001b\[[0-9;]*m)*$/.exec(text)?.index ?? text.length;
   return `${text.slice(0, end).trimEnd()}…${text.slice(end)}`;
+}
+
+const TOKEN = /\u001b\[[0-9;]*m| +|[^ \u001b]+/gu;
+
+/**
+ * A line, with its colours, in as many lines of `width` columns as it takes: people need all of it at night. It is broken at spaces,
+ * and goes on under its last column.
+ */
+export function fold(line: string, width: number): string[] {
+  if (widthOf(line) <= width) return [line];
+  const indent = ' '.repeat(hangingOf(line.replace(COLOR, ''), width));
+  const lines = [''];
+  let gap = '';
+  for (const token of line.match(TOKEN) ?? []) {
+    const last = lines.at(-1) ?? '';
+    if (token.startsWith(' ')) gap = token;
+    else if (token.startsWith('\u001b')) lines[lines.length - 1] = last + token;
+    else if (widthOf(last + gap + token) <= width) {
+      lines[lines.length - 1] = last + gap + token;
+      gap = '';
+    } else {
+      lines.push(...pieces(token, width - indent.length).map((piece) => indent + piece));
+      gap = '';
+    }
+  }
+  return lines[0] === '' ? lines.slice(1) : lines;
+}
+
+/** Where the last column of a line begins, if that leaves half of the width; else a little further in than the line itself. */
+function hangingOf(line: string, width: number): number {
+  const columns = [...line.matchAll(/(?<=\S {2,})\S/gu)].map(({ index }) => widthOf(line.slice(0, index)));
+  return columns.filter((column) => column <= width / 2).at(-1) ?? (/^ */.exec(line)?.[0].length ?? 0) + 2;
+}
+
+/** A word that is wider than a line, in parts that are not. */
+function pieces(word: string, width: number): string[] {
+  const found = [''];
+  for (const char of word) {
+    const longer = `${found.at(-1) ?? ''}${char}`;
+    if (widthOf(longer) <= width) found[found.length - 1] = longer;
+    else found.push(char);
+  }
+  return found;
 }
 
 /** Breaks a plain text at spaces into lines of at most `width` columns. */
@@ -99,5 +143,5 @@ export function table(
   if (rows.length === 0) return empty;
   const colors = paint(view.color);
   const [head = '', ...body] = alignRows([heading, ...rows]);
-  return [colors.bold(head), ...body].map((line) => cut(line, view.width)).join('\n');
+  return [colors.bold(head), ...body].flatMap((line) => fold(line, view.width)).join('\n');
 }

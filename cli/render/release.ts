@@ -1,3 +1,4 @@
+import { withReason } from '../../domain/text';
 import type { ActionView, DeployStatus, ReleaseStatus, WaitView } from '../../domain/views';
 import {
   fieldLines,
@@ -11,7 +12,7 @@ import {
 import { alignRows, paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
-import { artifactWords, causeWords, clock, PAUSED, RELEASE_SIGNS, took, triggerWords, untilWords } from './words';
+import { ago, artifactWords, causeWords, clock, PAUSED, RELEASE_SIGNS, took, triggerWords, untilWords } from './words';
 
 /**
  * A release for people: its actions as a tree, with the deploys that run in it unfolded to phases and units; its children.
@@ -59,7 +60,8 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
   const retries = release.actions
     .filter(({ state }) => state === 'failed')
     .map(({ name }) => `conveyor retry ${release.id}/${name} ${reason}`);
-  const asked = [...picks, ...suggested, ...retries];
+  const resume = release.state === 'paused' ? [`conveyor resume ${release.id} ${reason}`] : [];
+  const asked = [...resume, ...picks, ...suggested, ...retries];
   if (asked.length > 0) return asked.slice(0, 4);
   const isBlockedBy = (word: string): boolean =>
     release.actions.some((action) => action.state === 'blocked' && action.blockedBy?.includes(`pipeline is ${word}`));
@@ -83,9 +85,8 @@ function header(
     [
       ['Release', colors.bold(release.id)],
       ['Status', tint(colors, sign.tone, `${sign.glyph} ${release.state}${causeWords(release)}`)],
-      ...pauses.map(
-        (deploy) =>
-          ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${deploy.id} ${pauseWords(deploy, view)}`)] as const,
+      ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
+        (words) => ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${words}`)] as const,
       ),
       ...waits.map((deploy) => ['Now', deploy.summary] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
@@ -99,6 +100,13 @@ function header(
     ],
     colors,
   );
+}
+
+/** Who paused the release itself, when and why. */
+function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): string[] {
+  const pause = commands.filter(({ verb, accepted }) => verb === 'pause' && accepted).at(-1);
+  if (state !== 'paused' || pause === undefined) return [];
+  return [`${id} ${withReason(`by ${pause.actor} ${ago(pause.at, view)}`, pause.reason)}`];
 }
 
 /** A wait whose end is known has a line of its own: in the tree it is the first that a narrow screen cuts. */

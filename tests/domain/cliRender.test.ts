@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { changesBetween, renderChanges } from '../../cli/render/changes';
 import { renderDeploy } from '../../cli/render/deploy';
 import { historyTable } from '../../cli/render/lists';
-import { cut, widthOf, wrap, type View } from '../../cli/render/paint';
+import { cut, fold, widthOf, wrap, type View } from '../../cli/render/paint';
 import { renderRelease } from '../../cli/render/release';
 import { action, deploy, NOW, phase, release, revertedDeploy } from './cliSamples';
 
@@ -170,6 +171,19 @@ Web UI  http://localhost:8233/r
       '◷ blocked      the window is closed (until 21 Nov 09:00, in 18h 57m)',
     );
   });
+
+  test('says who paused the release itself, when and why, and what makes it go on', () => {
+    const pause = {
+      at: '2026-11-20T14:02:00.000Z',
+      verb: 'pause',
+      actor: 'user:bob',
+      reason: 'lunch',
+      accepted: true,
+    } as const;
+    const text = renderRelease(release({ state: 'paused', commands: [pause] }), [], view);
+    expect(text).toMatch(/Paused: +. kvstore\/13 by user:bob .* ago: lunch/);
+    expect(text).toContain('conveyor resume kvstore/13 --reason "…"');
+  });
 });
 
 describe('breaking a text', () => {
@@ -250,5 +264,33 @@ describe('cutting a line', () => {
     ['日本語日本語', 6, '日本…'],
   ])('%j to %i columns', (line, width, expected) => {
     expect(cut(line, width)).toBe(expected);
+  });
+});
+
+describe('folding a line', () => {
+  test.each([
+    ['  waits for the lock', 30, ['  waits for the lock']],
+    [
+      '  14:03  paused  by health: symlinks did not answer',
+      40,
+      ['  14:03  paused  by health: symlinks did', '                 not answer'],
+    ],
+    ['it goes to https://ci.example/4711', 16, ['it goes to', '  https://ci.exa', '  mple/4711']],
+    ['\u001b[31mred as it is\u001b[39m', 8, ['\u001b[31mred as', '  it is\u001b[39m']],
+  ])('%j to %i columns', (line, width, expected) => {
+    expect(fold(line, width)).toEqual(expected);
+  });
+
+  test('loses nothing, and no line is too long', () => {
+    const word = fc.string({ minLength: 1, maxLength: 30, unit: fc.constantFrom('a', 'é', '日', '\u001b[31m') });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(4), word)), fc.integer({ min: 12, max: 60 }), (drawn, width) => {
+        const line = drawn.map(([spaces, text]) => ' '.repeat(spaces) + text).join('');
+        const lines = fold(line, width);
+        const bare = (text: string): string => text.replace(/ /g, '');
+        expect(bare(lines.join(''))).toBe(bare(line));
+        for (const each of lines) expect(widthOf(each)).toBeLessThanOrEqual(width);
+      }),
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import type { CommandInput } from '../../domain/verbs';
@@ -30,6 +31,7 @@ describe('exit codes', () => {
     ['an argument that is missing is 2', ['watch'], 2],
     ['an output format that does not exist is 2', ['list', 'pipelines', '-o', 'xml'], 2],
     ['a duration that is none is 2', ['watch', 'kvstore/13', '--timeout', '10'], 2],
+    ['a state that nothing of the kind is in is 2', ['list', 'releases', '--state', 'baking'], 2],
     ['a kind that cannot be listed is 2', ['list', 'deployments'], 2],
     ['an artifact without a version is 2', ['release', 'kvstore', '--artifact', 'source'], 2],
     ['a reason that is missing, with nobody to ask, is 2', ['pause', 'kvstore/13'], 2],
@@ -159,7 +161,23 @@ describe('watching', () => {
     const late = { client: { status: () => Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) } };
     expect(await run(['watch', 'kvstore/13/deploy', '--timeout', '5s', ...format], late)).toMatchObject({ code: 5 });
     const drawn = await run(['watch', 'kvstore/13/deploy', '--timeout', '5s'], { ...late, isTTY: true });
-    expect(drawn.out).toContain('⚠ no contact: kvstore/13 exists');
+    expect(drawn.out).toMatch(/⚠ no contact for \ds: kvstore\/13 exists/);
+  });
+
+  test('that does not answer for a while is waited for with the last picture and its age', async () => {
+    let asked = 0;
+    const status = async (): Promise<ReturnType<typeof deploy>> => {
+      asked += 1;
+      if (asked === 1) return deploy();
+      if (asked > 2) return succeeded;
+      // As long as a dozen pictures take.
+      for (let turns = 0; turns < 12; turns += 1) await turn();
+      throw conveyorError('no-worker', { id: 'kvstore/13' });
+    };
+    const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status }, isTTY: true });
+    expect(ran.code).toBe(0);
+    expect(ran.out).toMatch(/⚠ no contact for [2-9]s: kvstore\/13 exists.*; trying again/);
+    expect(ran.out.lastIndexOf('no contact')).toBeLessThan(ran.out.lastIndexOf('succeeded'));
   });
 
   test('with -o json stdout holds the last status and nothing else', async () => {
@@ -404,5 +422,38 @@ describe('help', () => {
     const wanted =
       'init lint plan apply release list status watch pause resume cancel revert skip-phase skip-bake skip-health-check hold unhold allow-artifact history worker server simulator dev doctor demo';
     for (const command of wanted.split(' ')) expect(out).toMatch(new RegExp(`^ {2}${command}[ \\n]`, 'm'));
+  });
+});
+
+describe('where no worker answers', () => {
+  const away = () => Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' }));
+  const client = {
+    status: away,
+    history: away,
+    listPipelines: () => Promise.resolve([]),
+    listReleases: () => Promise.resolve([release(), release({ id: 'kvstore/12', number: 12 })]),
+    listDeploys: () => Promise.resolve([deploy(), deploy({ id: 'kvstore/12/deploy' })]),
+  };
+
+  test.each([
+    ['status', 'kvstore/13', ['kvstore/13 ', 'kvstore/13/deploy ']],
+    ['status', 'kvstore', ['kvstore/13 ', 'kvstore/12 ', 'kvstore/13/deploy ', 'kvstore/12/deploy ']],
+    ['history', 'kvstore', ['kvstore/13 ', 'kvstore/12 ', 'kvstore/13/deploy ', 'kvstore/12/deploy ']],
+  ])('%s %s shows what is known without one, and then says so', async (command, id, rows) => {
+    const { code, out, err } = await run([command, id], { client });
+    expect(out).toMatch(/^No worker answers. What the Temporal server knows of before:\n/);
+    const shown = out.split('\n').flatMap((line) => /^kvstore\S+ /.exec(line)?.[0] ?? []);
+    expect(shown).toEqual(rows);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('no-worker') });
+  });
+
+  test('programs get the error alone', async () => {
+    const { out } = await run(['status', 'kvstore/13', '-o', 'json'], { client });
+    expect(JSON.parse(out)).toMatchObject({ error: { code: 'no-worker' } });
+  });
+
+  test('and nobody knows more, the error is all', async () => {
+    const nothing = { ...client, listReleases: () => Promise.reject(new Error('away too')) };
+    expect(await run(['status', 'kvstore/13'], { client: nothing })).toMatchObject({ code: 1, out: '' });
   });
 });
