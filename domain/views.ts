@@ -197,7 +197,7 @@ export interface Override {
 
 export interface TimelineEntry {
   readonly at: string;
-  /** A kebab-case word: `phase-started`, `updates-done`, `bake-passed`, `paused`, `reverting`, … */
+  /** A kebab-case word: `phase-started`, `updates-done`, `bake-passed`, `bake-skipped`, `paused`, `reverting`, … */
   readonly kind: string;
   readonly text: string;
 }

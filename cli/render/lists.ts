@@ -84,7 +84,7 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
     return [
       colors.bold(row.id),
       tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row),
-      deploys.join('; ') || '–',
+      deploys.join('; ') || (row.durationMs === null ? 'under way' : '–'),
       artifactWords(row.artifacts),
       clock(row.startedAt, view),
       row.durationMs === null ? '–' : wholeSeconds(row.durationMs),

@@ -17,7 +17,7 @@ import type { Colors, Tone, View } from './paint';
 /** Glyphs, tones and times: the vocabulary that all renderers share. */
 
 export interface Sign {
-  readonly glyph: '✔' | '✖' | '◌' | '⚠' | '◷' | '॥' | '·' | '↩';
+  readonly glyph: '✔' | '✖' | '◌' | '⚠' | '◷' | '‖' | '·' | '↩';
   readonly tone: Tone;
 }
 
@@ -26,7 +26,7 @@ const BROKEN: Sign = { glyph: '✖', tone: 'bad' };
 const WORKING: Sign = { glyph: '◌', tone: 'busy' };
 const DOUBTFUL: Sign = { glyph: '⚠', tone: 'warn' };
 const WAITING: Sign = { glyph: '◷', tone: 'busy' };
-export const PAUSED: Sign = { glyph: '॥', tone: 'warn' };
+export const PAUSED: Sign = { glyph: '‖', tone: 'warn' };
 const NOT_YET: Sign = { glyph: '·', tone: 'quiet' };
 const UNDONE: Sign = { glyph: '↩', tone: 'warn' };
 

@@ -20,7 +20,7 @@ export const deploySummary = (record: DeployRecord, input: Identity): DeploySumm
   version: input.version,
   pushType: input.spec.pushType,
   attempt: input.attempt,
-  paused: record.control.paused,
+  paused: record.stage === 'ended' ? null : record.control.paused,
   startedAt: formatTime(record.startedAtMs),
   endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
 });
@@ -123,7 +123,10 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
     ];
   if (control.paused) {
     const skip = waysRound(record, id).map((command) => `conveyor ${command} ${reason}`);
+    // What is broken is tried until it answers; a person may only hasten that.
+    const watch = control.paused.by === 'dependency' ? [`conveyor watch ${id}`] : [];
     return [
+      ...watch,
       `conveyor resume ${id} ${reason}`,
       ...skip,
       `conveyor revert ${id} ${reason}`,

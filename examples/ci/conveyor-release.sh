@@ -63,12 +63,19 @@ artifact() {
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$2" | head -n 1; }
 now() { date +%s; }
 left() { echo $((deadline - $(now))); }
+# What one request may take: 15 s, and no more than is left.
+patience() {
+  seconds=$(left)
+  [ "$seconds" -lt 15 ] || seconds=15
+  [ "$seconds" -gt 0 ] || seconds=1
+  echo "$seconds"
+}
 
 # Sends the body, again and again while that may help; the answer is in $tmp/answer.
 send() {
   while :; do
     authenticate
-    status=$(curl -sS -m 15 -o "$tmp/answer" -w '%{http_code}' -X POST -H 'content-type: application/json' \
+    status=$(curl -sS -m "$(patience)" -o "$tmp/answer" -w '%{http_code}' -X POST -H 'content-type: application/json' \
       -K "$tmp/config" --data-binary "@$tmp/body" "$url$1" 2>"$tmp/curl") || status=000
     why="$(field code "$tmp/answer" 2>/dev/null || :): $(field message "$tmp/answer" 2>/dev/null || :)"
     case $status in
@@ -107,15 +114,21 @@ sign() {
   signature="v1,$(openssl dgst -sha256 -mac HMAC -macopt "hexkey:$hex" -binary "$tmp/signed" | openssl base64 -A)"
 }
 
+# What its first action that failed says.
+whyEnded() {
+  tr '{' '\n' <"$tmp/status" |
+    sed -n 's/^.*"name":"\([^"]*\)".*"state":"failed".*"message":"\([^"]*\)".*/: \1: \2/p' | head -n 1
+}
+
 # Looks until the release has ended.
 await() {
   while :; do
-    curl -sS -m 15 -o "$tmp/status" "$url/v1/releases/$1" 2>/dev/null || :
+    curl -sS -m "$(patience)" -o "$tmp/status" "$url/v1/releases/$1" 2>/dev/null || :
     # The state of the release comes before those of its actions.
     state=$(sed -n 's/^[^[]*"state":"\([a-z]*\)".*/\1/p' "$tmp/status" 2>/dev/null)
     case $state in
       succeeded) say "$1 succeeded" && return ;;
-      failed | cancelled) fail 3 "$1 $state" ;;
+      failed | cancelled) fail 3 "$1 $state$(whyEnded)" ;;
     esac
     [ "$(left)" -gt 0 ] || fail 5 "$1 goes on (${state:-unknown}); see $url/v1/releases/$1"
     sleep 2

@@ -48,8 +48,8 @@ Web UI  http://localhost:8233/w
       reason: 'latency looks odd',
     } as const;
     expect(renderDeploy(deploy({ paused }), view).split('\n').slice(1, 3)).toEqual([
-      'Status:    ॥ paused (baking)  phase first bakes',
-      'Paused:    ॥ by user:alice 10s ago: latency looks odd',
+      'Status:    ‖ paused (baking)  phase first bakes',
+      'Paused:    ‖ by user:alice 10s ago: latency looks odd',
     ]);
   });
 

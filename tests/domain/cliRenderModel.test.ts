@@ -237,7 +237,7 @@ Web UI  http://localhost:8233/p
       view,
     );
     expect(shown).toContain(
-      'Status:    ॥ frozen and held\nFrozen:    by user:eve 2m ago: the network is moved\nHeld:      by user:eve',
+      'Status:    ‖ frozen and held\nFrozen:    by user:eve 2m ago: the network is moved\nHeld:      by user:eve',
     );
     expect(shown).toContain('Next\n  conveyor unfreeze kvstore --reason "…"\n  conveyor unhold kvstore --reason "…"\n');
   });

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { PipelineSource } from '../../domain/spec/pipeline';
@@ -79,6 +82,29 @@ describe('conveyor-release.sh release', () => {
       await new Promise((go) => setTimeout(go, 100));
     await stack.client.command(running, 'cancel', { actor: OWNER, reason: 'not today either' });
     expect(await waiting).toMatchObject({ code: 3, stderr: expect.stringContaining(`${running} cancelled`) });
+  });
+
+  test('says why a release has failed, and which action', async () => {
+    const shop = await given(stack, { pipeline: { owners: [OWNER, 'service:ci'] } });
+    await shop.behaves(2, { errorRatio: 0.5 });
+    const args = ['release', shop.name, '-a', `executable=${shop.version(2)}`, '--wait', '--timeout', '60'];
+    const { code, stderr } = await script(args);
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/\/1 failed: deploy: reverted by itself: /),
+    });
+  });
+
+  test('is over with its --timeout, whatever the server does', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const from = Date.now();
+    const env = { CONVEYOR_SERVER_URL: `http://127.0.0.1:${port}` };
+    expect(await script(['release', 'shop', '-a', 'executable=1', '--timeout', '2'], env)).toMatchObject({ code: 5 });
+    expect(Date.now() - from).toBeLessThan(10_000);
+    silent.closeAllConnections();
+    silent.close();
   });
 
   test.each<[what: string, args: (name: string) => string[], env: Env, code: number, says: RegExp]>([

@@ -97,8 +97,11 @@ test('skip-bake goes on at once, also when given before the bake begins, and onl
   await world.reaches('kvstore', 1, ({ state }) => state === 'updating', { stepMs: 500 });
   await world.command(DEPLOY, 'skip-bake', { reason: 'seen enough' });
   const release = await world.ended('kvstore', 1, { withinMs: HOUR });
-  const { phases, startedAt, endedAt } = await world.deployStatus('kvstore', 1);
+  const { phases, timeline, startedAt, endedAt } = await world.deployStatus('kvstore', 1);
   expect(release.state).toBe('succeeded');
+  expect(timeline.filter(({ kind }) => kind.startsWith('bake-')).map(({ kind }) => kind)).toEqual([
+    ...['bake-skipped', 'bake-passed'],
+  ]);
   expect(phases[0]).toMatchObject({ state: 'succeeded', skipped: 'bake by user:alice: seen enough' });
   expect(phases[1]?.skipped).toBeNull();
   expect(Date.parse(endedAt ?? '') - Date.parse(startedAt)).toBeGreaterThan(10 * MINUTE);

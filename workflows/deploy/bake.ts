@@ -44,6 +44,7 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
       if (reason === undefined) break;
       const by = step.kind === 'pause' ? step.by : 'health';
       run.pause(by, reason);
+      showUntil(run, null);
       await whilePaused(run);
       until = Date.now() + (by === 'dependency' ? lookbackMs(run) : phase.bakeMs);
       extended = false;
@@ -114,8 +115,6 @@ function baked(run: DeployRun, phase: PhasePlan): void {
   run.set((record, now) =>
     withPhase(record, record.cursor, { bakedAt: formatTime(now), bakeUntil: null, skipped: skippedBy }),
   );
-  run.note(
-    'bake-passed',
-    skippedBy ? `${phase.name}: ${skippedBy}` : `${phase.name} baked: ${run.record.verdict ?? 'nothing is checked'}`,
-  );
+  if (skippedBy) run.note('bake-skipped', `${phase.name}: ${skippedBy}`);
+  else run.note('bake-passed', `${phase.name} baked: ${run.record.verdict ?? 'nothing is checked'}`);
 }
