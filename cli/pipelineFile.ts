@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { conveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue } from '../domain/spec/parse';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -45,15 +45,29 @@ type Loaded = { readonly value: unknown } | { readonly failure: string };
 async function loadModule(file: string): Promise<Loaded> {
   const { createJiti } = await import('jiti');
   try {
-    const module: unknown = await createJiti(resolve(file), { moduleCache: false }).import(resolve(file));
-    const exported = module as { readonly default?: unknown; readonly pipeline?: unknown };
-    const value = exported.default ?? exported.pipeline;
+    // `conveyor` is the SDK that belongs to this command, wherever the file is.
+    const alias = { conveyor: join(__dirname, '../sdk') };
+    const jiti = createJiti(resolve(file), { moduleCache: false, interopDefault: false, alias });
+    const value = exportedBy(await jiti.import<Exports>(resolve(file)));
     return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };
   } catch (error) {
     return {
       failure: error instanceof Error ? (error.message.split('\n')[0] ?? 'it cannot be loaded') : String(error),
     };
   }
+}
+
+interface Exports {
+  readonly default?: unknown;
+  readonly pipeline?: unknown;
+}
+
+/** The named export, or the default, which is all that a CommonJS file exports. Under `pipeline` a pipeline itself has its name. */
+function exportedBy(exports: Exports): unknown {
+  const whole = exports.default as Exports | undefined;
+  const found = [exports, whole].find((each) => each?.pipeline !== undefined);
+  if (found === undefined) return whole?.default ?? whole;
+  return typeof found.pipeline === 'string' ? found : found.pipeline;
 }
 
 const problemOf = (message: string): Problem => ({
@@ -63,5 +77,5 @@ const problemOf = (message: string): Problem => ({
   column: 1,
   path: '',
   message,
-  hint: 'export the pipeline: export const pipeline = definePipeline({ … })',
+  hint: "export the pipeline: import { definePipeline } from 'conveyor'; export const pipeline = definePipeline({ … })",
 });

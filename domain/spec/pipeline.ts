@@ -153,5 +153,5 @@ export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
 export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;
 
-/** For pipelines written in TypeScript: `export default definePipeline({ … })`, checked by the compiler and the same schema. */
+/** For pipelines written in TypeScript: `export const pipeline = definePipeline({ … })`, or as the default,, checked by the compiler and the same schema. */
 export const definePipeline = (source: PipelineSource): PipelineSource => source;

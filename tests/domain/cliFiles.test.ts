@@ -82,16 +82,29 @@ describe('lint', () => {
     );
   });
 
+  const PIPELINE = `{ pipeline: 'web', owners: ['user:alice'], actions: { test: { type: 'integr-test', timeout: '10m' } } }`;
+  test.each([
+    ['named.ts', `export const pipeline: object = ${PIPELINE};`],
+    ['whole.ts', `export default ${PIPELINE};`],
+    ['defined.ts', `import { definePipeline } from 'conveyor';\nexport const pipeline = definePipeline(${PIPELINE});`],
+    ['named.mjs', `export const pipeline = ${PIPELINE};`],
+    ['named.cjs', `exports.pipeline = ${PIPELINE};`],
+    ['whole.cjs', `module.exports = ${PIPELINE};`],
+  ])('%s may export its pipeline by name or as the default', async (name, text) => {
+    const path = file(name, text);
+    expect(await run(['lint', path])).toMatchObject({ code: 0, out: `✔ ${path}\n` });
+  });
+
   test('a TypeScript file is checked by what it exports, and one that cannot be loaded is an error in it', async () => {
-    const good = file(
-      'good.ts',
-      `export const pipeline: object = { pipeline: 'web', owners: ['user:alice'], actions: {} };`,
-    );
+    const wrong = file('wrong.ts', `export const pipeline = ${PIPELINE.replace('owners', 'ovners')};`);
+    expect(await run(['lint', wrong])).toMatchObject({ code: 2, out: expect.stringContaining('ovners') });
     const bad = file('bad.ts', `throw new Error('no luck');`);
-    expect((await run(['lint', good])).out).not.toContain('not-loadable');
     const ran = await run(['lint', bad]);
     expect(ran.code).toBe(2);
     expect(ran.out).toMatch(new RegExp(`^${bad}:1:1: error not-loadable: .*no luck`));
+    expect((await run(['lint', file('empty.ts', 'export const other = 1;')])).out).toContain(
+      'neither default nor pipeline',
+    );
   });
 });
 
