@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Unit } from '../domain/fleet/unit';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
 import { notAs, readData } from './dataFile';
-import type { JobSpec } from './demo/world';
+import type { JobSpec } from './simulator';
 
 /**
  * The units of a file, in JSON or YAML: what `fetchDeployUnits` answers, or the jobs of a simulated fleet as `fleet.yaml`

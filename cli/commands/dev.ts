@@ -2,7 +2,8 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../sdk/registry';
-import { createJobs, exampleJobs, KVSTORE_JOBS } from '../demo/world';
+import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
+import { createJobs, SIMULATED_SPEED } from '../simulator';
 import { EXIT } from '../exit';
 import { emit, note } from '../output';
 import { alignRows, paint, type View } from '../render/paint';
@@ -37,7 +38,7 @@ export const dev: Register = (program, cli) => {
     .option('--ports <auto>', 'auto: free ports for everything, so that stacks can run beside each other')
     .option('--ready-file <file>', 'write the addresses there, as JSON, once everything answers')
     .option('--seed <n>', 'seed of the simulated world (default 1)')
-    .option('--speed <x>', 'how many times faster than real the simulated world runs (default 60)')
+    .option('--speed <x>', `how many times faster than real the simulated world runs (default ${SIMULATED_SPEED})`)
     .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of the examples')
     .addHelpText(
       'after',
@@ -84,7 +85,7 @@ async function settingsOf({ io, options, connect }: Call<Options>): Promise<Para
     addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
     logFolder: auto ? join(logs, String(process.pid)) : logs,
     seed: countOption('--seed', options.seed, 1, 0),
-    speed: numberOption('--speed', options.speed, 60),
+    speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
     ephemeral: auto,
   };
 }

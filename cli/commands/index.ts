@@ -15,6 +15,7 @@ import { plan } from './plan';
 import { processes } from './processes';
 import { push } from './push';
 import { release } from './release';
+import { simulate } from './simulate';
 import { status } from './status';
 import { verbs } from './verbs';
 import { watch } from './watch';
@@ -24,5 +25,5 @@ export const COMMANDS: readonly { readonly heading: string; readonly commands: r
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
   { heading: 'Releases:', commands: [release, list, status, watch, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
-  { heading: 'Processes:', commands: [processes, dev, demo, doctor, completion] },
+  { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
 ];

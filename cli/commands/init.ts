@@ -26,6 +26,7 @@ export const init: Register = (program, cli) => {
         writeNew(file, templatePipeline(name, owner));
         const next = [
           `conveyor lint ${file}`,
+          `conveyor simulate job ${name}`,
           `conveyor apply ${file}`,
           `conveyor release ${name} --artifact source=1 --wait`,
         ];

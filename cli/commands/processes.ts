@@ -1,4 +1,5 @@
 import { entryPoint } from '../stack/parts';
+import { SIMULATED_SPEED } from '../simulator';
 import { examples, type Call, type GlobalOptions, type Register } from './command';
 
 /** One process each, which is this one: signals reach it, it drains and ends with its own exit code. */
@@ -32,14 +33,18 @@ export const processes: Register = (program, cli) => {
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
     .option('--port <n>', 'port (default 4400)')
     .option('--seed <n>', 'seed of every random choice (default 1)')
-    .option('--speed <x>', 'how many times faster than real it runs (default 60)')
+    .option('--speed <x>', `how many times faster than real it runs (default ${SIMULATED_SPEED})`)
     .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 600'))
     .action(
       cli.handle<Options>((call) =>
         run(
           call,
           'simulator/main.js',
-          flags({ port: call.options.port, seed: call.options.seed, speed: call.options.speed }),
+          flags({
+            port: call.options.port,
+            seed: call.options.seed,
+            speed: call.options.speed ?? String(SIMULATED_SPEED),
+          }),
         ),
       ),
     );

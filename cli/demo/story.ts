@@ -7,7 +7,8 @@ import { actorOf, type Io } from '../io';
 import { note, type Output } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
 import { look, watch } from '../watch';
-import { createJobs, describeVersion, KVSTORE_JOBS, listJobs, type JobView } from './world';
+import { createJobs, describeVersion, listJobs, type JobView } from '../simulator';
+import { KVSTORE_JOBS } from './world';
 
 /** What `demo -o json` prints. */
 export interface DemoResult {

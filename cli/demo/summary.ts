@@ -2,7 +2,7 @@ import type { DeployStatus } from '../../domain/views';
 import { alignRows, paint, table, tint, wrap, type View } from '../render/paint';
 import { deployWord, took } from '../render/words';
 import type { DemoResult } from './story';
-import type { JobView } from './world';
+import type { JobView } from '../simulator';
 
 /** How it ended: each deploy with its verdict, and what the fleet runs now. */
 export function renderSummary({ deploys, releases, jobs }: DemoResult, view: View): string {

@@ -29,20 +29,21 @@ actions: # a graph: an action starts when those that produce its inputs, or that
     inputs: [executable]
     with:
       pushType: twine
-      config: { jobs: [${name}] } # the jobs to update; the push type checks it
-      phases: # amounts add up; a last phase with everything comes by itself
-        - { name: first, scope: "*", amount: 1%, bake: 10m }
-        - { name: tenth, scope: "*", amount: 10%, bake: 10m }
-        - { name: regions, forEach: region, amount: 100%, bake: 10m } # one region after the other
+      config: { jobs: [${name}] } # the jobs to update; in the simulated fleet: conveyor simulate job ${name}
+      phases: # amounts add up; bakes are minutes here to try it: what runs for people bakes for hours
+        - { name: first, scope: "*", amount: 3, bake: 1m }
+        - { name: regions, forEach: region, amount: 100%, bake: 1m } # one region after the other
+      completion: { bake: 1m } # a last phase with everything comes by itself
+      healthInterval: 15s
       healthChecks: # of exactly the tasks that were updated
         - name: errors
           metric: rpc.error_ratio
-          transform: [{ average: 3m }]
+          transform: [{ average: 1m }]
           threshold: { above: 0.05 }
           minSamples: 3
         - name: cpu
           metric: system.cpu
-          transform: [{ average: 3m }]
+          transform: [{ average: 1m }]
           compare: control # the tasks that are not updated yet
           threshold: { increase: 20% }
           minSamples: 3

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createJobs, KVSTORE_JOBS } from '../../cli/demo/world';
+import { KVSTORE_JOBS } from '../../cli/demo/world';
+import { createJobs } from '../../cli/simulator';
 import type { DeployStatus, PipelineStatus } from '../../domain/views';
 import { cleanEnv, ROOT } from './process';
 import { OWNER, Stack } from './stack';

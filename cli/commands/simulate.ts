@@ -1,0 +1,159 @@
+import { conveyorError } from '../../domain/errors';
+import { emit, note } from '../output';
+import { table } from '../render/paint';
+import { createJobs, describeVersion, listJobs, type JobView } from '../simulator';
+import { usualAddresses } from '../stack/addresses';
+import type { Io } from '../io';
+import { countOption, durationOption, examples, type Register } from './command';
+
+/** What newcomers set up in the simulated fleet (docs/fleet.md); scripts use its control API. */
+export const simulate: Register = (program, cli) => {
+  const group = program
+    .command('simulate')
+    .description('set up the simulated fleet: jobs, and versions that are bad')
+    .helpCommand(false);
+  for (const register of [job, jobs, bad, good]) register(group, cli);
+};
+
+const simulatorOf = (io: Io): string => usualAddresses(io.env, {}).simulator;
+
+interface JobOptions {
+  readonly region: string;
+  readonly service?: string;
+  readonly tasks?: string;
+  readonly runs: string;
+}
+
+const job: Register = (group, cli) => {
+  group
+    .command('job <name>')
+    .description('add a job to the fleet; one that is there stays as it is')
+    .option('--region <name>', 'where it runs', 'x')
+    .option('--service <name>', 'what it belongs to (default: its own name)')
+    .option('--tasks <n>', 'how many it has (default 100)')
+    .option('--runs <version>', 'the version that its tasks run', 'none:0')
+    .addHelpText('after', examples('conveyor simulate job web', 'conveyor simulate job web-y --region y --service web'))
+    .action(
+      cli.handle<JobOptions, [string]>(async ({ io, output, options }, name) => {
+        const { region, service = name, runs: version } = options;
+        const tasks = countOption('--tasks', options.tasks, 100);
+        const added = await createJobs(simulatorOf(io), [{ name, region, service, tasks, version }]);
+        if (added.length === 0) note(io, `there is a job ${name} already`);
+        return show(io, output, (one) => one.name === name);
+      }),
+    );
+};
+
+const jobs: Register = (group, cli) => {
+  group
+    .command('jobs')
+    .description('the jobs of the fleet, and what their tasks run')
+    .addHelpText('after', examples('conveyor simulate jobs'))
+    .action(cli.handle<object>(({ io, output }) => show(io, output, () => true)));
+};
+
+async function show(io: Io, output: Parameters<typeof emit>[1], isMeant: (job: JobView) => boolean): Promise<number> {
+  const rows = (await listJobs(simulatorOf(io))).filter(isMeant);
+  const cells = rows.map(({ name, region, size, versions }) => [
+    name,
+    region,
+    String(size),
+    Object.entries(versions)
+      .flatMap(([version, count]) => (count > 0 ? [`${version} on ${count}`] : []))
+      .join(', '),
+  ]);
+  emit(io, output, rows, {
+    text: (view) =>
+      table(['JOB', 'REGION', 'TASKS', 'RUNS'], cells, 'no jobs; conveyor simulate job NAME adds one', view),
+    name: rows.map(({ name }) => name),
+  });
+  return 0;
+}
+
+interface BadOptions {
+  readonly errorRatio?: string;
+  readonly latencyFactor?: string;
+  readonly cpuFactor?: string;
+  readonly memoryLeak?: string;
+  readonly crash?: boolean;
+  readonly failBuild?: boolean;
+  readonly failTests?: boolean;
+  readonly onlyRegion?: string;
+  readonly after?: string;
+}
+
+const bad: Register = (group, cli) => {
+  group
+    .command('bad <version>')
+    .description('from now on tasks of this version misbehave')
+    .option('--error-ratio <share>', 'so many more of its requests fail, 0 to 1')
+    .option('--latency-factor <x>', 'its requests take so many times as long')
+    .option('--cpu-factor <x>', 'it needs so many times the CPU')
+    .option('--memory-leak <mb>', 'it leaks so much memory a minute')
+    .option('--crash', 'its tasks do not come up')
+    .option('--fail-build', 'it does not build')
+    .option('--fail-tests', 'it fails its tests')
+    .option('--only-region <name>', 'only there')
+    .option('--after <duration>', 'only so long after a task started, in simulated time')
+    .addHelpText(
+      'after',
+      examples('conveyor simulate bad kv:13 --error-ratio 0.2', 'conveyor simulate bad kv:14 --crash'),
+    )
+    .action(
+      cli.handle<BadOptions, [string]>(async ({ io, output, options }, version) => {
+        const behaviour = behaviourOf(options);
+        if (Object.keys(behaviour).every((key) => key === 'onlyRegion' || key === 'afterMs'))
+          throw conveyorError('usage', {
+            text: `nothing is said to be wrong with ${version}`,
+            hint: `conveyor simulate bad ${version} --error-ratio 0.2`,
+          });
+        await describeVersion(simulatorOf(io), version, behaviour);
+        emit(
+          io,
+          output,
+          { version, behaviour },
+          {
+            text: () => `${version} is bad from now on: ${JSON.stringify(behaviour)}`,
+            name: [version],
+          },
+        );
+        return 0;
+      }),
+    );
+};
+
+const good: Register = (group, cli) => {
+  group
+    .command('good <version>')
+    .description('from now on tasks of this version behave well')
+    .addHelpText('after', examples('conveyor simulate good kv:13'))
+    .action(
+      cli.handle<object, [string]>(async ({ io, output }, version) => {
+        await describeVersion(simulatorOf(io), version, {});
+        emit(io, output, { version, behaviour: {} }, { text: () => `${version} is good from now on`, name: [version] });
+        return 0;
+      }),
+    );
+};
+
+/** As `POST /control/versions` takes it, which says what is out of bounds. */
+function behaviourOf({ errorRatio, latencyFactor, cpuFactor, memoryLeak, after, ...options }: BadOptions) {
+  const { crash, failBuild, failTests, onlyRegion } = options;
+  const numbers = { errorRatio, latencyFactor, cpuFactor, memoryLeakMbPerMinute: memoryLeak };
+  const given = Object.entries(numbers).flatMap(([key, text]) => (text === undefined ? [] : [[key, numberOf(text)]]));
+  const afterMs = durationOption('--after', after);
+  return {
+    ...(Object.fromEntries(given) as Record<string, number>),
+    ...(crash ? { crashOnStart: true } : {}),
+    ...(failBuild ? { failBuild } : {}),
+    ...(failTests ? { failTests } : {}),
+    ...(onlyRegion === undefined ? {} : { onlyRegion }),
+    ...(afterMs === undefined ? {} : { afterMs }),
+  };
+}
+
+function numberOf(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw conveyorError('usage', { text: `${text} is no number`, hint: 'such as 0.2' });
+}

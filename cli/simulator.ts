@@ -1,0 +1,71 @@
+import { conveyorError } from '../domain/errors';
+
+/** The simulated fleet of an ordinary development stack, by its control API (docs/fleet.md). */
+
+/** How many times faster than real a simulated world runs, unless somebody says otherwise. */
+export const SIMULATED_SPEED = 60;
+
+/** A job as `POST /control/jobs` takes it. */
+export interface JobSpec {
+  readonly name: string;
+  readonly service?: string;
+  readonly region: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly tasks: number;
+  readonly version: string;
+  readonly nSmall?: number | string;
+  readonly budget?: number | string;
+  readonly timings?: { readonly fetchMs: number; readonly stopMs: number; readonly startMs: number };
+}
+
+/** A job as `GET /control/jobs` shows it. */
+export interface JobView {
+  readonly name: string;
+  readonly region: string;
+  readonly size: number;
+  readonly versions: Readonly<Record<string, number>>;
+  readonly jobVersion: string | null;
+}
+
+/** Creates those jobs that do not exist yet; their names. */
+export async function createJobs(simulator: string, jobs: readonly JobSpec[]): Promise<readonly string[]> {
+  const present = new Set((await listJobs(simulator)).map((job) => job.name));
+  const missing = jobs.filter((job) => !present.has(job.name));
+  for (const job of missing) await control(simulator, 'POST', '/control/jobs', job);
+  return missing.map((job) => job.name);
+}
+
+export const listJobs = async (simulator: string): Promise<readonly JobView[]> =>
+  (await control(simulator, 'GET', '/control/jobs')) as readonly JobView[];
+
+/** From now on tasks of this version behave so (`errorRatio`, `crashOnStart`, …). */
+export async function describeVersion(
+  simulator: string,
+  version: string,
+  behaviour: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await control(simulator, 'POST', '/control/versions', { version, behaviour });
+}
+
+async function control(simulator: string, method: string, path: string, body?: unknown): Promise<unknown> {
+  const url = `${simulator}${path}`;
+  const response = await fetch(url, {
+    method,
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(5000),
+  }).catch((error: unknown) => {
+    throw conveyorError('simulator-unreachable', {
+      url: simulator,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+  });
+  const text = await response.text();
+  if (!response.ok)
+    throw conveyorError('extension-rejected', {
+      service: 'the simulator',
+      method: `${method} ${path}`,
+      status: response.status,
+      detail: text.slice(0, 200),
+    });
+  return text === '' ? null : (JSON.parse(text) as unknown);
+}
