@@ -44,7 +44,11 @@ const document = z
     spec,
     nextNumber: number,
     newestBegun: byName(z.number().int().nonnegative()),
-    good: byName(z.array(z.looseObject({ release: number, version: z.string(), artifacts: z.array(artifact) }))),
+    good: byName(
+      z.array(
+        z.looseObject({ release: z.number().int().nonnegative(), version: z.string(), artifacts: z.array(artifact) }),
+      ),
+    ),
     inherited: byName(inheritance),
     inheritedOmitted: byName(z.number()).optional(),
     knownBad: z.array(z.looseObject({ artifact: z.string(), at: z.string(), reason: z.string() })),

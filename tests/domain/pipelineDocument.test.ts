@@ -33,6 +33,12 @@ describe('what was exported', () => {
     expect(back).toMatchObject({ nextNumber: 2, keys: [['k1', 1]], knownBad: [{ artifact: 'source@s0' }], active: [] });
   });
 
+  test('comes back with what the fleet ran before the first release', () => {
+    const good = { deploy: [{ release: 0, version: 'kv:0', artifacts: [artifact('kv:0')] }] };
+    const back = imported(null, read(documentOf({ ...used, good }, NOW)), fresh.groups, fresh.settings);
+    expect(back.good).toEqual(good);
+  });
+
   test('leaves what runs as it is', () => {
     const running = created(fresh, [source], manual(), NOW);
     const back = imported(running, { ...document, nextNumber: 9 }, fresh.groups, fresh.settings);

@@ -40,6 +40,10 @@ asyncHooks.AsyncLocalStorage = class extends asyncHooks.AsyncLocalStorage {
   }
 };
 
+/** Of the process, which the test files share. */
+const allListeners = () =>
+  process.eventNames().flatMap((name) => process.rawListeners(name).map((listener) => ({ name, listener })));
+
 /**
  * Leaves nothing behind in the process, which runs one test file after the other. Node copies what each AsyncLocalStorage holds to
  * every promise, also of one whose test file has ended, until it is disabled; every file loads the SDK's anew.
@@ -51,11 +55,14 @@ module.exports = class TidyEnvironment extends TestEnvironment {
     this.global = globalThis;
     // Jest puts its own in their place.
     this.replaced = { console: globalThis.console, exit: process.exit };
+    this.listeners = new Set(allListeners().map(({ listener }) => listener));
   }
 
   async teardown() {
     globalThis.console = this.replaced.console;
     process.exit = this.replaced.exit;
+    for (const { name, listener } of allListeners())
+      if (!this.listeners.has(listener)) process.removeListener(name, listener);
     for (const storage of storages) storage.disable();
     storages.clear();
     await super.teardown();
