@@ -35,7 +35,11 @@ export async function askPushType(
       });
     } catch (error) {
       if (!(error instanceof ConveyorError)) throw error;
-      const hint = `a plan needs the fleet: start ${service.name} (at ${service.url}), or give its units with --units FILE`;
+      const needed =
+        error.code === 'extension-rejected'
+          ? 'mend its config, or add the job to the simulated fleet with conveyor simulate job NAME'
+          : `start ${service.name} (at ${service.url})`;
+      const hint = `a plan needs the fleet: ${needed}, or give its units with --units FILE`;
       throw new ConveyorError(error.code, error.message, hint, error.retryable, error.exit);
     }
   };

@@ -7,7 +7,7 @@ import { createJobs, SIMULATED_SPEED } from '../simulator';
 import { EXIT } from '../exit';
 import { emit, note } from '../output';
 import { alignRows, paint, type View } from '../render/paint';
-import { freeAddresses, usualAddresses } from '../stack/addresses';
+import { environmentOf, freeAddresses, usualAddresses } from '../stack/addresses';
 import { startStack, type Stack } from '../stack/stack';
 import type { PartName } from '../stack/parts';
 import { countOption, numberOption, examples, type Call, type GlobalOptions, type Register } from './command';
@@ -128,7 +128,11 @@ function renderReady(ready: Ready, stack: Stack, view: View): string {
     ['Task queue', ready.taskQueue],
     ['Logs', stack.logFolder],
   ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
+  // At addresses of their own the next commands find nothing by themselves.
+  const isElsewhere = stack.addresses.temporal !== usualAddresses({}, {}).temporal;
+  const environment = Object.entries(environmentOf(stack.addresses)).map(([name, value]) => `${name}=${value}`);
   const next = [
+    ...(isElsewhere ? [`export ${environment.join(' ')}`] : []),
     'conveyor apply examples/kvstore/pipeline.yaml',
     'conveyor release kvstore --artifact source=12 --wait',
     'conveyor list releases',

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { createSimulator } from '../../simulator/app';
 import { run, type Ran } from './cliWorld';
@@ -51,4 +54,17 @@ test.each([
   const { code, err } = await simulate(...words);
   expect(code).not.toBe(0);
   expect(err).toMatch(says);
+});
+
+test('a plan for a job that the fleet does not have says how to add it, and then goes through', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'conveyor-simulate-'));
+  const file = join(folder, 'pipeline.yaml');
+  const env = { CONVEYOR_SIMULATOR_URL: url };
+  await run(['init', 'fresh', '--file', file]);
+  const { code, err } = await run(['plan', file], { env });
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('no job fresh') });
+  expect(err).toContain('conveyor simulate job NAME');
+  await simulate('job', 'fresh');
+  expect((await run(['plan', file], { env })).code).toBe(0);
+  rmSync(folder, { recursive: true });
 });

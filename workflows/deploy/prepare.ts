@@ -3,6 +3,7 @@ import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
+import { plural } from '../../domain/text';
 import { dependable, insist } from './dependable';
 import { cannotShift } from './lockstep';
 import type { DeployRun } from './run';
@@ -50,7 +51,7 @@ async function plan(run: DeployRun): Promise<Ending | 'again' | undefined> {
   const { plan: planned, fleet, unavailable } = made.value;
   run.set((record, now) => change(withPlan(record, planned, fleet), now, {}));
   const names = planned.phases.map(({ name }) => name).join(', ');
-  run.note('planned', `${planned.phases.length} phases over ${fleet.units} units: ${names}`);
+  run.note('planned', `${planned.phases.length} phases over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
   if (run.stop()) return left(run);
   if (again) return again;
