@@ -9,7 +9,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { ConveyorError, conveyorError } from '../domain/errors';
+import { ConveyorError, conveyorError, ERRORS } from '../domain/errors';
 
 export interface ConnectionOptions {
   readonly address?: string | undefined;
@@ -41,7 +41,10 @@ export async function connect(options: ConnectionOptions): Promise<Temporal> {
   }
 }
 
-/** What went wrong, in words of the table of errors; a refusal of one of our workflows is given to `refused`. */
+/**
+ * What went wrong, in words of the table of errors; a refusal of one of our workflows is given to `refused`. Whatever may go well
+ * another time is retryable: whoever is refused does not come again.
+ */
 export function translate(
   error: unknown,
   {
@@ -60,22 +63,29 @@ export function translate(
   if (error instanceof WorkflowNotFoundError) return notFound();
   const cause =
     error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError ? error.cause : undefined;
-  if (cause instanceof ApplicationFailure) return refused(cause.type ?? '', cause);
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
+  if (cause instanceof ApplicationFailure && cause.type && Object.hasOwn(ERRORS, cause.type))
+    return refused(cause.type, cause);
+  if (isUnheard(cause) || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
     return conveyorError('no-worker', { id });
-  if (hasStatus(error, [UNAVAILABLE, RESOURCE_EXHAUSTED]))
-    return conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
-  return conveyorError('internal', { detail: detailOf(error) });
+  if (hasStatus(error, TRANSIENT)) return conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
+  return conveyorError('internal', { detail: detailOf(cause ?? error) });
 }
 
 /** gRPC status codes. */
-const [CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, UNAVAILABLE] = [1, 4, 8, 9, 14] as const;
+const [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED] = [1, 2, 4, 8] as const;
+const [FAILED_PRECONDITION, ABORTED, INTERNAL, UNAVAILABLE] = [9, 10, 13, 14] as const;
 /** A query that no worker polls for is refused with FAILED_PRECONDITION. */
 const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION];
+/** What the server itself could not do now. */
+const TRANSIENT: readonly number[] = [UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE];
+
+/** The server fails an update that no worker looked at, or whose workflow went on as another before it was done. */
+const isUnheard = (cause: unknown): boolean =>
+  cause instanceof ApplicationFailure &&
+  (cause.type === 'UnprocessedUpdate' || cause.type === 'AcceptedUpdateCompletedWorkflow');
 
 /** Nobody was there to answer: what was asked for may be there all the same. */
-export const isUnanswered = (error: unknown): boolean =>
-  hasStatus(error, [...NO_ANSWER, UNAVAILABLE, RESOURCE_EXHAUSTED]);
+export const isUnanswered = (error: unknown): boolean => hasStatus(error, [...NO_ANSWER, ...TRANSIENT]);
 
 const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
   const inner = error instanceof Error && error.cause !== undefined ? error.cause : error;

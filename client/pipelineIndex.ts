@@ -1,7 +1,9 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
+import { conveyorError, type ConveyorError } from '../domain/errors';
 import type { PipelineIndex, PipelineSubscriptions, SubscriptionsMemo } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
+import { translate, type Temporal } from './connection';
 
 /** How long a pipeline without a memo may take to say what it wants. */
 const ANSWER_MS = 2_000;
@@ -11,6 +13,20 @@ export function createPipelineIndex(client: Client): PipelineIndex {
   return {
     subscriptions: (finder) => subscriptions(client, finder),
     labelled: (labels) => labelled(client, labels),
+  };
+}
+
+/** The port for a program that answers people: it fails in words of the table of errors. */
+export function frontIndex({ client, address }: Temporal): Pick<PipelineIndex, 'subscriptions'> {
+  const internal = (): ConveyorError => conveyorError('internal', { detail: 'the pipelines cannot be listed' });
+  return {
+    subscriptions: async function* (finder) {
+      try {
+        yield* subscriptions(client, finder);
+      } catch (error) {
+        throw translate(error, { id: finder, address, notFound: internal, refused: internal });
+      }
+    },
   };
 }
 

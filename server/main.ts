@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
 import { connect } from '../client/connection';
-import { createPipelineIndex } from '../client/pipelineIndex';
+import { frontIndex } from '../client/pipelineIndex';
 import { loadRegistry } from '../sdk/registry';
 import { createApp } from './app';
 import { DEFAULT_LIMITS } from './deps';
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const temporal = await connect({});
   const app = createApp({
     client,
-    index: createPipelineIndex(temporal.client),
+    index: frontIndex(temporal),
     access: registry.access,
     groups: registry.groups,
     limits: DEFAULT_LIMITS,
