@@ -189,6 +189,8 @@ function refusalOf(id: string, verb: string, input: object, code: string, failur
   switch (code) {
     case 'not-permitted':
       return conveyorError('not-permitted', { actor, pipeline });
+    case 'key-reused':
+      return conveyorError('key-reused', { key: names[0] ?? '', was: names[1] ?? '', now: names[2] ?? '' });
     case 'known-bad':
       return conveyorError('known-bad', { artifact: names[0] ?? '', pipeline, since: failure.message });
     case 'missing-artifact':

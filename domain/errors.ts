@@ -67,6 +67,12 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'key-reused': entry<{ key: string; was: string; now: string }>({
+    message: ({ key, was, now }) => `the key ${key} started ${was}, and now comes with ${now}`,
+    hint: () => 'nothing was started; give each release a key of its own, and the same key only to send it again',
+    retryable: false,
+    exit: 1,
+  }),
   'known-bad': entry<{ artifact: string; pipeline: string; since: string }>({
     message: ({ artifact, since }) => `${artifact} is known to be bad: ${since}`,
     hint: ({ artifact, pipeline }) =>

@@ -7,6 +7,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'bad-signature': 401,
   'not-permitted': 403,
   'invalid-state': 409,
+  'key-reused': 409,
   'known-bad': 409,
   'ambiguous-deploy': 409,
   'too-large': 413,

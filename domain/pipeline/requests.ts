@@ -13,13 +13,14 @@ import { whyFull, whyNotQueued } from './queue';
 import { noRoomForEmergency } from './room';
 import { areArtifacts, isSpec } from './shapes';
 import { created, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
-import { completed, missing, remembering, repeated, resubmitted } from './submissions';
+import { completed, missing, remembering, repeated, resubmitted, reusedKey } from './submissions';
 
 /** Why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
 export interface Refusal {
   readonly code:
     | 'not-permitted'
     | 'invalid-state'
+    | 'key-reused'
     | 'known-bad'
     | 'missing-artifact'
     | 'unknown-artifact'
@@ -98,7 +99,9 @@ export function refuseRelease(
       code: 'not-permitted',
       message: `${state.spec.pipeline} has no owner in common with ${trigger.parent ?? 'its parent'} and no label that names it`,
     };
-  const wrong = refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts));
+  const wrong =
+    refuseArtifacts(state, artifacts, trigger, Object.keys(state.spec.artifacts)) ??
+    refuseReuse(state, artifacts, trigger);
   if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
   const names = missing(state, artifacts);
   if (names.length > 0)
@@ -130,7 +133,8 @@ export function refuseEmergency(
       code: 'invalid-state',
       message: action ? `${name} is no deploy but a ${action.type}` : `it has no action ${name}`,
     };
-  const wrong = refuseArtifacts(state, artifacts, trigger, action.inputs);
+  const wrong =
+    refuseArtifacts(state, artifacts, trigger, action.inputs) ?? refuseReuse(state, artifacts, trigger, name);
   if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
   if (state.frozen)
     return {
@@ -169,6 +173,16 @@ function refuseArtifacts(
   const twice = artifacts.find((artifact, index) => artifacts.findIndex(({ name }) => name === artifact.name) < index);
   if (twice) return { code: 'invalid-state', message: `${twice.name} is given twice` };
   return undefined;
+}
+
+/** Whoever is told of the release of another content believes that this one ships. */
+function refuseReuse(...request: Parameters<typeof reusedKey>): Refusal | undefined {
+  const [, , trigger] = request;
+  const reused = isPlatform(trigger) ? undefined : reusedKey(...request);
+  if (reused === undefined) return undefined;
+  const { was, now } = reused;
+  const names = [trigger.key ?? '', was, now];
+  return { code: 'key-reused', message: `the key ${names[0]} started ${was}, and now comes with ${now}`, names };
 }
 
 /** A child is released by a parent that one of its owners owns as well, or that it names in a label: `parent: inference`. */

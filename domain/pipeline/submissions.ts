@@ -1,11 +1,12 @@
 import { identityOf, type Artifact } from '../artifact';
+import { releaseId } from '../ids';
 import type { Trigger } from '../views';
 import { followedAfter, orderIn, withLate } from './order';
 import { created, type PipelineState } from './state';
 
 /** The release that a submission repeats: the same key, or from a finder or webhook the same artifacts. */
 export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
-  const byKey = trigger.key === null ? undefined : state.keys.find(([key]) => key === trigger.key)?.[1];
+  const byKey = startedByKey(state, trigger);
   if (byKey !== undefined || (trigger.kind !== 'finder' && trigger.kind !== 'webhook')) return byKey;
   // What a release built itself is among its artifacts once it has ended.
   const same = (of: { readonly artifacts: readonly Artifact[] }) => {
@@ -14,6 +15,46 @@ export function repeated(state: PipelineState, artifacts: readonly Artifact[], t
   };
   return (state.active.find(same) ?? state.history.find(same))?.number;
 }
+
+/** A key that comes again with another content: the release that it started, and what is asked for, in words. */
+export interface ReusedKey {
+  readonly was: string;
+  readonly now: string;
+}
+
+/**
+ * Whether a person or a program sends the key of a release with what that does not deploy. By what is known of the release:
+ * of one that the pipeline has forgotten nobody can tell.
+ * @param action of an emergency
+ */
+export function reusedKey(
+  state: PipelineState,
+  given: readonly Artifact[],
+  trigger: Trigger,
+  action?: string,
+): ReusedKey | undefined {
+  const number = startedByKey(state, trigger);
+  const running = state.active.find((one) => one.number === number);
+  const over = state.history.find((one) => one.number === number);
+  const release = running ?? over;
+  if (release === undefined) return undefined;
+  const isEmergency = release.trigger.kind === 'emergency';
+  const itsAction = isEmergency ? (running?.emergency?.action ?? over?.deploys[0]?.action ?? action) : undefined;
+  const isWhole = over?.omitted?.['artifacts'] === undefined;
+  const same = given.every((artifact) => {
+    const named = release.artifacts.filter(({ name }) => name === artifact.name);
+    return named.length === 0 ? !isWhole : named.some((one) => identityOf(one) === identityOf(artifact));
+  });
+  if (same && itsAction === action) return undefined;
+  const was = `${releaseId(state.spec.pipeline, release.number)} with ${contentOf(release.artifacts, itsAction)}`;
+  return { was, now: contentOf(given, action) };
+}
+
+const contentOf = (artifacts: readonly Artifact[], action: string | undefined): string =>
+  [...artifacts.map(identityOf), ...(action === undefined ? [] : [`pushed by ${action}`])].join(', ');
+
+const startedByKey = ({ keys }: PipelineState, { key }: Trigger): number | undefined =>
+  key === null ? undefined : keys.find(([known]) => known === key)?.[1];
 
 /** The artifacts of a release: those given, and for the others of the pipeline the latest that it knows. */
 export function completed({ spec, inputs }: PipelineState, given: readonly Artifact[]): readonly Artifact[] {

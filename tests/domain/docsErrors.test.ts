@@ -19,6 +19,7 @@ const SAMPLES: Params = {
   'ambiguous-deploy': { id: 'web/7', deploys: ['web/7/eu', 'web/7/us'] },
   'not-permitted': { actor: 'user:mallory', pipeline: 'kvstore' },
   'invalid-state': { verb: 'skip-phase', id: 'kvstore/12/deploy', why: 'no phase is under way' },
+  'key-reused': { key: 'ci-4711', was: 'kvstore/12 with source@1a2b', now: 'source@3c4d' },
   'known-bad': {
     artifact: 'executable@kv:13',
     pipeline: 'kvstore',
