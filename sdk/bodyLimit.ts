@@ -25,19 +25,31 @@ export const limitBody =
     return next();
   };
 
-/** All of a body, unless it is larger, or takes longer than `patienceMs`: then no more of it is read. */
+/** Bounds of reading a body, and who hears of it. */
+export interface Reading {
+  readonly patienceMs?: number;
+  /** Told the size of every part. */
+  readonly took?: (bytes: number) => void;
+  /** Aborts when nobody wants the body any more. */
+  readonly signal?: AbortSignal;
+}
+
+type Refused = 'too-large' | 'too-slow' | 'unwanted';
+
+/** All of a body, unless it is larger, takes longer than `patienceMs`, or is unwanted: then no more of it is read. */
 export async function readUpTo(
   stream: ReadableStream<Uint8Array>,
   maxSize: number,
-  patienceMs?: number,
-): Promise<Buffer | 'too-large' | 'too-slow'> {
+  { patienceMs, took, signal }: Reading = {},
+): Promise<Buffer | Refused> {
   const reader = stream.getReader();
-  let refused: 'too-large' | 'too-slow' | undefined;
-  const refuse = (why: 'too-large' | 'too-slow'): void => {
+  let refused: Refused | undefined;
+  const refuse = (why: Refused): void => {
     refused = why;
     void reader.cancel(why).catch(() => undefined);
   };
   const patience = patienceMs === undefined ? undefined : setTimeout(() => refuse('too-slow'), patienceMs);
+  signal?.addEventListener('abort', () => refuse('unwanted'), { once: true });
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
@@ -45,7 +57,10 @@ export async function readUpTo(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length;
       if (size > maxSize) refuse('too-large');
-      else parts.push(part.value);
+      else {
+        parts.push(part.value);
+        took?.(part.value.length);
+      }
     }
   } finally {
     clearTimeout(patience);

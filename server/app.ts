@@ -1,6 +1,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
+import { Bodies } from './bodies';
 import type { ServerDeps } from './deps';
 import { answerFailure } from './failures';
 import { Gate } from './gate';
@@ -25,7 +26,7 @@ export function createApp(deps: ServerDeps): Hono {
   const lanes = { webhooks: new Gate(deps.limits.webhooks), api: new Gate(deps.limits.api) };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measured(metrics, deps));
-  app.use('/v1/*', (c, next) => (isWebhook(c) ? lanes.webhooks : lanes.api).run(next, c.req.raw.signal));
+  app.use('/v1/*', (c, next) => (isWebhook(c) ? next() : lanes.api.run(next, c.req.raw.signal)));
   app.route('/', healthRoutes(deps));
   app.get('/metrics', (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
@@ -34,10 +35,14 @@ export function createApp(deps: ServerDeps): Hono {
   app.get('/openapi.json', (c) => c.json(openApiDocument()));
   app.route(
     '/v1/webhooks',
-    webhookRoutes({ ...deps, now: () => deps.now(), subscribers, turns: new Turns(), metrics }),
+    webhookRoutes({
+      ...{ ...deps, now: () => deps.now(), subscribers, turns: new Turns(), metrics },
+      ...{ lane: lanes.webhooks, bodies: new Bodies(deps.limits.bodyBytes) },
+    }),
   );
-  app.route('/v1/pipelines', pipelineRoutes(deps));
-  app.route('/v1/releases', releaseRoutes(deps));
+  const api = { ...deps, turns: new Turns() };
+  app.route('/v1/pipelines', pipelineRoutes(api));
+  app.route('/v1/releases', releaseRoutes(api));
   app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.onError((error, c) => answerFailure(c, error));
   return app;

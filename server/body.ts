@@ -3,18 +3,23 @@ import type { z } from 'zod';
 import { conveyorError } from '../domain/errors';
 import type { Excess } from '../domain/excess';
 import { readUpTo } from '../sdk/bodyLimit';
+import type { Reading } from './bodies';
 
 const MAX_BYTES = 1_048_576;
 /** Whoever sends more slowly keeps others out. */
 const PATIENCE_MS = 10_000;
 
-/** The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, or `invalid-request` where they are too slow */
-export async function readBytes(context: Context): Promise<Uint8Array> {
+/**
+ * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `invalid-request` where they are too slow, or what
+ * `reading.signal` aborted with
+ */
+export async function readBytes(context: Context, reading: Partial<Reading> = {}): Promise<Uint8Array> {
   if (Number(context.req.header('content-length') ?? 0) > MAX_BYTES) throw tooLarge();
   const stream = context.req.raw.body;
   if (stream === null) return new Uint8Array();
-  const bytes = await readUpTo(stream, MAX_BYTES, PATIENCE_MS);
+  const bytes = await readUpTo(stream, MAX_BYTES, { ...reading, patienceMs: PATIENCE_MS });
   if (bytes === 'too-large') throw tooLarge();
+  if (bytes === 'unwanted') throw reading.signal?.reason as Error;
   if (bytes === 'too-slow')
     throw conveyorError('invalid-request', { detail: `the body did not come within ${PATIENCE_MS / 1000} s` });
   return bytes;

@@ -27,10 +27,13 @@ export interface ServerDeps {
 export interface ServerLimits {
   readonly webhooks: GateLimits;
   readonly api: GateLimits;
+  /** All bodies of deliveries together. */
+  readonly bodyBytes: number;
 }
 
 /** A forge gives up on a delivery after ten seconds: who would wait longer is better sent away. */
 export const DEFAULT_LIMITS: ServerLimits = {
   webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },
   api: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+  bodyBytes: 64 * 1_048_576,
 };

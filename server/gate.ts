@@ -16,7 +16,7 @@ interface Waiter {
 
 /**
  * Lets so many requests in, keeps some in line, oldest first, and sends the others away: memory stays bounded however many
- * come. Nothing of a body is read before its request is in.
+ * come. A delivery comes here when its body has arrived and is believed: whoever only sends headers takes nobody's place.
  */
 export class Gate {
   private readonly line = new Set<Waiter>();

@@ -1,6 +1,9 @@
 import { Gate } from './gate';
 
-/** Temporal takes ten updates of one workflow at a time; this leaves room for other servers and for people. */
+/**
+ * Temporal takes ten updates of one workflow at a time, and lets more of them wait until they are given up. Deliveries and people
+ * have so many each, which leaves room for the command line.
+ */
 const AT_ONCE = 4;
 const WAIT_MS = 8_000;
 

@@ -7,11 +7,12 @@ import { principalOf } from '../auth';
 import { parseJson, readJson, within } from '../body';
 import type { ServerDeps } from '../deps';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
+import type { Turns } from '../turns';
 
-type Deps = Pick<ServerDeps, 'client' | 'access'>;
+type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 
 /** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
-export function pipelineRoutes({ client, access }: Deps): Hono {
+export function pipelineRoutes({ client, access, turns }: Deps): Hono {
   const app = new Hono();
   app.get('/', async (c) => c.json(await client.listPipelines(parseJson(JSON.stringify(c.req.query()), listQuery))));
   app.get('/:name', async (c) => c.json(await client.status(pipelineOf(c))));
@@ -22,14 +23,16 @@ export function pipelineRoutes({ client, access }: Deps): Hono {
     const { artifacts, idempotencyKey } = await readJson(c, releaseRequest);
     const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
     within(excessOfArtifacts(given));
-    const started = await client.release(pipelineOf(c), given, { kind: 'api', actor, key: keyOf(c, idempotencyKey) });
+    const [pipeline, trigger] = [pipelineOf(c), { kind: 'api', actor, key: keyOf(c, idempotencyKey) } as const];
+    const started = await turns.run(pipeline, () => client.release(pipeline, given, trigger));
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);
   });
 
   app.post('/:name/commands/:verb', async (c) => {
     const verb = verbOf(c, pipelineVerb.options);
-    return c.json(await client.command(pipelineOf(c), verb, await commandOf(c, verb, access)));
+    const [id, input] = [pipelineOf(c), await commandOf(c, verb, access)];
+    return c.json(await turns.run(id, () => client.command(id, verb, input)));
   });
   return app;
 }

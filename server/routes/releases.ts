@@ -3,18 +3,20 @@ import { conveyorError } from '../../domain/errors';
 import { parseId } from '../../domain/ids';
 import type { ServerDeps } from '../deps';
 import { releaseVerb } from '../schemas';
+import type { Turns } from '../turns';
 import { commandOf, verbOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access'>;
+type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 
 /** `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
-export function releaseRoutes({ client, access }: Deps): Hono {
+export function releaseRoutes({ client, access, turns }: Deps): Hono {
   const app = new Hono();
   app.get('/:pipeline/:n', async (c) => c.json(await client.status(idOf(c))));
   app.get('/:pipeline/:n/:action', async (c) => c.json(await client.status(idOf(c))));
   const command = async (c: Context): Promise<Response> => {
     const verb = verbOf(c, releaseVerb.options);
-    return c.json(await client.command(idOf(c), verb, await commandOf(c, verb, access)));
+    const [id, input] = [idOf(c), await commandOf(c, verb, access)];
+    return c.json(await turns.run(id, () => client.command(id, verb, input)));
   };
   app.post('/:pipeline/:n/commands/:verb', command);
   app.post('/:pipeline/:n/:action/commands/:verb', command);

@@ -2,42 +2,60 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import type { WebhookSource } from '../../sdk/access';
 import { excessOfKey } from '../../domain/excess';
+import type { Bodies } from '../bodies';
 import { parseJson, readBytes, within } from '../body';
 import type { ServerDeps } from '../deps';
+import type { Gate } from '../gate';
 import { deliver, type Delivered, type Delivering, type Delivery } from './deliver';
 import { excessOf, PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
 import { Recent } from './recent';
-import { refuseGithub, refuseStandard } from './signature';
+import { malformedGithub, malformedStandard, refuseGithub, refuseStandard } from './signature';
 
 /** Answers of the last minute: what is delivered again after that is a question to the pipelines. */
 const REMEMBERED = { entries: 2_000, ageMs: 60_000 };
 
+interface Bounds {
+  /** Of deliveries that are believed. */
+  readonly lane: Gate;
+  readonly bodies: Bodies;
+}
+
 /** `POST /v1/webhooks/github` and `/standard` (cli.md §5): verified over the raw body before anything of it is parsed. */
-export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Delivering): Hono {
+export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Delivering & Bounds): Hono {
   const app = new Hono();
   const recent = new Recent<Delivered | null>(REMEMBERED, () => deps.now());
   const { github, standard } = deps.access.webhooks;
 
-  app.post('/github', async (context) => {
+  const signed = (context: Context, use: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
+    deps.bodies.run((reading) => readBytes(context, reading), use);
+  const inTurn = (context: Context, delivery: Omit<Delivery, 'said'>, read: () => Said): Promise<Response> =>
+    deps.lane.run(() => answer(context, deps, recent, delivery, read), context.req.raw.signal);
+
+  app.post('/github', (context) => {
     const source = opened('github', github);
-    const body = await readBytes(context);
-    reject('github', refuseGithub(body, context.req.header('x-hub-signature-256'), source.secrets));
-    const event = required(context, 'X-GitHub-Event');
-    if (event !== 'push') return context.body(null, 204);
-    const key = `github:${required(context, 'X-GitHub-Delivery')}`;
-    return answer(context, deps, recent, { key, actor: source.actor }, () =>
-      saidByPush(parseJson(githubJson(context, body), pushSchema)),
-    );
+    const signature = context.req.header('x-hub-signature-256');
+    reject('github', malformedGithub(signature));
+    return signed(context, async (body) => {
+      reject('github', refuseGithub(body, signature, source.secrets));
+      const event = required(context, 'X-GitHub-Event');
+      if (event !== 'push') return context.body(null, 204);
+      const key = `github:${required(context, 'X-GitHub-Delivery')}`;
+      return inTurn(context, { key, actor: source.actor }, () =>
+        saidByPush(parseJson(githubJson(context, body), pushSchema)),
+      );
+    });
   });
 
-  app.post('/standard', async (context) => {
+  app.post('/standard', (context) => {
     const source = opened('standard', standard);
-    const body = await readBytes(context);
     const headers = standardHeaders(context);
-    reject('standard', refuseStandard(body, headers, source.secrets, deps.now()));
-    return answer(context, deps, recent, { key: `standard:${headers.id}`, actor: source.actor }, () =>
-      saidInStandard(textOf(body)),
-    );
+    reject('standard', malformedStandard(headers, deps.now()));
+    return signed(context, async (body) => {
+      reject('standard', refuseStandard(body, headers, source.secrets));
+      return inTurn(context, { key: `standard:${headers.id}`, actor: source.actor }, () =>
+        saidInStandard(textOf(body)),
+      );
+    });
   });
   return app;
 }

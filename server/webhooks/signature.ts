@@ -11,17 +11,32 @@ export interface StandardHeaders {
 /** Replays older than this, and clocks further off, are refused (Standard Webhooks). */
 const TOLERANCE_MS = 300_000;
 
-/** GitHub: `sha256=<hex>` of the body. Undefined when it fits, else why not. */
+/** Why no body can make this header of GitHub, `sha256=<hex>`, fit. */
+export function malformedGithub(header: string | undefined): string | undefined {
+  if (header === undefined) return 'X-Hub-Signature-256 is missing';
+  return hexIn(header) === undefined ? 'X-Hub-Signature-256 is not sha256=<64 hexadecimal digits>' : undefined;
+}
+
+/** Undefined when the header fits the body, else why not. */
 export function refuseGithub(
   body: Uint8Array,
   header: string | undefined,
   secrets: readonly string[],
 ): string | undefined {
-  if (header === undefined) return 'X-Hub-Signature-256 is missing';
-  const hex = /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1];
-  if (hex === undefined) return 'X-Hub-Signature-256 is not sha256=<64 hexadecimal digits>';
   const expected = secrets.map((secret) => hmac(secret, body));
-  return fitsAny(Buffer.from(hex, 'hex'), expected) ? undefined : 'X-Hub-Signature-256 does not fit the body';
+  const fits = fitsAny(Buffer.from(hexIn(header) ?? '', 'hex'), expected);
+  return fits ? undefined : 'X-Hub-Signature-256 does not fit the body';
+}
+
+const hexIn = (header: string | undefined): string | undefined => /^sha256=([0-9a-f]{64})$/i.exec(header ?? '')?.[1];
+
+/** Why no body can make these headers of Standard Webhooks fit. */
+export function malformedStandard({ timestamp }: StandardHeaders, nowMs: number): string | undefined {
+  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
+  const offMs = Math.abs(nowMs - Number(timestamp) * 1000);
+  return offMs > TOLERANCE_MS
+    ? `webhook-timestamp is ${Math.round(offMs / 1000)} s away from the server's clock`
+    : undefined;
 }
 
 /**
@@ -32,11 +47,7 @@ export function refuseStandard(
   body: Uint8Array,
   { id, timestamp, signature }: StandardHeaders,
   secrets: readonly string[],
-  nowMs: number,
 ): string | undefined {
-  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
-  const offMs = Math.abs(nowMs - Number(timestamp) * 1000);
-  if (offMs > TOLERANCE_MS) return `webhook-timestamp is ${Math.round(offMs / 1000)} s away from the server's clock`;
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
   const expected = secrets.flatMap(keysOf).map((key) => hmac(key, signed));
   const given = signature.split(' ').filter((part) => part.startsWith('v1,'));

@@ -39,6 +39,6 @@ test.each([
 test('a body that never comes to its end is waited for no longer than one has patience', async () => {
   const cancel = jest.fn();
   const endless = new ReadableStream<Uint8Array>({ start: (source) => source.enqueue(Buffer.from('0')), cancel });
-  expect(await readUpTo(endless, 10, 20)).toBe('too-slow');
+  expect(await readUpTo(endless, 10, { patienceMs: 20 })).toBe('too-slow');
   expect(cancel).toHaveBeenCalledWith('too-slow');
 });

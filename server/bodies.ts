@@ -1,0 +1,60 @@
+import { conveyorError } from '../domain/errors';
+
+/** A body that is read, or was read and is still needed. */
+interface Held {
+  bytes: number;
+  readonly unwanted: AbortController;
+}
+
+/** What is told to whoever reads a body. */
+export interface Reading {
+  /** So many more bytes of it are in memory. */
+  took(bytes: number): void;
+  /** Aborts, with what to answer, when it has to give way to others. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Bodies that come in, which together take no more memory than they may, whoever sends them and however slowly. Where there is
+ * no room left, the one that has been under way longest gives way: an honest one is here in an instant.
+ */
+export class Bodies {
+  /** Those that have not come to their end, oldest first. */
+  private readonly underWay = new Set<Held>();
+  private bytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  /** What `read` reads counts until `use` is done with it. @throws ConveyorError `overloaded` */
+  async run<B, T>(read: (reading: Reading) => Promise<B>, use: (body: B) => Promise<T>): Promise<T> {
+    const held: Held = { bytes: 0, unwanted: new AbortController() };
+    const { signal } = held.unwanted;
+    this.underWay.add(held);
+    try {
+      const body = await read({ took: (bytes) => this.took(held, bytes), signal });
+      signal.throwIfAborted();
+      this.underWay.delete(held);
+      return await use(body);
+    } finally {
+      this.drop(held);
+    }
+  }
+
+  private took(held: Held, bytes: number): void {
+    if (held.unwanted.signal.aborted) return;
+    held.bytes += bytes;
+    this.bytes += bytes;
+    for (const oldest of this.underWay) {
+      if (this.bytes <= this.maxBytes) return;
+      if (oldest.bytes === 0) continue;
+      this.drop(oldest);
+      oldest.unwanted.abort(conveyorError('overloaded', { waiting: this.underWay.size }));
+    }
+  }
+
+  private drop(held: Held): void {
+    this.underWay.delete(held);
+    this.bytes -= held.bytes;
+    held.bytes = 0;
+  }
+}
