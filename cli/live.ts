@@ -1,5 +1,5 @@
 import type { Screen } from './io';
-import { cut } from './render/paint';
+import { cut, safe } from './render/paint';
 
 /**
  * A region at the end of the terminal that is drawn again in place. Nothing above it is touched, so what was printed
@@ -46,7 +46,9 @@ export function liveRegion(screen: Screen): LiveRegion {
 
 /** What fits the screen; the cursor's own line is kept free, else each drawing would scroll. */
 function fitting(text: string, screen: Screen): string[] {
-  const lines = text.split('\n').map((line) => cut(line, screen.columns - 1));
+  const lines = safe(text, true)
+    .split('\n')
+    .map((line) => cut(line, screen.columns - 1));
   const room = Math.max(3, screen.rows - 1);
   return lines.length <= room
     ? lines

@@ -1,7 +1,8 @@
 import { stringify } from 'yaml';
 import { conveyorError, ConveyorError } from '../domain/errors';
+import { writtenOut } from '../domain/plainText';
 import type { Io } from './io';
-import { paint, type View } from './render/paint';
+import { paint, safe, type View } from './render/paint';
 
 /** How a command prints its data: `-o` (cli.md). */
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
@@ -53,18 +54,23 @@ export function emit(
 function formatted(output: Output, value: unknown, show: Parameters<typeof emit>[3]): string {
   switch (output.format) {
     case 'json':
-      return JSON.stringify(value, null, 2);
+      return jsonText(value, 2);
     case 'jsonl':
-      return (Array.isArray(value) ? value : [value]).map((item) => JSON.stringify(item)).join('\n');
+      return (Array.isArray(value) ? value : [value]).map((item) => jsonText(item)).join('\n');
     case 'yaml':
-      return stringify(value, { aliasDuplicateObjects: false }).trimEnd();
+      return safe(stringify(value, { aliasDuplicateObjects: false }).trimEnd(), false);
     case 'name':
-      return show.name.join('\n');
+      return safe(show.name.join('\n'), false);
     case 'table':
-    case 'wide':
-      return show.text(output.view());
+    case 'wide': {
+      const view = output.view();
+      return safe(show.text(view), view.color);
+    }
   }
 }
+
+/** The same value for whoever parses it, and harmless where it is printed. */
+const jsonText = (value: unknown, indent?: number): string => writtenOut(JSON.stringify(value, null, indent), '\n');
 
 /** An error as people and, with `-o json`, programs read it. Returns the exit code. */
 export function emitError(
@@ -73,19 +79,20 @@ export function emitError(
   format: string | undefined,
   color: boolean | undefined,
 ): number {
-  const colors = paint(colorFor(io, io.stderr.isTTY, color));
+  const painted = colorFor(io, io.stderr.isTTY, color);
+  const colors = paint(painted);
   if (format === 'json' || format === 'jsonl') {
     const body = { error: { code: error.code, message: error.message, hint: error.hint } };
-    io.stdout.write(`${JSON.stringify(body, null, format === 'json' ? 2 : 0)}\n`);
+    io.stdout.write(`${jsonText(body, format === 'json' ? 2 : 0)}\n`);
   }
-  io.stderr.write(`${colors.red('error')}: ${error.code}: ${error.message}\n`);
-  if (error.hint) io.stderr.write(`${colors.dim('hint')}: ${error.hint}\n`);
+  const hint = error.hint ? `\n${colors.dim('hint')}: ${error.hint}` : '';
+  io.stderr.write(`${safe(`${colors.red('error')}: ${error.code}: ${error.message}${hint}`, painted)}\n`);
   return error.exit;
 }
 
 /** A line of progress for people; programs that read stdout never see it. */
 export function note(io: Io, text: string): void {
-  io.stderr.write(`${text}\n`);
+  io.stderr.write(`${safe(text, true)}\n`);
 }
 
 export function colorFor(io: Pick<Io, 'env'>, isTTY: boolean, flag: boolean | undefined): boolean {

@@ -4,7 +4,7 @@ import { liveRegion } from './live';
 import { emit, note, type Output } from './output';
 import { renderDeploy } from './render/deploy';
 import { logLines, type Watched } from './render/log';
-import type { View } from './render/paint';
+import { safe, type View } from './render/paint';
 import { renderRelease } from './render/release';
 import { wholeSeconds } from './render/words';
 
@@ -54,7 +54,7 @@ function appended(io: Io, linesOf: (before: Watched | null, after: Watched) => s
   return {
     redraws: false,
     look: (seen) => {
-      for (const line of linesOf(before, seen)) io.stdout.write(`${line}\n`);
+      for (const line of linesOf(before, seen)) io.stdout.write(`${safe(line, true)}\n`);
       before = seen;
     },
     contact: contactNotes(io),

@@ -4,6 +4,7 @@ import { COMMANDS } from './commands';
 import { examples, makeCli } from './commands/command';
 import type { Io } from './io';
 import { colorFor, emitError, FORMATS } from './output';
+import { safe } from './render/paint';
 
 /** One command line, from its arguments to its exit code. Never throws, never prints a stack trace to people. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
@@ -72,7 +73,7 @@ Exit codes: 0 ok, 1 error, 2 usage or invalid input, 3 ended not succeeded, 4 no
 function quietly(command: Command, io: Io): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.stdout.write(text),
-    writeErr: (text) => io.stderr.write(text),
+    writeErr: (text) => io.stderr.write(safe(text, true)),
     outputError: () => undefined,
     getOutHelpWidth: () => Math.min(io.stdout.columns, 120),
     getOutHasColors: () => colorFor(io, io.stdout.isTTY, undefined),

@@ -1,5 +1,5 @@
-import { conveyorError } from '../domain/errors';
-import { excessOfCommand } from '../domain/excess';
+import { conveyorError, unfitError } from '../domain/errors';
+import { unfitCommand } from '../domain/excess';
 import { parseId, releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
 import { whyEndedOutside } from '../domain/outside';
 import { isPipelineVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
@@ -17,8 +17,8 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   const id = parseId(text);
   if (id === undefined)
     throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
-  const excess = excessOfCommand(input);
-  if (excess) throw conveyorError('over-limit', excess);
+  const unfit = unfitCommand(input);
+  if (unfit) throw unfitError(unfit);
   if (isPipelineVerb(verb)) return toPipeline(workflows, id, text, verb, input);
   if (id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });

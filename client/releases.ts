@@ -1,6 +1,6 @@
 import type { Artifact } from '../domain/artifact';
-import { conveyorError } from '../domain/errors';
-import { excessOfArtifacts, excessOfTrigger } from '../domain/excess';
+import { unfitError } from '../domain/errors';
+import { unfitArtifacts, unfitTrigger } from '../domain/excess';
 import { releaseId, workflowIds } from '../domain/ids';
 import type { Started, StartInput, Submitted } from '../workflows/messages';
 import type { EmergencyPush } from './api';
@@ -29,9 +29,9 @@ export function push(
   return release(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
 }
 
-/** What is too large is not even sent: Temporal would not take it, in words of its own. */
+/** What is too large, or no plain text, is not even sent: Temporal would not take it, in words of its own. */
 async function ask<T>(workflows: Workflows, pipeline: string, update: string, input: StartInput): Promise<T> {
-  const excess = excessOfTrigger(input.trigger) ?? excessOfArtifacts(input.artifacts);
-  if (excess) throw conveyorError('over-limit', excess);
+  const unfit = unfitTrigger(input.trigger) ?? unfitArtifacts(input.artifacts);
+  if (unfit) throw unfitError(unfit);
   return workflows.update<T>(workflowIds.pipeline(pipeline), pipeline, update, input);
 }

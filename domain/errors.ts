@@ -1,3 +1,5 @@
+import type { Unfit } from './excess';
+
 /**
  * Every error that a person or a script can meet, in one table: what it says, what to do, whether trying again
  * may help, and the exit code of the command line. `docs/errors.md` lists the same codes; a test keeps them equal.
@@ -233,6 +235,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'invalid-text': entry<{ what: string; why: string }>({
+    message: ({ what, why }) => `${what} ${why}`,
+    hint: () => 'names, versions, metadata, keys and reasons are one line of plain text; nothing was done',
+    retryable: false,
+    exit: 2,
+  }),
   'queue-full': entry<{ pipeline: string; why: string }>({
     message: ({ pipeline, why }) => `${pipeline} takes no more releases for now: ${why}`,
     hint: ({ pipeline }) =>
@@ -295,3 +303,7 @@ export function conveyorError<C extends ErrorCode>(code: C, params: Params<C>): 
   const row = ERRORS[code] as unknown as ErrorEntry<Params<C>>;
   return new ConveyorError(code, row.message(params), row.hint(params), row.retryable, row.exit);
 }
+
+/** The error of what no door takes. */
+export const unfitError = (unfit: Unfit): ConveyorError =>
+  'why' in unfit ? conveyorError('invalid-text', unfit) : conveyorError('over-limit', unfit);

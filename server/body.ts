@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
-import { conveyorError } from '../domain/errors';
-import type { Excess } from '../domain/excess';
+import { conveyorError, unfitError } from '../domain/errors';
+import type { Unfit } from '../domain/excess';
 import { readUpTo } from '../sdk/bodyLimit';
 import type { Reading } from './bodies';
 
@@ -48,9 +48,9 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** @throws ConveyorError `over-limit` */
-export function within(excess: Excess | undefined): void {
-  if (excess) throw conveyorError('over-limit', excess);
+/** @throws ConveyorError `over-limit`, `invalid-text` */
+export function refuse(unfit: Unfit | undefined): void {
+  if (unfit) throw unfitError(unfit);
 }
 
 const tooLarge = (): Error => conveyorError('too-large', { limit: '1 MiB' });

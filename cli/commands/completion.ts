@@ -1,4 +1,5 @@
 import { conveyorError } from '../../domain/errors';
+import { writtenOut } from '../../domain/plainText';
 import { lookUp } from '../completion/known';
 import { SCRIPTS } from '../completion/scripts';
 import { treeOf } from '../completion/tree';
@@ -33,7 +34,7 @@ export const completion: Register = (program, cli) => {
       if (wanted.kind === 'files') io.stdout.write(':files\n');
       else
         for (const one of fitting(await candidatesOf(io, { ...connect, ...connectIn(words) }, wanted), current))
-          io.stdout.write(`${one.value}\t${oneLine(one.description)}\n`);
+          io.stdout.write(`${writtenOut(one.value)}\t${writtenOut(oneLine(one.description))}\n`);
       return 0;
     }),
   );

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import stringWidth from 'string-width';
+import { writtenOut } from '../../domain/plainText';
 
 /** What a renderer needs to know besides the data. */
 export interface View {
@@ -16,6 +17,22 @@ export interface View {
 
 export type Colors = ReturnType<typeof pc.createColors>;
 export const paint = (color: boolean): Colors => pc.createColors(color);
+
+/** What `paint` writes: bold, dim, underlined, and colours; nothing that hides or moves. */
+const OURS = /\u001b\[(?:0|1|2|4|22|24|3[0-79]|9[0-7])m/g;
+
+/**
+ * A text for a terminal. What was stored may hold anything: all that moves a cursor, hides or turns text is written out. Our own
+ * colours stay where there are any.
+ */
+export function safe(text: string, color: boolean): string {
+  if (!color) return writtenOut(text, '\n');
+  const colors = text.match(OURS) ?? [];
+  return text
+    .split(OURS)
+    .map((part, at) => writtenOut(part, '\n') + (colors[at] ?? ''))
+    .join('');
+}
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet' | 'plain';
 

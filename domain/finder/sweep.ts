@@ -1,5 +1,5 @@
 import { identityOf, type Artifact } from '../artifact';
-import { excessOfArtifact, excessText } from '../excess';
+import { unfitArtifact, unfitText } from '../excess';
 import { aligned, list, sections } from '../markdown';
 import type { Trigger } from '../views';
 import type { Asked, Page } from './pages';
@@ -58,7 +58,7 @@ export function submissionsOf(finder: string, { asked }: Page, { found }: Finder
   const wanted = new Set(asked.map(keyOf));
   const byPipeline = new Map<string, Map<string, Artifact>>();
   for (const { pipeline, artifact } of found) {
-    if (!wanted.has(keyOf({ pipeline, artifact: artifact.name })) || excessOfArtifact(artifact)) continue;
+    if (!wanted.has(keyOf({ pipeline, artifact: artifact.name })) || unfitArtifact(artifact)) continue;
     const artifacts = byPipeline.get(pipeline) ?? new Map<string, Artifact>();
     byPipeline.set(pipeline, artifacts.set(artifact.name, artifact));
   }
@@ -80,11 +80,11 @@ export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer
     calls: outcome.calls + 1,
     found: outcome.found + answer.found.length,
   };
-  const tooLarge = answer.found.flatMap(({ pipeline, artifact }) => {
-    const excess = excessOfArtifact(artifact);
-    return excess ? [{ pipeline, artifact: artifact.name, message: excessText(excess), again: false }] : [];
+  const unfit = answer.found.flatMap(({ pipeline, artifact }) => {
+    const wrong = unfitArtifact(artifact);
+    return wrong ? [{ pipeline, artifact: artifact.name, message: unfitText(wrong), again: false }] : [];
   });
-  const all = [...answer.refused.map((one) => ({ ...one, again: true })), ...tooLarge];
+  const all = [...answer.refused.map((one) => ({ ...one, again: true })), ...unfit];
   return all.reduce<SweepOutcome>(
     (sum, { pipeline, artifact, message, again }) =>
       refused(sum, pipeline, `${pipeline}, ${artifact}: ${message}`, again),

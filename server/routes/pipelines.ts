@@ -1,10 +1,10 @@
 import { Hono, type Context } from 'hono';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
-import { excessOfArtifacts, excessOfCommand, excessOfKey } from '../../domain/excess';
+import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { principalOf } from '../auth';
-import { parseJson, readJson, within } from '../body';
+import { parseJson, readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
 import type { Turns } from '../turns';
@@ -22,7 +22,7 @@ export function pipelineRoutes({ client, access, turns }: Deps): Hono {
     const actor = principalOf(c, access.tokens);
     const { artifacts, idempotencyKey } = await readJson(c, releaseRequest);
     const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
-    within(excessOfArtifacts(given));
+    refuse(unfitArtifacts(given));
     const [pipeline, trigger] = [pipelineOf(c), { kind: 'api', actor, key: keyOf(c, idempotencyKey) } as const];
     const started = await turns.run(pipeline, () => client.release(pipeline, given, trigger));
     c.header('location', `/v1/releases/${started.id}`);
@@ -43,7 +43,7 @@ export async function commandOf(c: Context, verb: Verb, access: ServerDeps['acce
   const { reason, ...given } = await readJson(c, commandRequest);
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
   const command = { ...given, reason, actor };
-  within(excessOfCommand(command));
+  refuse(unfitCommand(command));
   return command;
 }
 
@@ -66,6 +66,6 @@ function keyOf(c: Context, inBody: string | undefined): string | null {
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
     throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
   const key = inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
-  within(excessOfKey(key ?? ''));
+  refuse(unfitKey(key ?? ''));
   return key;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
-import { excessOfArtifact, excessOfArtifacts, type Excess } from '../../domain/excess';
+import { unfitArtifact, unfitArtifacts, type Unfit } from '../../domain/excess';
 import type { FinderEvent } from '../../domain/finder/match';
 import { artifactSchema } from '../../sdk/protocol/common';
 
@@ -82,11 +82,11 @@ export function saidByStandard({ data }: z.output<typeof standardSchema>): Said 
 }
 
 /** What of it no pipeline takes, whoever is concerned. */
-export function excessOf(said: Said): Excess | undefined {
+export function unfitIn(said: Said): Unfit | undefined {
   if (said === null) return undefined;
   return 'finder' in said
-    ? excessOfArtifact({ ...said.artifact, name: said.artifact.kind })
-    : excessOfArtifacts(said.artifacts);
+    ? unfitArtifact({ ...said.artifact, name: said.artifact.kind })
+    : unfitArtifacts(said.artifacts);
 }
 
 /** Kind is the name unless it says otherwise, as on the command line. */

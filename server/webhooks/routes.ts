@@ -1,13 +1,13 @@
 import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import type { WebhookSource } from '../../sdk/access';
-import { excessOfKey } from '../../domain/excess';
+import { unfitKey } from '../../domain/excess';
 import type { Bodies } from '../bodies';
-import { parseJson, readBytes, within } from '../body';
+import { parseJson, readBytes, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import type { Gate } from '../gate';
 import { deliver, type Delivered, type Delivering, type Delivery } from './deliver';
-import { excessOf, PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
+import { unfitIn, PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
 import { Recent } from './recent';
 import { malformedGithub, malformedStandard, refuseGithub, refuseStandard } from './signature';
 
@@ -68,12 +68,12 @@ async function answer(
   { key, actor }: Omit<Delivery, 'said'>,
   read: () => Said,
 ): Promise<Response> {
-  within(excessOfKey(key));
+  refuse(unfitKey(key));
   const { answer: delivered, again } = await recent.once(
     key,
     async () => {
       const said = read();
-      within(excessOf(said));
+      refuse(unfitIn(said));
       return deliver(deps, { key, actor, said });
     },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,

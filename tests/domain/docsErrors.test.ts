@@ -71,6 +71,10 @@ const SAMPLES: Params = {
   'invalid-request': { detail: 'artifacts.0.version: Invalid input: expected string, received number' },
   'too-large': { limit: '1 MiB' },
   'over-limit': { what: 'the metadata of the artifact source', size: '20 kB', limit: '2 kB' },
+  'invalid-text': {
+    what: 'the version of the artifact source',
+    why: 'has the control character U+001B at character 5',
+  },
   'queue-full': {
     pipeline: 'kvstore',
     why: '200 releases wait already, and with supersede: never none of them is dropped',

@@ -12,15 +12,17 @@ function stalled(bytes: number, init = githubDelivery('')): RequestInit {
   return { method: 'POST', body, headers: init.headers as Record<string, string>, duplex: 'half' } as RequestInit;
 }
 
-const honest = (app: ReturnType<typeof appOf>, n: number): Promise<number> =>
-  Promise.resolve(app.request(GITHUB, githubDelivery(pushOf(n)))).then(({ status }) => status);
+type App = ReturnType<typeof appOf>;
+
+const send = async (app: App, init: RequestInit): Promise<Response> => app.request(GITHUB, init);
+const honest = async (app: App, n: number): Promise<number> => (await send(app, githubDelivery(pushOf(n)))).status;
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
 
 test('hundreds of connections that send headers and no body keep no honest delivery waiting', async () => {
   const app = appOf();
-  const silent = Array.from({ length: 2_000 }, () => app.request(GITHUB, stalled(0)));
+  const silent = Array.from({ length: 2_000 }, () => send(app, stalled(0)));
   const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => honest(app, n + 1)));
   expect(answers).toEqual(answers.map(() => 202));
   await jest.advanceTimersByTimeAsync(10_000);
@@ -29,7 +31,7 @@ test('hundreds of connections that send headers and no body keep no honest deliv
 
 test('bodies that are under way take no more memory than they may: the one that takes longest gives way to others', async () => {
   const app = appOf(undefined, { limits: { ...DEFAULT_LIMITS, bodyBytes: 100_000 } });
-  const slow = [1, 2, 3, 4].map(() => app.request(GITHUB, stalled(30_000)));
+  const slow = [1, 2, 3, 4].map(() => send(app, stalled(30_000)));
   const first = await slow[0]!;
   expect([first.status, first.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await Promise.all([1, 2, 3].map((n) => honest(app, n)))).toEqual([202, 202, 202]);

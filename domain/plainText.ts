@@ -1,0 +1,21 @@
+/**
+ * Texts from outside go into ids, logs and terminals. What moves the cursor, hides text or turns its direction has no place in
+ * them: control characters (C0 with line breaks, C1), line separators, marks of direction, and halves of surrogate pairs.
+ */
+const UNFIT =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+const EVERY = new RegExp(UNFIT, 'g');
+
+/** Why a text that comes in is not taken: `has the control character U+001B at character 4`. Undefined when it is plain. */
+export function whyNotPlain(text: string): string | undefined {
+  const found = UNFIT.exec(text);
+  return found ? `has the control character ${nameOf(found[0])} at character ${found.index + 1}` : undefined;
+}
+
+/** The text with all of these written out as JSON would: `kv\u001b[2J`. Line breaks too, unless `keep` says otherwise. */
+export const writtenOut = (text: string, keep: string = ''): string =>
+  text.replace(EVERY, (found) => (keep.includes(found) ? found : `\\u${hex(found)}`));
+
+const nameOf = (character: string): string => `U+${hex(character).toUpperCase()}`;
+const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, '0');
