@@ -90,9 +90,17 @@ function deployActionOf(spec: PipelineSpec, wanted: string | undefined): NamedDe
 
 function timeOption(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (Number.isFinite(at)) return at;
+  const at = isoTime(text);
+  if (at !== undefined) return at;
   throw conveyorError('usage', { text: `--now ${text} is no time`, hint: 'write it as 2026-11-23T09:00:00Z' });
+}
+
+/** ms of a time in ISO-8601 on a day that there is: JavaScript takes the 30th of February for a day of March. */
+function isoTime(text: string): number | undefined {
+  const day = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d.*)?$/.exec(text)?.[1];
+  const at = Date.parse(text);
+  if (day === undefined || !Number.isFinite(at)) return undefined;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined;
 }
 
 /** What the push type says; where it does not answer, the jobs that lie beside the pipeline file, and that is said. */

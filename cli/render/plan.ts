@@ -2,6 +2,7 @@ import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
+import { offsetIfTwice } from './offset';
 import { alignRows, paint, widthOf, wrap, type Colors, type View } from './paint';
 
 const UNITS_SHOWN = 4;
@@ -59,23 +60,26 @@ function windowWords(window: ActionSpec['window']): string[] {
   return [`window ${days.join(', ')} ${from}–${to}, ${closing}; times in ${timezone}`];
 }
 
-/** `Mon 23 Nov 09:00`, with seconds where there are any. */
-function moment(iso: string, view: View): string {
-  const format = (options: Intl.DateTimeFormatOptions): string =>
-    new Intl.DateTimeFormat('en-GB', { ...options, ...(view.timeZone ? { timeZone: view.timeZone } : {}) }).format(
-      Date.parse(iso),
-    );
-  const day = format({ weekday: 'short', day: '2-digit', month: 'short' }).replace(',', '');
-  const time = format({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-  return `${day} ${time.replace(/(:\d\d):00$/, '$1')}`;
+/** `Mon 23 Nov 09:00`. */
+const moment = (iso: string, view: View): string => `${dayOf(iso, view)} ${timeOf(iso, view)}`;
+
+const dayOf = (iso: string, view: View): string =>
+  formatted(iso, view, { weekday: 'short', day: '2-digit', month: 'short' }).replace(',', '');
+
+/** `09:00`, with seconds where there are any, and the offset where it comes twice. */
+function timeOf(iso: string, view: View): string {
+  const time = formatted(iso, view, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  return time.replace(/(:\d\d):00$/, '$1') + offsetIfTwice(Date.parse(iso), view);
 }
+
+const formatted = (iso: string, { timeZone }: View, options: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat('en-GB', { ...options, ...(timeZone ? { timeZone } : {}) }).format(Date.parse(iso));
 
 /** The day only where it is another one. */
 function laterWord(iso: string | null, before: string | null, view: View): string {
   if (iso === null) return '–';
-  const [whole, earlier] = [moment(iso, view), before === null ? '' : moment(before, view)];
-  const day = whole.slice(0, whole.lastIndexOf(' '));
-  return earlier.startsWith(day) ? whole.slice(day.length + 1) : whole;
+  const isSameDay = before !== null && dayOf(iso, view) === dayOf(before, view);
+  return isSameDay ? timeOf(iso, view) : moment(iso, view);
 }
 
 function unitWords(units: PlanView['phases'][number]['units']): string {

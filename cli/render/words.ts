@@ -12,6 +12,7 @@ import type {
   ReleaseState,
   ReleaseSummary,
 } from '../../domain/views';
+import { offsetIfTwice } from './offset';
 import type { Colors, Tone, View } from './paint';
 
 /** Glyphs, tones and times: the vocabulary that all renderers share. */
@@ -117,7 +118,7 @@ export function until(iso: string, view: View): string {
 export function untilWords(iso: string, view: View): string {
   const utc: View = { ...view, timeZone: 'UTC' };
   // Schedules mean whole minutes, and lines are short.
-  const [here, there] = [clock(iso, view).replace(/(:\d\d):00$/, '$1'), clock(iso, utc)];
+  const [here, there] = [clock(iso, view).replace(/(:\d\d):00(?= [+-]|$)/, '$1'), clock(iso, utc)];
   const minutes = there.replace(/(:\d\d):\d\d$/, '$1');
   // The day of the other zone matters when it is another one.
   const short = dayOf(iso, view) === dayOf(iso, utc) ? minutes.slice(-5) : minutes;
@@ -131,14 +132,15 @@ export function took(startedAt: string, endedAt: string | null, view: View): str
   return wholeSeconds(end - Date.parse(startedAt));
 }
 
-/** `14:03:10`, with the day in front when it is not today; in the zone of the reader. */
+/** `14:03:10`, with the day in front when it is not today, and the offset where it comes twice; in the zone of the reader. */
 export function clock(iso: string, view: View): string {
   const zone = zoneOf(view);
   const format = (at: number, options: Intl.DateTimeFormatOptions): string =>
     new Intl.DateTimeFormat('en-GB', { ...options, ...zone }).format(at);
   const at = Date.parse(iso);
   const day = { day: '2-digit', month: 'short' } as const;
-  const time = format(at, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  const shown = format(at, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+  const time = shown + offsetIfTwice(at, view);
   return format(at, day) === format(view.now, day) ? time : `${format(at, day)} ${time}`;
 }
 

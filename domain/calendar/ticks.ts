@@ -22,14 +22,35 @@ export function nextTick(calendar: string, timezone: string, afterMs: number): n
 }
 
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
+/** The last of each. */
+const ENDS = [59, 23, 31, 12, 6] as const;
+
+const NICKNAMES: Readonly<Record<string, string>> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+};
+
+/** The five fields of a calendar. `5/15`, which croner does not read, is from 5 every 15, as `5-59/15`. */
+function fieldsOf(calendar: string): string[] {
+  const line = calendar.trim();
+  const fields = (NICKNAMES[line] ?? line).split(/\s+/);
+  return fields.map((field, at) => field.replace(/(?<=^|,)(\d+)\//g, `$1-${ENDS[at] ?? ''}/`));
+}
 
 /** What is wrong with a calendar, a phrase for each fault; none when it is one. */
 export function calendarFaults(calendar: string): readonly string[] {
-  const parts = calendar.trim().split(/\s+/);
+  const [parts, written] = [fieldsOf(calendar), calendar.trim().split(/\s+/)];
+  if (calendar.trim().startsWith('@') && parts.length === 1)
+    return [`${calendar.trim()} is none of ${Object.keys(NICKNAMES).join(', ')}`];
   if (parts.length !== FIELDS.length) return [`a calendar has five fields, not ${parts.length}`];
   return FIELDS.flatMap((label, index) => {
     const alone = FIELDS.map((_, at) => (at === index ? parts[at] : '*')).join(' ');
-    return isCron(alone) ? [] : [`${parts[index]} is not a valid ${label}`];
+    return isCron(alone) ? [] : [`${written[index]} is not a valid ${label}`];
   });
 }
 
@@ -41,7 +62,7 @@ export const neverFires = (calendar: string): boolean => nextTick(calendar, 'UTC
 
 /** The days of the week on which a calendar fires within four years; 0 is Sunday. */
 export function weekdaysOf(calendar: string): ReadonlySet<number> {
-  const [, , ...date] = calendar.trim().split(/\s+/);
+  const [, , ...date] = fieldsOf(calendar);
   const cron = wallCron(['0 0', ...date].join(' '));
   const found = new Set<number>();
   let day = cron.nextRun(new Date(SOME_DAY_MS - 1));
@@ -53,7 +74,8 @@ export function weekdaysOf(calendar: string): ReadonlySet<number> {
 }
 
 /** Wall times are counted as if they were UTC. */
-const wallCron = (calendar: string): Cron => new Cron(calendar.trim(), { timezone: 'UTC', mode: '5-part' });
+const wallCron = (calendar: string): Cron =>
+  new Cron(fieldsOf(calendar).join(' '), { timezone: 'UTC', mode: '5-part' });
 
 function isCron(calendar: string): boolean {
   try {

@@ -1,4 +1,5 @@
 import { IANAZone } from 'luxon';
+import { ZONE_PATTERN } from './zoneName';
 
 /**
  * Where wall clocks and instants meet. A wall time is what clocks show, as ms since 1970 as if clocks showed UTC, so that days
@@ -7,8 +8,11 @@ import { IANAZone } from 'luxon';
  */
 const DAY_MS = 86_400_000;
 
-/** Names of the database, not offsets: an offset would be wrong for half the year. */
-export const isTimezone = (name: string): boolean => /^[A-Za-z]/.test(name) && IANAZone.isValidZone(name);
+/**
+ * Names of the database that say where, and UTC. No offsets, which would be wrong for half the year, and no abbreviations: several
+ * zones share one, and the database means by BST that of Dhaka. Asked where files come in; what runs goes on with what it has.
+ */
+export const isTimezone = (name: string): boolean => new RegExp(ZONE_PATTERN).test(name) && IANAZone.isValidZone(name);
 
 /** What clocks show. @throws when this Node does not know the zone */
 export const wallAt = (timezone: string, atMs: number): number => atMs + offsetMs(timezone, atMs);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deployWith } from './deploy';
 import { SPEC_LIMITS } from '../limits';
-import { amount, duration, listOf, name, principal, text } from './scalars';
+import { amount, duration, listOf, name, principal, text, zone } from './scalars';
 
 /** How long an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
@@ -35,7 +35,7 @@ const common = {
       days: listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1),
       from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
       to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
-      timezone: text(),
+      timezone: zone(),
       onClose: z.enum(['pause', 'finish-phase']).default('pause'),
     })
     .optional(),
@@ -110,7 +110,7 @@ export const pipelineSchema = z.strictObject({
       mode: z.enum(['continuous', 'calendar', 'manual']).default('continuous'),
       gates: z.enum(['deploys', 'releases']).default('deploys'),
       calendar: text().optional(),
-      timezone: text().optional(),
+      timezone: zone().optional(),
     })
     .default({ mode: 'continuous', gates: 'deploys' }),
   releases: z

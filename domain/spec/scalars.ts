@@ -1,5 +1,6 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
+import { ZONE_PATTERN } from '../calendar/zoneName';
 import { NAME } from '../ids';
 import { SPEC_LIMITS, type Limit } from '../limits';
 import { PRINCIPAL } from '../principals';
@@ -11,6 +12,9 @@ const DURATION = /^\d+(\.\d+)?\s?(ms|s|m|h|d|w)$/;
 
 /** A text, as long as a limit lets it be. */
 export const text = (limit: Limit = SPEC_LIMITS.word) => z.string().max(limit.max);
+
+/** Editors check its form; lint also whether it exists, and proposes another. */
+export const zone = () => text().meta({ pattern: ZONE_PATTERN });
 
 /** A list, as long as a limit lets it be. */
 export const listOf = <T extends z.ZodType>(item: T, limit: Limit) => z.array(item).max(limit.max);

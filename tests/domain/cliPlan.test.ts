@@ -13,6 +13,37 @@ const ALONE = { CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9' };
 const STORAGE = examplePath('storage/pipeline.yaml');
 const MONDAY = ['--now', '2026-11-23T09:00-08:00'];
 
+test.each(['2026-02-30', '2026-02-30T09:00Z', '2026-13-01', 'tomorrow', '1', '2026-11-23T25:00Z'])(
+  '--now %s is no time',
+  async (time) => {
+    const { code, err } = await run(['plan', STORAGE, '--now', time], { env: ALONE });
+    expect([code, err]).toEqual([2, expect.stringContaining(`--now ${time} is no time`)]);
+  },
+);
+
+test('in the hour that comes twice in autumn each time says its offset, so that none seems to go back', async () => {
+  const file = join(folder, 'night.yaml');
+  writeFileSync(
+    file,
+    readFileSync(STORAGE, 'utf8')
+      .replace('days: [mon, tue, wed, thu, fri]', 'days: [sun]')
+      .replace('"09:00"', '"00:00"'),
+  );
+  const argv = [
+    'plan',
+    file,
+    '--units',
+    examplePath('storage/fleet.yaml'),
+    '--now',
+    '2026-11-01T01:20-07:00',
+    '--update-time',
+    '10m',
+  ];
+  const { out } = await run(argv, { env: ALONE });
+  expect(out).toMatch(/1 first-job .*Sun 01 Nov 01:20 -07:00 +01:30 -07:00 +01:30 -08:00 /);
+  expect(out).toMatch(/2 two-jobs .*Sun 01 Nov 01:30 -08:00 +01:40 -08:00 +02:40 /);
+});
+
 describe('the plan of examples/storage', () => {
   const planned = (...more: string[]) =>
     run(['plan', STORAGE, ...MONDAY, '--update-time', '25m', ...more], { env: ALONE });

@@ -5,14 +5,15 @@ const CHECK = { name: 'errors', metric: 'm', threshold: { above: 1 }, minSamples
 const PART = { name: 'part', scope: '*', amount: '5%' };
 const REGION = { forEach: 'region', amount: '100%' };
 
-/** The codes that lint gives for a pipeline with these fields. */
-const codes = (fields: object): string[] =>
+/** What lint says of a pipeline with these fields. */
+const problemsOf = (fields: object) =>
   parsePipelineValue({
     pipeline: 'web',
     owners: ['user:alice'],
     actions: { build: { type: 'build' } },
     ...fields,
-  }).problems.map(({ code }) => code);
+  }).problems;
+const codes = (fields: object): string[] => problemsOf(fields).map(({ code }) => code);
 const ofDeploy = (fields: object): string[] =>
   codes({
     artifacts: { executable: { finder: 'manual' } },
@@ -328,6 +329,30 @@ describe('a finder', () => {
   });
 });
 
+describe('a timezone', () => {
+  const problems = (timezone: string) => problemsOf({ schedule: { timezone } });
+  test.each(['Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/UTC', 'Etc/GMT+8', 'US/Pacific', 'UTC'])(
+    '%s means one place, or none',
+    (zone) => expect(problems(zone)).toEqual([]),
+  );
+  test.each([
+    ['BST', 'Europe/London'],
+    ['EST', 'America/New_York'],
+    ['PST', 'America/Los_Angeles'],
+    ['IST', 'Asia/Kolkata'],
+    ['CET', 'Europe/Berlin'],
+    ['GMT', 'UTC'],
+    ['utc', 'UTC'],
+    ['Japan', 'America/Los_Angeles or UTC'],
+    ['+02:00', 'America/Los_Angeles or UTC'],
+    ['Europe/Bern', 'America/Los_Angeles or UTC'],
+  ])('%s is refused, and %s is proposed', (zone, proposed) => {
+    expect(problems(zone)).toMatchObject([
+      { code: 'invalid-timezone', hint: expect.stringMatching(new RegExp(`as ${proposed}$`)) },
+    ]);
+  });
+});
+
 describe('a calendar', () => {
   const calendar = (text: string): string[] =>
     codes({ schedule: { mode: 'calendar', calendar: text, timezone: 'Europe/Berlin' } });
@@ -339,7 +364,16 @@ describe('a calendar', () => {
     ['0 10 29 2 *', []],
     ['0 10 30 2 *', ['never-fires']],
     ['0 10 31 4,6,9,11 *', ['never-fires']],
-    ['@daily', ['invalid-cron']],
+    ['@hourly', ['late-in-the-week']],
+    ['@daily', ['late-in-the-week']],
+    ['@weekly', ['late-in-the-week']],
+    ['@monthly', ['late-in-the-week']],
+    ['@fortnightly', ['invalid-cron']],
+    ['@daily *', ['invalid-cron']],
+    ['5/15 10 * * 1-4', []],
+    ['5/15,7 8/2 * 3/3 1-4', []],
+    ['60/15 10 * * 1', ['invalid-cron']],
+    ['5/x 10 * * 1', ['invalid-cron']],
     ['0 10 * * *', ['late-in-the-week']],
     ['0 10 * * 7', ['late-in-the-week']],
     ['0 10 * *', ['invalid-cron']],

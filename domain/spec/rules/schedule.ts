@@ -1,5 +1,6 @@
 import { calendarFaults, neverFires, weekdaysOf } from '../../calendar/ticks';
 import { isTimezone } from '../../calendar/zone';
+import { timezoneFor } from '../../calendar/zoneName';
 import type { Rule } from '../lint';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
@@ -37,18 +38,20 @@ const unusedCalendar = (mode: string): Finding =>
   );
 
 const timezones: Rule = (spec) => {
-  const zones: [Path, string | undefined][] = [
-    [['schedule', 'timezone'], spec.schedule.timezone],
+  const zones: [Path, string][] = [
+    ...(spec.schedule.timezone === undefined
+      ? []
+      : [[['schedule', 'timezone'], spec.schedule.timezone] satisfies [Path, string]]),
     ...windowsOf(spec).map(([path, window]): [Path, string] => [[...path, 'timezone'], window.timezone]),
   ];
   return zones
-    .filter(([, zone]) => zone !== undefined && !isTimezone(zone))
+    .filter(([, zone]) => !isTimezone(zone))
     .map(([path, zone]) =>
       errorAt(
         path,
         'invalid-timezone',
-        `${zone} is not a timezone`,
-        'write an IANA name such as America/Los_Angeles or UTC',
+        `${zone} is not a timezone that means one place`,
+        `write an IANA name such as ${timezoneFor(zone)}`,
       ),
     );
 };
@@ -98,7 +101,7 @@ const lateInTheWeek = (path: Path, days: string): Finding =>
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 function cron(path: Path, text: string): Finding[] {
-  const hint = 'write minute, hour, day of the month, month and day of the week: "0 10 * * 1-4"';
+  const hint = 'write minute, hour, day of the month, month and day of the week: "0 10 * * 1-4", or @daily';
   const faults = calendarFaults(text);
   if (faults.length > 0) return faults.map((fault) => errorAt(path, 'invalid-cron', fault, hint));
   if (neverFires(text))
