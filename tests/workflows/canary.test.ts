@@ -184,6 +184,29 @@ describe('a deploy while a canary runs', () => {
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
+  test.each([
+    ['a person pauses it', (one: LoneDeploy) => one.command('pause'), (one: LoneDeploy) => one.command('resume')],
+    ['its pipeline is frozen', (one: LoneDeploy) => one.freeze(), (one: LoneDeploy) => one.unfreeze()],
+  ])('that was in its way lets it try again, but not while %s', async (_, stop, goOn) => {
+    await world.job('kvstore-slow', 'x', 20, {
+      nSmall: 1,
+      timings: { fetchMs: MINUTE, stopMs: 1_000, startMs: 1_000 },
+    });
+    const slow = { config: { jobs: ['kvstore-slow'] } };
+    const deploy = await deploying(world, { release: 3 }, { ...slow, phases: [{ scope: '*', amount: 8, bake: '5h' }] });
+    await world.until('a task is updated', async () => Boolean((await versions())['kvstore-slow']?.['kv:3']));
+    const second = await canary(2, {}, slow);
+    await second.reaches(({ paused }) => paused?.by === 'dependency');
+    await stop(second);
+    await world.sleep(3 * HOUR);
+    expect((await versions())['kvstore-slow']).toEqual({ 'kv:1': 12, 'kv:3': 8 });
+    expect((await second.status()).paused).not.toBeNull();
+    await goOn(second);
+    expect(await second.ended()).toMatchObject({ outcome: 'succeeded' });
+    await deploy.command('skip-bake');
+    expect((await deploy.ended()).outcome).toBe('succeeded');
+  });
+
   test('does not wait for ever for one that died', async () => {
     await givenRelease(2);
     const first = await canary(2, { keepUntil: true }, { healthChecks: [] });

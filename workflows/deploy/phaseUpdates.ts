@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { PhaseWork } from '../../activities/updates';
 import { withCounts, type Counted } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
@@ -156,6 +157,12 @@ async function retried(run: DeployRun, failures: number, leave: () => boolean): 
   const afterMs = retryAfterMs(run.input.settings, failures);
   const wake = () => leave() || run.record.control.resuming !== null;
   await run.until(wake, { afterMs, summary: 'canary: try again' });
+  const { frozen } = run.record.control;
+  // What was refused has not begun. Histories from before 0.3 tried again all the same.
+  if (frozen && patched('canary-retry-heeds-freeze')) {
+    run.note('still-paused', withReason(`frozen by ${frozen.actor}`, frozen.reason));
+    await run.until(() => leave() || run.record.control.frozen === null);
+  }
   run.unpause('trying again');
 }
 
