@@ -6,6 +6,7 @@ import type { Fetch } from '../sdk/client';
 import type { Notifications } from '../sdk/notifications';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
+import { whyNotTo } from './notifyTarget';
 
 /** `url` is as the pipeline has it: an address, or `${NAME}` of a variable that holds one, perhaps with more after it. */
 export interface NotifyRequest {
@@ -30,7 +31,7 @@ export function createNotifyActivities(ports: Ports) {
      */
     notify: ({ url, event }: NotifyRequest): Promise<void> =>
       asFailure(async () => {
-        const target = addressOf(url, ports.notifications);
+        const target = await targetOf(url, ports.notifications);
         const request = await signed(ports, target, event);
         const { status } = await send(ports, url, request);
         if (status >= 200 && status < 300) return;
@@ -39,6 +40,17 @@ export function createNotifyActivities(ports: Ports) {
         throw conveyorError(mayPass ? 'notification-undelivered' : 'notification-refused', { url, detail });
       }),
   };
+}
+
+/** An address that the platform gave in a variable is its own choice; one that a pipeline wrote out is looked at. */
+async function targetOf(url: string, notifications: Notifications): Promise<URL> {
+  const target = addressOf(url, notifications);
+  if (url.startsWith('${')) return target;
+  const why = await whyNotTo(target, notifications.internal).catch((error: NodeJS.ErrnoException) => {
+    throw conveyorError('notification-undelivered', { url, detail: error.code ?? error.message });
+  });
+  if (why === undefined) return target;
+  throw conveyorError('notification-refused', { url, detail: why });
 }
 
 /**

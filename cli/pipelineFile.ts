@@ -11,10 +11,14 @@ export interface PipelineFile extends CheckedFile {
   readonly spec: PipelineSpec | null;
 }
 
-/** Reads YAML, or TypeScript and JavaScript that export `definePipeline({…})`. Throws `file-unreadable`. */
-export async function readPipelineFile(file: string): Promise<PipelineFile> {
+/**
+ * Reads YAML, or runs TypeScript and JavaScript that export `definePipeline({…})`, unless `exec` is false: then such a file is a
+ * problem. Throws `file-unreadable`.
+ */
+export async function readPipelineFile(file: string, { exec = true } = {}): Promise<PipelineFile> {
   const text = readText(file);
   if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text) };
+  if (!exec) return { file, spec: null, problems: [NOT_RUN] };
   const loaded = await loadModule(file);
   if ('failure' in loaded) return { file, spec: null, problems: [problemOf(loaded.failure)] };
   return { file, ...parsePipelineValue(loaded.value) };
@@ -70,12 +74,20 @@ function exportedBy(exports: Exports): unknown {
   return typeof found.pipeline === 'string' ? found : found.pipeline;
 }
 
+const START = { line: 1, column: 1, path: '' };
+
 const problemOf = (message: string): Problem => ({
   severity: 'error',
   code: 'not-loadable',
-  line: 1,
-  column: 1,
-  path: '',
+  ...START,
   message,
   hint: "export the pipeline: import { definePipeline } from 'conveyor'; export const pipeline = definePipeline({ … })",
 });
+
+const NOT_RUN: Problem = {
+  severity: 'error',
+  code: 'not-run',
+  ...START,
+  message: 'it is a program, which --no-exec does not run',
+  hint: 'leave out --no-exec where you trust whoever wrote it, or write the pipeline as YAML',
+};

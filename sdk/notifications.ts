@@ -9,6 +9,8 @@ export interface Notifications {
   /** What deliveries are signed with, each; none: they are not signed. */
   readonly secrets: readonly string[];
   readonly timeoutMs: number;
+  /** Whether addresses that pipelines write out may be of this machine or of private networks. */
+  readonly internal: boolean;
 }
 
 const variable = z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' });
@@ -22,6 +24,7 @@ export const notificationFields = {
         error: 'expected the name of an environment variable, or a list of them',
       }),
       timeout: duration,
+      internal: z.boolean(),
     })
     .partial()
     .default({}),
@@ -35,5 +38,6 @@ export function toNotifications({ notifications }: Given, env: Env): Notificatio
     variables: Object.fromEntries((notifications.env ?? []).map((name) => [name, env[name]])),
     secrets: (notifications.secretEnv ?? []).flatMap((name) => env[name] || []),
     timeoutMs: notifications.timeout ?? 10_000,
+    internal: notifications.internal ?? false,
   };
 }

@@ -7,11 +7,12 @@ import { examples, type Register } from './command';
 export const lint: Register = (program, cli) => {
   program
     .command('lint <files...>')
-    .description('find mistakes and risks in pipeline files; needs no server')
+    .description('find mistakes and risks in pipeline files; needs no server. A TypeScript file is run to read it')
+    .option('--no-exec', 'run no file: one in TypeScript or JavaScript is an error; for files of strangers')
     .addHelpText('after', examples('conveyor lint pipeline.yaml', 'conveyor lint pipelines/*.yaml -o json'))
     .action(
-      cli.handle<object, [string[]]>(async ({ io, output }, files) => {
-        const checked = await Promise.all(files.map(readPipelineFile));
+      cli.handle<{ readonly exec: boolean }, [string[]]>(async ({ io, output, options: { exec } }, files) => {
+        const checked = await Promise.all(files.map((file) => readPipelineFile(file, { exec })));
         const report = { files: checked.map(({ file, problems }) => ({ file, problems })) };
         emit(io, output, report, {
           text: (view) => renderProblems(report.files, view),

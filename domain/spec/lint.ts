@@ -8,6 +8,7 @@ import { graphRules } from './rules/graph';
 import { healthRules } from './rules/health';
 import { limitRules } from './rules/limits';
 import { lockstepRules } from './rules/lockstep';
+import { notifyRules } from './rules/notify';
 import { parallelRules } from './rules/parallel';
 import { phaseOrderRules } from './rules/phaseOrder';
 import { phaseRules } from './rules/phases';
@@ -30,6 +31,7 @@ const RULES: readonly Rule[] = [
   ...healthRules,
   ...firingRules,
   ...childrenRules,
+  ...notifyRules,
   ...limitRules,
 ];
 

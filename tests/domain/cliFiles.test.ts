@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
@@ -93,6 +93,16 @@ describe('lint', () => {
   ])('%s may export its pipeline by name or as the default', async (name, text) => {
     const path = file(name, text);
     expect(await run(['lint', path])).toMatchObject({ code: 0, out: `✔ ${path}\n` });
+  });
+
+  test('with --no-exec runs no file, and says which it would have run', async () => {
+    const ran = join(folder, 'ran');
+    const program = file('program.ts', `require('fs').writeFileSync(${JSON.stringify(ran)}, ''); export default {};`);
+    const { code, out } = await run(['lint', '--no-exec', program, sound]);
+    expect([code, existsSync(ran)]).toEqual([2, false]);
+    expect(out).toContain(`${program}:1:1: error not-run: it is a program, which --no-exec does not run`);
+    expect((await run(['lint', '--no-exec', sound])).code).toBe(0);
+    expect((await run(['lint', '--help'])).out).toMatch(/A\s+TypeScript\s+file\s+is\s+run/);
   });
 
   test('a TypeScript file is checked by what it exports, and one that cannot be loaded is an error in it', async () => {

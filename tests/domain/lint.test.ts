@@ -329,6 +329,19 @@ describe('a finder', () => {
   });
 });
 
+test.each([
+  ['http://169.254.169.254/latest', ['internal-address']],
+  ['http://2852039166/', ['internal-address']],
+  ['http://metadata.google.internal/', ['internal-address']],
+  ['http://[fe80::1]/', ['internal-address']],
+  ['http://[fd00:ec2::254]/', ['internal-address']],
+  ['http://127.0.0.1:9/', []],
+  ['https://example.org/hook', []],
+  ['${HOOKS}/storage', []],
+])('a notification to %s', (url, expected) => {
+  expect(codes({ notify: [{ on: ['failed'], url }] })).toEqual(expected);
+});
+
 describe('a timezone', () => {
   const problems = (timezone: string) => problemsOf({ schedule: { timezone } });
   test.each(['Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/UTC', 'Etc/GMT+8', 'US/Pacific', 'UTC'])(

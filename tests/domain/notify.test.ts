@@ -128,7 +128,7 @@ describe('a notification is delivered', () => {
   const FIRST = `whsec_${KEY.toString('base64')}`;
 
   function notify(url: string, config: object = {}, env: Record<string, string> = {}, event = NOTICE): Promise<void> {
-    const { notifications } = parseRegistry({ notifications: config }, env);
+    const { notifications } = parseRegistry({ notifications: { internal: true, ...config } }, env);
     const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
     return activity.run(createNotifyActivities({ clock: wallClock, notifications }).notify, { url, event });
   }
@@ -190,6 +190,28 @@ describe('a notification is delivered', () => {
       message: expect.stringMatching(message) as string,
     });
     expect(deliveries).toEqual([]);
+  });
+
+  test.each([
+    ['this machine', 'http://127.0.0.1:9/', false, /is internal/],
+    ['this machine by name', 'http://localhost:9/', false, /is internal/],
+    ['this machine in IPv6', 'http://[::1]:9/', false, /is internal/],
+    ['this machine in IPv4 within IPv6', 'http://[::ffff:127.0.0.1]:9/', false, /is internal/],
+    ['this machine in one number', 'http://2130706433:9/', false, /is internal/],
+    ['a private network', 'http://10.1.2.3/', false, /is internal/],
+    ['another private network', 'http://[fd12::1]/', false, /is internal/],
+    ['the cloud, whatever is allowed', 'http://169.254.169.254/latest/meta-data', true, /of its cloud/],
+    ['the cloud in IPv6', 'http://[fe80::1]/', true, /of its cloud/],
+    ['the cloud by name', 'http://metadata.google.internal/', true, /of its cloud|ENOTFOUND|EAI_AGAIN/],
+  ])('never to %s, where the platform does not allow it', async (_, url, internal, message) => {
+    const said = expect.stringMatching(message) as string;
+    await expect(notify(url, { internal })).rejects.toMatchObject({ message: said });
+    expect(deliveries).toEqual([]);
+  });
+
+  test('to this machine where the platform gave the address itself', async () => {
+    await notify('${HOOKS}/x', { env: ['HOOKS'], internal: false }, { HOOKS: base });
+    expect(deliveries).toHaveLength(1);
   });
 
   test.each([

@@ -1,0 +1,12 @@
+/**
+ * Hosts that answer with the secrets of a machine to whoever asks from it: link-local addresses and the metadata services of
+ * clouds. As a URL writes them; what a name stands for only the worker sees, which looks again (activities/notifyTarget.ts).
+ */
+const METADATA =
+  /^(169\.254\.\d+\.\d+|100\.100\.100\.200|\[fe[89ab][0-9a-f]:.*\]|\[fd00:ec2::254\]|metadata(\.google\.internal)?\.?)$/i;
+
+/** Whether nobody may ever have notifications sent there. */
+export const isMetadataHost = (host: string): boolean => METADATA.test(host);
+
+/** The host of an address as it is written; undefined for one that begins with a variable, or is none. */
+export const hostWritten = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined);

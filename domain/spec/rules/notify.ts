@@ -1,0 +1,14 @@
+import { hostWritten, isMetadataHost } from '../../notifyHost';
+import type { Rule } from '../lint';
+import { errorAt } from '../problem';
+
+/** Where notifications never go. */
+const targets: Rule = ({ notify }) =>
+  notify.flatMap(({ url }, index) => {
+    const host = hostWritten(url);
+    if (host === undefined || !isMetadataHost(host)) return [];
+    const hint = 'name a receiver of yours; addresses of this kind hold the secrets of the machine that sends';
+    return [errorAt(['notify', index, 'url'], 'internal-address', `nothing is sent to ${host}`, hint)];
+  });
+
+export const notifyRules: readonly Rule[] = [targets];
