@@ -46,7 +46,7 @@ export function excessOfArtifacts(artifacts: readonly Artifact[]): Excess | unde
   );
 }
 
-export function excessOfArtifact(artifact: Artifact): Excess | undefined {
+function excessOfArtifact(artifact: Artifact): Excess | undefined {
   return (
     first(textsOf(artifact), tooLong) ??
     excessOfMetadata(artifact.metadata, ofArtifact(artifact)) ??
@@ -115,7 +115,7 @@ const textsOfTrigger = ({ actor, key, reason, parent }: Trigger): Given[] => [
   [REQUEST_LIMITS.word, parent],
 ];
 
-export const excessOfKey = (key: string): Excess | undefined => tooLong([REQUEST_LIMITS.key, key]);
+const excessOfKey = (key: string): Excess | undefined => tooLong([REQUEST_LIMITS.key, key]);
 
 export const excessOfCommand = (command: CommandInput): Excess | undefined => first(textsOfCommand(command), tooLong);
 
