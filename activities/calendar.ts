@@ -1,5 +1,6 @@
 import { nextTick } from '../domain/calendar/ticks';
-import { windowAt, type Window, type WindowState } from '../domain/calendar/window';
+import { openingAt } from '../domain/calendar/opening';
+import type { Window, WindowState } from '../domain/calendar/window';
 import type { Clock } from './clock';
 
 export type CalendarActivities = ReturnType<typeof createCalendarActivities>;
@@ -7,7 +8,9 @@ export type CalendarActivities = ReturnType<typeof createCalendarActivities>;
 /** Windows and calendars, which need the zone data of this machine (DESIGN §7). Times in ms; whoever waits asks again when it is over. */
 export function createCalendarActivities({ clock }: { clock: Clock }) {
   return {
-    windowState: async (window: Window): Promise<WindowState> => windowAt(window, await clock.now()),
+    /** Of one window or several, of which any may be open. */
+    windowState: async (windows: Window | readonly Window[]): Promise<WindowState> =>
+      openingAt({ windows: [windows].flat() }, await clock.now()),
 
     /** The next time that it fires, strictly after; null when it never does again. */
     nextTick: async (

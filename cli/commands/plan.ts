@@ -1,8 +1,9 @@
-import { windowAt } from '../../domain/calendar/window';
+import { openingAt } from '../../domain/calendar/opening';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
+import { openTimesOf } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
 import { askPushType, orImpossible } from '../fleet';
 import { fleetBeside, readUnits } from '../fleetFile';
@@ -50,10 +51,10 @@ export const plan: Register = (program, cli) => {
           options.units === undefined
             ? await fleetOf(io, file, spec, name, action)
             : readUnits(options.units, action.with.config);
-        const times = { now: nowMs, windowAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
+        const times = { now: nowMs, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
         const planned = await orImpossible(() => planView(spec, name, units, times));
         emit(io, output, planned, {
-          text: (view) => renderPlan(planned, { ...view, now: nowMs }, action.window),
+          text: (view) => renderPlan(planned, { ...view, now: nowMs }, openTimesOf(action)),
           name: planned.phases.map((phase) => phase.name),
         });
         return 0;

@@ -1,4 +1,5 @@
-import type { ActionSpec } from '../../domain/spec/pipeline';
+import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
+import type { WindowSpec } from '../../domain/spec/pipeline';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
@@ -7,9 +8,10 @@ import { alignRows, paint, widthOf, wrap, type Colors, type View } from './paint
 
 const UNITS_SHOWN = 4;
 
-/** What each phase of a deploy would reach, and when: in the zone of its window, where it has one. */
-export function renderPlan(plan: PlanView, reader: View, window?: ActionSpec['window']): string {
-  const view = window ? { ...reader, timeZone: window.timezone } : reader;
+/** What each phase of a deploy would reach, and when: in the zone of its first window, where it has one. */
+export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): string {
+  const timeZone = times?.windows[0]?.timezone;
+  const view = timeZone === undefined ? reader : { ...reader, timeZone };
   const colors = paint(view.color);
   const heading = ['PHASE', 'SCOPE', 'AMOUNT', 'REACHES', 'TASKS', 'STARTS', 'UPDATED', 'BAKED', 'UNITS'].map(
     colors.bold,
@@ -33,7 +35,7 @@ export function renderPlan(plan: PlanView, reader: View, window?: ActionSpec['wi
     [
       [
         `${colors.bold(`${plan.pipeline} ${plan.action}`)}  ${plan.pattern}, ${plural(plan.phases.length, 'phase')}, ${finish}`,
-        ...windowWords(window),
+        ...windowWords(times),
       ],
       alignRows([heading, ...rows]),
       checkRows(plan.checks, view, colors),
@@ -53,12 +55,19 @@ function checkRows(checks: PlanView['checks'], view: View, colors: Colors): stri
   return [colors.bold('Unhealthy'), ...alignRows(rows)];
 }
 
-function windowWords(window: ActionSpec['window']): string[] {
-  if (window === undefined) return [];
-  const { days, from, to, timezone, onClose } = window;
-  const closing = onClose === 'pause' ? 'updates pause at closing' : 'the phase under way is finished at closing';
-  return [`window ${days.join(', ')} ${from}–${to}, ${closing}; times in ${timezone}`];
+function windowWords(times: OpenTimes | undefined): string[] {
+  const [first, ...others] = times?.windows ?? [];
+  if (times === undefined || first === undefined) return [];
+  const closing =
+    onCloseOf(times) === 'pause' ? 'updates pause at closing' : 'the phase under way is finished at closing';
+  const zoned = ({ timezone, ...window }: WindowSpec): string =>
+    `${openWords(window)}${timezone === first.timezone ? '' : ` ${timezone}`}`;
+  const or = others.map((window) => ` or ${zoned(window)}`).join('');
+  return [`window ${openWords(first)}${or}, ${closing}; times in ${first.timezone}`];
 }
+
+const openWords = ({ days, from, to }: Pick<WindowSpec, 'days' | 'from' | 'to'>): string =>
+  `${days.join(', ')} ${from}–${to}`;
 
 /** `Mon 23 Nov 09:00`. */
 const moment = (iso: string, view: View): string => `${dayOf(iso, view)} ${timeOf(iso, view)}`;

@@ -1,8 +1,8 @@
-import type { ActionSpec } from '../spec/pipeline';
+import type { WindowSpec } from '../spec/pipeline';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
 
 /** `days` are those on which it opens; with `to` not after `from` it closes on the next day. */
-export type Window = Pick<NonNullable<ActionSpec['window']>, 'days' | 'from' | 'to' | 'timezone'>;
+export type Window = Pick<WindowSpec, 'days' | 'from' | 'to' | 'timezone'>;
 
 /** Times in ms. What comes after the change is to be asked then; one that never closes is said to close in some weeks. */
 export type WindowState =

@@ -1,9 +1,10 @@
-import type { Window, WindowState } from '../calendar/window';
+import type { WindowState } from '../calendar/window';
 import { formatAmount, tasksOf, type PhaseAmount } from '../fleet/amount';
 import { inScope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
 import { describeCheck } from '../health/describe';
 import { longestLookback } from '../health/lookback';
+import { onCloseOf, openTimesOf, type OpenTimes } from '../release/openTimes';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatDuration, formatTime } from '../text';
 import type { PlanView } from '../views';
@@ -19,8 +20,8 @@ export interface PlanTimes {
   readonly updateTimeMs: number;
   /** Nobody said so, and no deploy of the past did. */
   readonly assumed?: boolean;
-  /** How a window stands at a moment. */
-  readonly windowAt: (window: Window, atMs: number) => WindowState;
+  /** Whether an action is open at a moment. */
+  readonly openingAt: (times: OpenTimes, atMs: number) => WindowState;
 }
 
 /**
@@ -57,9 +58,10 @@ type Shown = Pick<PlanView['phases'][number], 'startsAt' | 'updatedAt' | 'bakedA
 function timesOf(
   plan: DeployPlan,
   units: readonly Unit[],
-  { window, with: spec }: DeployAction,
-  { now, updateTimeMs, windowAt }: PlanTimes,
+  action: DeployAction,
+  { now, updateTimeMs, openingAt }: PlanTimes,
 ): Shown[] {
+  const { with: spec } = action;
   const reached = reachedBy(plan, units);
   const isGuarded = spec.mode === 'parallel' && spec.healthChecks.length > 0;
   const leastBakeMs = isGuarded ? longestLookback(spec.healthChecks, spec.healthInterval) : 0;
@@ -68,8 +70,9 @@ function timesOf(
       ? { updateMs: 0, bakeMs: 0 }
       : { updateMs: updateTimeMs, bakeMs: Math.max(bakeMs, leastBakeMs) },
   );
-  const open = window && { onClose: window.onClose, stateAt: (atMs: number) => windowAt(window, atMs) };
-  return estimate(lengths, now, open).map(({ startsAtMs, updatedAtMs, bakedAtMs }) => ({
+  const open = openTimesOf(action);
+  const window = open && { onClose: onCloseOf(open), stateAt: (atMs: number) => openingAt(open, atMs) };
+  return estimate(lengths, now, window).map(({ startsAtMs, updatedAtMs, bakedAtMs }) => ({
     startsAt: formatTime(startsAtMs),
     updatedAt: formatTime(updatedAtMs),
     bakedAt: formatTime(bakedAtMs),

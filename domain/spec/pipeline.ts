@@ -8,6 +8,14 @@ const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 
 /** The pipeline file (pipeline-spec.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
 
+const window = z.strictObject({
+  days: listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1),
+  from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
+  to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
+  timezone: zone(),
+  onClose: z.enum(['pause', 'finish-phase']).default('pause'),
+});
+
 const common = {
   needs: listOf(name, SPEC_LIMITS.needs).default([]),
   inputs: listOf(name, SPEC_LIMITS.inputs).default([]),
@@ -31,12 +39,8 @@ const common = {
     .strictObject({ attempts: z.number().int().min(1).max(SPEC_LIMITS.retries.max), backoff: duration.default(0) })
     .default({ attempts: 1, backoff: 0 }),
   window: z
-    .strictObject({
-      days: listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1),
-      from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
-      to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
-      timezone: zone(),
-      onClose: z.enum(['pause', 'finish-phase']).default('pause'),
+    .union([window, listOf(window, SPEC_LIMITS.windows).min(1)], {
+      error: 'expected a window { days, from, to, timezone }, or a list of them',
     })
     .optional(),
 };
@@ -149,6 +153,7 @@ export const pipelineSchema = z.strictObject({
 
 export type PipelineSpec = z.output<typeof pipelineSchema>;
 export type PipelineSource = z.input<typeof pipelineSchema>;
+export type WindowSpec = z.output<typeof window>;
 export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
 export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;

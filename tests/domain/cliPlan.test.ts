@@ -159,6 +159,20 @@ test('a percentage of whole units that means much more than it says is warned of
   );
 });
 
+test('of several windows each is named, and a phase begins in whichever opens first', async () => {
+  const file = join(folder, 'windows.yaml');
+  const windows =
+    '[{ days: [tue], from: "10:00", to: "12:00", timezone: UTC }, { days: [mon, wed], from: "14:00", to: "15:00", timezone: Europe/Berlin }]';
+  writeFileSync(file, readFileSync(STORAGE, 'utf8').replace(/^( +window:)\n( {6}.*\n)+/m, `$1 ${windows}\n`));
+  const fleet = examplePath('storage/fleet.yaml');
+  const { out } = await run(['plan', file, '--units', fleet, '--update-time', '25m', '--now', '2026-11-23T12:00Z']);
+  expect(out).toContain(
+    'window tue 10:00–12:00 or mon, wed 14:00–15:00 Europe/Berlin, updates pause at closing; times in UTC',
+  );
+  expect(out).toMatch(/^1 first-job .* Mon 23 Nov 13:00 +13:25 /m);
+  expect(out).toMatch(/^2 two-jobs .* Tue 24 Nov 10:00 /m);
+});
+
 test('steps before and after a phase are said not to be counted', async () => {
   const file = join(folder, 'steps.yaml');
   const step = 'bake: 10m, post: [{ service: e2e }] }';

@@ -62,6 +62,18 @@ test('no update starts before the window opens, to the minute, and every phase b
   expect(result.spans.pausedMs).toBe(0);
 });
 
+test('of several windows it goes on in whichever opens first', async () => {
+  await untilWall('mon', '17:45');
+  const evening = { ...OFFICE, days: [...OFFICE.days], from: '20:00', to: '21:00', onClose: 'pause' as const };
+  const deploy = await begin(
+    { window: [window().window, evening].flat() as DeployInput['window'] },
+    { phases: [{ scope: '*', amount: 3, bake: '1h' }] },
+  );
+  await deploy.ended(COARSE);
+  const { phases } = await deploy.status();
+  expect(phases.map(({ startedAt }) => wall(startedAt))).toEqual(['Mon 17:45', 'Mon 20:00']);
+});
+
 test('it opens at the same wall time after the clocks were put forward over the weekend', async () => {
   const zone = (at: number) => new Date(at).toLocaleString('en-US', { timeZone: LA, timeZoneName: 'short' }).slice(-3);
   await untilWall('sat', '12:00');

@@ -34,6 +34,7 @@ import {
 import { reachedParts, reachedWithoutPast } from '../../domain/deploy/planRevert';
 import { unitNames } from '../../domain/deploy/unavailable';
 import { deployStatus, deploySummary } from '../../domain/deploy/view';
+import { openTimesOf } from '../../domain/release/openTimes';
 import { withReason } from '../../domain/text';
 import { workflowIds } from '../../domain/ids';
 import { mayCommand, type Policy } from '../../domain/principals';
@@ -97,7 +98,8 @@ export class DeployRun {
   ) {
     this.record = carried ?? newDeploy(Date.now());
     this.policy = input.policy;
-    this.window = input.window && !input.rollback && !input.emergency ? new DeployWindow(input.window) : null;
+    const times = input.rollback || input.emergency ? undefined : openTimesOf(input);
+    this.window = times ? new DeployWindow(times) : null;
     const { pipeline } = input;
     setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
     onSignal(policySignal, (policy) => void (this.policy = policy));

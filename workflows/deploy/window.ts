@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import type { Window } from '../../domain/calendar/window';
+import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendar } from '../proxies';
 import { waitWatching } from './pause';
@@ -7,8 +7,6 @@ import type { DeployRun } from './run';
 
 /** What to wait before asking again, when clocks differ. */
 const SKEW_MS = 1_000;
-
-type OnClose = 'pause' | 'finish-phase';
 
 /**
  * The window of a deploy. Its zone is an activity's business (DESIGN §7), which says how things stand and until when; what
@@ -18,24 +16,21 @@ export class DeployWindow {
   private closesAtMs = 0;
   private timerAtMs = 0;
 
-  constructor(private readonly spec: Window & { readonly onClose: OnClose }) {}
+  constructor(private readonly times: OpenTimes) {}
 
   /** Updates in flight are to stand still now. */
   get haltsUpdates(): boolean {
-    return this.spec.onClose === 'pause' && !this.isOpen;
+    return onCloseOf(this.times) === 'pause' && !this.isOpen;
   }
 
   /** When it opens; null while it is open. */
   async opensAtMs(run: DeployRun): Promise<number | null> {
     if (this.isOpen || run.stop()) return null;
-    const { days, from, to, timezone } = this.spec;
+    const { windows } = this.times;
     const summary = 'how the window stands';
     const options = { summary };
     const stopped = () => run.stop() !== null;
-    const waited = await run.waitFor(
-      () => calendar.windowState.executeWithOptions(options, [{ days, from, to, timezone }]),
-      stopped,
-    );
+    const waited = await run.waitFor(() => calendar.windowState.executeWithOptions(options, [windows]), stopped);
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return null;
     if (!waited.value.open) return waited.value.opensAtMs;
@@ -48,7 +43,7 @@ export class DeployWindow {
 
   /** While updates run something has to happen at its closing: whoever waits looks again then. */
   watchClosing(): void {
-    if (this.spec.onClose !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
+    if (onCloseOf(this.times) !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
     this.timerAtMs = this.closesAtMs;
     void sleep(this.closesAtMs - Date.now(), { summary: `the window closes at ${formatTime(this.closesAtMs)}` });
   }

@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { ActionSpec } from '../../domain/spec/pipeline';
+import { openTimesOf, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendar } from '../proxies';
 import { admitted, over } from './asking';
@@ -15,13 +16,14 @@ export async function guarded(
   action: ActionSpec,
   work: () => Promise<void>,
 ): Promise<void> {
-  if (action.window) await opened(run, name, action.window);
+  const times = openTimesOf(action);
+  if (times) await opened(run, name, times);
   const own = ownGroups(run, action);
   if (own.length > 0) await holdOwn(run, name, own);
   const global = globalGroups(run, action);
   if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
   // Waiting for a group may have outlasted the window; groups come after it, so that nobody holds one over a weekend.
-  if (action.window && own.length + global.length > 0) await opened(run, name, action.window);
+  if (times && own.length + global.length > 0) await opened(run, name, times);
   await unhindered(run, name);
   if (run.control.ending) run.closeCancelled(name, run.endedBy());
   else {
@@ -47,9 +49,9 @@ async function holdOwn(run: ReleaseRun, name: string, mutex: readonly string[]):
   await admitted(run, name, { kind: 'exclusive', artifacts: [], mutex });
 }
 
-async function opened(run: ReleaseRun, name: string, window: NonNullable<ActionSpec['window']>): Promise<void> {
+async function opened(run: ReleaseRun, name: string, { windows }: OpenTimes): Promise<void> {
   while (!run.control.ending) {
-    const seen = await calendar.windowState(window);
+    const seen = await calendar.windowState(windows);
     if (seen.open) return;
     const { opensAtMs } = seen;
     run.patch(name, { state: 'blocked', blockedBy: 'its window is closed', until: formatTime(opensAtMs) });

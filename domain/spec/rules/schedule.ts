@@ -2,7 +2,8 @@ import { calendarFaults, neverFires, weekdaysOf } from '../../calendar/ticks';
 import { isTimezone } from '../../calendar/zone';
 import { timezoneFor } from '../../calendar/zoneName';
 import type { Rule } from '../lint';
-import type { PipelineSpec } from '../pipeline';
+import { windowsOf } from '../../release/openTimes';
+import type { PipelineSpec, WindowSpec } from '../pipeline';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 
 /** When deploys may start: zones that exist, cron lines that mean something, and people at their desks. */
@@ -42,7 +43,7 @@ const timezones: Rule = (spec) => {
     ...(spec.schedule.timezone === undefined
       ? []
       : [[['schedule', 'timezone'], spec.schedule.timezone] satisfies [Path, string]]),
-    ...windowsOf(spec).map(([path, window]): [Path, string] => [[...path, 'timezone'], window.timezone]),
+    ...placedWindows(spec).map(([path, window]): [Path, string] => [[...path, 'timezone'], window.timezone]),
   ];
   return zones
     .filter(([, zone]) => !isTimezone(zone))
@@ -57,7 +58,7 @@ const timezones: Rule = (spec) => {
 };
 
 const windows: Rule = (spec) =>
-  windowsOf(spec).flatMap(([path, window]): Finding[] => {
+  placedWindows(spec).flatMap(([path, window]): Finding[] => {
     const late = window.days.filter((day) => ['fri', 'sat', 'sun'].includes(day));
     return [
       ...(window.from === window.to
@@ -77,17 +78,31 @@ const windows: Rule = (spec) =>
     ];
   });
 
-export const scheduleRules: readonly Rule[] = [calendar, timezones, windows];
+/** An action that is paused by one closing and goes on through the other would do what neither says. */
+const closings: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
+    const all = windowsOf(action);
+    const odd = all.findIndex(({ onClose }) => onClose !== all[0]?.onClose);
+    if (odd < 0) return [];
+    const message = `the windows of ${name} close in two ways`;
+    const hint = `write onClose: ${all[0]?.onClose ?? 'pause'} for each of them, or the other for all`;
+    return [errorAt(['actions', name, 'window', odd], 'mixed-closing', message, hint)];
+  });
 
-type Window = NonNullable<PipelineSpec['actions'][string]['window']>;
+export const scheduleRules: readonly Rule[] = [calendar, timezones, windows, closings];
 
-function windowsOf(spec: PipelineSpec): [Path, Window][] {
-  return Object.entries(spec.actions).flatMap(([name, { window }]): [Path, Window][] =>
-    window === undefined ? [] : [[['actions', name, 'window'], window]],
-  );
+/** Each with its place in the file. */
+function placedWindows(spec: PipelineSpec): [Path, WindowSpec][] {
+  return Object.entries(spec.actions).flatMap(([name, action]) => {
+    const path = ['actions', name, 'window'];
+    return windowsOf(action).map((window, index): [Path, WindowSpec] => [
+      Array.isArray(action.window) ? [...path, index] : path,
+      window,
+    ]);
+  });
 }
 
-const neverCloses = ({ days, from, to }: Window): boolean =>
+const neverCloses = ({ days, from, to }: WindowSpec): boolean =>
   new Set(days).size === DAYS.length && from === '00:00' && to === '24:00';
 
 const lateInTheWeek = (path: Path, days: string): Finding =>
