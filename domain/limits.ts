@@ -122,6 +122,12 @@ export const SPEC_LIMITS = {
   childArtifacts: refused('the number of artifacts for children', 16, 'entries', IN_SPEC),
   notify: refused('the number of notifications', 20, 'entries', IN_SPEC),
   events: refused('the number of events of a notification', 5, 'entries', 'there are no more'),
+  blackouts: refused(
+    'the number of blackouts of a pipeline or an action',
+    100,
+    'entries',
+    'each of its deploys carries them',
+  ),
   windows: refused('the number of windows of an action', 16, 'entries', 'each of its deploys carries them'),
   days: refused('the number of days of a window', 7, 'entries', 'there are no more'),
   url: refused('a URL', 1 * KB, 'bytes', IN_SPEC),

@@ -3,7 +3,7 @@ import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
-import { openTimesOf } from '../../domain/release/openTimes';
+import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
 import { askPushType, orImpossible } from '../fleet';
 import { fleetBeside, readUnits } from '../fleetFile';
@@ -54,7 +54,7 @@ export const plan: Register = (program, cli) => {
         const times = { now: nowMs, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
         const planned = await orImpossible(() => planView(spec, name, units, times));
         emit(io, output, planned, {
-          text: (view) => renderPlan(planned, { ...view, now: nowMs }, openTimesOf(action)),
+          text: (view) => renderPlan(planned, { ...view, now: nowMs }, openTimesOf(withBlackouts(spec, action))),
           name: planned.phases.map((phase) => phase.name),
         });
         return 0;

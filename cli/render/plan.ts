@@ -1,5 +1,6 @@
+import { blackoutsWithin } from '../../domain/calendar/opening';
 import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
-import type { WindowSpec } from '../../domain/spec/pipeline';
+import type { WindowSpec } from '../../domain/spec/times';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
@@ -36,6 +37,7 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
       [
         `${colors.bold(`${plan.pipeline} ${plan.action}`)}  ${plan.pattern}, ${plural(plan.phases.length, 'phase')}, ${finish}`,
         ...windowWords(times),
+        ...(times ? blackoutWords(times, view.now, plan.finishesAt) : []),
       ],
       alignRows([heading, ...rows]),
       checkRows(plan.checks, view, colors),
@@ -64,6 +66,15 @@ function windowWords(times: OpenTimes | undefined): string[] {
     `${openWords(window)}${timezone === first.timezone ? '' : ` ${timezone}`}`;
   const or = others.map((window) => ` or ${zoned(window)}`).join('');
   return [`window ${openWords(first)}${or}, ${closing}; times in ${first.timezone}`];
+}
+
+/** Those that the plan meets. */
+function blackoutWords({ blackouts }: OpenTimes, fromMs: number, finishesAt: string | null): string[] {
+  const toMs = finishesAt === null ? fromMs : Date.parse(finishesAt);
+  return blackoutsWithin(blackouts, fromMs, toMs).map(({ days = [], from, to, timezone, reason }) => {
+    const when = `${days.length > 0 ? `${days.join(', ')} ` : ''}${from}–${to}`;
+    return `blackout ${when}${timezone === undefined ? '' : ` ${timezone}`}: ${reason}`;
+  });
 }
 
 const openWords = ({ days, from, to }: Pick<WindowSpec, 'days' | 'from' | 'to'>): string =>

@@ -1,26 +1,65 @@
+import { spanAt, type Blackout } from './blackout';
 import { windowAt, type Window, type WindowState } from './window';
 
-/** What may begin, or go on, at a moment: one rule for actions, deploys and plans (docs/adr/0011). */
+/** Whether something may begin or go on at a moment: the one rule for actions, deploys and plans. */
+export interface Openings {
+  /** It is open while any of them is; none: always … */
+  readonly windows: readonly Window[];
+  /** … but never in one of these. */
+  readonly blackouts?: readonly Blackout[];
+}
 
-/** However often windows follow each other, it is said to close before the next three weeks are over. */
+/** What never closes is said to close in some weeks, to be asked again then. */
 const MOST_AHEAD_MS = 21 * 86_400_000;
+/** More changes than there are in some years; what does not open in all that time is said to be closed until then. */
+const MOST_STEPS = 1_000;
 
-/** Whether one of the windows is open, and until when that stays so: from one to the next where they touch or overlap. */
-export function openingAt({ windows }: { readonly windows: readonly Window[] }, nowMs: number): WindowState {
-  const closesAtMs = closingOf(windows, nowMs);
+/** How it stands, and until when that stays so; of what a blackout keeps closed also the reason of that. */
+export function openingAt({ windows, blackouts = [] }: Openings, nowMs: number): WindowState {
+  let atMs = nowMs;
+  let why: string | undefined;
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    const blackout = blackouts.find((each) => isInForce(each, atMs));
+    const window = windowsAt(windows, atMs);
+    if (blackout !== undefined) {
+      why ??= blackout.reason;
+      atMs = spanAt(blackout, atMs)?.toMs ?? atMs;
+    } else if (!window.open) atMs = window.opensAtMs;
+    else if (atMs > nowMs) break;
+    else
+      return { open: true, closesAtMs: Math.min(window.closesAtMs, ...blackouts.map((each) => beginOf(each, nowMs))) };
+  }
+  return { open: false, opensAtMs: atMs, ...(why === undefined ? {} : { why }) };
+}
+
+/** Whether there is a time at which it is open; dates that pass keep nothing closed for ever. */
+export function everOpens({ windows, blackouts = [] }: Openings, nowMs: number): boolean {
+  const recurring = blackouts.filter(({ days }) => days !== undefined);
+  const state = openingAt({ windows, blackouts: recurring }, nowMs);
+  return state.open || state.opensAtMs < nowMs + MOST_AHEAD_MS;
+}
+
+/** Those that keep something closed between two moments. */
+export const blackoutsWithin = (blackouts: readonly Blackout[], fromMs: number, toMs: number): readonly Blackout[] =>
+  blackouts.filter((each) => beginOf(each, fromMs) < toMs);
+
+const isInForce = (blackout: Blackout, atMs: number): boolean => beginOf(blackout, atMs) <= atMs;
+
+const beginOf = (blackout: Blackout, atMs: number): number => spanAt(blackout, atMs)?.fromMs ?? Infinity;
+
+function windowsAt(windows: readonly Window[], nowMs: number): WindowState {
+  const closesAtMs = windows.length === 0 ? nowMs + MOST_AHEAD_MS : closingOf(windows, nowMs);
   if (closesAtMs > nowMs) return { open: true, closesAtMs };
-  const openings = windows.map((window) => windowAt(window, nowMs));
-  return { open: false, opensAtMs: Math.min(...openings.flatMap((state) => (state.open ? [] : [state.opensAtMs]))) };
+  const states = windows.map((window) => windowAt(window, nowMs));
+  return { open: false, opensAtMs: Math.min(...states.flatMap((state) => (state.open ? [] : [state.opensAtMs]))) };
 }
 
 /** When the last of those that are open, or open as another closes, closes; now when none is open. */
 function closingOf(windows: readonly Window[], nowMs: number): number {
   let untilMs = nowMs;
   for (;;) {
-    const closings = windows
-      .map((window) => windowAt(window, untilMs))
-      .map((state) => (state.open ? state.closesAtMs : 0));
-    const nextMs = Math.max(untilMs, ...closings);
+    const states = windows.map((window) => windowAt(window, untilMs));
+    const nextMs = Math.max(untilMs, ...states.flatMap((state) => (state.open ? [state.closesAtMs] : [])));
     if (nextMs === untilMs || nextMs > nowMs + MOST_AHEAD_MS) return nextMs;
     untilMs = nextMs;
   }

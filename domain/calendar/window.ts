@@ -1,4 +1,4 @@
-import type { WindowSpec } from '../spec/pipeline';
+import type { WindowSpec } from '../spec/times';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
 
 /** `days` are those on which it opens; with `to` not after `from` it closes on the next day. */
@@ -6,7 +6,9 @@ export type Window = Pick<WindowSpec, 'days' | 'from' | 'to' | 'timezone'>;
 
 /** Times in ms. What comes after the change is to be asked then; one that never closes is said to close in some weeks. */
 export type WindowState =
-  { readonly open: true; readonly closesAtMs: number } | { readonly open: false; readonly opensAtMs: number };
+  | { readonly open: true; readonly closesAtMs: number }
+  /** `why`: the reason of the blackout that keeps it closed. */
+  | { readonly open: false; readonly opensAtMs: number; readonly why?: string };
 
 const DAY_MS = 86_400_000;
 const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;

@@ -4,7 +4,7 @@ import { inScope } from '../fleet/scope';
 import type { Unit } from '../fleet/unit';
 import { describeCheck } from '../health/describe';
 import { longestLookback } from '../health/lookback';
-import { onCloseOf, openTimesOf, type OpenTimes } from '../release/openTimes';
+import { onCloseOf, openTimesOf, withBlackouts, type OpenTimes } from '../release/openTimes';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatDuration, formatTime } from '../text';
 import type { PlanView } from '../views';
@@ -33,7 +33,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
   if (deploy?.type !== 'deploy') throw new PlanError(`${action} is no deploy action of ${spec.pipeline}`);
   const plan = planDeploy(deploy.with, units, [], '');
   const shares = cumulativeShares(plan, units);
-  const estimated = timesOf(plan, units, deploy, times);
+  const estimated = timesOf(plan, units, withBlackouts(spec, deploy), times);
   return {
     pipeline: spec.pipeline,
     action,

@@ -42,6 +42,8 @@ export interface DeployInput {
   readonly rollback: boolean;
   /** When updates may start, as in the pipeline file; not of a rollback or an emergency. */
   readonly window?: ActionSpec['window'];
+  /** When nothing is updated even so: those of the action and of its pipeline. */
+  readonly blackouts?: ActionSpec['blackouts'];
   /** An emergency push: what was unhealthy before does not count, and it need not bake. */
   readonly emergency?: { readonly skipBake: boolean };
   /** A follow-on: only these units, in one phase. What is unavailable again is left for the next. */
@@ -140,6 +142,8 @@ export interface DeployRecord {
   readonly pausedGroups: readonly PausedGroup[];
   /** While it waits for its window: when that opens. */
   readonly windowUntil: string | null;
+  /** The reason of the blackout that keeps its window closed, if one does. */
+  readonly windowWhy?: string;
   /** A canary that has baked, and that its release still wants. */
   readonly kept: boolean;
   /** Before its completion: the canaries that it waits for. */

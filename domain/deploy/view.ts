@@ -1,4 +1,5 @@
 import { deployId } from '../ids';
+import { withBlackout } from '../release/openTimes';
 import { formatTime, plural, withReason } from '../text';
 import type { DeployStatus, DeploySummary } from '../views';
 import { totalsOf } from './counts';
@@ -78,7 +79,8 @@ const SUMMARIES: Readonly<Record<DeployRecord['stage'], Summary>> = {
     record.waitsForGuests.length > 0
       ? `waiting until no canary is left on its units: ${record.waitsForGuests.join(', ')}`
       : `waiting until nobody else deploys ${record.service ?? 'the service'}`,
-  'waiting-window': ({ windowUntil }) => `waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`,
+  'waiting-window': ({ windowUntil, windowWhy = '' }) =>
+    withBlackout(`waiting for its window to open${windowUntil ? ` at ${windowUntil}` : ''}`, windowWhy),
   preprocessing: (record) => `preparing ${phaseOf(record)}${stepOf(record)}`,
   updating: (record, version) => `updating ${progressOf(record)} to ${version} in ${phaseOf(record)}`,
   baking: (record, version) => {

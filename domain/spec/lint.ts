@@ -2,6 +2,7 @@ import type { PipelineSpec } from './pipeline';
 import type { Finding } from './problem';
 import { artifactRules } from './rules/artifacts';
 import { attemptRules } from './rules/attempts';
+import { blackoutRules } from './rules/blackouts';
 import { childrenRules } from './rules/children';
 import { firingRules } from './rules/firing';
 import { graphRules } from './rules/graph';
@@ -23,6 +24,7 @@ const RULES: readonly Rule[] = [
   ...artifactRules,
   ...graphRules,
   ...scheduleRules,
+  ...blackoutRules,
   ...attemptRules,
   ...phaseRules,
   ...phaseOrderRules,

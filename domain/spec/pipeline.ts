@@ -2,19 +2,12 @@ import { z } from 'zod';
 import { deployWith } from './deploy';
 import { SPEC_LIMITS } from '../limits';
 import { amount, duration, listOf, name, principal, text, zone } from './scalars';
+import { blackout, window } from './times';
 
 /** How long an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 
 /** The pipeline file (pipeline-spec.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
-
-const window = z.strictObject({
-  days: listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1),
-  from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
-  to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
-  timezone: zone(),
-  onClose: z.enum(['pause', 'finish-phase']).default('pause'),
-});
 
 const common = {
   needs: listOf(name, SPEC_LIMITS.needs).default([]),
@@ -43,6 +36,7 @@ const common = {
       error: 'expected a window { days, from, to, timezone }, or a list of them',
     })
     .optional(),
+  blackouts: listOf(blackout, SPEC_LIMITS.blackouts).optional(),
 };
 
 const free = z.record(text(), z.unknown()).default({});
@@ -117,6 +111,8 @@ export const pipelineSchema = z.strictObject({
       timezone: zone().optional(),
     })
     .default({ mode: 'continuous', gates: 'deploys' }),
+  /** Of deploys, canaries and all that has a window; missing in files of 0.2.0. */
+  blackouts: listOf(blackout, SPEC_LIMITS.blackouts).optional(),
   releases: z
     .strictObject({
       maxActive: z.number().int().positive().max(SPEC_LIMITS.maxActive.max).default(5),
@@ -153,7 +149,6 @@ export const pipelineSchema = z.strictObject({
 
 export type PipelineSpec = z.output<typeof pipelineSchema>;
 export type PipelineSource = z.input<typeof pipelineSchema>;
-export type WindowSpec = z.output<typeof window>;
 export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
 export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;

@@ -1,9 +1,12 @@
 import { sleep } from '@temporalio/workflow';
-import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
+import type { WindowState } from '../../domain/calendar/window';
+import { onCloseOf, withBlackout, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendar } from '../proxies';
 import { waitWatching } from './pause';
 import type { DeployRun } from './run';
+
+type Closed = Extract<WindowState, { open: false }>;
 
 /** What to wait before asking again, when clocks differ. */
 const SKEW_MS = 1_000;
@@ -23,22 +26,25 @@ export class DeployWindow {
     return onCloseOf(this.times) === 'pause' && !this.isOpen;
   }
 
-  /** When it opens; null while it is open. */
-  async opensAtMs(run: DeployRun): Promise<number | null> {
+  /** Until when it is closed, and for which blackout; null while it is open. */
+  async closed(run: DeployRun): Promise<Closed | null> {
     if (this.isOpen || run.stop()) return null;
-    const { windows } = this.times;
+    const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
     const options = { summary };
     const stopped = () => run.stop() !== null;
-    const waited = await run.waitFor(() => calendar.windowState.executeWithOptions(options, [windows]), stopped);
+    const waited = await run.waitFor(
+      () => calendar.windowState.executeWithOptions(options, [windows, blackouts]),
+      stopped,
+    );
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return null;
-    if (!waited.value.open) return waited.value.opensAtMs;
+    if (!waited.value.open) return waited.value;
     this.closesAtMs = waited.value.closesAtMs;
     if (this.isOpen) return null;
     // The clock over there is behind ours.
     await run.until(stopped, { afterMs: SKEW_MS, summary });
-    return this.opensAtMs(run);
+    return this.closed(run);
   }
 
   /** While updates run something has to happen at its closing: whoever waits looks again then. */
@@ -58,12 +64,14 @@ export class DeployWindow {
  * @returns whether it had to wait, so that everything else has to be looked at again.
  */
 export async function untilOpen(run: DeployRun, over: () => boolean): Promise<boolean> {
-  const opensAtMs = (await run.window?.opensAtMs(run)) ?? null;
-  if (opensAtMs === null) return false;
+  const closed = (await run.window?.closed(run)) ?? null;
+  if (closed === null) return false;
+  const { opensAtMs, why = '' } = closed;
   const at = formatTime(opensAtMs);
-  if (run.record.windowUntil !== at) run.note('window-closed', `no update starts until the window opens at ${at}`);
+  if (run.record.windowUntil !== at)
+    run.note('window-closed', withBlackout(`no update starts until the window opens at ${at}`, why));
   run.enter('waiting-window');
-  run.patch({ windowUntil: at });
+  run.patch({ windowUntil: at, windowWhy: why });
   const untilMs = Math.max(opensAtMs, Date.now() + SKEW_MS);
   await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, over);
   return true;

@@ -3,10 +3,11 @@ import { versionOf, type Artifact } from '../../domain/artifact';
 import { leftBehind } from '../../domain/deploy/outcome';
 import { unitNames } from '../../domain/deploy/unavailable';
 import { NO_TIME } from '../../domain/deploy/spans';
-import type { DeployResult } from '../../domain/deploy/state';
+import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/pipeline/admission';
 import { inputsOf, missingInputs } from '../../domain/release/graph';
+import { withBlackouts } from '../../domain/release/openTimes';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
@@ -195,10 +196,15 @@ function described(
     spec: action.with,
     artifacts,
     lastGood,
-    ...(action.window && trigger.kind !== 'rollback' ? { window: action.window } : {}),
+    ...(trigger.kind === 'rollback' ? {} : openingOf(withBlackouts(spec, action))),
     ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
     ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
     ...(followOn ? { followOn: { units: followOn.units } } : {}),
     ...(inherited === undefined ? {} : { inherited }),
   });
 }
+
+const openingOf = ({ window, blackouts }: DeployAction): Pick<DeployInput, 'window' | 'blackouts'> => ({
+  ...(window ? { window } : {}),
+  ...(blackouts ? { blackouts } : {}),
+});

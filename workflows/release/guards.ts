@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { ActionSpec } from '../../domain/spec/pipeline';
-import { openTimesOf, type OpenTimes } from '../../domain/release/openTimes';
+import { openTimesOf, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendar } from '../proxies';
 import { admitted, over } from './asking';
@@ -16,7 +16,7 @@ export async function guarded(
   action: ActionSpec,
   work: () => Promise<void>,
 ): Promise<void> {
-  const times = openTimesOf(action);
+  const times = openTimesOf(withBlackouts(run.input.spec, action));
   if (times) await opened(run, name, times);
   const own = ownGroups(run, action);
   if (own.length > 0) await holdOwn(run, name, own);
@@ -49,12 +49,12 @@ async function holdOwn(run: ReleaseRun, name: string, mutex: readonly string[]):
   await admitted(run, name, { kind: 'exclusive', artifacts: [], mutex });
 }
 
-async function opened(run: ReleaseRun, name: string, { windows }: OpenTimes): Promise<void> {
+async function opened(run: ReleaseRun, name: string, { windows, blackouts }: OpenTimes): Promise<void> {
   while (!run.control.ending) {
-    const seen = await calendar.windowState(windows);
+    const seen = await calendar.windowState(windows, blackouts);
     if (seen.open) return;
-    const { opensAtMs } = seen;
-    run.patch(name, { state: 'blocked', blockedBy: 'its window is closed', until: formatTime(opensAtMs) });
+    const { opensAtMs, why = '' } = seen;
+    run.patch(name, { state: 'blocked', blockedBy: withBlackout('its window is closed', why), until: formatTime(opensAtMs) });
     const leftMs = Math.max(1, opensAtMs - Date.now());
     await condition(() => run.control.ending !== null, leftMs, { summary: `${name}: until its window opens` });
   }

@@ -3,8 +3,10 @@ import { isTimezone } from '../../calendar/zone';
 import { timezoneFor } from '../../calendar/zoneName';
 import type { Rule } from '../lint';
 import { windowsOf } from '../../release/openTimes';
-import type { PipelineSpec, WindowSpec } from '../pipeline';
+import type { PipelineSpec } from '../pipeline';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
+import { placedBlackouts } from './blackouts';
+import type { WindowSpec } from '../times';
 
 /** When deploys may start: zones that exist, cron lines that mean something, and people at their desks. */
 
@@ -44,6 +46,10 @@ const timezones: Rule = (spec) => {
       ? []
       : [[['schedule', 'timezone'], spec.schedule.timezone] satisfies [Path, string]]),
     ...placedWindows(spec).map(([path, window]): [Path, string] => [[...path, 'timezone'], window.timezone]),
+    ...placedBlackouts(spec).map(([path, blackout]): [Path, string | undefined] => [
+      [...path, 'timezone'],
+      blackout.timezone,
+    ]),
   ];
   return zones
     .filter(([, zone]) => !isTimezone(zone))

@@ -1,0 +1,77 @@
+import type { BlackoutSpec } from '../spec/times';
+import { windowAt, type Window } from './window';
+import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
+
+/** Blackouts: times at which nothing begins or goes on that a window would gate. Of days, both ends are part of it. */
+
+export type Blackout = BlackoutSpec;
+
+/** From the first of two instants up to the second, which is not part of it; ms. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const DAY_MS = 86_400_000;
+const TIME_OF_DAY = /^\d\d:\d\d$/;
+const DAY_OF_YEAR = /^\d\d-\d\d$/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const WITH_OFFSET = /T.*(Z|[+-]\d\d:\d\d)$/;
+
+export type EndKind = 'weekly' | 'yearly' | 'dated';
+
+/** Which recurrence an end belongs to. */
+export const endKind = (end: string): EndKind =>
+  TIME_OF_DAY.test(end) ? 'weekly' : DAY_OF_YEAR.test(end) ? 'yearly' : 'dated';
+
+/** An instant needs no zone; whatever clocks show does. */
+export const needsZone = (end: string): boolean => !WITH_OFFSET.test(end);
+
+/** `2026-02-30` is no date, and the 29th of February none of every year. */
+export function isRealDate(end: string): boolean {
+  const kind = endKind(end);
+  if (kind === 'weekly') return true;
+  const date = kind === 'yearly' ? `${COMMON_YEAR}-${end}` : end;
+  const [year = 0, month = 0, day = 0] = date.slice(0, DATE_LENGTH).split('-').map(Number);
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+}
+
+const COMMON_YEAR = 2023;
+const DATE_LENGTH = '2026-12-24'.length;
+
+/** The span that it is in at a moment, else the next one; undefined once it is over for good. */
+export function spanAt(blackout: Blackout, nowMs: number): Span | undefined {
+  const { days, from, to, timezone = 'UTC' } = blackout;
+  if (days !== undefined) return weekly({ days, from, to, timezone }, nowMs);
+  const spans = endKind(from) === 'yearly' ? yearly(blackout, nowMs) : [dated(blackout)];
+  return spans.find(({ toMs }) => nowMs < toMs);
+}
+
+function weekly(window: Window, nowMs: number): Span {
+  const state = windowAt(window, nowMs);
+  if (state.open) return { fromMs: nowMs, toMs: state.closesAtMs };
+  const then = windowAt(window, state.opensAtMs);
+  return { fromMs: state.opensAtMs, toMs: then.open ? then.closesAtMs : state.opensAtMs };
+}
+
+/** `12-24` to `01-02` ends in the next year. */
+function yearly({ from, to, timezone = 'UTC', ...rest }: Blackout, nowMs: number): Span[] {
+  const year = new Date(wallAt(timezone, nowMs)).getUTCFullYear();
+  const turns = to < from ? 1 : 0;
+  return [year - 1, year, year + 1].map((first) =>
+    dated({ ...rest, timezone, from: `${first}-${from}`, to: `${first + turns}-${to}` }),
+  );
+}
+
+/** Of wall times that clocks show twice, from the first to the last. */
+function dated({ from, to, timezone = 'UTC' }: Blackout): Span {
+  return {
+    fromMs: WITH_OFFSET.test(from) ? Date.parse(from) : firstInstantFrom(timezone, wallOf(from)),
+    toMs: WITH_OFFSET.test(to)
+      ? Date.parse(to)
+      : lastInstantBefore(timezone, wallOf(to) + (DATE.test(to) ? DAY_MS : 0)),
+  };
+}
+
+/** A time as if clocks showed UTC. */
+const wallOf = (end: string): number => Date.parse(DATE.test(end) ? `${end}T00:00Z` : `${end}Z`);

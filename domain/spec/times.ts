@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { SPEC_LIMITS } from '../limits';
+import { listOf, text, zone } from './scalars';
+
+/** When an action may begin and a deploy may update. Zones are names of the database; what wall times mean is docs/adr/0011. */
+
+const days = listOf(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']), SPEC_LIMITS.days).min(1);
+
+export const window = z.strictObject({
+  days,
+  from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
+  to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
+  timezone: zone(),
+  onClose: z.enum(['pause', 'finish-phase']).default('pause'),
+});
+
+const TIME = '([01]\\d|2[0-3]):[0-5]\\d';
+const DAY = '(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
+const BLACKOUT_END = new RegExp(`^(${TIME}|24:00|${DAY}|[12]\\d{3}-${DAY}(T${TIME}(:[0-5]\\d)?(Z|[+-]${TIME})?)?)$`);
+
+const end = text().regex(BLACKOUT_END, {
+  error:
+    'expected a date such as 2026-12-24 or 2026-12-24T18:00, 12-24 for each year, or with days a time such as 18:00',
+});
+
+/** Days of each week, days of each year (`12-24`), or dates; which is what `lint` looks at, since all are texts. */
+export const blackout = z.strictObject({
+  days: days.optional(),
+  from: end,
+  to: end,
+  timezone: zone().optional(),
+  reason: text().min(1),
+});
+
+export type WindowSpec = z.output<typeof window>;
+export type BlackoutSpec = z.output<typeof blackout>;
