@@ -26,6 +26,7 @@ export async function command(workflows: Workflows, text: string, verb: Verb, in
   const release = await releaseOf(workflows, id, verb, input);
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
   if (release.state === 'queued' && verb === 'cancel') return toQueued(workflows, release, input);
+  if (verb === 'skip-window' && isOfRelease(release, id)) return toAction(workflows, id, text, verb, input);
   const target = targetOf(release, id, verb, text);
   return { ...(await workflows.update<CommandReceipt>(target.workflowId, target.id, verb, input)), id: target.id };
 }
@@ -48,6 +49,10 @@ async function toAction(
   const workflowId = workflowIds.release(id.pipeline, id.number);
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
+
+/** An action that is no deploy, or has not begun to be one: its release waits for its window. */
+const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
+  id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 
 /** How the release stands; the command is left for later when nobody says. */
 const releaseOf = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>

@@ -9,8 +9,9 @@ export const DEPLOY_VERBS = [
   'skip-phase',
   'skip-bake',
   'skip-health-check',
+  'skip-window',
 ] as const;
-export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert', 'pick', 'retry'] as const;
+export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert', 'pick', 'retry', 'skip-window'] as const;
 export const PIPELINE_VERBS = ['hold', 'unhold', 'freeze', 'unfreeze', 'allow-artifact'] as const;
 
 export type DeployVerb = (typeof DEPLOY_VERBS)[number];
@@ -39,7 +40,7 @@ export interface CommandInput {
   readonly phase?: string;
   /** allow-artifact: `name@version`. */
   readonly artifact?: string;
-  /** pick, retry: which action of the release. */
+  /** pick, retry, skip-window: which action of the release. */
   readonly action?: string;
   /** pick: go on, or fail the action. */
   readonly approve?: boolean;

@@ -80,6 +80,12 @@ const VERBS: readonly Described[] = [
         .option('--for <phase|deploy>', 'how long it counts (default phase)'),
   },
   {
+    verb: 'skip-window',
+    operand: '<id>',
+    description: 'go past a closed window, or a blackout, until it ends; skips nothing else',
+    example: 'conveyor skip-window kvstore/12/deploy --reason "the fix cannot wait until Monday"',
+  },
+  {
     verb: 'hold',
     operand: '<pipeline>',
     description: 'let no deploy of the pipeline start; builds and tests go on',

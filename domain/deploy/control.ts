@@ -32,6 +32,8 @@ export interface Control {
   readonly skipPhase: Asked | null;
   readonly skipBake: Asked | null;
   readonly skippedChecks: readonly CheckSkip[];
+  /** It goes on outside of its window, until it ends. */
+  readonly skipWindow?: Asked;
   /** Who froze the pipeline, and when: no further phase begins. */
   readonly frozen: Asked | null;
   readonly overtaken: Overtaken | null;
@@ -71,6 +73,8 @@ export interface Situation {
     /** Its bake is over. */
     readonly baked?: boolean;
   } | null;
+  /** It waits for its window to open. */
+  readonly atWindow?: boolean;
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
@@ -135,6 +139,10 @@ const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
     if (check === undefined || checks.includes(check)) return undefined;
     return `it has no check called ${check} (${checks.join(', ')})`;
   },
+  'skip-window': ({ control, atWindow }) => {
+    if (control.skipWindow) return `${control.skipWindow.actor} has skipped its window already`;
+    return atWindow ? undefined : 'it does not wait for its window';
+  },
 };
 
 const covers = (skip: CheckSkip, check: string | undefined, span: CommandInput['for']): boolean =>
@@ -165,6 +173,8 @@ export function take(control: Control, verb: DeployVerb, input: CommandInput, no
       return { ...control, skipPhase: asked, resuming: isOfPhase(control.paused) ? asked : control.resuming };
     case 'skip-bake':
       return { ...control, skipBake: asked };
+    case 'skip-window':
+      return { ...control, skipWindow: asked };
     case 'skip-health-check':
       return {
         ...control,
@@ -222,6 +232,7 @@ export function effectOf(verb: DeployVerb, situation: Situation, { acceptMissing
     'skip-phase': `the remaining updates of ${phase} are cancelled; the next phase covers them`,
     'skip-bake': `${phase} goes on without baking`,
     'skip-health-check': 'the verdict of the check is shown and not counted',
+    'skip-window': 'it goes on outside of its window until it ends; checks and bakes stay',
   };
   return effects[verb];
 }

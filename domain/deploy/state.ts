@@ -292,6 +292,7 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
       phase && phase.kind !== 'revert'
         ? { kind: phase.kind, name: phase.name, baked: (view?.bakedAt ?? null) !== null }
         : null,
+    atWindow: record.stage === 'waiting-window',
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',
     checks: spec.healthChecks.map((check) => check.name),
   };

@@ -135,7 +135,8 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
       `conveyor cancel ${id} ${reason}`,
     ];
   }
-  const skip = stage === 'baking' ? [`conveyor skip-bake ${id} ${reason}`] : [];
+  const way = stage === 'baking' ? 'skip-bake' : stage === 'waiting-window' ? 'skip-window' : undefined;
+  const skip = way === undefined ? [] : [`conveyor ${way} ${id} ${reason}`];
   return [`conveyor watch ${id}`, `conveyor pause ${id} ${reason}`, ...skip, `conveyor revert ${id} ${reason}`];
 }
 

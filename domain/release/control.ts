@@ -2,6 +2,7 @@ import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import type { Held } from '../pipeline/state';
 import { whyNotApprove } from './approval';
 import { isOver } from './nextActions';
+import { whyNotSkipWindow } from './skipWindow';
 import { statesOf, type ReleaseRecord } from './state';
 
 /** What the operators asked of a release: verbs reach its running deploys too, which have rules of their own. */
@@ -54,6 +55,8 @@ export function whyNotRelease(
       return whyNotPick(control, record, input);
     case 'retry':
       return whyNotRetry(record, input);
+    case 'skip-window':
+      return whyNotSkipWindow(record, input);
     case 'cancel':
       return undefined;
   }
@@ -91,6 +94,8 @@ export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: C
       return { ...control, paused: true };
     case 'resume':
       return { ...control, paused: false };
+    case 'skip-window':
+      return control;
     case 'cancel':
     case 'revert':
       return control.ending?.revert
@@ -118,5 +123,6 @@ export const RELEASE_EFFECTS: Readonly<Record<ReleaseVerb, string>> = {
   cancel: 'running actions are cancelled and nothing else starts',
   revert: 'its deploys are reverted and nothing else starts',
   pick: 'the decision is on record, and the release follows it',
+  'skip-window': 'what waits for its window goes on without; everything else is waited for as ever',
   retry: 'the action starts again, and what was skipped because of it is decided anew',
 };

@@ -234,6 +234,7 @@ describe('verbs', () => {
       ['skip-health-check', 'kvstore/13', '--check', 'cpu', '--for', 'deploy', ...why],
       { input: { check: 'cpu', for: 'deploy' } },
     ],
+    [['skip-window', 'kvstore/13/test', ...why], { verb: 'skip-window', id: 'kvstore/13/test' }],
     [['hold', 'kvstore', ...why], { verb: 'hold', id: 'kvstore' }],
     [['freeze', 'kvstore', ...why], { verb: 'freeze', id: 'kvstore' }],
     [['unfreeze', 'kvstore', ...why], { verb: 'unfreeze', id: 'kvstore' }],
@@ -420,7 +421,7 @@ describe('help', () => {
   test('lists every command of the contract', async () => {
     const { out } = await run([]);
     const wanted =
-      'init lint plan apply release list status watch pause resume cancel revert skip-phase skip-bake skip-health-check hold unhold allow-artifact history worker server simulator dev doctor demo';
+      'init lint plan apply release list status watch pause resume cancel revert skip-phase skip-bake skip-health-check skip-window hold unhold allow-artifact history worker server simulator dev doctor demo';
     for (const command of wanted.split(' ')) expect(out).toMatch(new RegExp(`^ {2}${command}[ \\n]`, 'm'));
   });
 });

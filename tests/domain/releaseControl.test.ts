@@ -1,6 +1,7 @@
 import { RELEASE_FREE, takeRelease, whyNotRelease, type ReleaseControl } from '../../domain/release/control';
 import { nextActions } from '../../domain/release/nextActions';
 import { newRelease, retried, statesOf, withAction, type ReleaseRecord } from '../../domain/release/state';
+import { windowSkipped } from '../../domain/release/skipWindow';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { ReleaseVerb } from '../../domain/verbs';
@@ -201,5 +202,30 @@ describe('retrying an action', () => {
     const two: Actions = { a: {}, b: {}, c: { needs: ['b'] }, d: {} };
     const record = recordOf({ a: 'failed', b: 'failed', c: 'skipped', d: 'running' }, two);
     expect(statesOf(retried(record, specOf(two), 'a'))).toMatchObject({ b: 'failed', c: 'skipped' });
+  });
+});
+
+describe('going past a window', () => {
+  const blocked = recordOf({ test: 'blocked', pack: 'blocked', deploy: 'running' });
+  const atWindow = (name: string, record = blocked) => withAction(record, name, { window: 'closed' });
+  const skips = (record: ReleaseRecord, action?: string) =>
+    whyNotRelease(RELEASE_FREE, record, 'skip-window', action === undefined ? {} : { action });
+
+  test('is for what waits for its window, by name or all of it, and for nothing else', () => {
+    expect(skips(atWindow('test'), 'test')).toBeUndefined();
+    expect(skips(atWindow('test'))).toBeUndefined();
+    expect(skips(withAction(blocked, 'deploy', { deploying: true }))).toBeUndefined();
+    expect(skips(blocked)).toBe('none of its actions waits for its window');
+    expect(skips(atWindow('test'), 'pack')).toBe('pack does not wait for its window (it is blocked)');
+    expect(skips(atWindow('test'), 'sign')).toBe('it has no action sign');
+  });
+
+  test('lets those that wait go on, which a new attempt does not inherit', () => {
+    const both = atWindow('pack', atWindow('test'));
+    const windows = ({ actions }: ReleaseRecord) => [actions['test']?.window, actions['pack']?.window];
+    expect(windows(windowSkipped(both, {}))).toEqual(['skipped', 'skipped']);
+    expect(windows(windowSkipped(both, { action: 'pack' }))).toEqual(['closed', 'skipped']);
+    expect(windows(windowSkipped(blocked, {}))).toEqual([undefined, undefined]);
+    expect(windows(retried(windowSkipped(both, {}), specOf({ test: {}, pack: {}, deploy: {} }), 'test'))[0]).toBeNull();
   });
 });

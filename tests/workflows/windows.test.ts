@@ -191,6 +191,48 @@ describe('a command while it waits for its window', () => {
   });
 });
 
+describe('skip-window', () => {
+  test('goes on at once and through every phase, bakes included, and is on record', async () => {
+    await untilWall('mon', '18:30');
+    const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+    await deploy.reaches(({ state }) => state === 'waiting-window');
+    await deploy.command('skip-window', { actor: 'user:alice', reason: 'it cannot wait' });
+    await expect(deploy.command('skip-window')).rejects.toMatchObject({
+      cause: { message: 'user:alice has skipped its window already' },
+    });
+    expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+    const { phases, endedAt, commands, timeline } = await deploy.status();
+    expect(wall(phases[0]?.startedAt)).toMatch(/^Mon 18:3\d$/);
+    expect(wall(phases[1]?.startedAt)).toMatch(/^Mon 19:\d\d$/);
+    expect(wall(endedAt)).toMatch(/^Mon \d\d:/);
+    expect(commands[0]).toMatchObject({ verb: 'skip-window', actor: 'user:alice', reason: 'it cannot wait' });
+    expect(timeline.map(({ text }) => text)).toContain('skip-window by user:alice: it cannot wait');
+  });
+
+  test('lets updates go on that the closing has paused', async () => {
+    await untilWall('wed', '17:20');
+    const deploy = await begin(window(), {
+      ...(await slowly(20)),
+      phases: [{ scope: '*', amount: '100%', bake: '10m' }],
+    });
+    await deploy.reaches(({ state }) => state === 'waiting-window', { stepMs: 5 * MINUTE });
+    await deploy.command('skip-window');
+    await deploy.ended({ stepMs: 10 * MINUTE });
+    expect(wall((await deploy.status()).endedAt)).toMatch(/^Wed \d\d:/);
+  });
+
+  test('is refused while nothing waits for a window', async () => {
+    await untilWall('mon', '10:00');
+    const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+    await deploy.reaches(({ state }) => state === 'baking');
+    await expect(deploy.command('skip-window')).rejects.toMatchObject({
+      cause: { message: 'it does not wait for its window' },
+    });
+    await deploy.command('cancel');
+    await deploy.ended({ stepMs: 10_000 });
+  });
+});
+
 test('a worker that takes over while it waits, or later, comes to the same steps', async () => {
   await untilWall('mon', '17:45');
   const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });

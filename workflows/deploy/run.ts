@@ -99,7 +99,7 @@ export class DeployRun {
     this.record = carried ?? newDeploy(Date.now());
     this.policy = input.policy;
     const times = input.rollback || input.emergency ? undefined : openTimesOf(input);
-    this.window = times ? new DeployWindow(times) : null;
+    this.window = times ? new DeployWindow(times, () => this.record.control.skipWindow !== undefined) : null;
     const { pipeline } = input;
     setHandler(statusQuery, () => deployStatus(this.record, input, Date.now()));
     onSignal(policySignal, (policy) => void (this.policy = policy));

@@ -19,16 +19,20 @@ export class DeployWindow {
   private closesAtMs = 0;
   private timerAtMs = 0;
 
-  constructor(private readonly times: OpenTimes) {}
+  constructor(
+    private readonly times: OpenTimes,
+    /** Somebody let the deploy go on without. */
+    readonly isSkipped: () => boolean,
+  ) {}
 
   /** Updates in flight are to stand still now. */
   get haltsUpdates(): boolean {
-    return onCloseOf(this.times) === 'pause' && !this.isOpen;
+    return onCloseOf(this.times) === 'pause' && !this.isOpen && !this.isSkipped();
   }
 
   /** Until when it is closed, and for which blackout; null while it is open. */
   async closed(run: DeployRun): Promise<Closed | null> {
-    if (this.isOpen || run.stop()) return null;
+    if (this.isOpen || this.isSkipped() || run.stop()) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
     const options = { summary };
@@ -73,6 +77,7 @@ export async function untilOpen(run: DeployRun, over: () => boolean): Promise<bo
   run.enter('waiting-window');
   run.patch({ windowUntil: at, windowWhy: why });
   const untilMs = Math.max(opensAtMs, Date.now() + SKEW_MS);
-  await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, over);
+  const isOver = () => over() || run.window?.isSkipped() === true;
+  await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, isOver);
   return true;
 }

@@ -50,14 +50,18 @@ async function holdOwn(run: ReleaseRun, name: string, mutex: readonly string[]):
 }
 
 async function opened(run: ReleaseRun, name: string, { windows, blackouts }: OpenTimes): Promise<void> {
-  while (!run.control.ending) {
+  const isSkipped = () => run.record.actions[name]?.window === 'skipped';
+  const isOver = () => run.control.ending !== null || isSkipped();
+  while (!isOver()) {
     const seen = await calendar.windowState(windows, blackouts);
-    if (seen.open) return;
+    if (seen.open) break;
     const { opensAtMs, why = '' } = seen;
-    run.patch(name, { state: 'blocked', blockedBy: withBlackout('its window is closed', why), until: formatTime(opensAtMs) });
+    const blockedBy = withBlackout('its window is closed', why);
+    run.patch(name, { state: 'blocked', blockedBy, until: formatTime(opensAtMs), window: 'closed' });
     const leftMs = Math.max(1, opensAtMs - Date.now());
-    await condition(() => run.control.ending !== null, leftMs, { summary: `${name}: until its window opens` });
+    await condition(isOver, leftMs, { summary: `${name}: until its window opens` });
   }
+  if (run.record.actions[name]?.window === 'closed') run.patch(name, { window: null });
 }
 
 /** Nothing begins while the release is paused or its pipeline frozen; until then an action may have to give up. */

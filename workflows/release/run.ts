@@ -20,6 +20,7 @@ import {
   type ReleaseInput,
   type ReleaseRecord,
 } from '../../domain/release/state';
+import { windowSkipped } from '../../domain/release/skipWindow';
 import { formatTime } from '../../domain/text';
 import {
   commandText,
@@ -221,10 +222,15 @@ export class ReleaseRun {
     tell = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
   ): string {
     this.control = takeRelease(this.control, verb, command);
-    const record = verb === 'retry' ? retried(this.record, this.input.spec, command.action ?? '') : this.record;
-    this.set({ ...record, paused: this.control.paused });
-    if (isForDeploys(verb)) this.deploys.tell(verb, tell);
+    this.set({ ...this.after(verb, command), paused: this.control.paused });
+    if (isForDeploys(verb, command)) this.deploys.tell(verb, tell);
     return RELEASE_EFFECTS[verb];
+  }
+
+  /** What a verb makes of the actions. */
+  private after(verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
+    if (verb === 'retry') return retried(this.record, this.input.spec, command.action ?? '');
+    return verb === 'skip-window' ? windowSkipped(this.record, command) : this.record;
   }
 
   /** Owners may command; at a pick those whom it names, if it names any. */
@@ -243,5 +249,6 @@ export class ReleaseRun {
   }
 }
 
-/** Verbs that running deploys have as well. */
-const isForDeploys = (verb: ReleaseVerb): boolean => verb !== 'pick' && verb !== 'retry';
+/** Verbs that running deploys have as well; with an action that is no deploy they are for that alone. */
+const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
+  verb === 'skip-window' ? action === undefined : verb !== 'pick' && verb !== 'retry';
