@@ -38,6 +38,8 @@ export interface CommandInput {
   readonly for?: 'phase' | 'deploy';
   /** skip-phase, skip-bake: the phase that is meant, so that whoever comes too late does not skip the next. */
   readonly phase?: string;
+  /** freeze: when it lifts itself, as RFC 3339 has it. */
+  readonly until?: string;
   /** allow-artifact: `name@version`. */
   readonly artifact?: string;
   /** pick, retry, skip-window: which action of the release. */

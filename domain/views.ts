@@ -272,6 +272,8 @@ export interface PipelineSummary {
   readonly labels: Readonly<Record<string, string>>;
   /** `frozen` when it is both frozen and held. */
   readonly state: 'active' | 'held' | 'frozen';
+  /** When the freeze lifts itself; missing where a person has to. */
+  readonly frozenUntil?: string;
   readonly active: readonly number[];
   readonly lastRelease: number | null;
   /** In lists: its workflow has ended, and nothing of it goes on; applying it again lets it. */
@@ -310,6 +312,8 @@ interface Stopped {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;
+  /** Of a freeze: when it lifts itself. */
+  readonly until?: string;
 }
 
 /** Units that a follow-on was to bring to the version that runs elsewhere, and did not. */

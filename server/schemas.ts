@@ -34,12 +34,16 @@ export const commandRequest = z.strictObject({
   notBad: z.boolean().optional().describe('revert: do not mark the artifact known-bad'),
   check: z.string().min(1).optional().describe('skip-health-check: one check by name; without it all of them'),
   for: z.enum(['phase', 'deploy']).optional().describe('skip-health-check: phase is the default'),
+  until: z.iso
+    .datetime({ offset: true, local: false })
+    .optional()
+    .describe('freeze: when it lifts itself; without it a person does'),
   artifact: z
     .string()
     .regex(/^[^@]+@.+$/, { error: 'expected name@version' })
     .optional()
     .describe('allow-artifact'),
-  action: z.string().regex(NAME).optional().describe('pick, retry: which action of the release'),
+  action: z.string().regex(NAME).optional().describe('pick, retry, skip-window: which action of the release'),
   approve: z.boolean().optional().describe('pick: go on, or fail the action'),
 });
 

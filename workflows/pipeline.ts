@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { admit } from '../domain/pipeline/admission';
-import { nextOpening } from '../domain/pipeline/openings';
+import { nextWake } from '../domain/pipeline/openings';
 import { startable, thinned } from '../domain/pipeline/queue';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import { abandoned } from './pipeline/abandoned';
@@ -42,6 +42,7 @@ async function forEver(run: PipelineRun): Promise<never> {
 async function step(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
+  run.thaw();
   await lookUpCalendar(run);
   run.decided(thinned);
   for (const release of startable(run.state, Date.now()))
@@ -71,13 +72,13 @@ const hasRunning = ({ active }: PipelineState): boolean => active.some((release)
 
 async function waitForChange(run: PipelineRun): Promise<void> {
   const { state } = run;
-  const opensAtMs = state === null ? undefined : nextOpening(state, Date.now());
+  const wakesAtMs = state === null ? undefined : nextWake(state, Date.now());
   const active = state !== null && hasRunning(state);
-  if (state === null || (!active && opensAtMs === undefined)) return condition(() => run.changed);
+  if (state === null || (!active && wakesAtMs === undefined)) return condition(() => run.changed);
   const lookMs = lookIntervalMs(state);
-  const untilMs = opensAtMs === undefined ? Infinity : opensAtMs - Date.now();
+  const untilMs = wakesAtMs === undefined ? Infinity : wakesAtMs - Date.now();
   if (!active || untilMs <= lookMs) {
-    await condition(() => run.changed, untilMs, { summary: 'wait for the calendar' });
+    await condition(() => run.changed, untilMs, { summary: 'wait for what is due next' });
     return;
   }
   const changed = await condition(() => run.changed, lookMs, {

@@ -60,6 +60,19 @@ export function durationOption(flag: string, text: string | undefined): number |
   throw conveyorError('usage', { text: `${flag} ${text} is no duration`, hint: 'write it as 90s, 10m or 8h' });
 }
 
+/** A moment, or so long from now; ms since the epoch. */
+export function momentOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const parsed = duration.safeParse(text);
+  if (parsed.success) return nowMs + parsed.data;
+  const at = RFC_3339.test(text) ? Date.parse(text) : NaN;
+  if (Number.isFinite(at)) return at;
+  const hint = 'write it as 2026-12-27T06:00:00Z, 2026-12-27T06:00+01:00 or 2h';
+  throw conveyorError('usage', { text: `${flag} ${text} is no time`, hint });
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
 /** A whole number of at least `least`. */
 export function countOption(flag: string, text: string | undefined, fallback: number, least: number = 1): number {
   if (text === undefined) return fallback;

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { conveyorError } from '../../domain/errors';
-import { examples, type Cli, type Register } from './command';
+import { formatTime } from '../../domain/text';
+import { examples, momentOption, type Cli, type Register } from './command';
 import { addReason, send, type ReasonOption } from './send';
 
 /** The operator's verbs: each is one update, acknowledged with what happens now. */
@@ -13,6 +14,7 @@ interface Options extends ReasonOption {
   readonly check?: string;
   readonly for?: string;
   readonly phase?: string;
+  readonly until?: string;
 }
 
 interface Described {
@@ -101,7 +103,8 @@ const VERBS: readonly Described[] = [
     verb: 'freeze',
     operand: '<pipeline>',
     description: 'let nothing of the pipeline start, and pause its deploys before their next phase; reverts go on',
-    example: 'conveyor freeze kvstore --reason "the network is being moved"',
+    example: 'conveyor freeze kvstore --until 2h --reason "the network is being moved"',
+    options: (command) => command.option('--until <time>', 'lift it then: 2026-12-27T06:00Z, or 2h from now'),
   },
   {
     verb: 'unfreeze',
@@ -132,10 +135,11 @@ function addVerb(program: Command, cli: Cli, { verb, operand, description, examp
   const command = addReason(program.command(`${verb} ${operand}`)).description(description);
   (options?.(command) ?? command)
     .addHelpText('after', examples(example))
-    .action(cli.handle<Options, [string]>((call, id) => send(call, id, verb, extras(call.options))));
+    .action(cli.handle<Options, [string]>((call, id) => send(call, id, verb, extras(call.options, call.io.now()))));
 }
 
-function extras(options: Options): Partial<CommandInput> {
+function extras(options: Options, nowMs: number): Partial<CommandInput> {
+  const untilMs = momentOption('--until', options.until, nowMs);
   if (options.for !== undefined && options.for !== 'phase' && options.for !== 'deploy')
     throw conveyorError('usage', {
       text: `--for ${options.for} is neither phase nor deploy`,
@@ -148,5 +152,6 @@ function extras(options: Options): Partial<CommandInput> {
     ...(options.check === undefined ? {} : { check: options.check }),
     ...(options.for === undefined ? {} : { for: options.for }),
     ...(options.phase === undefined ? {} : { phase: options.phase }),
+    ...(untilMs === undefined ? {} : { until: formatTime(untilMs) }),
   };
 }

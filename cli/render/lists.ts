@@ -11,6 +11,7 @@ import {
   RELEASE_SIGNS,
   took,
   triggerWords,
+  untilWords,
   wholeSeconds,
 } from './words';
 
@@ -21,7 +22,9 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
   const cells = rows.map((row) => [
     colors.bold(row.id),
-    row.state === 'active' ? colors.green('✔ active') : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${row.state}`),
+    row.state === 'active'
+      ? colors.green('✔ active')
+      : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${row.state}${frozenUntil(row, view)}`),
     row.active.join(', ') || '–',
     row.lastRelease === null ? '–' : String(row.lastRelease),
     row.owners.join(', '),
@@ -29,6 +32,9 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   ]);
   return table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
 }
+
+const frozenUntil = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
+  iso === undefined ? '' : ` ${untilWords(iso, view)}`;
 
 export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);

@@ -35,7 +35,9 @@ function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[
         'Status',
         stopped === '' ? colors.green(`✔ ${pipeline.state}`) : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${stopped}`),
       ],
-      frozen === null ? null : ['Frozen', by(frozen)],
+      frozen === null
+        ? null
+        : ['Frozen', `${by(frozen)}${frozen.until === undefined ? '' : ` (${untilWords(frozen.until, view)})`}`],
       held === null ? null : ['Held', by(held)],
       schedule === undefined || schedule.mode === 'continuous' ? null : ['Schedule', scheduleWords(schedule, view)],
       ['Owners', pipeline.owners.join(', ')],

@@ -35,7 +35,7 @@ export interface Control {
   /** It goes on outside of its window, until it ends. */
   readonly skipWindow?: Asked;
   /** Who froze the pipeline, and when: no further phase begins. */
-  readonly frozen: Asked | null;
+  readonly frozen: (Asked & { readonly until?: string }) | null;
   readonly overtaken: Overtaken | null;
 }
 
@@ -197,7 +197,7 @@ export const reverting = (control: Control, revert: Control['revert']): Control 
 });
 
 /** Frozen, or not any more. What paused it for another reason, such as a person, goes on doing so. */
-export const freeze = (control: Control, frozen: Asked | null): Control => ({
+export const freeze = (control: Control, frozen: Control['frozen']): Control => ({
   ...control,
   frozen,
   paused: frozen === null && control.paused?.by === 'freeze' ? null : control.paused,

@@ -1,18 +1,24 @@
 import { isVersionOf } from '../artifact';
-import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
 import { formatTime } from '../text';
+import { UNKNOWN_ACTOR, type CommandInput, type PipelineVerb } from '../verbs';
+import { endOf, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
 import { allowed, type Held, type PipelineState } from './state';
 
 /** Why a verb cannot be taken now; undefined when it can. */
-export function whyNotPipeline(state: PipelineState, verb: PipelineVerb, input: CommandInput): string | undefined {
+export function whyNotPipeline(
+  state: PipelineState,
+  verb: PipelineVerb,
+  input: CommandInput,
+  nowMs: number,
+): string | undefined {
   switch (verb) {
     case 'hold':
       return state.held ? `${state.held.actor} holds it already: ${state.held.reason}` : undefined;
     case 'unhold':
       return state.held ? whyBadFull(state) : 'it is not held';
     case 'freeze':
-      return state.frozen ? `${state.frozen.actor} has frozen it already: ${state.frozen.reason}` : undefined;
+      return whyNotFreeze(state, input, nowMs);
     case 'unfreeze':
       return state.frozen ? undefined : 'it is not frozen';
     case 'allow-artifact': {
@@ -37,7 +43,10 @@ export function takePipeline(
     case 'unhold':
       return { ...state, held: null };
     case 'freeze':
-      return { ...state, frozen: heldSince(input, nowMs) };
+      return {
+        ...state,
+        frozen: { ...heldSince(input, nowMs), ...(input.until ? { until: endOf(input.until) } : {}) },
+      };
     case 'unfreeze':
       return { ...state, frozen: null };
     case 'allow-artifact':

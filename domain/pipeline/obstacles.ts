@@ -1,4 +1,5 @@
 import { FREE, type Mutex } from '../mutex';
+import { whyFrozen } from './freeze';
 import type { PipelineState, ReadyAction } from './state';
 
 /** Why an action that is ready does not begin, and when that ends, if that is known. */
@@ -17,8 +18,8 @@ export function obstacleTo(
 ): Obstacle | undefined {
   const { kind = 'deploy', rollback, emergency } = ready;
   if (kind === 'pick') return { by: 'pick', why: 'waiting for a person' };
-  if (state.frozen && !rollback)
-    return { by: 'freeze', why: `the pipeline is frozen by ${state.frozen.actor}: ${state.frozen.reason}` };
+  const frozen = rollback ? undefined : whyFrozen(state);
+  if (frozen) return { by: 'freeze', ...frozen };
   if (kind === 'exclusive') return group(state, ready, reserved);
   if (state.held && !rollback && !emergency)
     return { by: 'hold', why: `the pipeline is held by ${state.held.actor}: ${state.held.reason}` };

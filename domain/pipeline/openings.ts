@@ -1,5 +1,6 @@
 import { unscheduled as unscheduledDeploys } from './obstacles';
 import { unscheduled as unscheduledReleases } from './queue';
+import { thawsAtMs } from './freeze';
 import type { PipelineState } from './state';
 
 /** A moment after which the calendar has to be looked up, and what for. */
@@ -49,4 +50,10 @@ export function nextOpening({ active, ready }: PipelineState, nowMs: number): nu
   const times = [...queued, ...ready].flatMap(({ opensAtMs }) => (typeof opensAtMs === 'number' ? [opensAtMs] : []));
   const ahead = times.filter((time) => time > nowMs);
   return ahead.length > 0 ? Math.min(...ahead) : undefined;
+}
+
+/** When the pipeline has something to do although nobody tells it: a calendar opens, or a freeze lifts itself. ms since the epoch. */
+export function nextWake(state: PipelineState, nowMs: number): number | undefined {
+  const times = [nextOpening(state, nowMs), thawsAtMs(state)].flatMap((time) => time ?? []);
+  return times.length > 0 ? Math.min(...times) : undefined;
 }

@@ -4,6 +4,7 @@ import { skipsTheQueue } from '../release/urgent';
 import { formatTime } from '../text';
 import { settled } from './books';
 import { whyDropped } from './followOn';
+import { whyFrozen } from './freeze';
 import { isQueued, startsWithin, surplusOf } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
@@ -40,7 +41,8 @@ export function whyQueued(
   release: ActiveRelease,
   nowMs: number,
 ): { why: string; untilMs?: number } {
-  if (state.frozen) return { why: `the pipeline is frozen by ${state.frozen.actor}: ${state.frozen.reason}` };
+  const frozen = whyFrozen(state);
+  if (frozen) return frozen;
   if (gatesReleases(state) && release.opensAtMs === null) return { why: 'the calendar never opens' };
   if (gatesReleases(state) && typeof release.opensAtMs === 'number' && release.opensAtMs > nowMs)
     return { why: 'waiting for the calendar', untilMs: release.opensAtMs };

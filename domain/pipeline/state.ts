@@ -134,6 +134,8 @@ export interface Held {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;
+  /** Of a freeze: when it lifts itself. */
+  readonly until?: string;
 }
 
 export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'], settings: Settings): PipelineState {

@@ -17,6 +17,7 @@ export const pipelineSummary = ({ spec, active, held, frozen, nextNumber }: Pipe
   owners: spec.owners,
   labels: spec.labels,
   state: frozen ? 'frozen' : held ? 'held' : 'active',
+  ...(frozen?.until === undefined ? {} : { frozenUntil: frozen.until }),
   active: active.map(({ number }) => number),
   lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
 });
@@ -126,7 +127,9 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
   );
   return sections(
     `## ${id}`,
-    frozen ? `**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC: ${frozen.reason}**` : '',
+    frozen
+      ? `**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
+      : '',
     held ? `**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : '',
     good.length > 0 ? list('In production', good) : 'Nothing was deployed yet.',
     list(

@@ -237,6 +237,10 @@ describe('verbs', () => {
     [['skip-window', 'kvstore/13/test', ...why], { verb: 'skip-window', id: 'kvstore/13/test' }],
     [['hold', 'kvstore', ...why], { verb: 'hold', id: 'kvstore' }],
     [['freeze', 'kvstore', ...why], { verb: 'freeze', id: 'kvstore' }],
+    [
+      ['freeze', 'kvstore', '--until', '2026-12-27T07:00+01:00', ...why],
+      { verb: 'freeze', input: { until: '2026-12-27T06:00:00.000Z' } },
+    ],
     [['unfreeze', 'kvstore', ...why], { verb: 'unfreeze', id: 'kvstore' }],
     [
       ['pick', 'kvstore/13/approve', '--approve', ...why],

@@ -312,13 +312,13 @@ describe('what is known to be bad', () => {
     expect(full.knownBad).toHaveLength(360);
     expect(jsonBytes(full.knownBad)).toBeGreaterThan(STATE_LIMITS.knownBadBeforeHold.max);
     expect(full.held?.reason).toContain('allow-artifact those that nobody will build again');
-    expect(whyNotPipeline(full, 'unhold', {})).toContain('allow-artifact');
+    expect(whyNotPipeline(full, 'unhold', {}, NOW)).toContain('allow-artifact');
     const roomy = range(120).reduce(
       (now, n) => takePipeline(now, 'allow-artifact', { artifact: `executable@${version(n)}` }, NOW),
       full,
     );
     expect(roomy.knownBad).toHaveLength(240);
-    expect(whyNotPipeline(roomy, 'unhold', {})).toBeUndefined();
+    expect(whyNotPipeline(roomy, 'unhold', {}, NOW)).toBeUndefined();
   });
 
   test('takes no release and no emergency while it is full, and says why', () => {
@@ -351,7 +351,7 @@ describe('what is known to be bad', () => {
       over,
     );
     expect(allowed.knownBad).toEqual([]);
-    expect(whyNotPipeline(allowed, 'unhold', {})).toContain('under another name');
+    expect(whyNotPipeline(allowed, 'unhold', {}, NOW)).toContain('under another name');
   });
 
   test('does not keep what runs from being rolled back, however full it is', () => {

@@ -326,7 +326,7 @@ describe('the verbs of a pipeline', () => {
       'executable@kv:1 is not known to be bad',
     ],
     ['allow-artifact of nothing', open, 'allow-artifact', {}, 'it needs the artifact as name@version'],
-  ])('%s', (_, state, verb, input, why) => expect(whyNotPipeline(state, verb, input)).toBe(why));
+  ])('%s', (_, state, verb, input, why) => expect(whyNotPipeline(state, verb, input, NOW)).toBe(why));
 
   test('hold says who, when and why; unhold allows no artifact', () => {
     const held = takePipeline(open, 'hold', { actor: 'user:alice', reason: 'r' }, NOW);

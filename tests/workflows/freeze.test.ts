@@ -98,3 +98,29 @@ test('while held builds and tests go on, and deploys wait', async () => {
   expect(await endsOf(world, [1, 2])).toEqual(['cancelled (superseded)', 'succeeded']);
   expect(world.slow.runs.map(({ release }) => release).sort()).toEqual([1, 2]);
 });
+
+test('a freeze with an end lifts itself then, for what is queued and for what runs', async () => {
+  await world.apply(kvstore({ healthInterval: '10m' }), CALM);
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  const until = new Date((await world.now()) + 6 * HOUR).toISOString();
+  await world.command('pipeline/kvstore', 'freeze', { actor: 'user:alice', reason: 'holidays', until });
+  await world.release('kvstore', 'kv:3');
+  await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'freeze');
+  const status = await world.pipelineStatus('kvstore');
+  expect(status).toMatchObject({ state: 'frozen', frozenUntil: until, frozen: { until } });
+  expect(status.waits).toEqual([
+    { release: 2, action: null, why: 'the pipeline is frozen by user:alice: holidays', until },
+  ]);
+  await world.ended('kvstore', 1);
+  const { commands, frozen } = await world.pipelineStatus('kvstore');
+  expect(frozen).toBeNull();
+  const last = commands.at(-1);
+  expect([last?.verb, last?.actor, last?.at.slice(0, 16)]).toEqual([
+    'unfreeze',
+    'service:conveyor',
+    until.slice(0, 16),
+  ]);
+  await world.ended('kvstore', 2);
+  expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
+});

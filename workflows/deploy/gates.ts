@@ -1,3 +1,4 @@
+import { frozenWords } from '../../domain/pipeline/freeze';
 import { withReason } from '../../domain/text';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { untilGuestsLeft } from './guests';
@@ -15,7 +16,7 @@ export async function passGates(run: DeployRun, phase?: PhasePlan): Promise<void
     await whilePaused(run);
     if (run.stop()) return;
     const { frozen } = run.record.control;
-    if (frozen) run.pause('freeze', withReason(`frozen by ${frozen.actor}`, frozen.reason));
+    if (frozen) run.pause('freeze', withReason(frozenWords(frozen), frozen.reason));
     else if (await untilOpen(run, isFrozen)) continue;
     else if (phase?.kind !== 'completion' || !(await untilGuestsLeft(run, isFrozen))) return;
   }

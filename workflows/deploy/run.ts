@@ -35,6 +35,7 @@ import { reachedParts, reachedWithoutPast } from '../../domain/deploy/planRevert
 import { unitNames } from '../../domain/deploy/unavailable';
 import { deployStatus, deploySummary } from '../../domain/deploy/view';
 import { openTimesOf } from '../../domain/release/openTimes';
+import { frozenWords } from '../../domain/pipeline/freeze';
 import { withReason } from '../../domain/text';
 import { workflowIds } from '../../domain/ids';
 import { mayCommand, type Policy } from '../../domain/principals';
@@ -265,7 +266,7 @@ export class DeployRun {
   private freeze({ by }: Frozen): void {
     if (this.input.rollback) return;
     this.set((record, now) => change(record, now, { control: freeze(record.control, by) }));
-    this.note(by ? 'frozen' : 'unfrozen', by ? withReason(`frozen by ${by.actor}`, by.reason) : 'unfrozen');
+    this.note(by ? 'frozen' : 'unfrozen', by ? withReason(frozenWords(by), by.reason) : 'unfrozen');
   }
 
   private overtaken(overtaken: Overtaken): void {

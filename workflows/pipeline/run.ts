@@ -5,12 +5,14 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
+import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
 import { STATE_LIMITS } from '../../domain/limits';
 import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
 import { deploySettled, settled } from '../../domain/pipeline/books';
 import { fitted } from '../../domain/pipeline/fitted';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
+import { isThawing } from '../../domain/pipeline/freeze';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { policyOf } from '../../domain/pipeline/requests';
 import { isAsked, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
@@ -70,7 +72,7 @@ export class PipelineRun {
         mayCommand(policyOf(this.known()), actor)
           ? undefined
           : `${actor} is not an owner of ${this.known().spec.pipeline}`,
-      whyNot: (verb, input) => whyNotPipeline(this.known(), verb, input),
+      whyNot: (verb, input) => whyNotPipeline(this.known(), verb, input, Date.now()),
       take: (verb, input) => {
         this.set((state, now) => takePipeline(state, verb, input, now));
         if (verb === 'freeze' || verb === 'unfreeze') this.tellFrozen();
@@ -192,6 +194,15 @@ export class PipelineRun {
   tellFrozen(): void {
     const { frozen } = this.known();
     this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
+  }
+
+  /** A freeze whose end has come lifts itself. */
+  thaw(): void {
+    if (this.state === null || !isThawing(this.state, Date.now())) return;
+    const { until = '' } = this.state.frozen ?? {};
+    this.set((state) => ({ ...state, frozen: null }));
+    this.tellFrozen();
+    this.record(commandRecord('unfreeze', { actor: SYSTEM, reason: `it was frozen until ${until}` }));
   }
 
   record(command: CommandRecord): void {

@@ -73,6 +73,7 @@ export async function unhindered(
   const hindrance = () => run.hindrance();
   const why = hindrance();
   if (why === undefined || givesUp()) return;
-  run.patch(name, { state: 'blocked', blockedBy: why, until: null });
+  const { paused, frozen } = run.control;
+  run.patch(name, { state: 'blocked', blockedBy: why, until: (paused ? null : frozen?.until) ?? null });
   await condition(() => hindrance() === undefined || givesUp());
 }

@@ -1,4 +1,5 @@
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { frozenWords } from '../../domain/pipeline/freeze';
 import type { Admission } from '../../domain/pipeline/admission';
 import { mayCommand } from '../../domain/principals';
 import {
@@ -211,7 +212,7 @@ export class ReleaseRun {
   private freeze(by: ReleaseControl['frozen']): void {
     if (this.input.trigger.kind === 'rollback') return;
     this.control = { ...this.control, frozen: by };
-    this.log(by ? 'frozen' : 'unfrozen', by ? `frozen by ${by.actor}: ${by.reason}` : 'the pipeline is frozen no more');
+    this.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
     const what = `that its pipeline is ${by ? 'frozen' : 'frozen no more'}`;
     this.deploys.tell(what, (deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
   }
