@@ -5,7 +5,7 @@ import type { Verdict } from './health/verdict';
 /** What people and scripts see (cli.md §3 and §4): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
 
 export type ReleaseState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
-export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-failed' | 'preempted';
+export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-failed' | 'preempted' | 'expired';
 export type ActionState = 'waiting' | 'blocked' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped';
 
 export interface Trigger {

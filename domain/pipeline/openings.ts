@@ -1,5 +1,6 @@
 import { unscheduled as unscheduledDeploys } from './obstacles';
 import { unscheduled as unscheduledReleases } from './queue';
+import { nextExpiry } from './expiry';
 import { thawsAtMs } from './freeze';
 import type { PipelineState } from './state';
 
@@ -52,8 +53,8 @@ export function nextOpening({ active, ready }: PipelineState, nowMs: number): nu
   return ahead.length > 0 ? Math.min(...ahead) : undefined;
 }
 
-/** When the pipeline has something to do although nobody tells it: a calendar opens, or a freeze lifts itself. ms since the epoch. */
+/** When something is due although nobody says so: a calendar opens, a freeze lifts itself, a release expires. ms since the epoch. */
 export function nextWake(state: PipelineState, nowMs: number): number | undefined {
-  const times = [nextOpening(state, nowMs), thawsAtMs(state)].flatMap((time) => time ?? []);
+  const times = [nextOpening(state, nowMs), thawsAtMs(state), nextExpiry(state)].flatMap((time) => time ?? []);
   return times.length > 0 ? Math.min(...times) : undefined;
 }

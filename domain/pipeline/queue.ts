@@ -3,6 +3,7 @@ import type { ReleaseResult } from '../release/state';
 import { skipsTheQueue } from '../release/urgent';
 import { formatTime } from '../text';
 import { settled } from './books';
+import { expired } from './expiry';
 import { whyDropped } from './followOn';
 import { whyFrozen } from './freeze';
 import { isQueued, startsWithin, surplusOf } from './room';
@@ -55,10 +56,10 @@ export function whyQueued(
 
 /**
  * Releases that never start, since a newer one says the same later: of those that wait for the same opening of the calendar all but the
- * newest, and the oldest of a line that has grown too long. With `supersede: never` each has its turn.
+ * newest, and the oldest of a line that has grown too long; and what has expired. With `supersede: never` each has its turn.
  */
 export function thinned(before: PipelineState, nowMs: number): PipelineState {
-  const state = withoutDropped(before, nowMs);
+  const state = withoutExpired(withoutDropped(before, nowMs), nowMs);
   if (state.spec.releases.supersede === 'never') return state;
   const waiting = lineOf(state);
   const newest = waiting.at(-1);
@@ -76,6 +77,10 @@ const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
     if (why.kind === 'bad-package') return settled(next, neverStarted(release, 'bad-package', nowMs), nowMs);
     return settled(next, { ...neverStarted(release, 'superseded', nowMs), causedBy: why.by }, nowMs);
   }, state);
+
+/** Whatever has waited too long, also in a freeze, and under `supersede: never`. */
+const withoutExpired = (state: PipelineState, nowMs: number): PipelineState =>
+  expired(state, nowMs).reduce((next, release) => settled(next, neverStarted(release, 'expired', nowMs), nowMs), state);
 
 /** Those that were dropped end soon; until they have, there is no room for more than so many. */
 const hasFewFollowOns = ({ active }: PipelineState): boolean =>
@@ -113,7 +118,7 @@ export function cancelQueued(state: PipelineState, number: number, nowMs: number
 
 const neverStarted = (
   { number, artifacts }: ActiveRelease,
-  cause: 'superseded' | 'operator' | 'bad-package',
+  cause: 'superseded' | 'operator' | 'bad-package' | 'expired',
   nowMs: number,
 ): ReleaseResult => ({
   number,

@@ -5,6 +5,7 @@ import type { GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitVi
 import { namesOf } from '../deploy/unavailable';
 import { admit } from './admission';
 import { behindOf } from './behind';
+import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
 import { whyQueued } from './queue';
 import type { ActiveRelease, PipelineState } from './state';
@@ -77,7 +78,8 @@ function waitsOf(state: PipelineState, nowMs: number): WaitView[] {
     .filter((release) => release.state === 'queued')
     .map((release): WaitView => {
       const { why, untilMs } = whyQueued(state, release, nowMs);
-      return { release: release.number, action: null, why, until: untilOf(untilMs) };
+      const whole = `${why}${expiryWords(state, release)}`;
+      return { release: release.number, action: null, why: whole, until: untilOf(untilMs) };
     });
   const gone = state.active.flatMap(({ number, gone: left }): WaitView[] =>
     left

@@ -118,6 +118,9 @@ export const pipelineSchema = z.strictObject({
       maxActive: z.number().int().positive().max(SPEC_LIMITS.maxActive.max).default(5),
       supersede: z.enum(['waiting', 'never', 'running']).default('waiting'),
       onRevert: z.enum(['until-newer', 'hold', 'continue']).default('until-newer'),
+      expireAfter: duration
+        .refine((ms) => ms > 0, { error: 'expected more than 0s: a release that expires at once never starts' })
+        .optional(),
     })
     .default({ maxActive: 5, supersede: 'waiting', onRevert: 'until-newer' }),
   artifacts: z.record(name, z.strictObject({ finder: text(SPEC_LIMITS.finder).min(1), with: free })).default({}),

@@ -124,3 +124,17 @@ test('a freeze with an end lifts itself then, for what is queued and for what ru
   await world.ended('kvstore', 2);
   expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
 });
+
+test('a release that waits for longer than it may is cancelled in the queue, and the newer one runs', async () => {
+  const releases = { expireAfter: '2h' };
+  await world.apply(flow({ build: slowAction(5) }, { releases }), CALM);
+  await freeze();
+  await world.release('kvstore', 'kv:2');
+  await world.sleep(HOUR);
+  await world.release('kvstore', 'kv:3');
+  await world.sleep(HOUR + MINUTE);
+  expect((await world.pipelineStatus('kvstore')).releases[0]).toMatchObject({ state: 'cancelled', cause: 'expired' });
+  await unfreeze();
+  await world.ended('kvstore', 2);
+  expect(world.slow.runs.map(({ release }) => release)).toEqual([2]);
+});

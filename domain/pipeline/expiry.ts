@@ -1,0 +1,31 @@
+import { skipsTheQueue } from '../release/urgent';
+import { formatTime } from '../text';
+import { isQueued } from './room';
+import type { ActiveRelease, PipelineState } from './state';
+
+/** Releases that have waited in the queue for longer than their pipeline lets them (`releases.expireAfter`). */
+
+type Expiring = Pick<PipelineState, 'spec' | 'active'>;
+
+/** When a release that has not begun is cancelled; undefined for what has begun, what is urgent, and where nothing expires. */
+export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: ActiveRelease): number | undefined {
+  const { expireAfter } = spec.releases;
+  if (expireAfter === undefined || !isQueued(release) || skipsTheQueue(release.trigger)) return undefined;
+  return Date.parse(release.createdAt) + expireAfter;
+}
+
+/** Oldest first. */
+export const expired = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
+  state.active.filter((release) => (expiresAtMs(state, release) ?? Infinity) <= nowMs);
+
+/** When the next one expires; undefined when none will. ms since the epoch. */
+export function nextExpiry(state: Expiring): number | undefined {
+  const times = state.active.flatMap((release) => expiresAtMs(state, release) ?? []);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** For whoever asks why it waits. */
+export function expiryWords(state: Pick<PipelineState, 'spec'>, release: ActiveRelease): string {
+  const atMs = expiresAtMs(state, release);
+  return atMs === undefined ? '' : `; it expires at ${formatTime(atMs)}`;
+}
