@@ -41,26 +41,17 @@ const unusedCalendar = (mode: string): Finding =>
   );
 
 const timezones: Rule = (spec) => {
-  const zones: [Path, string][] = [
-    ...(spec.schedule.timezone === undefined
-      ? []
-      : [[['schedule', 'timezone'], spec.schedule.timezone] satisfies [Path, string]]),
-    ...placedWindows(spec).map(([path, window]): [Path, string] => [[...path, 'timezone'], window.timezone]),
-    ...placedBlackouts(spec).map(([path, blackout]): [Path, string | undefined] => [
-      [...path, 'timezone'],
-      blackout.timezone,
-    ]),
+  const zoned: [Path, { readonly timezone?: string | undefined }][] = [
+    [['schedule'], spec.schedule],
+    ...placedWindows(spec),
+    ...placedBlackouts(spec),
   ];
-  return zones
-    .filter(([, zone]) => !isTimezone(zone))
-    .map(([path, zone]) =>
-      errorAt(
-        path,
-        'invalid-timezone',
-        `${zone} is not a timezone that means one place`,
-        `write an IANA name such as ${timezoneFor(zone)}`,
-      ),
-    );
+  return zoned.flatMap(([path, { timezone }]) => {
+    if (timezone === undefined || isTimezone(timezone)) return [];
+    const message = `${timezone} is not a timezone that means one place`;
+    const hint = `write an IANA name such as ${timezoneFor(timezone)}`;
+    return [errorAt([...path, 'timezone'], 'invalid-timezone', message, hint)];
+  });
 };
 
 const windows: Rule = (spec) =>
