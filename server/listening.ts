@@ -4,20 +4,38 @@ import { ConveyorError, conveyorError } from '../domain/errors';
 
 type Serve = Parameters<typeof serve>[0];
 
-/** The port of `--port`, else of an address. @throws ConveyorError `usage` */
-export function portOf(args: readonly string[], url: string, usual: string): number {
-  const text =
-    parseArgs({ args: [...args], options: { port: { type: 'string' } } }).values.port ?? (new URL(url).port || '80');
+/** Where a process listens. */
+export interface Place {
+  readonly port: number;
+  /** An address of this machine; 0.0.0.0 or :: for all of them. */
+  readonly host: string;
+}
+
+/** Other machines come in only where somebody says so. */
+const LOOPBACK = '127.0.0.1';
+
+/**
+ * The port of `--port`, else of an address; the host of `--host`, else of CONVEYOR_HOST, else this machine alone.
+ * @throws ConveyorError `usage`
+ */
+export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv, url: string, usual: string): Place {
+  const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
+  const { values } = parseArgs({ args: [...args], options });
+  const text = values.port ?? (new URL(url).port || '80');
   const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
+  const host = values.host ?? (env['CONVEYOR_HOST'] || LOOPBACK);
+  if (Number.isInteger(port) && port >= 0 && port < 65536) return { port, host };
   const hint = `a number up to 65535; ${new URL(usual).port} is the default, and 0 takes any that is free`;
   throw conveyorError('usage', { text: `--port ${text} is no port`, hint });
 }
 
+/** Whether only this machine comes in. */
+export const isClosed = ({ host }: Place): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+
 /** @throws ConveyorError `port-in-use`, naming the process that wanted it */
-export function listen(options: Pick<Serve, 'fetch' | 'serverOptions'>, port: number, process: string) {
+export function listen(options: Pick<Serve, 'fetch' | 'serverOptions'>, { port, host }: Place, process: string) {
   return new Promise<ServerType>((resolve, reject) => {
-    const server = serve({ ...options, port } as Serve, () => resolve(server));
+    const server = serve({ ...options, port, hostname: host } as Serve, () => resolve(server));
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'EADDRINUSE' ? conveyorError('port-in-use', { port, process }) : error),
     );

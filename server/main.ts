@@ -5,7 +5,7 @@ import { frontIndex } from '../client/pipelineIndex';
 import { loadRegistry } from '../sdk/registry';
 import { createApp } from './app';
 import { DEFAULT_LIMITS } from './deps';
-import { giveUp, listen, portOf } from './listening';
+import { giveUp, isClosed, listen, placeOf } from './listening';
 
 const DEFAULT_URL = 'http://localhost:4500';
 const DRAIN_MS = 10_000;
@@ -16,7 +16,8 @@ const DRAIN_MS = 10_000;
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000 };
 
 async function main(): Promise<void> {
-  const port = portOf(process.argv.slice(2), process.env.CONVEYOR_SERVER_URL || DEFAULT_URL, DEFAULT_URL);
+  const url = process.env.CONVEYOR_SERVER_URL || DEFAULT_URL;
+  const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
   let draining = false;
   const registry = loadRegistry(undefined, process.env);
   const client = await createClient({ platform: registry });
@@ -30,7 +31,9 @@ async function main(): Promise<void> {
     now: () => Date.now(),
     isDraining: () => draining,
   });
-  const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, port, 'the server');
+  const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, place, 'the server');
+  if (!isClosed(place))
+    process.stderr.write(`note: it is open to other machines, at ${place.host}; whoever only reads needs no token\n`);
   for (const name of registry.access.unset)
     process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
   process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);

@@ -6,9 +6,12 @@ import { examples, type Call, type GlobalOptions, type Register } from './comman
 
 interface Options extends GlobalOptions {
   readonly port?: string;
+  readonly host?: string;
   readonly seed?: string;
   readonly speed?: string;
 }
+
+const HOST = 'where it listens (default: for this machine alone, 127.0.0.1)';
 
 export const processes: Register = (program, cli) => {
   program
@@ -20,14 +23,16 @@ export const processes: Register = (program, cli) => {
     .command('server')
     .description('run the HTTP front end')
     .option('--port <n>', 'port (default 4500)')
-    .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080'))
-    .action(cli.handle<Options>((call) => run(call, 'server/main.js', flags({ port: call.options.port }))));
+    .option('--host <address>', HOST)
+    .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080 --host 0.0.0.0'))
+    .action(cli.handle<Options>((call) => run(call, 'server/main.js', place(call))));
   program
     .command('hcs')
     .description('run the Health Check Service')
     .option('--port <n>', 'port (default 4600)')
+    .option('--host <address>', HOST)
     .addHelpText('after', examples('conveyor hcs', 'conveyor hcs --port 8081'))
-    .action(cli.handle<Options>((call) => run(call, 'server/hcs/main.js', flags({ port: call.options.port }))));
+    .action(cli.handle<Options>((call) => run(call, 'server/hcs/main.js', place(call))));
   program
     .command('simulator')
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
@@ -49,6 +54,8 @@ export const processes: Register = (program, cli) => {
       ),
     );
 };
+
+const place = ({ options: { port, host } }: Call<Options>): string[] => flags({ port, host });
 
 const flags = (values: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));

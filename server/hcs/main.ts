@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createClient } from '../../client';
 import { loadRegistry } from '../../sdk/registry';
 import { createHealthService } from './app';
-import { giveUp, listen, portOf } from '../listening';
+import { giveUp, isClosed, listen, placeOf } from '../listening';
 
 /** The Health Check Service as a process: `--port 4600`. One line when it is ready. */
 
@@ -10,13 +10,18 @@ const DEFAULT_URL = 'http://localhost:4600';
 const DRAIN_MS = 10_000;
 
 async function main(): Promise<void> {
-  const port = portOf(process.argv.slice(2), process.env.CONVEYOR_HCS_URL || DEFAULT_URL, DEFAULT_URL);
+  const url = process.env.CONVEYOR_HCS_URL || DEFAULT_URL;
+  const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
   const registry = loadRegistry(undefined, process.env);
   const sources = registry.extensions.filter(({ kind }) => kind === 'data-source');
   const token = process.env.CONVEYOR_HCS_TOKEN;
   const past = { registry, connect: () => createClient({ platform: registry }), now: () => Date.now() };
   const app = createHealthService({ sources, past, now: () => performance.now(), ...(token ? { token } : {}) });
-  const server = await listen({ fetch: app.fetch }, port, 'the Health Check Service');
+  const server = await listen({ fetch: app.fetch }, place, 'the Health Check Service');
+  if (!isClosed(place) && !token)
+    process.stderr.write(
+      `note: it is open to other machines, at ${place.host}, and asks for no token: set CONVEYOR_HCS_TOKEN\n`,
+    );
   const names = sources.map(({ name }) => name).join(', ') || 'none';
   const at = `http://localhost:${(server.address() as AddressInfo).port}`;
   process.stdout.write(`Health Check Service ready at ${at} (data sources: ${names})\n`);
