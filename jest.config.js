@@ -14,8 +14,8 @@ const common = {
 };
 
 module.exports = {
-  // Two cores carry two test files, each with a server; more only take turns.
-  maxWorkers: 2,
+  // Two cores carry three test files: those that start processes mostly wait for them.
+  maxWorkers: 3,
   testTimeout: 180_000,
   // What test files leave behind in a process makes it slow.
   workerIdleMemoryLimit: '1GB',
