@@ -12,7 +12,7 @@ export const DEPLOY_VERBS = [
   'skip-window',
 ] as const;
 export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert', 'pick', 'retry', 'skip-window'] as const;
-export const PIPELINE_VERBS = ['hold', 'unhold', 'freeze', 'unfreeze', 'allow-artifact'] as const;
+export const PIPELINE_VERBS = ['hold', 'unhold', 'freeze', 'unfreeze', 'allow-artifact', 'retire'] as const;
 
 export type DeployVerb = (typeof DEPLOY_VERBS)[number];
 export type ReleaseVerb = (typeof RELEASE_VERBS)[number];

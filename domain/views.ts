@@ -332,6 +332,8 @@ export interface BehindView {
 export interface PipelineStatus extends PipelineSummary {
   readonly held: Stopped | null;
   readonly frozen?: Stopped | null;
+  /** Who retired it; `apply` brings it back. */
+  readonly retired?: Stopped;
   readonly schedule?: ScheduleView;
   readonly groups?: readonly GroupView[];
   /** What is waited for: by queued releases, and by actions of running ones. */

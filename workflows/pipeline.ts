@@ -17,26 +17,36 @@ import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
 
 /**
- * A pipeline for ever: numbers releases, starts them, admits one at a time to deploy, and remembers what is good and
+ * A pipeline until it is retired, mostly for ever: numbers releases, starts them, admits one at a time to deploy, and remembers what is good and
  * what is bad. Idle it costs nothing: it waits on no timer (DESIGN §4, §10). A Temporal cancel request, which a batch of them
  * may bring to every workflow of the pipeline, does not end it.
  */
-export async function pipeline(carried: PipelineState | null = null): Promise<never> {
+export async function pipeline(carried: PipelineState | null = null): Promise<void> {
   const run = new PipelineRun(carried);
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(() => forEver(run));
 }
 setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
 
-async function forEver(run: PipelineRun): Promise<never> {
+async function forEver(run: PipelineRun): Promise<void> {
   for (;;) {
     await step(run);
     run.summarise();
+    if (isRetired(run) && (await isQuiet(run))) return;
     if (isOverdue(run)) await abandoned(run);
     if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);
     if (!run.changed) await waitForChange(run);
   }
 }
+
+/** Nothing is on its way to anybody, or came while that was waited for. */
+async function isQuiet(run: PipelineRun): Promise<boolean> {
+  await run.delivered();
+  await condition(() => run.changed || allHandlersFinished());
+  return !run.changed;
+}
+
+const isRetired = ({ state }: PipelineRun): boolean => state?.retired !== undefined && state.active.length === 0;
 
 /** Everything that follows from what changed: releases start, deploys are admitted, the others hear why they wait. */
 async function step(run: PipelineRun): Promise<void> {

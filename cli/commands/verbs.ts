@@ -112,6 +112,12 @@ const VERBS: readonly Described[] = [
     description: 'let releases and deploys go on',
     example: 'conveyor unfreeze kvstore --reason "the network is moved"',
   },
+  {
+    verb: 'retire',
+    operand: '<pipeline>',
+    description: 'end a pipeline that is not needed any more; apply brings it back',
+    example: 'conveyor retire kvstore --reason "it is part of the shop now"',
+  },
 ];
 
 export const verbs: Register = (program, cli) => {

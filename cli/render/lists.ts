@@ -1,5 +1,5 @@
 import type { DeploySummary, HistoryRow, PipelineSummary, ReleaseSummary } from '../../domain/views';
-import { paint, table, tint, type View } from './paint';
+import { paint, table, tint, type Colors, type View } from './paint';
 import {
   ago,
   artifactWords,
@@ -22,9 +22,7 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
   const cells = rows.map((row) => [
     colors.bold(row.id),
-    row.state === 'active'
-      ? colors.green('✔ active')
-      : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${row.state}${frozenUntil(row, view)}`),
+    stateOf(row, view, colors),
     row.active.join(', ') || '–',
     row.lastRelease === null ? '–' : String(row.lastRelease),
     row.owners.join(', '),
@@ -35,6 +33,12 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
 
 const frozenUntil = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
   iso === undefined ? '' : ` ${untilWords(iso, view)}`;
+
+function stateOf(row: PipelineSummary, view: View, colors: Colors): string {
+  if (row.ended) return colors.dim('ended');
+  if (row.state === 'active') return colors.green('✔ active');
+  return tint(colors, PAUSED.tone, `${PAUSED.glyph} ${row.state}${frozenUntil(row, view)}`);
+}
 
 export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);

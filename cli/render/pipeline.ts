@@ -25,20 +25,17 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
 function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[] {
   const { held, frozen = null, schedule, inputs = [] } = pipeline;
   const labels = Object.entries(pipeline.labels).map(([key, value]) => `${key}=${value}`);
-  const stopped = [frozen && 'frozen', held && 'held'].filter((word) => word).join(' and ');
   const by = (one: NonNullable<typeof held>): string => `by ${one.actor} ${ago(one.at, view)}: ${one.reason}`;
   return fieldLines(
     [
       ['Pipeline', colors.bold(pipeline.id)],
       pipeline.description === '' ? null : ['About', pipeline.description],
-      [
-        'Status',
-        stopped === '' ? colors.green(`✔ ${pipeline.state}`) : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${stopped}`),
-      ],
+      ['Status', statusOf(pipeline, colors)],
       frozen === null
         ? null
         : ['Frozen', `${by(frozen)}${frozen.until === undefined ? '' : ` (${untilWords(frozen.until, view)})`}`],
       held === null ? null : ['Held', by(held)],
+      pipeline.retired === undefined ? null : ['Retired', `${by(pipeline.retired)}; conveyor apply brings it back`],
       schedule === undefined || schedule.mode === 'continuous' ? null : ['Schedule', scheduleWords(schedule, view)],
       ['Owners', pipeline.owners.join(', ')],
       labels.length === 0 ? null : ['Labels', labels.join(', ')],
@@ -46,6 +43,12 @@ function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[
     ],
     colors,
   );
+}
+
+function statusOf({ state, held, frozen, retired }: PipelineStatus, colors: Colors): string {
+  if (retired) return colors.dim('retired');
+  const stopped = [frozen && 'frozen', held && 'held'].filter((word) => word).join(' and ');
+  return stopped === '' ? colors.green(`✔ ${state}`) : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${stopped}`);
 }
 
 function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View): string {

@@ -21,6 +21,8 @@ export function whyNotPipeline(
       return whyNotFreeze(state, input, nowMs);
     case 'unfreeze':
       return state.frozen ? undefined : 'it is not frozen';
+    case 'retire':
+      return whyNotRetire(state);
     case 'allow-artifact': {
       const { artifact } = input;
       if (artifact === undefined) return 'it needs the artifact as name@version';
@@ -30,6 +32,17 @@ export function whyNotPipeline(
     }
   }
 }
+
+/** What runs needs its pipeline to the end. */
+function whyNotRetire({ active }: PipelineState): string | undefined {
+  if (active.length === 0) return undefined;
+  const numbers = active.map(({ number }) => number);
+  const shown = numbers.slice(0, SHOWN).join(', ');
+  const more = numbers.length > SHOWN ? ` and ${numbers.length - SHOWN} more` : '';
+  return `${numbers.length === 1 ? 'release' : 'releases'} ${shown}${more} of it ${numbers.length === 1 ? 'has' : 'have'} not ended: wait, or cancel`;
+}
+
+const SHOWN = 5;
 
 export function takePipeline(
   state: PipelineState,
@@ -49,6 +62,8 @@ export function takePipeline(
       };
     case 'unfreeze':
       return { ...state, frozen: null };
+    case 'retire':
+      return { ...state, retired: heldSince(input, nowMs) };
     case 'allow-artifact':
       return allowed(state, input.artifact ?? '');
   }
@@ -66,4 +81,5 @@ export const PIPELINE_EFFECTS: Readonly<Record<PipelineVerb, string>> = {
   freeze: 'nothing starts, and running deploys pause before their next phase; reverts go on',
   unfreeze: 'releases and deploys go on',
   'allow-artifact': 'it may be deployed again',
+  retire: 'it takes nothing more; conveyor apply brings it back with its numbers and books',
 };

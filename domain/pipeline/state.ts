@@ -43,6 +43,8 @@ export interface PipelineState {
   readonly held: Held | null;
   /** … nothing starts. */
   readonly frozen: Held | null;
+  /** It is not needed any more: once nothing of it runs, its workflow ends. */
+  readonly retired?: Held;
   readonly revertsInARow: number;
   /** Idempotency keys → release number, newest last. */
   readonly keys: readonly (readonly [string, number])[];
@@ -165,7 +167,7 @@ export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'],
 }
 
 /** A state as an earlier version of this code left it, with what has been added since. */
-export const restored = (carried: PipelineState): PipelineState => ({
+export const restored = ({ retired: _retired, ...carried }: PipelineState): PipelineState => ({
   ...newPipeline(carried.spec, carried.groups, carried.settings),
   ...carried,
   settings: { ...DEFAULT_SETTINGS, ...carried.settings },

@@ -11,17 +11,20 @@ import { whyQueued } from './queue';
 import type { ActiveRelease, PipelineState } from './state';
 
 /** `list pipelines -o json`. */
-export const pipelineSummary = ({ spec, active, held, frozen, nextNumber }: PipelineState): PipelineSummary => ({
-  id: spec.pipeline,
-  kind: 'pipeline',
-  description: spec.description,
-  owners: spec.owners,
-  labels: spec.labels,
-  state: frozen ? 'frozen' : held ? 'held' : 'active',
-  ...(frozen?.until === undefined ? {} : { frozenUntil: frozen.until }),
-  active: active.map(({ number }) => number),
-  lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
-});
+export function pipelineSummary({ spec, active, held, frozen, retired, nextNumber }: PipelineState): PipelineSummary {
+  return {
+    id: spec.pipeline,
+    kind: 'pipeline',
+    description: spec.description,
+    owners: spec.owners,
+    labels: spec.labels,
+    state: frozen ? 'frozen' : held ? 'held' : 'active',
+    ...(frozen?.until === undefined ? {} : { frozenUntil: frozen.until }),
+    active: active.map(({ number }) => number),
+    lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
+    ...(retired ? { ended: true as const } : {}),
+  };
+}
 
 /** `status PIPELINE -o json`, but for the address of the Web UI. */
 export function pipelineStatus(state: PipelineState, nowMs: number): Omit<PipelineStatus, 'webUi'> {
@@ -37,6 +40,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     ...pipelineSummary(state),
     held,
     frozen,
+    ...(state.retired ? { retired: state.retired } : {}),
     schedule: { mode, gates, next: next === undefined ? null : formatTime(next), ...(timezone ? { timezone } : {}) },
     groups: groupsOf(state),
     waits: waitsOf(state, nowMs),

@@ -242,6 +242,7 @@ describe('verbs', () => {
       { verb: 'freeze', input: { until: '2026-12-27T06:00:00.000Z' } },
     ],
     [['unfreeze', 'kvstore', ...why], { verb: 'unfreeze', id: 'kvstore' }],
+    [['retire', 'kvstore', ...why], { verb: 'retire', id: 'kvstore' }],
     [
       ['pick', 'kvstore/13/approve', '--approve', ...why],
       { verb: 'pick', id: 'kvstore/13/approve', input: { approve: true, actor: 'user:alice', reason: 'because' } },

@@ -98,6 +98,31 @@ describe('a pipeline', () => {
     expect(applied).toMatchObject({ continued: { after: 1, books: true } });
   });
 
+  test('that is retired takes nothing more once nothing of it runs, and goes on with its numbers when it is applied again', async () => {
+    const shop = await given(stack, PATIENT);
+    await shop.ships(2);
+    await shop.isIn(1, 'baking');
+    const retire = ['retire', shop.name, '--reason', 'part of another'];
+    const early = await stack.conveyor(retire);
+    expect(early.code).toBe(1);
+    expect(early.stderr).toContain('release 1 of it has not ended: wait, or cancel');
+    await stack.conveyor(['cancel', `${shop.name}/1`, '--reason', 'next']);
+    await shop.ended(1);
+    expect(await stack.conveyor(retire)).toMatchObject({ code: 0 });
+    await eventually('its workflow has ended', async () => {
+      const { status } = await workflow(workflowIds.pipeline(shop.name)).describe();
+      return status.name === 'COMPLETED';
+    });
+    const shown = await stack.conveyor(['status', shop.name]);
+    expect(shown.stdout).toMatch(
+      /Status: +retired[^]*Retired: +by user:alice .*: part of another; conveyor apply brings it back/,
+    );
+    expect((await stack.conveyor(['release', shop.name, '-a', `executable=${shop.version(3)}`])).code).not.toBe(0);
+    const [applied] = await stack.json<object[]>(['apply', shop.file]);
+    expect(applied).toMatchObject({ continued: { after: 1, books: true } });
+    expect(await shop.ships(3)).toBe(`${shop.name}/2`);
+  });
+
   test('that Temporal has forgotten goes on after the last release that it still knows', async () => {
     const shop = await given(stack, PATIENT);
     await shop.ships(2);
