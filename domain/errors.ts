@@ -237,7 +237,8 @@ export const ERRORS = {
   }),
   'invalid-text': entry<{ what: string; why: string }>({
     message: ({ what, why }) => `${what} ${why}`,
-    hint: () => 'names, versions, metadata, keys and reasons are one line of plain text; nothing was done',
+    hint: () =>
+      'names, versions, keys and reasons are one line of plain text, metadata may have several; nothing was done',
     retryable: false,
     exit: 2,
   }),

@@ -1,6 +1,6 @@
 import type { Artifact } from './artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, type Limit } from './limits';
-import { whyNotPlain, writtenOut } from './plainText';
+import { LINES, whyNotPlain, writtenOut } from './plainText';
 import { formatBytes, jsonBytes, textBytes } from './size';
 import type { CommandInput } from './verbs';
 import type { Trigger } from './views';
@@ -30,12 +30,12 @@ export const unfitArtifact = (artifact: Artifact): Unfit | undefined =>
   excessOfArtifact(artifact) ?? badTextIn(artifact);
 
 export const unfitTrigger = (trigger: Trigger): Unfit | undefined =>
-  excessOfTrigger(trigger) ?? first(textsOfTrigger(trigger), notPlain);
+  excessOfTrigger(trigger) ?? first(textsOfTrigger(trigger), (given) => notPlain(given));
 
 export const unfitKey = (key: string): Unfit | undefined => excessOfKey(key) ?? notPlain([REQUEST_LIMITS.key, key]);
 
 export const unfitCommand = (command: CommandInput): Unfit | undefined =>
-  excessOfCommand(command) ?? first(textsOfCommand(command), notPlain);
+  excessOfCommand(command) ?? first(textsOfCommand(command), (given) => notPlain(given));
 
 /** Checked at every door, and again by the workflow, which anybody can talk to. Undefined when all is within its limits. */
 export function excessOfArtifacts(artifacts: readonly Artifact[]): Excess | undefined {
@@ -87,7 +87,7 @@ function badTextIn(artifact: Artifact): BadText | undefined {
       metadata,
       ([key, value]) =>
         notPlain([ARTIFACT_LIMITS.metadataKey, key, of]) ??
-        notPlain([ARTIFACT_LIMITS.metadataValue, value, ofEntry(key, of)]),
+        notPlain([ARTIFACT_LIMITS.metadataValue, value, ofEntry(key, of)], LINES),
     )
   );
 }
@@ -143,8 +143,8 @@ const tooLong = ([limit, text, of]: Given): Excess | undefined =>
 const empty = ([limit, text, of = '']: Given): BadText | undefined =>
   text === undefined || text.trim() !== '' ? undefined : { what: `${limit.of}${of}`, why: 'is empty' };
 
-function notPlain([limit, text, of = '']: Given): BadText | undefined {
-  const why = text === undefined ? undefined : whyNotPlain(text);
+function notPlain([limit, text, of = '']: Given, keep?: string): BadText | undefined {
+  const why = text === undefined ? undefined : whyNotPlain(text, keep);
   return why === undefined ? undefined : { what: `${limit.of}${of}`, why };
 }
 

@@ -2,14 +2,18 @@
  * Texts from outside go into ids, logs and terminals. What moves the cursor, hides text or turns its direction has no place in
  * them: control characters (C0 with line breaks, C1), line separators, marks of direction, and halves of surrogate pairs.
  */
-const UNFIT =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const EVERY =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-const EVERY = new RegExp(UNFIT, 'g');
+/** What a text of several lines may hold besides, such as the message of a commit. */
+export const LINES = '\n\r\t';
 
-/** Why a text that comes in is not taken: `has the control character U+001B at character 4`. Undefined when it is plain. */
-export function whyNotPlain(text: string): string | undefined {
-  const found = UNFIT.exec(text);
+/**
+ * Why a text that comes in is not taken: `has the control character U+001B at character 4`. Undefined when it is plain, but for what
+ * `keep` lets in.
+ */
+export function whyNotPlain(text: string, keep: string = ''): string | undefined {
+  const found = [...text.matchAll(EVERY)].find(([character]) => !keep.includes(character));
   return found ? `has the control character ${nameOf(found[0])} at character ${found.index + 1}` : undefined;
 }
 

@@ -44,7 +44,7 @@ const wrong: readonly [what: string, artifact: Artifact, says: string][] = [
     'the name of the artifact x\\u001b[2J has the control character U+001B',
   ],
   ['ESC in a digest', { ...artifact('1'), digest: 'sha\u001b' }, 'the digest'],
-  ['a line break in metadata', { ...artifact('1'), metadata: { by: 'a\nb' } }, 'an entry of metadata'],
+  ['ESC in metadata', { ...artifact('1'), metadata: { by: 'a\u001bb' } }, 'an entry of metadata'],
   ['a line break in a key of metadata', { ...artifact('1'), metadata: { 'a\nb': '1' } }, 'a key of metadata'],
   [
     'ESC in where it was built from',
@@ -52,6 +52,20 @@ const wrong: readonly [what: string, artifact: Artifact, says: string][] = [
     'builtFrom',
   ],
 ];
+
+test('metadata may have several lines, as the message of a commit has', async () => {
+  const commit = { ...artifact('1a2b'), metadata: { message: 'Mend the index\r\n\n\t- of names\n' } };
+  const found = [{ pipeline: 'kvstore', artifact: commit }];
+  const asked = [{ pipeline: 'kvstore', artifact: commit.name, with: {} }];
+  expect(submissionsOf('commits', { asked } as never, { found, refused: [] } as never)).toHaveLength(1);
+  const data = { pipeline: 'kvstore', artifacts: [commit] };
+  const pipelines = new FakePipelines();
+  const sent = await appOf(pipelines).request(
+    '/v1/webhooks/standard',
+    standardDelivery({ type: 'artifact.published', data }),
+  );
+  expect(sent.status).not.toBe(400);
+});
 
 describe.each(wrong)('%s', (_, given, says) => {
   test('is refused on the command line and wherever a program releases', async () => {
