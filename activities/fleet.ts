@@ -83,7 +83,10 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         return { plan, fleet, unavailable: namedOf(unavailable(units)) };
       }),
 
-    /** The units as they are now: those that joined since are marked, those that are gone are missing; `moved` when the version of one is another. */
+    /**
+     * The units as they are now: those that joined since are marked, those that are gone are missing. `moved`: the version of one is
+     * another than then.
+     */
     fetchAgain: async (call: DeployCall, then: Snapshot, request: LookRequest) => {
       const { units: all } = await orRefused(() => fetchUnits(invoke, call));
       const units = await past(concerned(all, request), request.inherited);

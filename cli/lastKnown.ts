@@ -4,6 +4,7 @@ import { parseId } from '../domain/ids';
 import type { Io } from './io';
 import type { Output } from './output';
 import { deployTable, pipelineTable, releaseTable } from './render/lists';
+import type { View } from './render/paint';
 
 /** So many rows help at night. */
 const SHOWN = 10;
@@ -41,10 +42,15 @@ async function lastKnown(client: ConveyorClient, text: string, output: Output): 
     client.listDeploys(query),
   ]);
   const view = output.view();
+  // What is too old for the lists is not said to be missing.
+  const shown = <T>(rows: readonly T[], table: (rows: readonly T[], view: View) => string): string[] =>
+    rows.length === 0 ? [] : [table(rows.slice(0, SHOWN), view)];
   const tables = [
-    release === undefined ? pipelineTable(pipelines, view) : '',
-    releaseTable(releases.filter(isMeant).slice(0, SHOWN), view),
-    deployTable(deploys.filter(isMeant).slice(0, SHOWN), view),
-  ].filter((table) => table !== '');
-  return `${['No worker answers. What the Temporal server knows of before:', ...tables].join('\n\n')}\n\n`;
+    ...shown(release === undefined ? pipelines : [], pipelineTable),
+    ...shown(releases.filter(isMeant), releaseTable),
+    ...shown(deploys.filter(isMeant), deployTable),
+  ];
+  return tables.length === 0
+    ? ''
+    : `${['No worker answers. What the Temporal server knows of before:', ...tables].join('\n\n')}\n\n`;
 }

@@ -1,4 +1,5 @@
 import { conveyorError } from '../domain/errors';
+import type { Reading as BodyReading } from '../sdk/bodyLimit';
 
 /** A body that is read, or was read and is still needed. */
 interface Held {
@@ -6,13 +7,8 @@ interface Held {
   readonly unwanted: AbortController;
 }
 
-/** What is told to whoever reads a body. */
-export interface Reading {
-  /** So many more bytes of it are in memory. */
-  took(bytes: number): void;
-  /** Aborts, with what to answer, when it has to give way to others. */
-  readonly signal: AbortSignal;
-}
+/** What whoever reads a body has to tell and to heed: the signal aborts, with what to answer, when it has to give way to others. */
+export type Reading = Required<Pick<BodyReading, 'took' | 'signal'>>;
 
 /**
  * Bodies that come in, which together take no more memory than they may, whoever sends them and however slowly. Where there is

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isRealDate } from '../../domain/calendar/blackout';
 import { conveyorError } from '../../domain/errors';
 import { duration } from '../../domain/spec/scalars';
 import type { ConnectOptions, Io } from '../io';
@@ -65,7 +66,7 @@ export function momentOption(flag: string, text: string | undefined, nowMs: numb
   if (text === undefined) return undefined;
   const parsed = duration.safeParse(text);
   if (parsed.success) return nowMs + parsed.data;
-  const at = RFC_3339.test(text) ? Date.parse(text) : NaN;
+  const at = RFC_3339.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
   if (Number.isFinite(at)) return at;
   const hint = 'write it as 2026-12-27T06:00:00Z, 2026-12-27T06:00+01:00 or 2h';
   throw conveyorError('usage', { text: `${flag} ${text} is no time`, hint });

@@ -1,3 +1,4 @@
+import { isRealDate } from '../../domain/calendar/blackout';
 import { openingAt } from '../../domain/calendar/opening';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
@@ -91,18 +92,13 @@ function deployActionOf(spec: PipelineSpec, wanted: string | undefined): NamedDe
 
 function timeOption(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const at = isoTime(text);
-  if (at !== undefined) return at;
+  // JavaScript takes the 30th of February for a day of March.
+  const at = ISO_8601.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
+  if (Number.isFinite(at)) return at;
   throw conveyorError('usage', { text: `--now ${text} is no time`, hint: 'write it as 2026-11-23T09:00:00Z' });
 }
 
-/** ms of a time in ISO-8601 on a day that there is: JavaScript takes the 30th of February for a day of March. */
-function isoTime(text: string): number | undefined {
-  const day = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d.*)?$/.exec(text)?.[1];
-  const at = Date.parse(text);
-  if (day === undefined || !Number.isFinite(at)) return undefined;
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : undefined;
-}
+const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?$/;
 
 /** What the push type says; where it does not answer, the jobs that lie beside the pipeline file, and that is said. */
 async function fleetOf(

@@ -20,7 +20,8 @@ export interface Tuned {
 
 /**
  * The limit with which a check would have erred least on these deploys, everything else as it is; of several the one that misses
- * fewer bad ones. Null when none errs less than the present one, and for a check with limits on both sides. Evaluations that could not tell stay as they were.
+ * fewer bad ones. Null when none errs less than the present one, and for a check with limits on both sides. Evaluations that could
+ * not tell stay as they were.
  */
 export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned | null {
   if (sidesOf(check).length > 1) return null;

@@ -31,6 +31,11 @@ describe('exit codes', () => {
     ['an argument that is missing is 2', ['watch'], 2],
     ['an output format that does not exist is 2', ['list', 'pipelines', '-o', 'xml'], 2],
     ['a duration that is none is 2', ['watch', 'kvstore/13', '--timeout', '10'], 2],
+    [
+      'a freeze until a day that does not come is 2',
+      ['freeze', 'kv', '--until', '2027-02-30T06:00Z', '--reason', 'r'],
+      2,
+    ],
     ['a state that nothing of the kind is in is 2', ['list', 'releases', '--state', 'baking'], 2],
     ['a kind that cannot be listed is 2', ['list', 'deployments'], 2],
     ['an artifact without a version is 2', ['release', 'kvstore', '--artifact', 'source'], 2],
@@ -456,6 +461,10 @@ describe('where no worker answers', () => {
   test('programs get the error alone', async () => {
     const { out } = await run(['status', 'kvstore/13', '-o', 'json'], { client });
     expect(JSON.parse(out)).toMatchObject({ error: { code: 'no-worker' } });
+  });
+
+  test('a release that is too old for the lists is not said to be missing', async () => {
+    expect(await run(['status', 'kvstore/1'], { client })).toMatchObject({ code: 1, out: '' });
   });
 
   test('and nobody knows more, the error is all', async () => {
