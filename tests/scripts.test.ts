@@ -225,3 +225,13 @@ describe('defects that are planted to see whether chaos finds them', () => {
     expect(() => planted(defect, () => '')).toThrow('f has 0 places');
   });
 });
+
+test('the tests are set up also where Node gives its own modules as getters, as it does since 22', () => {
+  const script = `const hooks = require('node:async_hooks');
+    const { AsyncLocalStorage } = hooks;
+    Object.defineProperty(hooks, 'AsyncLocalStorage', { get: () => AsyncLocalStorage, configurable: true });
+    require('./tests/setup/tidyEnvironment.js');
+    if (hooks.AsyncLocalStorage === AsyncLocalStorage) throw new Error('what is left behind is not known');`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});

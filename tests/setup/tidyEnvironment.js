@@ -33,12 +33,15 @@ vm.compileFunction = (code, params, options) => {
 /** Of the test file that runs. */
 const storages = new Set();
 
-asyncHooks.AsyncLocalStorage = class extends asyncHooks.AsyncLocalStorage {
+const { AsyncLocalStorage } = asyncHooks;
+class KnownStorage extends AsyncLocalStorage {
   constructor(...args) {
     super(...args);
     storages.add(this);
   }
-};
+}
+// Newer releases of Node have a getter there.
+Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value: KnownStorage });
 
 /** Of the process, which the test files share. */
 const allListeners = () =>
