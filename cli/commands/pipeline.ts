@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { ZodError } from 'zod';
 import { conveyorError } from '../../domain/errors';
-import { parsePipelineDocument } from '../../domain/spec/pipelineDocument';
+import { importedProblems, parsePipelineDocument } from '../../domain/spec/pipelineDocument';
 import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { actorOf, withClient } from '../io';
@@ -46,6 +46,7 @@ const importBooks: Register = (group, cli) => {
         if (document instanceof ZodError) throw notAs(file, document);
         return withClient(io, connect, async (client) => {
           const { created, continued } = await client.importPipeline(document, actorOf(io));
+          for (const problem of importedProblems(document)) note(io, `warning: ${problem}`);
           const { pipeline, nextNumber } = document;
           const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);
           const done = { pipeline, file, result: created ? 'created' : 'replaced', nextRelease: next };

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import type { PipelineDocument } from '../pipeline/document';
+import { lintPipeline } from './lint';
+import type { PipelineSpec } from './pipeline';
+import { formatPath } from './problem';
 import { name } from './scalars';
 
 /** What a file must hold to be imported. What is within rows of the history is for people, and is taken as it is. */
@@ -76,4 +79,17 @@ const document = z
 export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodError {
   const parsed = document.safeParse(value);
   return parsed.success ? (parsed.data as unknown as PipelineDocument) : parsed.error;
+}
+
+/**
+ * What lint says against the spec of a document. It is taken all the same: rules that came after the export must not
+ * keep a lost pipeline from coming back, but somebody may have edited the file.
+ */
+export function importedProblems(given: PipelineDocument): string[] {
+  try {
+    const errors = lintPipeline(given.spec as PipelineSpec).filter(({ severity }) => severity === 'error');
+    return errors.map(({ path, message, hint }) => `${formatPath(path)}: ${message}; ${hint}`);
+  } catch {
+    return ['the spec is not one that conveyor pipeline export wrote; conveyor apply replaces it'];
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ZodError } from 'zod';
@@ -144,5 +144,16 @@ describe('conveyor pipeline', () => {
       const { code, out } = await run(['pipeline', 'export', 'kvstore', ...argv], { client });
       expect([code, JSON.parse(out)]).toEqual([0, JSON.parse(JSON.stringify(document))]);
     }
+  });
+
+  test.each([
+    ['a cycle', { deploy: { ...fresh.spec.actions['deploy'], needs: ['deploy'] } }, 'actions.deploy'],
+    ['what no schema would take', { deploy: { type: 'deploy' } }, 'the spec is not one that'],
+  ])('puts back a pipeline whose spec has %s, and warns of it', async (_, actions, said) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'conveyor-export-')), 'kvstore.json');
+    writeFileSync(file, JSON.stringify({ ...document, spec: { ...document.spec, actions } }));
+    const client = { importPipeline: () => Promise.resolve({ created: true, previous: null }) };
+    const { code, err } = await run(['pipeline', 'import', file], { client });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`warning: ${said}`) as string });
   });
 });
