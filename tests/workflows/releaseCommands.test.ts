@@ -5,9 +5,7 @@ const DEPLOY = 'deploy/kvstore/1/deploy/1';
 
 let world: VirtualWorld;
 beforeEach(async () => {
-  world = await VirtualWorld.open();
-  await world.job('kvstore-x', 'x', 6);
-  await world.job('kvstore-y', 'y', 6);
+  world = await VirtualWorld.ofKvstore();
   await world.apply(kvstore());
   await world.command('pipeline/kvstore', 'hold');
   await world.release('kvstore', 'kv:2');

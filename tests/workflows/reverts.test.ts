@@ -6,9 +6,7 @@ const DEPLOY = 'deploy/kvstore/1/deploy/1';
 
 let world: VirtualWorld;
 beforeEach(async () => {
-  world = await VirtualWorld.open();
-  await world.job('kvstore-x', 'x', 6);
-  await world.job('kvstore-y', 'y', 6);
+  world = await VirtualWorld.ofKvstore();
 });
 afterEach(() => world.close());
 

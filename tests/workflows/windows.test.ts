@@ -12,9 +12,7 @@ const window = (onClose: 'pause' | 'finish-phase' = 'pause'): Pick<DeployInput, 
 
 let world: VirtualWorld;
 beforeEach(async () => {
-  world = await VirtualWorld.open();
-  await world.job('kvstore-x', 'x', 6);
-  await world.job('kvstore-y', 'y', 6);
+  world = await VirtualWorld.ofKvstore();
 });
 afterEach(() => world.close());
 

@@ -85,6 +85,14 @@ export class VirtualWorld {
     return world;
   }
 
+  /** With the fleet of `kvstore()` (pipelines.ts): two regions of six tasks each. */
+  static async ofKvstore(): Promise<VirtualWorld> {
+    const world = await VirtualWorld.open();
+    await world.job('kvstore-x', 'x', 6);
+    await world.job('kvstore-y', 'y', 6);
+    return world;
+  }
+
   /** What the test server has lost, for tests/setup/virtualEnvironment.js. */
   lostTasks(): Promise<string[]> {
     const received = (runId: string, activityId: string) => this.time.received(runId, activityId);
