@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { over } from '../domain/excess';
@@ -13,8 +14,10 @@ import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
 import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplied } from './api';
+import type { Temporal } from './connection';
 import type { ClientOptions } from './index';
-import { leftOf, type Left } from './recovery';
+import { isPolled } from './readiness';
+import { isRunning, leftOf, type Left } from './recovery';
 import { overLimit, type Workflows } from './workflows';
 
 /** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
@@ -68,6 +71,9 @@ async function changed(
   // A workflow that is started only to refuse would stand in the way of what is left.
   const early = left && refusal(left.state, groups);
   if (early) throw refused(update, pipeline, actor, early);
+  await workflows.asking(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
+    notFound: unknown(pipeline),
+  });
   const start = new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
     workflowId: workflowIds.pipeline(pipeline),
     taskQueue: taskQueueOf(options),
@@ -93,6 +99,22 @@ async function changed(
       refused(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
   });
   return { created, previous, ...continuedBy(left) };
+}
+
+/** A worker that is being started polls by then. */
+const STARTING_MS = 5_000;
+const ASK_AGAIN_MS = 500;
+
+/**
+ * A pipeline that begins where nobody polls would wait there for ever, also for those who name the right task queue later.
+ * @throws no-worker
+ */
+async function requireWorker(temporal: Temporal, pipeline: string, taskQueue: string): Promise<void> {
+  if (await isRunning(temporal.client, workflowIds.pipeline(pipeline))) return;
+  for (let waitedMs = 0; !(await isPolled(temporal, taskQueue)); waitedMs += ASK_AGAIN_MS) {
+    if (waitedMs >= STARTING_MS) throw conveyorError('no-worker', { id: pipeline, unpolled: taskQueue });
+    await sleep(ASK_AGAIN_MS);
+  }
 }
 
 function refused(

@@ -19,12 +19,8 @@ export async function readiness(
     const { status } = await connection.healthService.check({ service: SERVICE });
     return status === SERVING ? undefined : 'the Temporal server does not serve';
   };
-  const worker = async (): Promise<string | undefined> => {
-    const { pollers } = await client.workflowService.describeTaskQueue({
-      ...{ namespace, taskQueue: { name: taskQueue }, taskQueueType: OF_WORKFLOWS },
-    });
-    return (pollers ?? []).length > 0 ? undefined : `no worker polls the task queue ${taskQueue}`;
-  };
+  const worker = async (): Promise<string | undefined> =>
+    (await isPolled({ client, namespace }, taskQueue)) ? undefined : `no worker polls the task queue ${taskQueue}`;
   const part = async (name: Part['name'], look: () => Promise<string | undefined>): Promise<Part> => {
     const why = await within(look).catch(
       (error: unknown) =>
@@ -36,6 +32,14 @@ export async function readiness(
     return { name, ok: why === undefined, detail: why ?? 'answers' };
   };
   return Promise.all([part('temporal', temporal), part('worker', worker)]);
+}
+
+/** Whether a worker has polled a task queue in the last minutes. */
+export async function isPolled({ client, namespace }: Pick<Temporal, 'client' | 'namespace'>, taskQueue: string) {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    ...{ namespace, taskQueue: { name: taskQueue }, taskQueueType: OF_WORKFLOWS },
+  });
+  return (pollers ?? []).length > 0;
 }
 
 const SERVICE = 'temporal.api.workflowservice.v1.WorkflowService';

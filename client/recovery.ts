@@ -50,7 +50,7 @@ async function isUnanswerable(handle: WorkflowHandle): Promise<boolean> {
   return !last?.workflowTaskCompletedEventAttributes;
 }
 
-async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+export async function isRunning(client: Client, workflowId: string): Promise<boolean> {
   try {
     return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
   } catch (error) {

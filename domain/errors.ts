@@ -162,12 +162,17 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
-  'no-worker': entry<{ id: string; kept?: boolean }>({
-    message: ({ id }) => `${id} exists, but no worker answers for it`,
-    hint: ({ kept }) =>
+  'no-worker': entry<{ id: string; kept?: boolean; unpolled?: string }>({
+    message: ({ id, unpolled }) =>
+      unpolled === undefined
+        ? `${id} exists, but no worker answers for it`
+        : `no worker polls the task queue ${unpolled}, where ${id} would begin`,
+    hint: ({ kept, unpolled }) =>
       kept
         ? 'start one with conveyor worker, which takes the command then; it is kept, so do not give it again'
-        : 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile',
+        : unpolled === undefined
+          ? 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile'
+          : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',
     retryable: true,
     exit: 1,
   }),

@@ -151,9 +151,10 @@ test('a wrong pipeline file is told by line and column, and nothing of it is app
   expectError(await stack.conveyor(['status', 'wrong']), 4, 'unknown-pipeline');
 });
 
-test('a command that no worker answers says so, and that nothing is lost', async () => {
+test('a pipeline does not begin where no worker polls, and begins once the right task queue is named', async () => {
   const file = stack.file('idle.yaml', { ...unserved, pipeline: `${shop.name}-idle` });
   expectError(await stack.conveyor(['apply', file, '--task-queue', `nobody-${shop.name}`]), 1, 'no-worker');
+  expect(await stack.conveyor(['apply', file])).toMatchObject({ code: 0 });
 });
 
 const unserved = {
