@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { KEEPS_FAILING } from '../domain/looks';
+import { isAnew, KEEPS_FAILING, looksSince } from '../domain/looks';
 import { beating, type Clock } from './clock';
 import { isRefusal, stillWaiting } from './failure';
 
@@ -29,7 +29,11 @@ export async function look<T, H extends object>(
   // An answer may take longer than a worker may be silent.
   const beat = (): void => context.heartbeat(before);
   const looked = await beating(heartbeatTimeoutMs / 3, beat, () => ask(now, before)).catch((error: unknown) => {
-    throw context.cancellationSignal.aborted ? error : failed(error, attempt - (before?.since ?? 0));
+    if (context.cancellationSignal.aborted) throw error;
+    const since = before?.since ?? 0;
+    // The next attempts are counted from here; otherwise one of them would be taken for the one that saw something.
+    if (before !== undefined && isAnew(attempt, since)) context.heartbeat({ ...before, since: 0 });
+    throw failed(error, looksSince(attempt, since));
   });
   if ('done' in looked) return looked.done;
   context.heartbeat({ ...looked.seen, since: attempt });

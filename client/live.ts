@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { withRevertCounts, type Counted } from '../domain/deploy/counts';
-import { STILL_WAITING } from '../domain/looks';
+import { looksSince, STILL_WAITING } from '../domain/looks';
 import type { ActionView, DeployStatus, HealthRow } from '../domain/views';
 
 /** What a running activity said in its last heartbeat, and what its last attempt failed with, unless it just waits on. */
@@ -40,7 +40,7 @@ const pendingIn = (raw: Described['raw']): Pending[] =>
       activity: activityType?.name ?? '',
       heartbeat,
       failure: waits ? null : (lastFailure?.message ?? null),
-      attempt: (attempt ?? 1) - since,
+      attempt: looksSince(attempt ?? 1, since),
     };
   });
 

@@ -79,6 +79,26 @@ test('good looks are no failures, however many there were before', async () => {
   expect(end).toMatchObject({ type: 'unreachable', nextRetryDelay: 1_000 });
 });
 
+describe('after the server was told to look at once, which counts attempts anew,', () => {
+  const details = { counts: 3, since: 4 };
+
+  test('looks that fail are counted from then on, and tried again later and later', async () => {
+    const first = await lookOnce(broken, { attempt: 1, heartbeatDetails: details });
+    expect(first.end).toMatchObject({ type: 'unreachable', nextRetryDelay: 1_000 });
+    const kept = first.beats.at(-1) as object;
+    expect(kept).toEqual({ counts: 3, since: 0 });
+    const later = async (attempt: number) => (await lookOnce(broken, { attempt, heartbeatDetails: kept })).end;
+    expect(await later(4)).toMatchObject({ type: 'unreachable', nextRetryDelay: 8_000 });
+    expect(await later(5)).toMatchObject({ type: 'keeps-failing', nextRetryDelay: 16_000 });
+  });
+
+  test('a look goes on from what the one before saw', async () => {
+    const { end, beats } = await lookOnce(seen(5), { attempt: 1, heartbeatDetails: details });
+    expect(end).toMatchObject({ type: 'still-waiting' });
+    expect(beats).toEqual([{ counts: 5, since: 1 }]);
+  });
+});
+
 test('what no other look can mend is said at once', async () => {
   const refused = ApplicationFailure.nonRetryable('no such update', 'refused');
   expect((await lookOnce(() => Promise.reject(refused))).end).toBe(refused);
