@@ -4,6 +4,7 @@ import type { Selection } from '../domain/deploy/snapshot';
 import { excessOfArtifacts, excessText, over } from '../domain/excess';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { cutText } from '../domain/size';
+import { callbackOf } from '../sdk/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
@@ -39,6 +40,8 @@ export interface ActionEnd {
 /** What is heartbeaten, for `status`. */
 export interface ActionSeen {
   readonly action: string;
+  /** By which the front end finds the activity when its service says that the run has ended. */
+  readonly run?: string;
   readonly progress: number | null;
   readonly message: string | null;
   /** Where the service shows more. */
@@ -66,7 +69,9 @@ export function createActionActivities(ports: PushPorts) {
       const invoke = invoker(ports, run);
       const inputs = run.inputs.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } }));
       const given = { ...(run.step ? await stepInput(ports, run.step) : {}), ...run.with };
-      const request = { runId, pipeline, release, action, attempt, inputs, with: given };
+      const { callbacks } = ports.registry;
+      const callback = callbacks && { callback: callbackOf(callbacks, runId) };
+      const request = { runId, pipeline, release, action, attempt, inputs, with: given, ...callback };
       try {
         return await look<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async (_now, before) => {
           // A start that is on its way is waited for also when the run is cancelled: it could not be cancelled before it is there.
@@ -78,7 +83,8 @@ export function createActionActivities(ports: PushPorts) {
             url = null,
             outputs,
           } = await invoke('getRunProgress', { runId });
-          if (state === 'running') return { seen: { action, progress, message, url }, message: message ?? state };
+          if (state === 'running')
+            return { seen: { action, run: runId, progress, message, url }, message: message ?? state };
           const said = cutText(message ?? `${service} says that it ${state}`, REQUEST_LIMITS.reason.max);
           return { done: ended({ succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] }) };
         });

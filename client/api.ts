@@ -55,10 +55,18 @@ export interface ConveyorClient {
   history(pipeline: string): Promise<HistoryRow[]>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
+  /** For a service which says that a run of its has ended: whoever follows the run looks at once. */
+  lookNow(runId: string): Promise<LookNow>;
   /** Whether what everything else here needs is there; answers within a few seconds and never throws. */
   readiness(): Promise<readonly Part[]>;
   close(): Promise<void>;
 }
+
+/**
+ * What came of looking at once: it does; a look is under way, which may have asked too early; nobody follows the run, or nobody
+ * waits; the Temporal server has no such call.
+ */
+export type LookNow = 'looks' | 'busy' | 'nobody' | 'unsupported';
 
 /** Something that every operation needs. */
 export interface Part {

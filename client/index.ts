@@ -8,6 +8,7 @@ import { apply, exportPipeline, importPipeline, taskQueueOf } from './apply';
 import { command } from './commands';
 import { connect, type ConnectionOptions } from './connection';
 import { listDeploys, listPipelines, listReleases } from './lists';
+import { lookNow } from './lookNow';
 import { readiness } from './readiness';
 import { push, release, submit } from './releases';
 import { Workflows } from './workflows';
@@ -45,6 +46,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listDeploys: (query) => listDeploys(workflows, query),
     history: (pipeline) => history(workflows, pipeline),
     command: (id, verb, input) => command(workflows, id, verb, input),
+    lookNow: (runId) => lookNow(workflows, runId),
     readiness: () => readiness(temporal, taskQueueOf(options)),
     close: () => temporal.connection.close(),
   };

@@ -212,6 +212,13 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  'wrong-key': entry<{ run: string }>({
+    message: ({ run }) => `this is not the key of the run ${run}`,
+    hint: () =>
+      'send callback.key of the startRun of this run as bearer token; the server and the worker need one secret',
+    retryable: false,
+    exit: 4,
+  }),
   'webhook-closed': entry<{ webhook: string; variables: readonly string[] }>({
     message: ({ webhook }) => `this server has no secret to check deliveries of ${webhook} with`,
     hint: ({ webhook, variables }) =>

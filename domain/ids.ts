@@ -40,6 +40,19 @@ export function parseId(text: string): Id | undefined {
   return NAME.test(action) ? { kind: 'action', pipeline, number: Number(number), action } : undefined;
 }
 
+/**
+ * The id of the workflow that follows a run of an action service: of an action, `kvstore/12/build/1`, its release; of a step,
+ * `deploy/kvstore/12/deploy/1/0/pre/0/1`, its deploy. Undefined for what is no run id.
+ */
+export function workflowOfRun(runId: string): string | undefined {
+  const parts = runId.split('/');
+  const [pipeline, number, action, attempt] = parts.length === 4 ? parts : parts.slice(1);
+  const isAction = [pipeline, action].every((name) => NAME.test(name ?? ''));
+  if (!isAction || ![number, attempt].every((n) => /^[1-9]\d{0,9}$/.test(n ?? ''))) return undefined;
+  if (parts.length === 4) return `release/${pipeline}/${number}`;
+  return parts.length > 5 && parts[0] === 'deploy' ? parts.slice(0, 5).join('/') : undefined;
+}
+
 /** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (protocols.md). */
 export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;

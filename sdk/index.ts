@@ -32,6 +32,7 @@ export { leaderLast, type Ensemble } from './controllers/leaderLast';
 export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive';
 export { shardAware, type Placement } from './controllers/shardAware';
 export { unitsPage } from './pages';
+export { runEnded, type RunEndedOptions } from './runEnded';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';
 export { prometheusQuery, type PrometheusOptions } from './health/prometheus';
 export { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from './health/remote';

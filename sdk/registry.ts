@@ -8,6 +8,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
 import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
@@ -41,6 +42,8 @@ export interface Registry {
   readonly settings: Settings;
   /** Who may come in through the HTTP front end. */
   readonly access: Access;
+  /** How action services say that a run has ended; null where they are only asked. */
+  readonly callbacks: Callbacks | null;
   /** What scripts of pipelines get from a worker. */
   readonly scripts: Scripts;
   /** How much a worker does at once. */
@@ -80,6 +83,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     groups: parsed.data.groups,
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env),
+    callbacks: toCallbacks(parsed.data, env),
     scripts: toScripts(parsed.data, env, file),
     slots: toSlots(parsed.data),
     notifications: toNotifications(parsed.data, env),
@@ -111,6 +115,7 @@ const extensionSchema = z
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
+  ...callbackFields,
   ...scriptFields,
   ...slotFields,
   ...notificationFields,

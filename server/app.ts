@@ -3,6 +3,7 @@ import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
 import { Bodies } from './bodies';
 import type { ServerDeps } from './deps';
+import { Ended } from './ended';
 import { answerFailure } from './failures';
 import { Gate } from './gate';
 import { Metrics } from './metrics';
@@ -11,6 +12,7 @@ import { openApiDocument } from './openapi';
 import { healthRoutes } from './routes/health';
 import { pipelineRoutes } from './routes/pipelines';
 import { releaseRoutes } from './routes/releases';
+import { runRoutes } from './routes/runs';
 import { Subscribers } from './subscribers';
 import { Turns } from './turns';
 import { webhookRoutes } from './webhooks/routes';
@@ -23,10 +25,11 @@ export function createApp(deps: ServerDeps): Hono {
   const startedAtMs = deps.now();
   const app = new Hono();
   const metrics = new Metrics();
-  const lanes = { webhooks: new Gate(deps.limits.webhooks), api: new Gate(deps.limits.api) };
+  const { webhooks, api: people, runs } = deps.limits;
+  const lanes = { webhooks: new Gate(webhooks), api: new Gate(people), runs: new Gate(runs) };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measured(metrics, deps));
-  app.use('/v1/*', (c, next) => (isWebhook(c) ? next() : lanes.api.run(next, c.req.raw.signal)));
+  app.use('/v1/*', (c, next) => (hasOwnLane(c) ? next() : lanes.api.run(next, c.req.raw.signal)));
   app.route('/', healthRoutes(deps));
   app.get('/metrics', (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
@@ -43,12 +46,15 @@ export function createApp(deps: ServerDeps): Hono {
   const api = { ...deps, turns: new Turns() };
   app.route('/v1/pipelines', pipelineRoutes(api));
   app.route('/v1/releases', releaseRoutes(api));
+  const ended = new Ended(deps.client.lookNow, (line) => process.stderr.write(`note: ${line}\n`));
+  app.route('/v1/runs', runRoutes({ ...deps, ended, lane: lanes.runs }));
   app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.onError((error, c) => answerFailure(c, error));
   return app;
 }
 
-const isWebhook = (c: Context): boolean => c.req.path.startsWith('/v1/webhooks/');
+/** What is let in once it is believed. */
+const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.req.path);
 
 const measured =
   (metrics: Metrics, { now, isDraining }: Pick<ServerDeps, 'now' | 'isDraining'>): MiddlewareHandler =>

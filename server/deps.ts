@@ -2,18 +2,21 @@ import type { ConveyorClient } from '../client/api';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Policy } from '../domain/principals';
 import type { Access } from '../sdk/access';
+import type { Callbacks } from '../sdk/callbacks';
 import type { GateLimits } from './gate';
 
 /** What the front end asks of Conveyor. */
 export type FrontClient = Pick<
   ConveyorClient,
-  'listPipelines' | 'readiness' | 'spec' | 'status' | 'history' | 'release' | 'submit' | 'command'
+  'listPipelines' | 'readiness' | 'spec' | 'status' | 'history' | 'release' | 'submit' | 'command' | 'lookNow'
 >;
 
 export interface ServerDeps {
   readonly client: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
   readonly access: Access;
+  /** How action services say that a run has ended; null where nobody may. */
+  readonly callbacks: Callbacks | null;
   /** Who is in which group, for owners that are one. */
   readonly groups: Policy['groups'];
   readonly limits: ServerLimits;
@@ -23,10 +26,11 @@ export interface ServerDeps {
   isDraining(): boolean;
 }
 
-/** Deliveries and people have lanes of their own, so that a burst of the one never keeps the other waiting. */
+/** Deliveries, people and action services have lanes of their own, so that a burst of the one never keeps the others waiting. */
 export interface ServerLimits {
   readonly webhooks: GateLimits;
   readonly api: GateLimits;
+  readonly runs: GateLimits;
   /** All bodies of deliveries together. */
   readonly bodyBytes: number;
 }
@@ -35,5 +39,6 @@ export interface ServerLimits {
 export const DEFAULT_LIMITS: ServerLimits = {
   webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },
   api: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+  runs: { inFlight: 32, waiting: 1_000, waitMs: 4_000 },
   bodyBytes: 64 * 1_048_576,
 };

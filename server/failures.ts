@@ -5,6 +5,7 @@ import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
 const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   unauthorized: 401,
   'bad-signature': 401,
+  'wrong-key': 403,
   'not-permitted': 403,
   'invalid-state': 409,
   'key-reused': 409,

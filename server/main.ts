@@ -26,6 +26,7 @@ async function main(): Promise<void> {
     client,
     index: frontIndex(temporal),
     access: registry.access,
+    callbacks: registry.callbacks,
     groups: registry.groups,
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
@@ -36,6 +37,8 @@ async function main(): Promise<void> {
     process.stderr.write(`note: it is open to other machines, at ${place.host}; whoever only reads needs no token\n`);
   for (const name of registry.access.unset)
     process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
+  if (registry.callbacks === null)
+    process.stderr.write(`note: without callbacks, action services are only asked now and then (${registry.file})\n`);
   process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);
   const end = (): void => {
     if (draining) return;

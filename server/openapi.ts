@@ -8,8 +8,8 @@ interface Operation {
   readonly method: Method;
   readonly path: string;
   readonly summary: string;
-  readonly status: 200 | 202;
-  readonly security: 'open' | 'token' | 'signed';
+  readonly status: 200 | 202 | 204;
+  readonly security: 'open' | 'token' | 'signed' | 'key';
   readonly request?: z.ZodType;
   readonly answer?: z.ZodType;
   readonly headers?: readonly (readonly [name: string, required: boolean, description: string])[];
@@ -93,6 +93,15 @@ const OPERATIONS: readonly Operation[] = [
     also: { ...REFUSED, 422: 'An artifact is missing, or none of the pipeline' },
   },
   command('/v1/pipelines/{name}/commands/{verb}', 'a pipeline'),
+  {
+    method: 'post',
+    path: '/v1/runs/{run}/ended',
+    summary:
+      'An action service says that a run has ended: `callback.url` of its startRun, where the id has its slashes',
+    status: 204,
+    security: 'key',
+    also: { 403: 'The key is not that of this run', 404: 'Nobody may say so here', 503: 'Try again after Retry-After' },
+  },
   get('/v1/releases/{pipeline}/{n}', 'The status of a release', schemas.releaseAnswer),
   get('/v1/releases/{pipeline}/{n}/{action}', 'The status of a deploy', schemas.deployAnswer),
   command('/v1/releases/{pipeline}/{n}/commands/{verb}', 'a release, or to its only running deploy'),
@@ -108,7 +117,12 @@ export function openApiDocument(): object {
     openapi: '3.1.0',
     info: { title: 'Conveyor', version: '1' },
     paths,
-    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer' },
+        key: { type: 'http', scheme: 'bearer', description: 'callback.key of the startRun of this run' },
+      },
+    },
   };
 }
 
@@ -120,7 +134,7 @@ function described({ path, summary, status, security, request, answer, headers, 
   const location = { Location: { description: 'The (first) release', schema: { type: 'string' } } };
   return {
     summary,
-    ...(security === 'token' ? { security: [{ token: [] }] } : {}),
+    ...(security === 'token' || security === 'key' ? { security: [{ [security]: [] }] } : {}),
     parameters: [
       ...inPath(path),
       ...(path === '/v1/pipelines' ? inQuery(schemas.listQuery) : []),
@@ -129,7 +143,7 @@ function described({ path, summary, status, security, request, answer, headers, 
     ...(request === undefined ? {} : { requestBody: { required: method === 'post', content: json(request) } }),
     responses: {
       [status]: {
-        description: status === 202 ? 'Accepted' : 'The answer',
+        description: { 200: 'The answer', 202: 'Accepted', 204: 'Whoever follows the run looks at once' }[status],
         ...(status === 202 ? { headers: location } : {}),
         ...(answer === undefined ? {} : { content: json(answer) }),
       },

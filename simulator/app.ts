@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Hono, type Context } from 'hono';
 import { viaApp, type Fetch } from '../sdk/client';
+import { runEnded } from '../sdk/runEnded';
 import { serveDataSource } from '../sdk/server';
 import { actionServices } from './actions/services';
 import { controlApi } from './control';
@@ -60,6 +61,15 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     await next();
   });
   app.route('/control', controlApi(simulation));
+  const callBack = async ({ at, callback }: Simulation['callbacks'][number]): Promise<void> => {
+    await sleep(Math.max(0, at - (await options.now())));
+    await advance();
+    await runEnded(callback, { fetch: network.outside });
+  };
+  app.use('/actions/*', async (_c, next) => {
+    await next();
+    for (const due of simulation.callbacks.splice(0)) void callBack(due).catch(() => undefined);
+  });
   for (const path of ['/push-types/*', '/actions/*', '/artifact-finders/*', '/data-source/*', '/task-controllers/*'])
     app.all(path, (c) =>
       throughFaults(simulation, services, c, async (ms) => {

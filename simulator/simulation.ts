@@ -15,6 +15,7 @@ import { wholeFleet, type Fleet, type Twine } from './twine/fleet';
 import type { Job } from './twine/job';
 import { onMaintenanceDue } from './twine/maintenance';
 import { onTaskStarted, schedule } from './twine/scheduler';
+import type { RunCallback } from '../sdk/protocol/actionService';
 import type { MutatingCall } from '../sdk/server';
 
 export interface SimulationOptions {
@@ -31,6 +32,8 @@ export class Simulation implements Twine {
   state: SimulationState = freshState();
   /** Jobs whose controllers, elsewhere, are due, and since when: no part of the world, as they are asked at the present moment. */
   readonly due = new Map<string, number>();
+  /** Whom to tell of a run, and when: no part of the world, which nobody tells. */
+  readonly callbacks: { readonly at: number; readonly callback: RunCallback }[] = [];
   /** Where it is reached over HTTP, once it was: no part of the world. */
   url: string | null = null;
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { note } from '../output';
@@ -41,7 +42,9 @@ export type StackSettings = Omit<StackOptions, 'env'>;
  * aborted meanwhile, ends what it started before it throws; undefined means that it was interrupted.
  */
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
-  const options = { ...settings, env: { ...io.env, ...environmentOf(settings.addresses) } };
+  // Its worker and its server know the runs of action services by it (callbacks of conveyor.config.yaml).
+  const secret = { CONVEYOR_CALLBACK_SECRET: io.env.CONVEYOR_CALLBACK_SECRET || randomBytes(32).toString('hex') };
+  const options = { ...settings, env: { ...io.env, ...environmentOf(settings.addresses), ...secret } };
   const started: Started[] = [];
   const stopping = new AbortController();
   const stopAll = async (): Promise<void> => {

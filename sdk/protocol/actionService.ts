@@ -2,6 +2,14 @@ import { z } from 'zod';
 import { artifactSchema, emptySchema, type Protocol } from './common';
 
 /**
+ * Where a service says that a run has ended: `POST url` with `Authorization: Bearer <key>` and no body, once or more often, early or
+ * late. It makes Conveyor ask `getRunProgress` at once, whose answer alone counts; whoever never says it is asked now and then.
+ * Repetitions of a `startRun` may have another one, which makes no other request of them.
+ */
+const callbackSchema = z.object({ url: z.string(), key: z.string() });
+export type RunCallback = z.infer<typeof callbackSchema>;
+
+/**
  * The action service protocol (protocols.md; Conveyor §5.1, `startRun` and `getRunProgress`). `cancelRun` is asked until it is
  * answered, also of runs that are over and of those that were never begun: neither is an error.
  */
@@ -15,6 +23,9 @@ export const actionServiceProtocol = {
       attempt: z.number().int(),
       inputs: z.array(artifactSchema),
       with: z.record(z.string(), z.unknown()),
+      callback: callbackSchema
+        .optional()
+        .describe('Where to say that the run has ended: POST with the key as bearer token'),
     }),
     response: z.object({ runId: z.string() }),
     mutates: true,

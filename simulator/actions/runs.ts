@@ -86,12 +86,15 @@ function serveRuns(simulation: Simulation, service: string, { begin, look }: Run
     throw new ExtensionError('unknown-run', `runId: no run ${runId}`, { status: 404 });
   };
   const app = serveActionService(service, {
-    startRun: (request, call) =>
+    // Whom to tell is no part of what is asked for: it may be another one when that is asked for again.
+    startRun: ({ callback, ...request }, call) =>
       simulation.once(service, 'startRun', request, call, () => {
         const answer = { runId: request.runId };
         const id = keyOf(request.runId);
         if (simulation.state.runs.has(id)) return { answer, effect: false };
-        simulation.state.runs.set(id, begin(request, id));
+        const run = begin(request, id);
+        simulation.state.runs.set(id, run);
+        if (callback && run.endsAt < Infinity) simulation.callbacks.push({ at: run.endsAt, callback });
         return { answer, effect: true };
       }),
     getRunProgress: ({ runId }) => ({ ...progress(find(runId), look), ...linkTo(simulation, service, runId) }),

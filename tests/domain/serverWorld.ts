@@ -51,6 +51,10 @@ export class FakePipelines {
     status: (id) => Promise.resolve({ id, kind: 'pipeline', inputs: [] } as never),
     spec: () => Promise.resolve({ owners: ['service:webhook'], artifacts: { source: {}, config: {} } } as never),
     history: (pipeline) => Promise.resolve([{ id: `${pipeline}/7` }] as never),
+    lookNow: (run) => {
+      this.calls.push(['lookNow', run]);
+      return Promise.resolve('looks');
+    },
     readiness: () =>
       Promise.resolve((['temporal', 'worker'] as const).map((name) => ({ name, ok: true, detail: 'answers' }))),
     listPipelines: (query) => {
@@ -95,6 +99,7 @@ export function appOf(pipelines = new FakePipelines(), over: Partial<ServerDeps>
     client: pipelines.client,
     index: pipelines.index,
     access: ACCESS,
+    callbacks: null,
     groups: {},
     limits: DEFAULT_LIMITS,
     now: () => NOW_MS,

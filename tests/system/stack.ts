@@ -20,6 +20,8 @@ export interface StackOptions {
   readonly slots?: Readonly<Record<string, number>>;
   /** Where extensions of the configuration are instead, by name. */
   readonly urls?: Readonly<Record<string, string>>;
+  /** Of its processes, beside what they need to find each other. */
+  readonly env?: Env;
 }
 
 /** The world runs 240 times as fast: a point of metrics every quarter of a second, a task restarts in 42 ms. */
@@ -48,9 +50,10 @@ export class Stack {
     readonly client: ConveyorClient,
     readonly simulatorUrl: string,
     readonly processes: Processes,
+    private readonly ownEnv: Env,
   ) {}
 
-  static async open({ temporal, ...config }: StackOptions = {}): Promise<Stack> {
+  static async open({ temporal, env = {}, ...config }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
     writeConfig(home, config);
@@ -65,7 +68,7 @@ export class Stack {
     const taskQueue = `system-${randomUUID()}`;
     const platform = loadRegistry(configIn(home), {});
     const client = await createClient({ address, taskQueue, platform });
-    const stack = new Stack(taskQueue, address, home, new Client({ connection }), client, url, processes);
+    const stack = new Stack(taskQueue, address, home, new Client({ connection }), client, url, processes, env);
     await stack.startWorker();
     return stack;
   }
@@ -87,6 +90,7 @@ export class Stack {
       CONVEYOR_CONFIG: configIn(this.home),
       CONVEYOR_ACTOR: OWNER,
       CONVEYOR_LOG_LEVEL: 'warn',
+      ...this.ownEnv,
     };
   }
 

@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { serve } from '@hono/node-server';
+import { parse, stringify } from 'yaml';
+import { DEFAULT_SETTINGS } from '../domain/settings';
+import { pipelineSchema, type PipelineSource } from '../domain/spec/pipeline';
+import { runEnded, serveActionService } from '../sdk';
+import { spread } from './reverts';
+import { onStack, OWNER, type Bench } from './services';
+import { print, run } from './stack';
+
+/**
+ * `npx jiti bench/callbacks.ts [actions] [poll]`: a chain of actions, each a run of an action service of its own process that takes about
+ * half a second, on a development stack of its own. How long from the real end of a run until the next action is started there: where the
+ * service says that a run has ended, with polls of half a minute; and where it is only asked, every `poll` seconds.
+ */
+const ACTIONS = Number(process.argv[2] ?? 40);
+const POLL_MS = Number(process.argv[3] ?? 5) * 1000;
+
+async function main(): Promise<void> {
+  const service = new Chain();
+  process.env['CONVEYOR_CONFIG'] = configWith(await service.listen());
+  const told = await service.measure('told', ACTIONS, 30_000);
+  const asked = await service.measure('asked', Math.ceil(ACTIONS / 4), POLL_MS);
+  print([
+    [`end of a run until the next action starts, of a service that says so: p50, max`, spread(told)],
+    [`… of one that is asked every ${POLL_MS / 1000} s: p50, max`, spread(asked)],
+    ['ratio of p50', (median(asked) / median(told)).toFixed(0)],
+  ]);
+}
+
+class Chain {
+  private readonly ends = new Map<string, number>();
+  private readonly gaps: number[] = [];
+  private endedAt: number | null = null;
+  private isTelling = true;
+
+  listen(): Promise<string> {
+    const app = serveActionService('chain', {
+      startRun: ({ runId, callback }) => {
+        if (this.endedAt !== null) this.gaps.push(Date.now() - this.endedAt);
+        this.endedAt = null;
+        void delay(250 + Math.random() * 500).then(() => {
+          this.endedAt = Date.now();
+          this.ends.set(runId, this.endedAt);
+          if (this.isTelling) void runEnded(callback);
+        });
+        return { runId };
+      },
+      getRunProgress: ({ runId }) => ({ state: this.ends.has(runId) ? 'succeeded' : 'running' }),
+      cancelRun: () => ({}),
+    });
+    return new Promise((resolve) => {
+      serve({ fetch: app.fetch, port: 0 }, ({ port }: AddressInfo) => resolve(`http://127.0.0.1:${port}`));
+    });
+  }
+
+  async measure(name: 'told' | 'asked', actions: number, pollMs: number): Promise<readonly number[]> {
+    [this.isTelling, this.endedAt] = [name === 'told', null];
+    this.gaps.splice(0);
+    await onStack(1, { ...DEFAULT_SETTINGS, progressIntervalMs: pollMs }, async ({ client }: Bench) => {
+      await client.apply(pipelineSchema.parse(chainOf(name, actions)), OWNER);
+      const { id } = await client.release(name, [], { kind: 'manual', actor: OWNER, key: null });
+      for (;;) {
+        const status = await client.status(id);
+        if (status.kind === 'release' && status.endedAt !== null) break;
+        await delay(1_000);
+      }
+    });
+    return [...this.gaps];
+  }
+}
+
+function chainOf(pipeline: string, actions: number): PipelineSource {
+  const names = Array.from({ length: actions }, (_, nth) => `run-${nth}`);
+  const chained = names.map((name, nth) => [
+    name,
+    { type: 'custom' as const, needs: names.slice(Math.max(0, nth - 1), nth), with: { service: 'chain' } },
+  ]);
+  return { pipeline, owners: [OWNER], actions: Object.fromEntries(chained) as PipelineSource['actions'] };
+}
+
+/** The configuration of this checkout, with the service of the benchmark. */
+function configWith(url: string): string {
+  const config = parse(readFileSync(join(__dirname, '../conveyor.config.yaml'), 'utf8')) as { extensions: object[] };
+  const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'conveyor.config.yaml');
+  const extensions = [...config.extensions, { name: 'chain', kind: 'action-service', url }];
+  writeFileSync(file, stringify({ ...config, extensions }));
+  return file;
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
+
+run(main);

@@ -1,0 +1,56 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Env } from './env';
+import type { RunCallback } from './protocol/actionService';
+
+/**
+ * How action services say that a run has ended: `callbacks` of conveyor.config.yaml. A worker gives each run the address of
+ * `conveyor server` and a key of its own, which the server makes again from the same secret: neither remembers any.
+ */
+export interface Callbacks {
+  /** Of the server, as services reach it, without a slash at the end. */
+  readonly url: string;
+  /** The first makes keys, any of them fits. */
+  readonly secrets: readonly string[];
+}
+
+const variable = z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' });
+
+/** The key of conveyor.config.yaml that this file is about. */
+export const callbackFields = {
+  callbacks: z
+    .strictObject({
+      url: z.url({ protocol: /^https?$/, error: 'expected a URL such as http://localhost:4500' }),
+      secretEnv: z.union([variable, z.array(variable).min(1)], {
+        error: 'expected the name of an environment variable, or a list of them',
+      }),
+    })
+    .optional(),
+};
+
+interface Given {
+  readonly callbacks?: z.output<typeof callbackFields.callbacks>;
+}
+
+/** Null where the file has none, and where no variable that it names is set. */
+export function toCallbacks({ callbacks }: Given, env: Env): Callbacks | null {
+  const secrets = [callbacks?.secretEnv ?? []].flat().flatMap((name) => env[name] || []);
+  return callbacks === undefined || secrets.length === 0 ? null : { url: callbacks.url.replace(/\/+$/, ''), secrets };
+}
+
+/** Where a run says that it has ended, and by which key it is known. */
+export function callbackOf({ url, secrets: [secret = ''] }: Callbacks, runId: string): RunCallback {
+  return { url: `${url}/v1/runs/${encodeURI(runId)}/ended`, key: keyOf(secret, runId) };
+}
+
+/** Whether a key is that of a run; the time that it takes says nothing about which was nearly right. */
+export function fitsRun({ secrets }: Callbacks, runId: string, key: string): boolean {
+  return secrets.map((secret) => timingSafeEqual(digest(keyOf(secret, runId)), digest(key))).includes(true);
+}
+
+/** With a prefix, so that a secret which signs something else as well makes no keys by that. */
+const keyOf = (secret: string, runId: string): string =>
+  createHmac('sha256', secret).update(`run-ended:${runId}`).digest('hex');
+
+/** Digests have one length, whatever was given. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,44 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Fetch } from './client';
+import type { RunCallback } from './protocol/actionService';
+
+export interface RunEndedOptions {
+  readonly fetch?: Fetch;
+  /** ms that one try may take. */
+  readonly timeoutMs?: number;
+  /** ms before each further try; there are so many. */
+  readonly pausesMs?: readonly number[];
+}
+
+/**
+ * For action services: says that a run has ended, by the `callback` of its `startRun`, so that Conveyor asks for its progress at
+ * once. First make sure that `getRunProgress` answers so. Tries a few times and never throws, since whoever is not told asks by
+ * itself; false when nobody took it.
+ */
+export async function runEnded(
+  callback: RunCallback | undefined,
+  { fetch: send = fetch, timeoutMs = 5_000, pausesMs = [200, 1_000, 5_000] }: RunEndedOptions = {},
+): Promise<boolean> {
+  if (callback === undefined) return false;
+  for (const pauseMs of [...pausesMs, null]) {
+    const status = await post(callback, send, timeoutMs).catch(() => 0);
+    if (status >= 200 && status < 300) return true;
+    const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429;
+    if (isFinal || pauseMs === null) return false;
+    await wait(pauseMs, undefined, { ref: false });
+  }
+  return false;
+}
+
+async function post({ url, key }: RunCallback, send: Fetch, timeoutMs: number): Promise<number> {
+  const response = await send(
+    new Request(url, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: { authorization: `Bearer ${key}` },
+    }),
+  );
+  await response.body?.cancel();
+  return response.status;
+}

@@ -1,0 +1,72 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LookNow } from '../client/api';
+
+/** A look is over in an instant; one that takes longer than all of these is left to the next. In ms. */
+const WHILE_BUSY = [25, 50, 100, 200, 400, 800, 1_600];
+/** Between two looks at one run. */
+const APART_MS = 1_000;
+/** Runs of which news came within that time; of more, the next look comes when it is due. */
+const MAX_RUNS = 10_000;
+
+interface Known {
+  /** News came since. */
+  again: boolean;
+}
+
+/**
+ * What services say of runs that have ended: each is looked at once, soon. Whatever a service says how often, a run is looked at once in a
+ * second, and what comes in between makes one more look at its end, since the last may be the first that is true.
+ */
+export class Ended {
+  private readonly runs = new Map<string, Known>();
+  private isSupported = true;
+
+  constructor(
+    private readonly lookNow: (runId: string) => Promise<LookNow>,
+    private readonly log: (line: string) => void,
+    private readonly sleep = (ms: number): Promise<void> => wait(ms, undefined, { ref: false }),
+  ) {}
+
+  /** @throws what the first question to Temporal failed with; the sender may try again. */
+  async say(runId: string): Promise<void> {
+    const known = this.runs.get(runId);
+    if (known !== undefined) known.again = true;
+    if (known !== undefined || !this.isSupported || this.runs.size >= MAX_RUNS) return;
+    const now: Known = { again: false };
+    this.runs.set(runId, now);
+    try {
+      await this.look(runId);
+    } catch (error) {
+      this.runs.delete(runId);
+      throw error;
+    }
+    void this.later(runId, now);
+  }
+
+  private async later(runId: string, known: Known): Promise<void> {
+    do {
+      known.again = false;
+      await this.sleep(APART_MS);
+      // What fails here nobody waits for, and it is looked again in any case.
+      if (known.again) await this.look(runId).catch(() => undefined);
+    } while (known.again);
+    this.runs.delete(runId);
+  }
+
+  private async look(runId: string): Promise<void> {
+    for (const pauseMs of [...WHILE_BUSY, null]) {
+      const came = await this.lookNow(runId);
+      if (came === 'unsupported') return this.giveUp();
+      if (came !== 'busy' || pauseMs === null) return;
+      await this.sleep(pauseMs);
+    }
+  }
+
+  private giveUp(): void {
+    if (this.isSupported)
+      this.log(
+        'this Temporal server cannot reset an activity (1.28 can), so action services are asked only now and then',
+      );
+    this.isSupported = false;
+  }
+}
