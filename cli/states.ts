@@ -1,4 +1,4 @@
-import type { DeployState, PipelineSummary, ReleaseState } from '../domain/views';
+import type { DeployState, FinderView, PipelineSummary, ReleaseState } from '../domain/views';
 
 /** What `list --state` takes, by what is listed. */
 export const STATES = {
@@ -8,4 +8,5 @@ export const STATES = {
     ...(['planning', 'waiting-lock', 'waiting-window', 'preprocessing', 'updating'] satisfies DeployState[]),
     ...(['baking', 'postprocessing', 'reverting', 'ended'] satisfies DeployState[]),
   ],
+  finders: ['answers', 'failing', 'idle', 'paused', 'unasked'] satisfies FinderView['state'][],
 };

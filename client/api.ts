@@ -5,6 +5,7 @@ import type { PipelineSpec } from '../domain/spec/pipeline';
 import type {
   DeployStatus,
   DeploySummary,
+  FinderView,
   HistoryRow,
   PipelineStatus,
   PipelineSummary,
@@ -52,6 +53,8 @@ export interface ConveyorClient {
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
   listDeploys(query: ListQuery): Promise<DeploySummary[]>;
+  /** How every finder stands of which some worker ever swept. */
+  listFinders(): Promise<FinderView[]>;
   history(pipeline: string): Promise<HistoryRow[]>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;

@@ -7,6 +7,7 @@ import type { ConveyorClient } from './api';
 import { apply, exportPipeline, importPipeline, taskQueueOf } from './apply';
 import { command } from './commands';
 import { connect, type ConnectionOptions } from './connection';
+import { listFinders } from './finders';
 import { listDeploys, listPipelines, listReleases } from './lists';
 import { lookNow } from './lookNow';
 import { readiness } from './readiness';
@@ -44,6 +45,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listPipelines: (query) => listPipelines(workflows, query),
     listReleases: (query) => listReleases(workflows, query),
     listDeploys: (query) => listDeploys(workflows, query),
+    listFinders: () => listFinders(workflows),
     history: (pipeline) => history(workflows, pipeline),
     command: (id, verb, input) => command(workflows, id, verb, input),
     lookNow: (runId) => lookNow(workflows, runId),

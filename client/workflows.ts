@@ -1,12 +1,14 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { finderNames, refusedFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { ANSWER_MS, translate, type Temporal } from './connection';
+import { finders } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 
@@ -45,8 +47,12 @@ export class Workflows {
   }
 
   async pipeline(name: string): Promise<PipelineStatus> {
+    const state = await this.pipelineState(name);
+    // They are beside the point for most who look, so that they keep nobody from the rest.
+    const found = await finders(this.temporal, finderNames(state.spec)).catch(() => undefined);
     return {
-      ...pipelineStatus(await this.pipelineState(name), Date.now()),
+      ...pipelineStatus(state, Date.now()),
+      ...(found && { finders: found.map((view) => refusedFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
     };
   }

@@ -298,6 +298,25 @@ export interface GroupView {
   readonly waiting: readonly number[];
 }
 
+/** How a finder stands, as of its last sweeps. */
+export interface FinderView {
+  /** Its name. */
+  readonly id: string;
+  readonly kind: 'finder';
+  /** `idle`: no pipeline wants anything of it; `paused`: a person paused its Temporal Schedule; `unasked`: no worker asks it. */
+  readonly state: 'answers' | 'failing' | 'idle' | 'paused' | 'unasked';
+  /** When the last sweep began that it answered; null where its last ten know of none. */
+  readonly answeredAt: string | null;
+  /** Failing and unasked: since when, at least. */
+  readonly since: string | null;
+  /** What it said, or why it is not asked. */
+  readonly reason: string | null;
+  /** When it is asked next; null while it is being asked, and where nobody knows. */
+  readonly nextAt: string | null;
+  /** What its last sweep could not bring: the first reasons. In the status of a pipeline, its own. */
+  readonly refused: readonly string[];
+}
+
 /** Why a release of a pipeline does not go on. */
 export interface WaitView {
   readonly release: number;
@@ -340,6 +359,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly waits?: readonly WaitView[];
   /** The latest of each input that finders, webhooks or people brought. */
   readonly inputs?: readonly Artifact[];
+  /** Those that look for its inputs; missing where Temporal could not say in time. */
+  readonly finders?: readonly FinderView[];
   /** What finders and webhooks brought after something newer: it started nothing. */
   readonly late?: readonly { readonly artifact: string; readonly at: string; readonly behind: string }[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];

@@ -5,6 +5,7 @@ import { Bodies } from './bodies';
 import type { ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
+import { FinderHealth } from './finders';
 import { Gate } from './gate';
 import { Metrics } from './metrics';
 import { METRICS_TYPE } from './metricsText';
@@ -31,9 +32,10 @@ export function createApp(deps: ServerDeps): Hono {
   app.use(measured(metrics, deps));
   app.use('/v1/*', (c, next) => (hasOwnLane(c) ? next() : lanes.api.run(next, c.req.raw.signal)));
   app.route('/', healthRoutes(deps));
-  app.get('/metrics', (c) => {
+  const finders = new FinderHealth(deps.client, () => deps.now());
+  app.get('/metrics', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
-    return c.text(metrics.text(counts, deps.now() - startedAtMs), 200, METRICS_TYPE);
+    return c.text(metrics.text(counts, await finders.read(), deps.now() - startedAtMs), 200, METRICS_TYPE);
   });
   app.get('/openapi.json', (c) => c.json(openApiDocument()));
   app.route(
@@ -44,6 +46,7 @@ export function createApp(deps: ServerDeps): Hono {
     }),
   );
   const api = { ...deps, turns: new Turns() };
+  app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.route('/v1/pipelines', pipelineRoutes(api));
   app.route('/v1/releases', releaseRoutes(api));
   const ended = new Ended(deps.client.lookNow, (line) => process.stderr.write(`note: ${line}\n`));

@@ -8,7 +8,16 @@ import type { GateLimits } from './gate';
 /** What the front end asks of Conveyor. */
 export type FrontClient = Pick<
   ConveyorClient,
-  'listPipelines' | 'readiness' | 'spec' | 'status' | 'history' | 'release' | 'submit' | 'command' | 'lookNow'
+  | 'listPipelines'
+  | 'listFinders'
+  | 'readiness'
+  | 'spec'
+  | 'status'
+  | 'history'
+  | 'release'
+  | 'submit'
+  | 'command'
+  | 'lookNow'
 >;
 
 export interface ServerDeps {

@@ -1,3 +1,4 @@
+import type { FinderView } from '../domain/views';
 import { Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
 
 export interface Answered {
@@ -15,7 +16,7 @@ export interface Lane {
   readonly rejected: number;
 }
 
-/** What this process tells Prometheus about itself. */
+/** What this process tells Prometheus about itself, and whether the finders answer. */
 export class Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly times = new Map<string, Histogram>();
@@ -36,7 +37,7 @@ export class Metrics {
     this.submissions.add(result);
   }
 
-  text(lanes: readonly Lane[], uptimeMs: number): string {
+  text(lanes: readonly Lane[], finders: readonly FinderView[], uptimeMs: number): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
       family(
@@ -53,6 +54,12 @@ export class Metrics {
         'counter',
         'What webhooks brought to pipelines.',
         this.submissions.rows(),
+      ),
+      family(
+        'conveyor_finder_failing',
+        'gauge',
+        'Whether a finder does not answer.',
+        finders.map(({ id, state }) => row({ finder: id }, state === 'failing' ? 1 : 0)),
       ),
       family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
         row({}, process.memoryUsage.rss()),

@@ -102,6 +102,7 @@ const OPERATIONS: readonly Operation[] = [
     security: 'key',
     also: { 403: 'The key is not that of this run', 404: 'Nobody may say so here', 503: 'Try again after Retry-After' },
   },
+  get('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
   get('/v1/releases/{pipeline}/{n}', 'The status of a release', schemas.releaseAnswer),
   get('/v1/releases/{pipeline}/{n}/{action}', 'The status of a deploy', schemas.deployAnswer),
   command('/v1/releases/{pipeline}/{n}/commands/{verb}', 'a release, or to its only running deploy'),

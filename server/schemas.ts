@@ -112,6 +112,19 @@ export const releaseAnswer = z.looseObject({
 
 export const historyAnswer = z.array(z.looseObject({ ...releaseFields, durationMs: z.number().nullable() }));
 
+export const findersAnswer = z.array(
+  z.looseObject({
+    id: z.string(),
+    kind: z.literal('finder'),
+    state: z.enum(['answers', 'failing', 'idle', 'paused', 'unasked']),
+    answeredAt: time.nullable(),
+    since: time.nullable(),
+    reason: z.string().nullable(),
+    nextAt: time.nullable(),
+    refused: z.array(z.string()),
+  }),
+);
+
 const pipelineFields = {
   id: z.string(),
   kind: z.literal('pipeline'),
@@ -123,7 +136,11 @@ const pipelineFields = {
 };
 
 export const pipelinesAnswer = z.array(z.looseObject(pipelineFields));
-export const pipelineAnswer = z.looseObject({ ...pipelineFields, releases: z.array(z.looseObject(releaseFields)) });
+export const pipelineAnswer = z.looseObject({
+  ...pipelineFields,
+  finders: findersAnswer.optional(),
+  releases: z.array(z.looseObject(releaseFields)),
+});
 
 export const deployAnswer = z.looseObject({
   id: z.string(),

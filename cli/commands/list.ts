@@ -1,7 +1,10 @@
 import { conveyorError } from '../../domain/errors';
+import { finderNames } from '../../domain/finder/health';
+import type { FinderView } from '../../domain/views';
 import type { ConveyorClient, ListQuery } from '../../client/api';
 import { withClient } from '../io';
 import { emit } from '../output';
+import { finderTable } from '../render/finders';
 import { deployTable, pipelineTable, releaseTable } from '../render/lists';
 import type { View } from '../render/paint';
 import { STATES } from '../states';
@@ -15,18 +18,27 @@ interface Options {
 
 const DEFAULT_LIMIT = 50;
 
+async function findersOf(client: ConveyorClient, { pipeline, state, limit }: ListQuery): Promise<FinderView[]> {
+  const all = await client.listFinders();
+  const wanted = pipeline === undefined ? undefined : finderNames(await client.spec(pipeline));
+  return all
+    .filter((finder) => (wanted?.includes(finder.id) ?? true) && (state === undefined || finder.state === state))
+    .slice(0, limit);
+}
+
 /** What can be listed: how it is asked for and how it is shown. */
 const KINDS = {
   pipelines: async (client: ConveyorClient, query: ListQuery) =>
     listed(await client.listPipelines(query), pipelineTable),
   releases: async (client: ConveyorClient, query: ListQuery) => listed(await client.listReleases(query), releaseTable),
   deploys: async (client: ConveyorClient, query: ListQuery) => listed(await client.listDeploys(query), deployTable),
+  finders: async (client: ConveyorClient, query: ListQuery) => listed(await findersOf(client, query), finderTable),
 };
 
 export const list: Register = (program, cli) => {
   program
     .command('list <kind>')
-    .description('pipelines, releases or deploys, newest first')
+    .description('pipelines, releases or deploys, newest first; or finders: whether they answer')
     .option('-p, --pipeline <name>', 'only those of one pipeline')
     .option('-s, --state <state>', 'only those in one state, such as running or baking')
     .option('-n, --limit <count>', `at most this many (default ${DEFAULT_LIMIT})`)
@@ -36,6 +48,7 @@ export const list: Register = (program, cli) => {
         'conveyor list pipelines',
         'conveyor list releases -p kvstore --state running',
         'conveyor list deploys -o name',
+        'conveyor list finders --state failing',
       ),
     )
     .action(

@@ -40,7 +40,7 @@ const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = 
   'name@version': 'known-bad',
   file: 'files',
   files: 'files',
-  kind: ['pipelines', 'releases', 'deploys'],
+  kind: ['pipelines', 'releases', 'deploys', 'finders'],
   shell: ['bash', 'zsh', 'fish'],
 };
 

@@ -1,7 +1,7 @@
 import type { Env } from '../../sdk/env';
 import type { Check } from './check';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
-import { checkConfig, checkPorts, checkTemporal } from './surroundings';
+import { checkConfig, checkFinders, checkPorts, checkTemporal } from './surroundings';
 
 /** Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed or started. */
 export async function runChecks(env: Env = process.env): Promise<Check[]> {
@@ -10,6 +10,7 @@ export async function runChecks(env: Env = process.env): Promise<Check[]> {
     checkTestServer(env),
     checkDisk(env),
     checkTemporal(env),
+    checkFinders(env),
     checkPorts(env),
   ]);
   return [checkNode(), checkPackages(), checkBuild(), checkConfig(env), ...looks.flat()];

@@ -1,4 +1,5 @@
 import { ConveyorError } from '../../domain/errors';
+import type { FinderView } from '../../domain/views';
 import type { Env } from '../../sdk/env';
 import { loadRegistry } from '../../sdk/registry';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
@@ -27,6 +28,38 @@ export async function checkTemporal(env: Env): Promise<Check> {
     ? 'start one with ./temporal-dev.sh or conveyor dev'
     : 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
   return { name, state: 'warning', found: `nothing answers at ${temporal}`, how };
+}
+
+/** Whether the finders answer that the workers of this Temporal server ask. */
+export async function checkFinders(env: Env): Promise<Check[]> {
+  const { temporal } = usualAddresses(env, {});
+  if (!(await accepts(hostOf(temporal), portOf(temporal)))) return [];
+  try {
+    // As above.
+    const { createClient } = await import('../../client');
+    const client = await createClient({ address: temporal });
+    try {
+      return finderChecks(await client.listFinders());
+    } finally {
+      await client.close();
+    }
+  } catch {
+    // Whatever else listens there is named by the check of Temporal.
+    return [];
+  }
+}
+
+export function finderChecks(finders: readonly FinderView[]): Check[] {
+  const name = 'finders';
+  const bad = finders.filter(({ state }) => state === 'failing' || state === 'unasked');
+  if (finders.length === 0) return [];
+  if (bad.length === 0) return [{ name, state: 'ok', found: `${finders.length}, none fails`, how: null }];
+  return bad.map(({ id, since, reason }) => ({
+    name: `finder ${id}`,
+    state: 'warning',
+    found: `${since === null ? '' : `since ${since}: `}${reason}`,
+    how: 'start its service, or correct its address in conveyor.config.yaml; nothing is lost meanwhile',
+  }));
 }
 
 /** Each port of the development stack is free or held by the program that belongs there. */

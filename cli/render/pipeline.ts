@@ -1,6 +1,7 @@
 import { namesOf } from '../../domain/deploy/unavailable';
 import type { PipelineStatus, ScheduleView } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
+import { finderRows } from './finders';
 import { releaseTable } from './lists';
 import { alignRows, paint, tint, wrap, type Colors, type View } from './paint';
 import { ago, artifactWords, clock, PAUSED, untilWords } from './words';
@@ -12,6 +13,7 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
   const sections = [
     fieldsOf(pipeline, view, colors),
     waitsSection(pipeline, view, colors),
+    findersSection(pipeline, view, colors),
     groupsSection(pipeline, colors),
     goodSection(pipeline, colors),
     behindSection(pipeline, colors),
@@ -70,6 +72,11 @@ function waitsSection({ id, waits = [] }: PipelineStatus, view: View, colors: Co
   const hidden = waits.length - shown.length;
   const more = hidden > 0 ? [colors.dim(`  … ${hidden} more; -o json shows all`)] : [];
   return [colors.bold('Waiting'), ...alignRows(cells), ...more];
+}
+
+/** Who looks for its inputs: one that is down is why nothing new comes. */
+function findersSection({ finders = [] }: PipelineStatus, view: View, colors: Colors): string[] {
+  return finders.length === 0 ? [] : [colors.bold('Finders'), ...finderRows(finders, view, colors)];
 }
 
 /** Groups that somebody holds or waits for. */

@@ -66,7 +66,7 @@ describe('completion offers', () => {
     ],
     ['output formats', 'conveyor status kvstore -o js', ['json', 'jsonl']],
     ['output formats behind an equals sign', 'conveyor --output=y', ['--output=yaml']],
-    ['kinds of lists', 'conveyor list ', ['pipelines', 'releases', 'deploys']],
+    ['kinds of lists', 'conveyor list ', ['pipelines', 'releases', 'deploys', 'finders']],
     ['states of what is listed', 'conveyor list deploys -s waiting', ['waiting-lock', 'waiting-window']],
     ['shells', 'conveyor completion ', ['bash', 'zsh', 'fish']],
     ['nothing for free text', 'conveyor pause kvstore/13 --reason ', []],

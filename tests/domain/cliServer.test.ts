@@ -47,6 +47,26 @@ describe('the health of the front end', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d{6,}$/m);
   });
 
+  test('/metrics says which finders fail, asked once for scrapes that follow each other, and goes on without', async () => {
+    const pipelines = new FakePipelines();
+    let asked = 0;
+    const listFinders = () => {
+      asked += 1;
+      const states = { commits: 'failing', 'latest-build': 'answers', 'model-versions': 'idle' };
+      return Promise.resolve(Object.entries(states).map(([id, state]) => ({ id, kind: 'finder', state }) as never));
+    };
+    const app = appOf(pipelines, { client: { ...pipelines.client, listFinders } });
+    await app.request('/metrics');
+    const text = await (await app.request('/metrics')).text();
+    expect(text).toContain('conveyor_finder_failing{finder="commits"} 1\n');
+    expect(text).toContain('conveyor_finder_failing{finder="latest-build"} 0\n');
+    expect(asked).toBe(1);
+    const gone = appOf(pipelines, {
+      client: { ...pipelines.client, listFinders: () => Promise.reject(new Error('no')) },
+    });
+    expect((await gone.request('/metrics')).status).toBe(200);
+  });
+
   test('/metrics counts requests by route and status, never by path', async () => {
     const app = appOf();
     await app.request('/v1/releases/kvstore/1');

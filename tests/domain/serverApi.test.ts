@@ -140,6 +140,7 @@ describe('looking', () => {
     '/v1/pipelines',
     '/v1/pipelines/kvstore',
     '/v1/pipelines/kvstore/history',
+    '/v1/finders',
     '/v1/releases/kvstore/7',
     '/v1/releases/kvstore/7/deploy',
   ])('%s needs no token', async (path) => expect((await appOf().request(path)).status).toBe(200));

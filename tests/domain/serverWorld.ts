@@ -57,6 +57,7 @@ export class FakePipelines {
     },
     readiness: () =>
       Promise.resolve((['temporal', 'worker'] as const).map((name) => ({ name, ok: true, detail: 'answers' }))),
+    listFinders: () => Promise.resolve([{ id: 'commits', kind: 'finder', state: 'answers' } as never]),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);
       return Promise.resolve([]);

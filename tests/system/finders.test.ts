@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
 import { ensureSweeps } from '../../client/schedules';
-import type { HistoryRow } from '../../domain/views';
+import type { FinderView, HistoryRow, PipelineStatus } from '../../domain/views';
 import type { SweepReport } from '../../workflows/artifactSweep';
 import { Processes } from './process';
 import { startTemporal } from './server';
@@ -108,6 +108,27 @@ describe('what a finder finds', () => {
     await releases(name, 1);
     const [report] = await nextSweeps('pipeline-output', 1);
     expect(report?.said).toContain(`${waiting}, source: there is no pipeline nobody`);
+  });
+});
+
+describe('a finder that is dead', () => {
+  test('is seen where people look, with since when, what it said and when it is asked next, until it answers', async () => {
+    const name = await given('tagged-executables', { package: `p-${randomBytes(4).toString('hex')}`, tag: 'prod' });
+    const finder = async (): Promise<FinderView | undefined> =>
+      ((await stack.client.status(name)) as PipelineStatus).finders?.find(({ id }) => id === 'tagged-executables');
+    await eventually('it answers', async () => (await finder())?.state === 'answers');
+    const fault = { kind: 'http', service: 'tagged-executables', mode: 'error', count: 3 };
+    await stack.control('POST', '/control/faults', fault);
+    const dead = await eventually('it is seen to fail', async () => {
+      const seen = await finder();
+      return seen?.state === 'failing' && seen.nextAt !== null && seen;
+    });
+    expect(dead.reason).toMatch(/tagged-executables did not answer getArtifacts: 503/);
+    expect(Date.parse(dead.since ?? '')).toBeGreaterThan(Date.parse(dead.answeredAt ?? ''));
+    expect(await stack.json(['list', 'finders', '--state', 'failing', '-p', name])).toMatchObject([
+      { id: 'tagged-executables', reason: dead.reason },
+    ]);
+    await eventually('it answers again', async () => (await finder())?.state === 'answers');
   });
 });
 

@@ -1,0 +1,53 @@
+import type { FinderView } from '../../domain/views';
+import { alignRows, paint, table, tint, type Colors, type View } from './paint';
+import { ago, until, type Sign } from './words';
+
+const SIGNS: Readonly<Record<FinderView['state'], Sign>> = {
+  answers: { glyph: '✔', tone: 'good' },
+  failing: { glyph: '✖', tone: 'bad' },
+  idle: { glyph: '·', tone: 'quiet' },
+  paused: { glyph: '‖', tone: 'warn' },
+  unasked: { glyph: '⚠', tone: 'warn' },
+};
+
+/** `list finders`. */
+export function finderTable(rows: readonly FinderView[], view: View): string {
+  const colors = paint(view.color);
+  const cells = rows.map((finder) => [
+    colors.bold(finder.id),
+    stateOf(finder, colors),
+    finder.answeredAt === null ? '–' : ago(finder.answeredAt, view),
+    finder.nextAt === null ? '–' : until(finder.nextAt, view),
+    saidOf(finder, view),
+  ]);
+  return table(
+    ['FINDER', 'STATE', 'ANSWERED', 'NEXT', 'SAID'],
+    cells,
+    'no finders: no worker has begun to ask any',
+    view,
+  );
+}
+
+/** The finders in the picture of a pipeline. */
+export function finderRows(finders: readonly FinderView[], view: View, colors: Colors): string[] {
+  const cells = finders.map((finder) => [
+    `  ${finder.id}`,
+    stateOf(finder, colors),
+    [
+      finder.answeredAt === null ? '' : `answered ${ago(finder.answeredAt, view)}`,
+      saidOf(finder, view),
+      finder.state === 'failing' && finder.nextAt !== null ? `asked again ${until(finder.nextAt, view)}` : '',
+    ]
+      .filter((part) => part !== '')
+      .join('; '),
+  ]);
+  return alignRows(cells);
+}
+
+const stateOf = ({ state }: FinderView, colors: Colors): string =>
+  tint(colors, SIGNS[state].tone, `${SIGNS[state].glyph} ${state}`);
+
+const saidOf = ({ since, reason, refused }: FinderView, view: View): string =>
+  [...(reason === null ? [] : [since === null ? reason : `since ${ago(since, view)}: ${reason}`]), ...refused].join(
+    '; ',
+  );

@@ -1,0 +1,141 @@
+import { finderNames, finderView, refusedFor, type FinderFacts } from '../../domain/finder/health';
+import { finderChecks } from '../../cli/doctor/surroundings';
+import { finderTable } from '../../cli/render/finders';
+import { renderPipeline } from '../../cli/render/pipeline';
+import type { View } from '../../cli/render/paint';
+import type { FinderView } from '../../domain/views';
+import { run } from './cliWorld';
+import { NOW, pipeline } from './cliSamples';
+
+const view: View = { width: 120, color: false, now: NOW, timeZone: 'UTC' };
+const at = (secondsAgo: number): string => new Date(NOW - secondsAgo * 1000).toISOString();
+const sweep = (secondsAgo: number, status: 'running' | 'completed' | 'failed' = 'completed') => ({
+  atMs: NOW - secondsAgo * 1000,
+  status,
+});
+const seen = (sweeps: readonly ReturnType<typeof sweep>[], over: Partial<FinderFacts> = {}): FinderView =>
+  finderView(
+    {
+      ...{ finder: 'commits', underWay: null, report: null, failure: null },
+      schedule: { pausedBecause: null, nextAtMs: NOW + 5_000, sweeps },
+      ...over,
+    },
+    NOW,
+  );
+
+describe('a finder', () => {
+  test('answers, and is asked again when its Schedule says', () => {
+    expect(seen([sweep(12), sweep(2)], { report: { calls: 1, said: [] } })).toEqual({
+      ...{ id: 'commits', kind: 'finder', state: 'answers', answeredAt: at(2), since: null, reason: null },
+      ...{ nextAt: at(-5), refused: [] },
+    });
+  });
+
+  test('that is being asked is as it was', () => {
+    const underWay = { isTaken: true, failure: null, nextTryMs: null };
+    expect(seen([sweep(12), sweep(2, 'running')], { underWay })).toMatchObject({
+      state: 'answers',
+      answeredAt: at(12),
+    });
+  });
+
+  test('that is dead says since when, what it said, and when it is asked again', () => {
+    const underWay = { isTaken: true, failure: 'connect ECONNREFUSED', nextTryMs: NOW + 8_000 };
+    expect(seen([sweep(700), sweep(690, 'running')], { underWay })).toMatchObject({
+      ...{ state: 'failing', answeredAt: at(700), since: at(690), reason: 'connect ECONNREFUSED', nextAt: at(-8) },
+    });
+  });
+
+  test('is failing since the first of the sweeps that failed in a row', () => {
+    const sweeps = [sweep(40), sweep(30, 'failed'), sweep(20, 'failed'), sweep(10, 'failed')];
+    expect(seen(sweeps, { failure: 'no' })).toMatchObject({
+      state: 'failing',
+      answeredAt: at(40),
+      since: at(30),
+      reason: 'no',
+    });
+    expect(seen(sweeps.slice(1), { failure: 'no' })).toMatchObject({ answeredAt: null, since: at(30) });
+  });
+
+  test('is not asked where no worker takes up its sweep, or has it in its configuration', () => {
+    const underWay = { isTaken: false, failure: null, nextTryMs: null };
+    expect(seen([sweep(99), sweep(89, 'running')], { underWay })).toMatchObject({
+      ...{ state: 'unasked', since: at(89), reason: 'no worker takes up its sweep' },
+    });
+    expect(seen([], { schedule: null })).toMatchObject({ state: 'unasked', nextAt: null });
+  });
+
+  test('of which nobody wants anything is idle, and one that a person paused says so', () => {
+    expect(seen([sweep(2)], { report: { calls: 0, said: [] } })).toMatchObject({ state: 'idle', answeredAt: null });
+    const schedule = { pausedBecause: 'maintenance', nextAtMs: NOW + 5_000, sweeps: [sweep(2)] };
+    expect(seen([], { schedule })).toMatchObject({ state: 'paused', reason: 'maintenance', nextAt: null });
+  });
+
+  test('shows each pipeline what it refused of that one alone', () => {
+    const said = ['web, source: no such branch', 'web: known-bad', 'webshop, source: no'];
+    const found = seen([sweep(2)], { report: { calls: 1, said } });
+    expect(found.refused).toEqual(said);
+    expect(refusedFor('web', found).refused).toEqual(['source: no such branch', 'known-bad']);
+  });
+
+  test('named manual looks for nothing', () => {
+    const artifacts = { a: { finder: 'manual' }, b: { finder: 'commits' }, c: { finder: 'commits' } };
+    expect(finderNames({ artifacts } as never)).toEqual(['commits']);
+  });
+});
+
+const dead: FinderView = {
+  ...{ id: 'commits', kind: 'finder', state: 'failing', answeredAt: at(700), since: at(690) },
+  ...{
+    reason: 'commits did not answer getArtifacts: connect ECONNREFUSED 127.0.0.1:4400',
+    nextAt: at(-8),
+    refused: [],
+  },
+};
+const well: FinderView = {
+  ...{ id: 'latest-build', kind: 'finder', state: 'answers', answeredAt: at(4), since: null, reason: null },
+  ...{ nextAt: at(-6), refused: ['source: no such package'] },
+};
+
+test('a pipeline shows whether the finders of its inputs answer, and why nothing new comes', () => {
+  expect(renderPipeline(pipeline({ finders: [dead, well] }), view)).toContain(
+    [
+      'Finders',
+      '  commits       ✖ failing  answered 11m 40s ago; since 11m 30s ago: commits did not answer getArtifacts: connect',
+    ].join('\n'),
+  );
+});
+
+describe('list finders', () => {
+  const client = {
+    listFinders: () => Promise.resolve([dead, well]),
+    spec: () => Promise.resolve({ artifacts: { source: { finder: 'latest-build' } } } as never),
+  };
+
+  test('says of each whether it answers, what it said and when it is asked next', () => {
+    const [heading, first, second] = finderTable([dead, well], { ...view, width: 200 }).split('\n');
+    expect(heading).toMatch(/^FINDER +STATE +ANSWERED +NEXT +SAID$/);
+    expect(first).toMatch(
+      /^commits +✖ failing +11m 40s ago +in 8s +since 11m 30s ago: .*ECONNREFUSED 127\.0\.0\.1:4400$/,
+    );
+    expect(second).toMatch(/^latest-build +✔ answers +4s ago +in 6s +source: no such package$/);
+  });
+
+  test('is JSON for programs, of one state or of one pipeline', async () => {
+    expect(JSON.parse((await run(['list', 'finders', '-o', 'json'], { client })).out)).toEqual([dead, well]);
+    expect((await run(['list', 'finders', '--state', 'failing', '-o', 'name'], { client })).out).toBe('commits\n');
+    expect((await run(['list', 'finders', '-p', 'web', '-o', 'name'], { client })).out).toBe('latest-build\n');
+    expect((await run(['list', 'finders', '--state', 'bogus'], { client })).code).not.toBe(0);
+  });
+});
+
+test('conveyor doctor names the finders that fail, and says how to mend it', () => {
+  expect(finderChecks([dead, well])).toEqual([
+    {
+      ...{ name: 'finder commits', state: 'warning' },
+      found: `since ${at(690)}: commits did not answer getArtifacts: connect ECONNREFUSED 127.0.0.1:4400`,
+      how: expect.stringContaining('start its service'),
+    },
+  ]);
+  expect(finderChecks([well])).toEqual([{ name: 'finders', state: 'ok', found: '1, none fails', how: null }]);
+});
