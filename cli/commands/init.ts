@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { NAME } from '../../domain/ids';
-import { templatePipeline } from '../../domain/spec/template';
+import { firstPipeline } from '../../domain/spec/firstPipeline';
 import { actorOf } from '../io';
 import { emit } from '../output';
 import { paint } from '../render/paint';
@@ -23,7 +23,7 @@ export const init: Register = (program, cli) => {
             hint: 'lower-case letters, digits and hyphens, such as kvstore',
           });
         const owner = actorOf(io);
-        writeNew(file, templatePipeline(name, owner));
+        writeNew(file, firstPipeline(name, owner));
         const next = [
           `conveyor lint ${file}`,
           `conveyor simulate job ${name}`,

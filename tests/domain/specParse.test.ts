@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parse as parseYaml, stringify } from 'yaml';
 import { parsePipeline, parsePipelineValue } from '../../domain/spec/parse';
 import { definePipeline } from '../../domain/spec/pipeline';
-import { templatePipeline } from '../../domain/spec/template';
+import { firstPipeline } from '../../domain/spec/firstPipeline';
 
 const EXAMPLES = join(__dirname, '../../examples');
 const examples = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -21,7 +21,7 @@ describe('what people copy works', () => {
   });
 
   test('what conveyor init writes lints without a word, and belongs to whoever asked', () => {
-    const { spec, problems } = parsePipeline(templatePipeline('web', 'user:alice'));
+    const { spec, problems } = parsePipeline(firstPipeline('web', 'user:alice'));
     expect(problems).toEqual([]);
     expect(spec).toMatchObject({ pipeline: 'web', owners: ['user:alice'] });
   });

@@ -1,5 +1,5 @@
 /** The commented pipeline file that `conveyor init` writes: it lints without a word, and says what to change. */
-export function templatePipeline(name: string, owner: string): string {
+export function firstPipeline(name: string, owner: string): string {
   return `# yaml-language-server: $schema=./conveyor.schema.json
 # A release of this pipeline builds a version and deploys it in phases. Try: conveyor lint, conveyor plan.
 pipeline: ${name}
