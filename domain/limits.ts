@@ -31,6 +31,7 @@ const SENT_ALONG = 'every release and deploy gets it, and a pipeline remembers i
 const ONE_ATTRIBUTE = 'the server takes 2 kB of a search attribute, and ends a workflow that sets more';
 const IN_STATE = 'a share of the 512 kB of a pipeline';
 const IN_SPEC = 'the pipeline and each of its releases carry the whole file';
+const TO_READ = 'people have to read the file';
 const ON_RECORD = 'it goes on record';
 
 /** What comes in with a release: an artifact of a person, the API, a webhook, a finder or an action service. */
@@ -79,6 +80,12 @@ export const SPEC_LIMITS = {
   finder: refused('the name of a finder', 63, 'bytes', ONE_ATTRIBUTE),
   finderWith: refused('the with of a finder', 2 * KB, 'bytes', 'sweeps read it from the memo of each pipeline'),
   actions: refused('the number of actions', 64, 'entries', IN_STATE),
+  templates: refused('the number of templates', 32, 'entries', TO_READ),
+  params: refused('the number of parameters of a template', 32, 'entries', TO_READ),
+  axes: refused('the number of parameters of a matrix', 4, 'entries', 'the names of its actions carry all of them'),
+  axisValues: refused('the number of values of a parameter in a matrix', 64, 'entries', 'each is an action at least'),
+  combinations: refused('the number of combinations of a matrix', 64, 'entries', 'there are no more actions'),
+  excludes: refused('the number of combinations that a matrix leaves out', 64, 'entries', 'it has no more'),
   deployInputs: refused(
     'the number of inputs of all deploys and canaries',
     12,

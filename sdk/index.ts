@@ -37,4 +37,4 @@ export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type U
 export { prometheusQuery, type PrometheusOptions } from './health/prometheus';
 export { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from './health/remote';
 export { tasksOf } from '../domain/fleet/amount';
-export { definePipeline } from '../domain/spec/pipeline';
+export { definePipeline } from '../domain/spec/written';

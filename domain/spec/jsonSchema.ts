@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { writtenCheck } from './health';
-import { pipelineSchema } from './pipeline';
+import { writtenPipeline } from './written';
 
 /** The JSON Schema of the pipeline file, for editors; `conveyor.schema.json` is this, written down. */
 export function pipelineJsonSchema(): object {
-  const { $schema, ...schema } = z.toJSONSchema(pipelineSchema, {
+  const { $schema, ...schema } = z.toJSONSchema(writtenPipeline, {
     target: 'draft-7',
     io: 'input',
     reused: 'ref',

@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument, type Document, type YAMLError } from 'yaml';
+import { expand, type Expansion } from './expand/expand';
 import { explain, knownKeys } from './explain';
 import { lintPipeline } from './lint';
 import { danglingAliases, locate, positionOf } from './locate';
@@ -52,10 +53,28 @@ function check(value: unknown): Checked {
     const hint = 'conveyor init writes a first pipeline.yaml';
     return { spec: null, findings: [errorAt([], 'empty-file', 'the file describes no pipeline', hint)] };
   }
+  const expansion = expand(value);
+  const { spec, findings } = checkExpanded(expansion);
+  return { spec, findings: [...expansion.findings, ...placed(findings, expansion.originOf)] };
+}
+
+function checkExpanded({ value, isWhole }: Expansion): Checked {
   const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
-  if (parsed.success) return { spec: parsed.data, findings: lintPipeline(parsed.data) };
+  if (parsed.success) return { spec: parsed.data, findings: isWhole ? lintPipeline(parsed.data) : [] };
   const findings = explain(parsed.error.issues, value);
-  return { spec: null, findings: [...findings, ...lintTheRest(value, findings)] };
+  return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
+}
+
+/** Where each is written. What is written once is said once, however many actions are made of it. */
+function placed(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
+  const seen = new Set<string>();
+  return findings.flatMap((finding) => {
+    const path = originOf(finding.path);
+    const at = formatPath(path);
+    if (at === formatPath(finding.path)) return [finding];
+    const key = `${finding.code} ${at}`;
+    return seen.has(key) || !seen.add(key) ? [] : [{ ...finding, path }];
+  });
 }
 
 /**

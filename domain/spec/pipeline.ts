@@ -9,7 +9,8 @@ const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 
 /** The pipeline file (pipeline-spec.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
 
-const common = {
+/** What every action may have. */
+export const common = {
   needs: listOf(name, SPEC_LIMITS.needs).default([]),
   inputs: listOf(name, SPEC_LIMITS.inputs).default([]),
   outputs: listOf(name, SPEC_LIMITS.outputs).default([]),
@@ -49,7 +50,20 @@ const waitFor = z
     path: ['version'],
   });
 
-const action = z.discriminatedUnion(
+export const ACTION_TYPES = [
+  'build',
+  'pkg',
+  'deploy',
+  'canary',
+  'integr-test',
+  'perf-test',
+  'custom-script',
+  'manual-pick',
+  'wait-for',
+  'custom',
+] as const;
+
+export const action = z.discriminatedUnion(
   'type',
   [
     z.strictObject({ type: z.literal('build'), with: free, ...common }),
@@ -155,6 +169,3 @@ export type PipelineSource = z.input<typeof pipelineSchema>;
 export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
 export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;
-
-/** For pipelines written in TypeScript: `export const pipeline = definePipeline({ … })`, or as the default,, checked by the compiler and the same schema. */
-export const definePipeline = (source: PipelineSource): PipelineSource => source;

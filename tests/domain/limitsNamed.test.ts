@@ -31,9 +31,10 @@ function unbounded(schema: unknown, path: string): string[] {
   return [...(isFree ? [path] : []), ...inside];
 }
 
-/** Names of 63 characters, and times of day. */
+/** Names of 63 characters, of actions and parameters, and times of day. */
 const BOUNDED = [
   '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+  '^[a-z][A-Za-z0-9-]{0,62}$',
   '^([01]\\d|2[0-3]):[0-5]\\d$',
   '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
   '^p([1-9]|[1-9]\\d)$',

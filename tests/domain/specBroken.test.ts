@@ -20,13 +20,12 @@ describe('a broken file is refused with everything that is wrong with it, where 
 });
 
 test('there is a file for everything that lint can say', () => {
-  const rules = join(__dirname, '../../domain/spec/rules');
-  const said = readdirSync(rules).flatMap((file) =>
-    [
-      ...readFileSync(join(rules, file), 'utf8').matchAll(
-        /\b(?:error|warning)At\(\s*(?:\[[^\]]*\]|[\w.]+)\s*,\s*'([a-z-]+)'/g,
-      ),
-    ].map(([, code = '']) => code),
+  const folders = ['rules', 'expand'].map((folder) => join(__dirname, '../../domain/spec', folder));
+  const rules = folders.flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)));
+  const said = rules.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\b(?:error|warning)At\(\s*(?:\[[^\]]*\]|[\w.]+)\s*,\s*'([a-z-]+)'/g)].map(
+      ([, code = '']) => code,
+    ),
   );
   expect(said.length).toBeGreaterThan(25);
   const told = files.map((file) => readFileSync(join(FOLDER, file.replace('.yaml', '.txt')), 'utf8')).join('\n');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse as parseYaml, stringify } from 'yaml';
 import { parsePipeline, parsePipelineValue } from '../../domain/spec/parse';
-import { definePipeline } from '../../domain/spec/pipeline';
+import { definePipeline } from '../../domain/spec/written';
 import { firstPipeline } from '../../domain/spec/firstPipeline';
 
 const EXAMPLES = join(__dirname, '../../examples');

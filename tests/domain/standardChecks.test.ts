@@ -1,7 +1,8 @@
 import type { Evidence } from '../../domain/health/verdict';
 import type { HealthCheck } from '../../domain/spec/health';
 import { parsePipelineValue } from '../../domain/spec/parse';
-import { definePipeline, type PipelineSource } from '../../domain/spec/pipeline';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+import { definePipeline } from '../../domain/spec/written';
 import { STANDARD_CHECKS } from '../../domain/spec/standardChecks';
 import type { BehaviourSpec } from '../../simulator/metrics/behaviour';
 import { expectNoViolations, givenFleet, START, update } from './simulatorFleet';

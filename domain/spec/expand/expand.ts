@@ -1,0 +1,166 @@
+import { errorAt, warningAt, type Finding, type Path } from '../problem';
+import { isMade, make, type Made } from './members';
+import { Filler, isMapping, keyOf, type Origins } from './placeholders';
+import { resolve, severalKept, type Groups } from './references';
+import { readTemplates, type Templates } from './templates';
+
+/** Templates and matrices become the actions that they mean, before anything else looks at a pipeline. */
+
+export interface Expansion {
+  /** The file as if each action had been written out. */
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+  /** Where in the file something of `value` is written. */
+  readonly originOf: (path: Path) => Path;
+  /** Not when an action could not be made: who refers to it, or to what it makes, is not wrong. */
+  readonly isWhole: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Never throws, and leaves alone what has neither templates nor matrices. */
+export function expand(root: unknown): Expansion {
+  if (!isMapping(root) || !hasMade(root)) return { value: root, findings: [], originOf: (path) => path, isWhole: true };
+  const { templates: _, ...rest } = root;
+  const templates = readTemplates(root);
+  const { actions } = root;
+  if (!isMapping(actions))
+    return { value: rest, findings: templates.findings, originOf: (path) => path, isWhole: false };
+  const filler = new Filler();
+  const made = new Map(
+    Object.entries(actions).flatMap(([name, action]) =>
+      isMapping(action) && isMade(action) ? [[name, make(root, name, action, templates, filler)] as const] : [],
+    ),
+  );
+  const findings = [
+    ...reserved(root, actions),
+    ...templates.findings,
+    ...unusedTemplates(templates, actions),
+    ...[...made.values()].flatMap((each) => each.findings),
+    ...filler.findings,
+  ];
+  return written(rest, actions, made, findings, filler.origins);
+}
+
+const hasMade = (root: Fields): boolean =>
+  Object.hasOwn(root, 'templates') ||
+  (isMapping(root['actions']) && Object.values(root['actions']).some((action) => isMapping(action) && isMade(action)));
+
+/** All actions in their order, each that was made at the place of what it was made of. */
+function written(
+  rest: Fields,
+  actions: Fields,
+  made: ReadonlyMap<string, Made>,
+  before: readonly Finding[],
+  origins: Origins,
+): Expansion {
+  const groups: Groups = new Map(
+    [...made.values()].flatMap(({ name, members }): [string, string[]][] =>
+      members && isMatrix(actions[name]) ? [[name, members.map((member) => member.name)]] : [],
+    ),
+  );
+  const plain = Object.entries(actions).flatMap(([name, action]): [string, unknown][] => {
+    const of = made.get(name);
+    if (of === undefined) return [[name, action]];
+    return (of.members ?? [{ name, action: STAND_IN }]).map((member) => [member.name, member.action]);
+  });
+  const ofMade = [
+    ...sameOutputs(groups, new Map(plain)),
+    ...plain.flatMap(([name, action]) => (isMapping(action) ? severalKept(action, ['actions', name], groups) : [])),
+  ];
+  const findings = [
+    ...before,
+    ...collisions(actions, groups),
+    ...ofMade.map((finding) => ({ ...finding, path: originOf(finding.path, origins) })),
+  ];
+  const resolved = plain.map(([name, action]): [string, unknown] => [
+    name,
+    isMapping(action) ? resolve(action, ['actions', name], groups, origins) : action,
+  ]);
+  return {
+    value: { ...rest, actions: Object.fromEntries(resolved) },
+    findings,
+    originOf: (path) => originOf(path, origins),
+    isWhole: !findings.some(({ severity }) => severity === 'error'),
+  };
+}
+
+/** For an action that could not be made, since the rest is looked at all the same. */
+const STAND_IN = { type: 'manual-pick' };
+
+const isMatrix = (action: unknown): boolean => isMapping(action) && Object.hasOwn(action, 'matrix');
+
+function originOf(path: Path, origins: Origins): Path {
+  for (let length = path.length; length > 0; length -= 1) {
+    const origin = origins.get(keyOf(path.slice(0, length)));
+    if (origin) return [...origin, ...path.slice(length)];
+  }
+  return path;
+}
+
+/** The schema passes over `__proto__` in silence, where another key that is no name is an error. */
+function reserved(root: Fields, actions: Fields): Finding[] {
+  const of = (mapping: unknown, path: Path): Finding[] =>
+    isMapping(mapping) && Object.hasOwn(mapping, '__proto__')
+      ? [{ ...errorAt([...path, '__proto__'], 'invalid-name', '__proto__ is not a name', 'choose another'), at: 'key' }]
+      : [];
+  const inside = (mapping: unknown, path: Path, keys: readonly string[]): Finding[] =>
+    Object.entries(isMapping(mapping) ? mapping : {}).flatMap(([name, each]) =>
+      keys.flatMap((key) => (isMapping(each) ? of(each[key], [...path, name, key]) : [])),
+    );
+  return [
+    ...of(root['templates'], ['templates']),
+    ...of(actions, ['actions']),
+    ...inside(root['templates'], ['templates'], ['params']),
+    ...inside(actions, ['actions'], ['params', 'matrix']),
+  ];
+}
+
+function unusedTemplates({ named }: Templates, actions: Fields): Finding[] {
+  const used = new Set(Object.values(actions).map((action) => (isMapping(action) ? action['uses'] : undefined)));
+  return [...named.keys()]
+    .filter((name) => !used.has(name))
+    .map((name): Finding => {
+      const hint = `write uses: ${name} in an action, or remove it`;
+      return { ...warningAt(['templates', name], 'unused-template', `no action uses ${name}`, hint), at: 'key' };
+    });
+}
+
+/** Two actions of one name; the name of a matrix is taken too, since others refer to it. */
+function collisions(actions: Fields, groups: Groups): Finding[] {
+  const seen = new Map(Object.keys(actions).map((name) => [name, name]));
+  return [...groups].flatMap(([group, names]) =>
+    names.flatMap((name): Finding[] => {
+      const other = name === group ? undefined : seen.get(name);
+      seen.set(name, group);
+      if (other === undefined) return [];
+      const message =
+        other === group
+          ? `${group} makes ${name} twice`
+          : `${group} makes ${name}, and ${other === name ? 'there is one already' : `so does ${other}`}`;
+      return [
+        errorAt(['actions', group, 'matrix'], 'duplicate-action', message, 'choose another name, or other values'),
+      ];
+    }),
+  );
+}
+
+/** Who takes an artifact would not know from whom. */
+function sameOutputs(groups: Groups, actions: ReadonlyMap<string, unknown>): Finding[] {
+  return [...groups.values()].flatMap((names) => {
+    const makers = new Map<unknown, string>();
+    return names.flatMap((name) =>
+      outputsOf(actions.get(name)).flatMap((output, index): Finding[] => {
+        const other = makers.get(output);
+        makers.set(output, name);
+        if (other === undefined || other === name) return [];
+        const message = `${other} and ${name} both make ${String(output)}`;
+        const hint = `put a parameter into its name: ${String(output)}-\${…}`;
+        return [errorAt(['actions', name, 'outputs', index], 'same-output', message, hint)];
+      }),
+    );
+  });
+}
+
+const outputsOf = (action: unknown): readonly unknown[] =>
+  isMapping(action) && Array.isArray(action['outputs']) ? action['outputs'] : [];

@@ -1,0 +1,127 @@
+import { SPEC_LIMITS } from '../../limits';
+import { jsonBytes } from '../../size';
+import { excessText, over } from '../../excess';
+import { errorAt, suggest, type Finding, type Path } from '../problem';
+
+/** `${region}` stands for a parameter, alone with its type or inside a text; `$${` is a `${` that is meant literally. */
+const PLACEHOLDER = /\$\$\{|\$\{([^{}]*)(\}?)/g;
+const ALONE = /^\$\{([^{}]*)\}$/;
+
+/** A value of a parameter, and where it is written. */
+export interface Given {
+  readonly value: unknown;
+  readonly path: Path;
+}
+export type Scope = ReadonlyMap<string, Given>;
+
+/** What of a value is written elsewhere than the value itself, by `keyOf` its path. */
+export type Origins = Map<string, Path>;
+export const keyOf = (path: Path): string => JSON.stringify(path);
+
+export const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Placeholders that nothing can be put into, whoever uses them: one for each place. */
+export function faultsIn(value: unknown, path: Path, known: readonly string[]): Finding[] {
+  return textsIn(value, path).flatMap(({ text, path: at, isKey }) =>
+    [...text.matchAll(PLACEHOLDER)].flatMap(([whole, name, end]): Finding[] => {
+      if (name === undefined) return [];
+      if (isKey)
+        return [
+          { ...errorAt(at, 'bad-placeholder', `${text} is a key, into which nothing is put`, IN_KEY), at: 'key' },
+        ];
+      if (end === '')
+        return [
+          errorAt(at, 'bad-placeholder', `${whole} is not closed`, `write \${name}, or $${whole} for the text itself`),
+        ];
+      if (known.includes(name)) return [];
+      const hint = known.length === 0 ? '' : `${suggest(name, known)}; `;
+      return [errorAt(at, 'unknown-param', `there is no parameter ${name}`, `${hint}$${whole} is the text itself`)];
+    }),
+  );
+}
+
+const IN_KEY = 'use values, or let the whole mapping be a parameter';
+
+/** The parameters that a value has placeholders of. */
+export const namesIn = (value: unknown): ReadonlySet<string> =>
+  new Set(textsIn(value, []).flatMap(({ text }) => [...text.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '')));
+
+interface Text {
+  readonly text: string;
+  readonly path: Path;
+  readonly isKey: boolean;
+}
+
+/** All texts and keys, in the order of the file. What contains itself is looked into once. */
+function textsIn(value: unknown, path: Path, around: readonly unknown[] = []): Text[] {
+  if (typeof value === 'string') return [{ text: value, path, isKey: false }];
+  if (typeof value !== 'object' || value === null || around.includes(value)) return [];
+  const inside = [...around, value];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index], inside));
+  return Object.entries(value).flatMap(([key, item]) => [
+    { text: key, path: [...path, key], isKey: true },
+    ...textsIn(item, [...path, key], inside),
+  ]);
+}
+
+/** Puts values in, and says what went wrong and what comes from elsewhere. One for each file. */
+export class Filler {
+  readonly findings: Finding[] = [];
+  readonly origins: Origins = new Map();
+  private bytes = 0;
+
+  /** `value` as it is written at `from`, for what will be at `at`. */
+  fill(value: unknown, at: Path, from: Path, scope: Scope, around: readonly unknown[] = []): unknown {
+    if (typeof value === 'string') return this.fillText(value, at, from, scope);
+    if (typeof value !== 'object' || value === null || around.includes(value)) return value;
+    const inside = [...around, value];
+    const item = (key: string | number, part: unknown): unknown =>
+      this.fill(part, [...at, key], [...from, key], scope, inside);
+    if (Array.isArray(value)) return value.map((part, index) => item(index, part));
+    // Not by assignment, so that __proto__ is a key like any other.
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, item(key, part)]));
+  }
+
+  private fillText(text: string, at: Path, from: Path, scope: Scope): unknown {
+    const alone = scope.get(ALONE.exec(text)?.[1] ?? '');
+    if (alone !== undefined) {
+      this.origins.set(keyOf(at), alone.path);
+      return this.hasRoom(sizeOf(alone.value), from) ? alone.value : null;
+    }
+    if (!this.hasRoom(text.length, from)) return null;
+    return text.replace(PLACEHOLDER, (whole, name: string | undefined) => {
+      if (name === undefined) return '${';
+      const given = scope.get(name);
+      if (given === undefined) return whole;
+      if (typeof given.value === 'object') {
+        this.findings.push(notText(from, text, name));
+        return '';
+      }
+      const part = String(given.value);
+      return this.hasRoom(part.length, from) ? part : '';
+    });
+  }
+
+  /** A small file cannot be made huge: what is made has to fit into a pipeline. */
+  private hasRoom(bytes: number, path: Path): boolean {
+    const wasFull = this.bytes > SPEC_LIMITS.spec.max;
+    this.bytes += bytes;
+    const excess = over(SPEC_LIMITS.spec, this.bytes);
+    if (excess && !wasFull)
+      this.findings.push(errorAt(path, 'over-limit', excessText(excess), 'make several pipelines of it'));
+    return excess === undefined;
+  }
+}
+
+const notText = (path: Path, text: string, name: string): Finding =>
+  errorAt(path, 'bad-placeholder', `${name} is no text, and ${text} has more than it`, `let "\${${name}}" stand alone`);
+
+/** A TypeScript file may hold what JSON cannot say. */
+function sizeOf(value: unknown): number {
+  try {
+    return jsonBytes(value);
+  } catch {
+    return 0;
+  }
+}

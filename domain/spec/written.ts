@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { SPEC_LIMITS } from '../limits';
+import { action, ACTION_TYPES, common, pipelineSchema } from './pipeline';
+import { listOf, name, text } from './scalars';
+
+/** The pipeline file as people write it: some of its actions are made of templates and matrices. `expand` makes them. */
+
+const paramName = z.string().regex(/^[a-z][A-Za-z0-9-]{0,62}$/, {
+  error: 'expected letters, digits and hyphens, at most 63, beginning with a lower-case letter',
+});
+
+const COMMON = Object.keys(common) as (keyof typeof common)[];
+
+/** Parameters are put into these before anybody reads them. */
+const unread = Object.fromEntries([...COMMON, 'with'].map((key) => [key, z.unknown().optional()])) as Record<
+  keyof typeof common | 'with',
+  z.ZodOptional<z.ZodUnknown>
+>;
+
+const type = z.enum(ACTION_TYPES);
+
+export const templatesSchema = z.record(name, z.unknown()).meta({ maxProperties: SPEC_LIMITS.templates.max });
+
+/** A parameter without a value has to be given. */
+export const templateSchema = z.strictObject({
+  params: z.record(paramName, z.unknown()).meta({ maxProperties: SPEC_LIMITS.params.max }).default({}),
+  action: z.strictObject({ type, ...unread }),
+});
+
+const axisValue = z.union([z.number(), text()], {
+  error: 'expected a text or a number, which becomes a part of a name',
+});
+
+const matrix = z
+  .record(paramName, listOf(axisValue, SPEC_LIMITS.axisValues).min(1))
+  .meta({ maxProperties: SPEC_LIMITS.axes.max });
+
+const exclude = listOf(z.record(paramName, axisValue).meta({ minProperties: 1 }), SPEC_LIMITS.excludes).optional();
+
+/** One action for each combination of the values of its parameters. */
+export const matrixAction = z.strictObject({ type, matrix, exclude, ...unread });
+
+/** An action as a template says, with what is written beside it instead. */
+export const templateAction = z
+  .strictObject({
+    uses: name,
+    params: z.record(paramName, z.unknown()).default({}),
+    matrix: matrix.optional(),
+    exclude,
+    ...unread,
+  })
+  .refine(({ matrix: of, exclude: left }) => of !== undefined || left === undefined, {
+    error: 'exclude leaves out combinations of a matrix, and there is none',
+    path: ['exclude'],
+  })
+  .meta({ dependencies: { exclude: ['matrix'] } });
+
+/** For editors and the compiler; what is in the file is read piece by piece. */
+export const writtenPipeline = pipelineSchema.extend({
+  templates: z.record(name, templateSchema).meta({ maxProperties: SPEC_LIMITS.templates.max }).default({}),
+  actions: z.record(name, z.union([action, templateAction, matrixAction])),
+});
+
+/** A pipeline as `definePipeline` takes it. */
+export type WrittenPipeline = z.input<typeof writtenPipeline>;
+
+/** For pipelines written in TypeScript: `export const pipeline = definePipeline({ … })`, or as the default; checked by the compiler and the same schema. */
+export const definePipeline = (source: WrittenPipeline): WrittenPipeline => source;
