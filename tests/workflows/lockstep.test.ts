@@ -151,6 +151,36 @@ test('a revert in the first phase takes all requests from the bad version before
   expect((await effects()).slice(-3)).toEqual(['20% to kv:2', '0% to kv:2', 'update revert/1']);
 });
 
+describe('a push type whose counts are garbled in a revert', () => {
+  const garbled = (more: object) =>
+    world.control('POST', '/control/faults', {
+      ...{ kind: 'http', service: 'twine', method: 'needsPush', mode: 'garbage' },
+      ...more,
+    });
+
+  test('is asked again, so that no request goes to tasks that are not up', async () => {
+    await shards();
+    const deploy = await inStep({ phases: [{ ...half, bake: '30m' }] });
+    await deploy.reaches(({ state }) => state === 'baking');
+    await garbled({ count: 3 });
+    await deploy.command('revert');
+    expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+    expect((await effects()).slice(-4)).toEqual(['12.5% to kv:2', 'update revert/2', '0% to kv:2', 'update revert/3']);
+  });
+
+  test('has the revert wait and say so while that goes on, and a person may end it', async () => {
+    await shards();
+    const deploy = await inStep({ phases: [{ ...half, bake: '30m' }] });
+    await deploy.reaches(({ state }) => state === 'baking');
+    await garbled({ forMs: 24 * HOUR });
+    await deploy.command('revert');
+    const { paused } = await deploy.reaches((status) => status.paused?.by === 'dependency');
+    expect(paused?.reason).toContain('twine refused needsPush: ');
+    await deploy.command('cancel');
+    expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
+  });
+});
+
 test('a revert of the shards that are there does not wait for one whose region is down', async () => {
   await shards();
   await world.job('kvstore-d', 'y', 10, BUDGET);

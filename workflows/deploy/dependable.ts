@@ -50,6 +50,22 @@ export async function dependable<T>(
   }
 }
 
+const MOST_ASKED = 6;
+const ASK_AGAIN_MS = 5_000;
+
+/** As `insist`, and asks a few times more: an answer that was garbled on its way looks like a refusal. */
+export async function askedAgain<T>(
+  run: DeployRun,
+  ask: () => Promise<Answer<T>>,
+  wake: () => boolean,
+): Promise<Answer<T>> {
+  for (let asked = 1; ; asked += 1) {
+    const answer = await ask();
+    if (answer === undefined || 'value' in answer || asked === MOST_ASKED) return answer;
+    await run.until(wake, { afterMs: ASK_AGAIN_MS, summary: 'ask again' });
+  }
+}
+
 /** Waits until a person resumes, which alone ends such a pause. */
 export async function resumed(run: DeployRun, wake: () => boolean): Promise<void> {
   await run.until(() => run.record.control.resuming !== null || run.paused === null || wake());

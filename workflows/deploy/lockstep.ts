@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { Ending } from '../../domain/deploy/outcome';
 import { addCounts, NOTHING_COUNTED, type Counted } from '../../domain/deploy/counts';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
@@ -6,7 +7,7 @@ import type { RevertRequest } from '../../activities/reverts';
 import type { PlannedStride } from '../../activities/strides';
 import type { PhaseWork, Traffic } from '../../activities/updates';
 import type { Selection } from '../../domain/deploy/snapshot';
-import { dependable, insist, resumed } from './dependable';
+import { askedAgain, dependable, insist, resumed } from './dependable';
 import type { DeployRun } from './run';
 import type { UpdateControl } from './updates';
 
@@ -92,8 +93,8 @@ export async function settleTraffic(
 }
 
 /**
- * As much of a revert as the traffic lets be taken back now, once that has left for the old version as far as it is there. A push
- * type that does not play along keeps nobody from going back: then all of it is taken at once.
+ * As much of a revert as the traffic lets be taken back now, once that has left for the old version as far as it is there. Without
+ * counts, or with traffic that stays, requests would go where nothing is up: what is refused is asked for again by the revert.
  * @returns undefined when a person has ended the revert.
  */
 export async function nextPartBack(
@@ -101,21 +102,43 @@ export async function nextPartBack(
   request: RevertRequest,
   nth: number,
   leave: () => boolean,
-): Promise<Part | undefined> {
+): Promise<Part | Refused | undefined> {
   const { version, spec } = run.input;
   if (!spec.lockstep) return { isLast: true };
   if (nth === 1) run.shifted = null;
   const call = (push: Push) => push.planStrideBack(run.call, request);
-  const answer = await insist(run, 'needsPush', call, leave);
-  if (answer === undefined) return undefined;
-  if ('refused' in answer) run.note('trouble', `needsPush was refused: ${answer.refused}`);
-  const planned: Planned = 'value' in answer ? answer.value : ALL_AT_ONCE;
-  const { percent } = planned;
-  const shifted = await shiftOnce(run, shiftOf(planned, unitsOfRevert(request), `revert/${nth}`), leave);
-  if (shifted && 'refused' in shifted) run.note('trouble', `shifting the traffic back was refused: ${shifted.refused}`);
-  else if (shifted && percent === 0 && planned.isLast)
+  const counted = await answerBack(run, 'needsPush', () => insist(run, 'needsPush', call, leave), leave);
+  if (counted === undefined || 'refused' in counted) return counted;
+  const planned = 'value' in counted ? counted.value : ALL_AT_ONCE;
+  const traffic = shiftOf(planned, unitsOfRevert(request), `revert/${nth}`);
+  const shifted = await answerBack(run, 'shiftTraffic', () => shiftOnce(run, traffic, leave), leave);
+  if (shifted && 'refused' in shifted) return shifted;
+  if (shifted && 'value' in shifted && planned.percent === 0 && planned.isLast)
     run.note('traffic-shifted', `no traffic goes to ${version} any more`);
   return leave() ? undefined : planned;
+}
+
+export interface Refused {
+  readonly refused: string;
+}
+
+/** `without`: of reverts that began before 0.3.0, which did without an answer. */
+async function answerBack<T>(
+  run: DeployRun,
+  what: string,
+  ask: () => ReturnType<typeof insist<T>>,
+  leave: () => boolean,
+): Promise<{ value: T } | Refused | { without: true } | undefined> {
+  let answer = await ask();
+  if (answer === undefined || 'value' in answer) return answer;
+  if (!patched('revert-waits-for-lockstep')) {
+    run.note('trouble', `${what} was refused: ${answer.refused}`);
+    return { without: true };
+  }
+  answer = await askedAgain(run, ask, leave);
+  return answer && 'refused' in answer
+    ? { refused: `${run.input.spec.pushType} refused ${what}: ${answer.refused}` }
+    : answer;
 }
 
 type Push = Parameters<Parameters<typeof insist>[2]>[0];

@@ -82,6 +82,7 @@ async function tryOnce(run: DeployRun, attempt: number, shown: (counted: Counted
   const aside = run.input.spec.lockstep ? (run.record.revert?.leftOut ?? []).map((unit) => unit.id) : [];
   const part = await nextPartBack(run, aside.length > 0 ? { ...request, aside } : request, attempt, ended);
   if (part === undefined) return { end: { kind: 'left' }, isLast: false };
+  if ('refused' in part) return { end: { kind: 'refused', reason: part.refused }, isLast: false };
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
   await hold();
   await joinAsGuest(run, id);
