@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Fetch } from './client';
 import type { RunCallback } from './protocol/actionService';
 
@@ -25,7 +24,7 @@ export async function runEnded(
     if (status >= 200 && status < 300) return true;
     const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429;
     if (isFinal || pauseMs === null) return false;
-    await wait(pauseMs, undefined, { ref: false });
+    await new Promise<void>((passed) => void setTimeout(passed, pauseMs).unref());
   }
   return false;
 }
