@@ -2,8 +2,8 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Artifact } from '../domain/artifact';
 import type { Selection } from '../domain/deploy/snapshot';
 import { excessOfArtifacts, excessText, over } from '../domain/excess';
-import { REQUEST_LIMITS } from '../domain/limits';
-import { cutText } from '../domain/size';
+import { REQUEST_LIMITS, SPEC_LIMITS } from '../domain/limits';
+import { cutText, textBytes } from '../domain/size';
 import { callbackOf } from '../sdk/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
@@ -35,6 +35,8 @@ export interface ActionEnd {
   readonly succeeded: boolean;
   readonly message: string;
   readonly outputs: readonly Artifact[];
+  /** Where its service shows more of it. */
+  readonly url?: string;
 }
 
 /** What is heartbeaten, for `status`. */
@@ -86,7 +88,8 @@ export function createActionActivities(ports: PushPorts) {
           if (state === 'running')
             return { seen: { action, run: runId, progress, message, url }, message: message ?? state };
           const said = cutText(message ?? `${service} says that it ${state}`, REQUEST_LIMITS.reason.max);
-          return { done: ended({ succeeded: state === 'succeeded', message: said, outputs: outputs ?? [] }) };
+          const more = url !== null && textBytes(url) <= SPEC_LIMITS.url.max ? { url } : {};
+          return { done: ended({ succeeded: state === 'succeeded', message: said, outputs: outputs ?? [], ...more }) };
         });
       } catch (error) {
         if (!Context.current().cancellationDetails?.cancelRequested) throw error;
@@ -122,7 +125,7 @@ export async function stopRun(ports: Ports, run: ActionRun): Promise<void> {
 function ended(end: ActionEnd): ActionEnd {
   const excess = over(REQUEST_LIMITS.outputs, end.outputs.length) ?? excessOfArtifacts(end.outputs);
   if (excess === undefined) return end;
-  return { succeeded: false, message: `it made too much: ${excessText(excess)}`, outputs: [] };
+  return { ...end, succeeded: false, message: `it made too much: ${excessText(excess)}`, outputs: [] };
 }
 
 type Methods = ActionServiceProtocol;

@@ -1,16 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Context } from '@temporalio/activity';
+import { CancelledFailure, Context } from '@temporalio/activity';
 import { conveyorError } from '../domain/errors';
 import type { Selection } from '../domain/deploy/snapshot';
 import { stepUnits } from '../domain/deploy/steps';
+import { LOG_LIMITS } from '../domain/limits';
+import type { ScriptLog } from '../domain/scriptLog';
 import { formatDuration } from '../domain/text';
 import type { Scripts } from '../sdk/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
 import { asFailure } from './failure';
 import { groupsWith, stopGroup } from './processGroup';
+import { LogKeeper } from './scriptLog';
 import { unitsIn, type SnapshotStore } from './snapshots';
 import { lastLine, startScript, type ScriptExit, type ScriptProcess } from './scriptProcess';
 
@@ -28,6 +31,8 @@ export interface ScriptRun {
   /** Null: the platform's limit alone. */
   readonly timeoutMs: number | null;
   readonly heartbeatTimeoutMs: number;
+  /** How much of its log is kept. */
+  readonly logBytes?: number;
 }
 
 /** Become `CONVEYOR_PIPELINE`, `CONVEYOR_PREVIOUS_VERSION` and so on; what is left out is not set. */
@@ -45,10 +50,16 @@ export interface ScriptFacts {
   readonly lastGood?: string | null;
 }
 
-/** `tail` is the end of what it wrote, at most 4 KiB; `message` is one line. */
-export interface ScriptEnd extends ActionEnd {
-  readonly tail: string;
+/** What it wrote, for people: in the result and in the detail of a cancellation, which are in the history, and in heartbeats. */
+export interface ScriptWrote {
+  readonly log: ScriptLog;
 }
+
+/** `message` is one line. */
+export type ScriptEnd = ActionEnd & ScriptWrote;
+
+/** What is heartbeaten. */
+type ScriptSeen = Pick<ActionSeen, 'action' | 'run' | 'progress' | 'message'> & ScriptWrote;
 
 interface Ports {
   readonly clock: Clock;
@@ -65,7 +76,7 @@ export function createScriptActivities(ports: Ports) {
      * Runs a script to its end: exit code 0 is success. Nothing that it started outlives it; on cancellation, time-out or a flood
      * of output its process group is stopped. At least once: after the death of a worker it is run again, once what was left
      * of it on this machine is stopped.
-     * @throws script-not-runnable (not retried)
+     * @throws script-not-runnable (not retried), CancelledFailure with `ScriptWrote`
      */
     runScript: (run: ScriptRun): Promise<ScriptEnd> =>
       asFailure(async () => {
@@ -73,8 +84,11 @@ export function createScriptActivities(ports: Ports) {
         const folder = await mkdtemp(join(tmpdir(), 'conveyor-script-'));
         try {
           const env = { ...allowed(run, scripts), ...(await facts(ports, run, folder)) };
-          const script = await startScript({ ...scripts, command: run.command, env });
-          return await follow(run, script, ports);
+          const log = new LogKeeper(run.env.flatMap((name) => scripts.variables[name] ?? []));
+          const script = await startScript({ ...scripts, command: run.command, env, log });
+          return await follow(run, script, log, ports).catch((error: unknown) => {
+            throw error instanceof CancelledFailure ? new CancelledFailure(error.message, [wrote(run, log)]) : error;
+          });
         } finally {
           await rm(folder, { recursive: true, force: true });
         }
@@ -127,8 +141,13 @@ const LOOK_MS = 500;
 /** What its processes wrote is there at once when they are gone; one that left the group is not waited for. */
 const SILENCE_MS = 1_000;
 
-async function follow(run: ScriptRun, script: ScriptProcess, { clock, scripts }: Ports): Promise<ScriptEnd> {
-  const { action, heartbeatTimeoutMs } = run;
+async function follow(
+  run: ScriptRun,
+  script: ScriptProcess,
+  log: LogKeeper,
+  { clock, scripts }: Ports,
+): Promise<ScriptEnd> {
+  const { action, runId, heartbeatTimeoutMs } = run;
   const context = Context.current();
   const overdue = deadline(run, { clock, scripts });
   const ends = Promise.race<End>([
@@ -138,20 +157,22 @@ async function follow(run: ScriptRun, script: ScriptProcess, { clock, scripts }:
     context.cancelled,
   ]);
   const beat = (): void => {
-    const seen: Pick<ActionSeen, 'action' | 'progress' | 'message'> = {
-      action,
-      progress: null,
-      message: lastLine(script.tail()),
+    const seen: ScriptSeen = {
+      ...{ action, run: runId, progress: null },
+      message: lastLine(log.latest()),
+      log: log.read(LOG_LIMITS.liveLog.max),
     };
     context.heartbeat(seen);
     overdue.look();
   };
   return beating(Math.min(LOOK_MS, heartbeatTimeoutMs / 3), beat, async () => {
-    const end = await ends.finally(() => stopGroup(script.group, scripts.stopGraceMs));
-    const heard = new AbortController();
-    await Promise.race([script.silent, wallClock.sleep(SILENCE_MS, heard.signal)]);
-    heard.abort();
-    return told(run, end, script.tail());
+    const end = await ends.finally(async () => {
+      await stopGroup(script.group, scripts.stopGraceMs);
+      const heard = new AbortController();
+      await Promise.race([script.silent, wallClock.sleep(SILENCE_MS, heard.signal)]);
+      heard.abort();
+    });
+    return told(run, end, log);
   });
 }
 
@@ -169,12 +190,18 @@ function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<Ports, 'clo
   return { reached, look: () => void look().catch(() => undefined) };
 }
 
-function told({ command: [name = ''] }: ScriptRun, end: End, tail: string): ScriptEnd {
+function told(run: ScriptRun, end: End, log: LogKeeper): ScriptEnd {
+  const [name = ''] = run.command;
   const stopped = 'stopped' in end;
-  const said = lastLine(tail);
+  const said = lastLine(log.latest());
   const how = stopped ? `was stopped: ${end.stopped}` : `ended ${howEnded(end.exit)}`;
   const message = stopped || said === null ? `${name} ${how}` : `${name} ${how}: ${said}`;
-  return { succeeded: !stopped && end.exit.code === 0, message, outputs: [], tail };
+  return { succeeded: !stopped && end.exit.code === 0, message, outputs: [], ...wrote(run, log) };
+}
+
+function wrote({ logBytes = LOG_LIMITS.laterLog.max }: ScriptRun, log: LogKeeper): ScriptWrote {
+  log.end();
+  return { log: log.read(logBytes) };
 }
 
 const howEnded = ({ code, signal }: ScriptExit): string =>

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { stripVTControlCharacters } from 'node:util';
 import { conveyorError } from '../domain/errors';
+import type { LogKeeper } from './scriptLog';
 
-/** A script that runs: the first process of its own group, and what it writes. */
+/** A script that runs: the first process of its own group. */
 export interface ScriptProcess {
   readonly group: number;
   /** Settles when the first process has ended; others of its group may still run. */
@@ -12,8 +12,6 @@ export interface ScriptProcess {
   readonly flooded: Promise<void>;
   /** Settles when nobody can write any more. */
   readonly silent: Promise<void>;
-  /** The end of what it wrote to stdout and stderr. */
-  tail(): string;
 }
 
 export interface ScriptExit {
@@ -26,13 +24,14 @@ interface ScriptStart {
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly outputLimitBytes: number;
+  /** Hears what it writes to stdout and stderr. */
+  readonly log: LogKeeper;
 }
 
-const TAIL_LENGTH = 4096;
 const LINE_LENGTH = 200;
 
 /** Starts a command, never through a shell. @throws script-not-runnable */
-export async function startScript({ command, directory, env, outputLimitBytes }: ScriptStart): Promise<ScriptProcess> {
+export async function startScript({ command, directory, env, ...written }: ScriptStart): Promise<ScriptProcess> {
   const [file = '', ...args] = command;
   const unusable = (detail: string) => conveyorError('script-not-runnable', { command: file, detail });
   if (!existsSync(directory)) throw unusable(`the folder for scripts, ${directory}, does not exist`);
@@ -45,34 +44,38 @@ export async function startScript({ command, directory, env, outputLimitBytes }:
   });
   const ended = new Promise<ScriptExit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
   const silent = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const written = follow(child, outputLimitBytes);
+  const flooded = follow(child, written);
   await new Promise<void>((started, failed) => {
     child.once('spawn', started);
     child.once('error', (error: NodeJS.ErrnoException) => failed(unusable(whyNot(error, directory))));
   });
   if (child.pid === undefined) throw unusable('it has no process id');
-  return { group: child.pid, ended, silent, ...written };
+  return { group: child.pid, ended, silent, flooded };
 }
 
-/** The last line that says something, as plain text; null while there is none. */
+/** The last line that says something; null while there is none. */
 export function lastLine(text: string): string | null {
-  const lines = stripVTControlCharacters(text).split(/[\r\n]+/);
+  const lines = text.split('\n');
   const last = lines.map((line) => line.trim()).findLast((line) => line !== '');
   return last?.slice(0, LINE_LENGTH) ?? null;
 }
 
-function follow({ stdout, stderr }: ChildProcess, limitBytes: number): Pick<ScriptProcess, 'flooded' | 'tail'> {
-  let [bytes, tail] = [0, ''];
-  const flooded = new Promise<void>((flood) => {
-    const keep = (text: string): void => {
-      if (bytes > limitBytes) return;
-      bytes += Buffer.byteLength(text);
-      tail = (tail + text).slice(-TAIL_LENGTH);
-      if (bytes > limitBytes) flood();
-    };
-    for (const stream of [stdout, stderr]) stream?.setEncoding('utf8').on('data', keep);
+function follow(
+  { stdout, stderr }: ChildProcess,
+  { log, outputLimitBytes }: Pick<ScriptStart, 'log' | 'outputLimitBytes'>,
+): Promise<void> {
+  let bytes = 0;
+  return new Promise<void>((flood) => {
+    for (const stream of [stdout, stderr]) {
+      const hear = log.listen();
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        if (bytes > outputLimitBytes) return;
+        bytes += Buffer.byteLength(text);
+        hear(text);
+        if (bytes > outputLimitBytes) flood();
+      });
+    }
   });
-  return { flooded, tail: () => tail };
 }
 
 function whyNot({ code, message }: NodeJS.ErrnoException, directory: string): string {

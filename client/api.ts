@@ -1,5 +1,6 @@
 import type { Artifact } from '../domain/artifact';
 import type { PipelineDocument } from '../domain/pipeline/document';
+import type { ScriptLog } from '../domain/scriptLog';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type {
@@ -56,6 +57,8 @@ export interface ConveyorClient {
   /** How every finder stands of which some worker ever swept. */
   listFinders(): Promise<FinderView[]>;
   history(pipeline: string): Promise<HistoryRow[]>;
+  /** What an action of a release wrote, or where its service shows that; of its newest attempt unless another is asked for. */
+  logs(id: string, attempt?: number): Promise<ActionLogs>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
   /** For a service which says that a run of its has ended: whoever follows the run looks at once. */
@@ -63,6 +66,28 @@ export interface ConveyorClient {
   /** Whether what everything else here needs is there; answers within a few seconds and never throws. */
   readiness(): Promise<readonly Part[]>;
   close(): Promise<void>;
+}
+
+export interface ActionLogs {
+  readonly id: string;
+  readonly attempt: number;
+  /** Nothing more comes of this attempt. */
+  readonly ended: boolean;
+  /** One; of a deploy all that it ran around its phases, in order. */
+  readonly runs: readonly RunLog[];
+}
+
+/** A script, or a run of an action service. */
+export interface RunLog {
+  readonly run: string;
+  /** `load-test, attempt 2`, `half: before the updates: ./shift.sh` */
+  readonly title: string;
+  readonly state: 'running' | 'succeeded' | 'failed' | 'cancelled';
+  readonly message: string | null;
+  /** Where its service shows more. */
+  readonly url: string | null;
+  /** Null of a service, and while a script has not begun. */
+  readonly log: ScriptLog | null;
 }
 
 /**

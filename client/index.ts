@@ -9,6 +9,7 @@ import { command } from './commands';
 import { connect, type ConnectionOptions } from './connection';
 import { listFinders } from './finders';
 import { listDeploys, listPipelines, listReleases } from './lists';
+import { logs } from './logs';
 import { lookNow } from './lookNow';
 import { readiness } from './readiness';
 import { push, release, submit } from './releases';
@@ -47,6 +48,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listDeploys: (query) => listDeploys(workflows, query),
     listFinders: () => listFinders(workflows),
     history: (pipeline) => history(workflows, pipeline),
+    logs: (id, attempt) => logs(workflows, id, attempt),
     command: (id, verb, input) => command(workflows, id, verb, input),
     lookNow: (runId) => lookNow(workflows, runId),
     readiness: () => readiness(temporal, taskQueueOf(options)),

@@ -12,7 +12,7 @@ export interface Limit {
   readonly max: number;
   readonly unit: 'bytes' | 'entries';
   /** What happens to more. */
-  readonly more: 'refused' | 'cut' | 'waits' | 'holds';
+  readonly more: 'refused' | 'cut' | 'shortened' | 'waits' | 'holds';
   readonly why: string;
 }
 
@@ -141,6 +141,21 @@ export const SPEC_LIMITS = {
   word: refused('a name or a line', 200, 'bytes', IN_SPEC),
   maxActive: refused('maxActive', 50, 'entries', 'as many run as a pipeline has room for'),
   retries: refused('the number of attempts', 100, 'entries', 'each is in the history of the release'),
+} as const satisfies Record<string, Limit>;
+
+const shortened = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
+  ...{ of, max, unit, why },
+  more: 'shortened',
+});
+
+/** What scripts wrote, which the history of their release or deploy keeps. */
+export const LOG_LIMITS = {
+  log: shortened('the log of a script', 64 * KB, 'bytes', 'a history takes 50 MB, and Temporal warns from 10 MB'),
+  logs: shortened('the scripts of a release or deploy with such a log', 32, 'entries', 'later ones keep less'),
+  laterLog: shortened('the log of a later one', 4 * KB, 'bytes', 'so that all of them together stay under 10 MB'),
+  laterLogs: shortened('the scripts of a release or deploy with a log at all', 256, 'entries', 'that is many retries'),
+  lastLog: shortened('the log of any other', 512, 'bytes', 'so that all of them together stay under 10 MB'),
+  liveLog: shortened('the log of a script that runs', 16 * KB, 'bytes', 'a heartbeat carries it every second'),
 } as const satisfies Record<string, Limit>;
 
 /** What a pipeline carries; together less than `state`, whatever comes. */

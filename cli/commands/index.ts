@@ -10,6 +10,7 @@ import { history } from './history';
 import { init } from './init';
 import { lint } from './lint';
 import { list } from './list';
+import { logs } from './logs';
 import { pipeline } from './pipeline';
 import { plan } from './plan';
 import { processes } from './processes';
@@ -23,7 +24,7 @@ import { watch } from './watch';
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
-  { heading: 'Releases:', commands: [release, list, status, watch, history, health] },
+  { heading: 'Releases:', commands: [release, list, status, watch, logs, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
   { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
 ];

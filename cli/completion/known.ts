@@ -18,6 +18,8 @@ export function lookUp(client: ConveyorClient, of: Known, pipeline: string): Pro
       return deploys(client);
     case 'picks':
       return actions(client, ({ pickBy, endedAt }) => pickBy !== null && endedAt === null);
+    case 'begun':
+      return actions(client, ({ startedAt }) => startedAt !== null);
     case 'failures':
       return actions(client, ({ state }) => state === 'failed');
     case 'inputs':

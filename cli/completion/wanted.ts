@@ -17,6 +17,8 @@ export type Known =
   | 'deploys'
   /** Actions that wait for a person. */
   | 'picks'
+  /** Actions that run or have run in a release that runs. */
+  | 'begun'
   /** Actions that failed in a release that runs. */
   | 'failures'
   /** Inputs of the pipeline, as `source=`. */
@@ -45,7 +47,13 @@ const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = 
 };
 
 /** Operands whose name alone does not say what may stand there. */
-const OPERANDS_OF: Readonly<Record<string, Known>> = { status: 'ids', watch: 'ids', pick: 'picks', retry: 'failures' };
+const OPERANDS_OF: Readonly<Record<string, Known>> = {
+  status: 'ids',
+  watch: 'ids',
+  pick: 'picks',
+  retry: 'failures',
+  logs: 'begun',
+};
 
 const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
   '--output': FORMATS,

@@ -51,7 +51,12 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
   if (ended) {
     const last = deploys.at(-1);
     const failures = (release.children?.failures ?? []).slice(0, 1).map(({ id }) => `conveyor status ${id}`);
-    return [...failures, ...(last ? [`conveyor status ${last.id}`] : []), `conveyor history ${release.pipeline}`];
+    return [
+      ...logsOf(release),
+      ...failures,
+      ...(last ? [`conveyor status ${last.id}`] : []),
+      `conveyor history ${release.pipeline}`,
+    ];
   }
   const picks = release.actions
     .filter(({ pickBy, endedAt }) => pickBy !== null && endedAt === null)
@@ -61,7 +66,7 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
     .filter(({ state }) => state === 'failed')
     .map(({ name }) => `conveyor retry ${release.id}/${name} ${reason}`);
   const resume = release.state === 'paused' ? [`conveyor resume ${release.id} ${reason}`] : [];
-  const asked = [...resume, ...picks, ...suggested, ...retries];
+  const asked = [...resume, ...picks, ...suggested, ...logsOf(release), ...retries];
   if (asked.length > 0) return asked.slice(0, 4);
   const isBlockedBy = (word: string): boolean =>
     release.actions.some((action) => action.state === 'blocked' && action.blockedBy?.includes(`pipeline is ${word}`));
@@ -70,6 +75,13 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
   if (isBlockedBy('held')) return [`conveyor unhold ${release.pipeline} ${reason}`, cancel];
   return [`conveyor watch ${release.id}`, cancel];
 }
+
+/** Of a script that failed, which says most about why. */
+const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
+  actions
+    .filter(({ type, state }) => type === 'custom-script' && state === 'failed')
+    .slice(0, 1)
+    .map(({ name }) => `conveyor logs ${id}/${name}`);
 
 function header(
   release: ReleaseStatus,

@@ -127,8 +127,10 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
     const skip = waysRound(record, id).map((command) => `conveyor ${command} ${reason}`);
     // What is broken is tried until it answers; a person may only hasten that.
     const watch = control.paused.by === 'dependency' ? [`conveyor watch ${id}`] : [];
+    const logs = control.paused.by === 'action' ? [`conveyor logs ${id}`] : [];
     return [
       ...watch,
+      ...logs,
       `conveyor resume ${id} ${reason}`,
       ...skip,
       `conveyor revert ${id} ${reason}`,

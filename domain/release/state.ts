@@ -63,7 +63,7 @@ export interface ReleaseResult {
 /** Where one action of a release stands. */
 export interface ActionRecord extends Pick<
   ActionView,
-  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message' | 'pickBy' | 'approval'
+  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message' | 'pickBy' | 'approval' | 'url'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
@@ -212,7 +212,7 @@ export function releaseStatus(
 }
 
 function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
-  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying } = record;
+  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying, url } = record;
   return {
     name,
     type: input.spec.actions[name]?.type ?? '',
@@ -229,5 +229,6 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     pickBy,
     ...(approval ? { approval } : {}),
     attempts: input.spec.actions[name]?.retry.attempts ?? 1,
+    ...(url ? { url } : {}),
   };
 }

@@ -1,7 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
-import { ARTIFACT_LIMITS, REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS, type Limit } from '../../domain/limits';
+import {
+  ARTIFACT_LIMITS,
+  LOG_LIMITS,
+  REQUEST_LIMITS,
+  SPEC_LIMITS,
+  STATE_LIMITS,
+  type Limit,
+} from '../../domain/limits';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { deployWith } from '../../domain/spec/deploy';
 import { pipelineJsonSchema } from '../../domain/spec/jsonSchema';
@@ -122,6 +129,7 @@ const TABLES = [
   ['An artifact', ARTIFACT_LIMITS],
   ['A request, a command or a run', REQUEST_LIMITS],
   ['The pipeline file', SPEC_LIMITS],
+  ['What scripts wrote', LOG_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 
@@ -138,6 +146,7 @@ const tableOf = (limits: Readonly<Record<string, Limit>>): string =>
 const MORE = {
   refused: 'refused',
   cut: 'cut, the oldest first',
+  shortened: 'shortened',
   waits: 'made to wait',
   holds: 'a reason to hold the pipeline',
 };

@@ -85,13 +85,15 @@ describe('the exit code decides', () => {
     expect(await run({ command: script(text) })).toMatchObject({ succeeded, message, outputs: [] });
   });
 
-  test('the end of the output is kept, at most 4 KiB of it', async () => {
-    const { tail } = await run({
+  test('of a long output the beginning and the end are kept, in as many bytes as there may be', async () => {
+    const { log } = await run({
       command: script('for i in $(seq 2000); do echo line $i; done; echo last >&2; exit 3'),
+      logBytes: 4096,
     });
-    expect(tail).toHaveLength(4096);
-    expect(tail).toContain('line 2000\n');
-    expect(tail).not.toContain('line 1000\n');
+    expect(log.head).toMatch(/^line 1\nline 2\n/);
+    expect(log.tail).toContain('line 2000\n');
+    expect(log.head + log.tail).not.toContain('line 1000\n');
+    expect(JSON.stringify(log).length).toBeLessThan(4096 + 50);
   });
 });
 
@@ -109,11 +111,12 @@ describe('a script knows what it is about and nothing else', () => {
     };
     const program =
       'const { CONVEYOR_UNITS: f } = process.env; console.log(JSON.stringify({ env: process.env, units: require("fs").readFileSync(f, "utf8") }))';
-    const { tail } = await run({ command: [process.execPath, '-e', program], env: ['TOKEN', 'ABSENT'], facts });
-    const { env, units } = JSON.parse(tail) as { env: Record<string, string>; units: string };
+    const { log } = await run({ command: [process.execPath, '-e', program], env: ['TOKEN', 'ABSENT'], facts });
+    const { env, units } = JSON.parse(log.head) as { env: Record<string, string>; units: string };
     expect(env).toEqual({
       PATH: WORKER_ENV.PATH,
-      TOKEN: 'let-through',
+      // As everybody may read it.
+      TOKEN: '***',
       CONVEYOR_RUN: 'r',
       CONVEYOR_PIPELINE: 'kvstore',
       CONVEYOR_RELEASE: 'kvstore/12',
@@ -128,13 +131,13 @@ describe('a script knows what it is about and nothing else', () => {
   });
 
   test('what is not known is not set, and what was not asked for is not given', async () => {
-    const { tail } = await run({ command: [process.execPath, '-p', 'Object.keys(process.env).sort().join()'] });
-    expect(tail.trim()).toBe('CONVEYOR_PIPELINE,CONVEYOR_RELEASE,CONVEYOR_RUN,PATH');
+    const { log } = await run({ command: [process.execPath, '-p', 'Object.keys(process.env).sort().join()'] });
+    expect(log.head.trim()).toBe('CONVEYOR_PIPELINE,CONVEYOR_RELEASE,CONVEYOR_RUN,PATH');
   });
 
   test('arguments reach it as they are written, whatever a shell would make of them', async () => {
-    const { tail } = await run({ command: [...script('printf "%s|" "$@"'), '$HOME', '; exit 1', '*', 'a b'] });
-    expect(tail).toBe('$HOME|; exit 1|*|a b|');
+    const { log } = await run({ command: [...script('printf "%s|" "$@"'), '$HOME', '; exit 1', '*', 'a b'] });
+    expect(log.head).toBe('$HOME|; exit 1|*|a b|');
   });
 });
 
@@ -192,7 +195,7 @@ describe('nothing that a script started outlives it', () => {
   test('not when it runs longer than its own limit', async () => {
     const end = await run({ command: script(`${FAMILY}\nwait`), timeoutMs: 500 });
     expect(end).toMatchObject({ succeeded: false, message: './run.sh was stopped: it ran for 500ms, its limit' });
-    expect(end.tail).toBe('running\n');
+    expect(end.log.head).toBe('running\n');
     await expectFamilyGone();
   });
 
@@ -205,16 +208,18 @@ describe('nothing that a script started outlives it', () => {
     const command = script(`${FAMILY}\nyes flood`);
     const end = await run({ command }, { config: { outputLimit: '64KiB' } });
     expect(end).toMatchObject({ succeeded: false, message: './run.sh was stopped: it wrote more than 65536 bytes' });
-    expect(end.tail.length).toBeLessThanOrEqual(4096);
+    expect(JSON.stringify(end.log).length).toBeLessThanOrEqual(4150);
     await expectFamilyGone();
   });
 
   test('not when the action is cancelled, which is confirmed only when all is gone', async () => {
     const env = activity();
-    const running = run({ command: script(`${FAMILY}\nwait`) }, { env });
-    await numberIn('child');
+    const running = run({ command: script(`${FAMILY}\necho 1 > said\nwait`) }, { env });
+    await numberIn('said');
     env.cancel();
-    await expect(running).rejects.toMatchObject({ name: 'CancelledFailure' });
+    // What it wrote is not lost.
+    const details = [{ log: { head: 'running\n' } }];
+    await expect(running).rejects.toMatchObject({ name: 'CancelledFailure', details });
     await expectFamilyGone();
   });
 
@@ -222,17 +227,25 @@ describe('nothing that a script started outlives it', () => {
     const command = script(`trap 'echo cleaned; exit 0' TERM\necho $$ > parent\nwhile :; do sleep 0.05; done`);
     const end = await run({ command, timeoutMs: 300 }, { config: { stopGrace: '5s' } });
     expect(end.succeeded).toBe(false);
-    expect(end.tail).toMatch(/cleaned\n$/);
+    expect(end.log.head).toMatch(/cleaned\n$/);
   });
 });
 
-test('while it runs, what it said last is heartbeaten for people to see', async () => {
+test('while it runs, its log and what it said last are heartbeaten for people to see', async () => {
   const env = activity();
   const seen: unknown[] = [];
   env.on('heartbeat', (details: unknown) => seen.push(details));
   await run({ command: script('echo one; sleep 0.3; echo two; sleep 0.3') }, { env });
-  expect(seen).toContainEqual({ action: 'load-test', progress: null, message: 'one' });
-  expect(seen).toContainEqual({ action: 'load-test', progress: null, message: 'two' });
+  const said = (message: string, head: string) =>
+    expect(seen).toContainEqual({
+      action: 'load-test',
+      run: 'r',
+      progress: null,
+      message,
+      log: { head, cut: 0, tail: '' },
+    });
+  said('one', 'one\n');
+  said('two', 'one\ntwo\n');
 });
 
 // What a worker that was killed left behind is found by its environment, in /proc.
@@ -251,7 +264,7 @@ test('while it runs, what it said last is heartbeaten for people to see', async 
     const child = await numberIn('child');
     const env = activity({ attempt: 2 });
     const end = await run({ command: script('echo again'), runId: 'release/kvstore/12/load-test/1' }, { env });
-    expect(end).toMatchObject({ succeeded: true, tail: 'again\n' });
+    expect(end).toMatchObject({ succeeded: true, log: { head: 'again\n' } });
     expect([left, child].map(isAlive)).toEqual([false, false]);
   });
 

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ReleaseStatus } from '../../domain/views';
+import { given } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -88,12 +89,50 @@ describe('a script on a worker', () => {
     },
   );
 
+  test('shows what it wrote while it runs, and all of it after it ended', async () => {
+    const { name, mayEnd } = await givenScript();
+    const id = `${name}/1/script`;
+    await eventually(
+      'its log has a line',
+      async () => (await stack.client.logs(id)).runs[0]?.log?.head === 'working\n',
+    );
+    const following = stack.conveyor(['logs', id, '--follow']);
+    mayEnd();
+    await ended(name);
+    expect(await following).toMatchObject({ code: 0, stdout: `working\ndone with ${name}/1\n` });
+    expect((await stack.conveyor(['logs', id])).stdout).toBe(`working\ndone with ${name}/1\n`);
+    expect(await stack.client.logs(id)).toMatchObject({ attempt: 1, ended: true, runs: [{ state: 'succeeded' }] });
+  });
+
+  test('that was cancelled shows what it wrote until then', async () => {
+    const { name } = await givenScript();
+    await stack.json(['cancel', `${name}/1`, '--reason', 'not now']);
+    await ended(name);
+    const { runs } = await stack.client.logs(`${name}/1/script`);
+    expect(runs).toMatchObject([{ state: 'cancelled', log: { head: 'working\n' } }]);
+  });
+
   test('is stopped with all that it started when its release is cancelled', async () => {
     const { name, starts } = await givenScript();
     await stack.json(['cancel', `${name}/1`, '--reason', 'not now']);
     expect(await ended(name)).toMatchObject({ state: 'cancelled' });
     expect(starts().flatMap(alive)).toEqual([]);
   });
+});
+
+test('a deploy shows what the commands around its phases wrote, one after the other', async () => {
+  const shop = await given(stack, {
+    deploy: {
+      phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '2s', pre: [{ command: ['echo', 'on the way'] }] }],
+      completion: { bake: '1s', pre: [{ command: ['printenv', 'CONVEYOR_PHASE'] }] },
+    },
+  });
+  await shop.ships(2);
+  await ended(shop.name);
+  expect((await stack.client.logs(`${shop.name}/1/deploy`)).runs).toMatchObject([
+    { title: 'first: before the updates: echo', state: 'succeeded', log: { head: 'on the way\n' } },
+    { title: 'completion: before the updates: printenv', state: 'succeeded', log: { head: 'completion\n' } },
+  ]);
 });
 
 describe('a release that waits for another pipeline', () => {

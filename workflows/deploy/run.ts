@@ -80,6 +80,8 @@ export class DeployRun {
   guestsLeft = 0;
   /** The step before or after a phase that was begun last, until it has ended; also one that was given up. */
   lastStep: Promise<unknown> = Promise.resolve();
+  /** How many scripts it has begun, in this history. */
+  scripts = 0;
   /** An emergency waits until this deploy, which is over, has undone what it did. */
   hurried = false;
   /** Whether the push type takes prefetches, as far as is known. */

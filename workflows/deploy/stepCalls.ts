@@ -1,5 +1,6 @@
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
+import { logBytes } from '../../domain/scriptLog';
 import { formatDuration } from '../../domain/text';
 import { followRun } from '../actionRuns';
 import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
@@ -47,7 +48,10 @@ function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd
   }
   const { heartbeatTimeoutMs } = settings;
   return scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
-    { runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
+    {
+      ...{ runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
+      logBytes: logBytes((run.scripts += 1)),
+    },
   ]);
 }
 

@@ -18,9 +18,11 @@ export async function runAttempts(run: ReleaseRun, name: string, action: ActionS
     run.patch(name, { attempt, state: 'running', blockedBy: null, until: null });
     const end = await runAttempt(run, name, action, () => work(attempt, `${name}, attempt ${attempt}`));
     if (end === 'cancelled') return run.closeCancelled(name, run.endedBy());
-    if (end.succeeded) return run.close(name, 'succeeded', end.message, { outputs: end.outputs });
-    if (attempt >= last) return run.close(name, 'failed', end.message);
-    await backOff(run, name, action, `attempt ${attempt} failed: ${end.message}`);
+    const { message, outputs, url } = end;
+    const link = url === undefined ? {} : { url };
+    if (end.succeeded) return run.close(name, 'succeeded', message, { outputs, ...link });
+    if (attempt >= last) return run.close(name, 'failed', message, link);
+    await backOff(run, name, action, `attempt ${attempt} failed: ${message}`);
     await unhindered(run, name);
     if (run.control.ending) return run.closeCancelled(name, run.endedBy());
   }

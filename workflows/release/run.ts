@@ -52,6 +52,8 @@ export class ReleaseRun {
   unheard: string | null = null;
   /** Pauses of deploys that people were told of. */
   readonly toldPauses = new Set<string>();
+  /** How many scripts it has begun. */
+  scripts = 0;
   /** The release that its deploys were told to make way for. */
   overtaken: Overtaken | null = null;
   /** Who may command it, and the deploys that it starts. */

@@ -2,6 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { versionOf } from '../../domain/artifact';
 import { inputsOf } from '../../domain/release/graph';
 import { releaseId } from '../../domain/ids';
+import { logBytes } from '../../domain/scriptLog';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { scriptWatchers } from '../proxies';
 import { runAttempts } from './attempts';
@@ -26,6 +27,7 @@ export function runScriptAction(run: ReleaseRun, name: string, action: ScriptAct
         ...{ command: action.with.command, env: action.with.env, facts },
         timeoutMs: action.timeout ?? null,
         heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+        logBytes: logBytes((run.scripts += 1)),
       },
     ]),
   );

@@ -1,0 +1,97 @@
+import { stripVTControlCharacters } from 'node:util';
+import { LOG_LIMITS } from '../domain/limits';
+import { writtenOut } from '../domain/plainText';
+import { fitted, type ScriptLog } from '../domain/scriptLog';
+
+/** A line that is longer is taken in pieces. */
+const PIECE_LENGTH = 4096;
+/** Shorter values would make *** of words. */
+const SECRET_LENGTH = 6;
+const MASK = '***';
+/** In characters. What is read later may be less. */
+const [HEAD_LENGTH, TAIL_LENGTH] = [LOG_LIMITS.log.max / 4, LOG_LIMITS.log.max];
+
+/**
+ * Keeps the beginning and the end of what a script writes, line by line: as plain text, whatever it writes, and with the values of
+ * variables that it was given masked.
+ */
+export class LogKeeper {
+  private head = '';
+  private tail = '';
+  private isHeadFull = false;
+  private total = 0;
+  private readonly streams: { rest: string }[] = [];
+  private readonly mask: (text: string) => string;
+  private readonly longest: number;
+
+  constructor(values: readonly string[] = []) {
+    const secrets = secretsIn(values);
+    const any = new RegExp(secrets.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
+    this.mask = secrets.length === 0 ? (text) => text : (text) => text.replace(any, MASK);
+    this.longest = Math.max(0, ...secrets.map(({ length }) => length));
+  }
+
+  /** Takes what comes from one stream. */
+  listen(): (text: string) => void {
+    const stream = { rest: '' };
+    this.streams.push(stream);
+    return (text) => {
+      // The mask comes before the cut: no half of a value is left on either side of it.
+      const all = this.mask(stream.rest + text);
+      const end = lineEnd(all);
+      const whole = all.length - end > PIECE_LENGTH ? all.length - Math.max(this.longest, SECRET_LENGTH) : end;
+      this.add(all.slice(0, whole));
+      stream.rest = all.slice(whole);
+    };
+  }
+
+  /** Takes also lines that have no end, since none will come. */
+  end(): void {
+    for (const stream of this.streams) {
+      this.add(stream.rest);
+      stream.rest = '';
+    }
+  }
+
+  /** Whole lines, in so many bytes of JSON. */
+  read(bytes: number): ScriptLog {
+    const { head, tail, total } = this;
+    return fitted({ head, cut: total - head.length - tail.length, tail }, bytes);
+  }
+
+  /** The last lines, and one that has no end yet. */
+  latest(): string {
+    const { head, tail, streams } = this;
+    return (head + tail).slice(-PIECE_LENGTH) + streams.map(({ rest }) => this.plain(rest)).join('');
+  }
+
+  private add(text: string): void {
+    if (text === '') return;
+    const plain = this.plain(text);
+    this.total += plain.length;
+    if (!this.isHeadFull && this.head.length + plain.length <= HEAD_LENGTH) {
+      this.head += plain;
+      return;
+    }
+    this.isHeadFull = true;
+    this.tail += plain;
+    if (this.tail.length > 2 * TAIL_LENGTH) this.tail = this.tail.slice(-TAIL_LENGTH);
+  }
+
+  /** Without colours; all that moves, hides or turns text is written out. A bar that is drawn over itself becomes lines. */
+  private plain(text: string): string {
+    return this.mask(writtenOut(stripVTControlCharacters(text).replace(/\r\n?/g, '\n'), '\n\t'));
+  }
+}
+
+/** Where the last whole line ends; what a carriage return at the very end means shows with what follows it. */
+function lineEnd(text: string): number {
+  const settled = text.endsWith('\r') ? text.slice(0, -1) : text;
+  return Math.max(settled.lastIndexOf('\n'), settled.lastIndexOf('\r')) + 1;
+}
+
+/** The values and, of those of several lines such as keys, each line; the longest first. */
+function secretsIn(values: readonly string[]): readonly string[] {
+  const all = values.flatMap((value) => [value, ...value.split(/[\r\n]+/)]).map((value) => value.trim());
+  return [...new Set(all)].filter(({ length }) => length >= SECRET_LENGTH).sort((a, b) => b.length - a.length);
+}

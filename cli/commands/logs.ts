@@ -1,0 +1,85 @@
+import type { ActionLogs, ConveyorClient, RunLog } from '../../client/api';
+import { writtenOut } from '../../domain/plainText';
+import { newIn } from '../../domain/scriptLog';
+import { EXIT } from '../exit';
+import { withClient, type Io } from '../io';
+import { emit, note } from '../output';
+import { countOption, examples, type Register } from './command';
+
+interface Options {
+  readonly attempt?: string;
+  readonly follow?: boolean;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+export const logs: Register = (program, cli) => {
+  program
+    .command('logs <release/action>')
+    .description('what a script wrote, or where its service shows more; of a deploy, what it ran around its phases')
+    .option('--attempt <n>', 'of that attempt (default: the newest)')
+    .option('-f, --follow', 'go on until it has ended')
+    .addHelpText('after', examples('conveyor logs kvstore/12/load-test', 'conveyor logs kvstore/12/load-test --follow'))
+    .action(
+      cli.handle<Options, [string]>(({ io, output, connect, options }, id) =>
+        withClient(io, connect, async (client) => {
+          const { attempt: given, follow: isFollowed = false } = options;
+          const attempt = given === undefined ? undefined : countOption('--attempt', given, 1);
+          if (output.human) return print(io, client, { id, attempt, isFollowed });
+          const seen = await client.logs(id, attempt);
+          emit(io, output, seen, { text: () => '', name: seen.runs.map(({ run }) => run) });
+          return EXIT.ok;
+        }),
+      ),
+    );
+};
+
+interface Wanted {
+  readonly id: string;
+  readonly attempt: number | undefined;
+  readonly isFollowed: boolean;
+}
+
+/** What scripts wrote goes to stdout as it is, and all that is about it to stderr. */
+async function print(
+  io: Io,
+  client: Pick<ConveyorClient, 'logs'>,
+  { id, attempt, isFollowed }: Wanted,
+): Promise<number> {
+  const stop = io.interrupted();
+  const shown = new Map<string, Shown>();
+  for (;;) {
+    const seen = await client.logs(id, attempt);
+    for (const run of seen.runs) shown.set(run.run, showRun(io, run, shown.get(run.run) ?? NONE));
+    if (seen.ended || !isFollowed) return said(io, seen);
+    await io.sleep(LOOK_EVERY_MS, stop);
+    if (stop.aborted) return EXIT.interrupted;
+  }
+}
+
+/** What of a run was printed. */
+interface Shown {
+  readonly characters: number;
+  readonly state: RunLog['state'] | null;
+  readonly url: string | null;
+}
+const NONE: Shown = { characters: 0, state: null, url: null };
+
+function showRun(io: Io, { title, state, message, url, log }: RunLog, before: Shown): Shown {
+  if (before.state === null) note(io, `── ${title}`);
+  if (url !== null && url !== before.url) note(io, `its service shows more: ${url}`);
+  const { text, shown } = log === null ? { text: '', shown: 0 } : newIn(log, before.characters);
+  const isOver = state !== 'running';
+  if (text !== '') io.stdout.write(ended(writtenOut(text, '\n\t'), isOver));
+  if (isOver && before.state !== state) note(io, `── ${state}${message === null ? '' : `: ${message}`}`);
+  return { characters: shown, state, url };
+}
+
+/** The prompt of a shell begins on a line of its own. */
+const ended = (text: string, isOver: boolean): string => (isOver && !text.endsWith('\n') ? `${text}\n` : text);
+
+function said(io: Io, { id, runs, ended: isOver }: ActionLogs): number {
+  const wrote = runs.some(({ log, url }) => url !== null || (log !== null && log.head + log.tail !== ''));
+  if (!wrote) note(io, `${id} ${isOver ? 'wrote nothing' : 'has written nothing yet'}`);
+  return EXIT.ok;
+}

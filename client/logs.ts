@@ -1,0 +1,110 @@
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { conveyorError } from '../domain/errors';
+import { parseId, workflowIds } from '../domain/ids';
+import type { ActionLogs, RunLog } from './api';
+import { serverView, type Pending } from './live';
+import type { Workflows } from './workflows';
+
+/**
+ * What the scripts of an action wrote, and where its services show more: of one attempt, the newest unless it says which. Of a deploy
+ * those around its phases. What has ended is in the history of its workflow, what runs in its heartbeats.
+ */
+export async function logs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
+  const id = parseId(text);
+  if (id?.kind !== 'action')
+    throw conveyorError('invalid-id', { text, expected: 'the id of an action, such as kvstore/12/deploy' });
+  const { pipeline, number, action } = id;
+  const { actions } = await workflows.release(pipeline, number);
+  const view = actions.find(({ name }) => name === action);
+  if (view === undefined) {
+    const names = actions.map(({ name }) => name).join(', ');
+    throw conveyorError('invalid-id', { text, expected: `an action of ${pipeline}/${number}, which has ${names}` });
+  }
+  const { attempt: newest, endedAt, deploy } = view;
+  const attempt = wanted ?? newest;
+  if (attempt > newest)
+    throw conveyorError('usage', { text: `${text} has no attempt ${attempt}`, hint: `its newest is ${newest}` });
+  const ended = endedAt !== null || attempt < newest;
+  const ofDeploy = workflowIds.deploy(pipeline, number, action, attempt);
+  const workflowId = deploy === null ? workflowIds.release(pipeline, number) : ofDeploy;
+  const isMeant = (run: string): boolean =>
+    deploy === null ? run.endsWith(`${pipeline}/${number}/${action}/${attempt}`) : run.startsWith(`${ofDeploy}/`);
+  const notFound = () => conveyorError('unknown-deploy', { id: text });
+  const runs = await workflows.asking(text, () => runsOf(workflows.temporal.client, workflowId, isMeant), { notFound });
+  return { id: text, attempt, ended, runs };
+}
+
+/** An activity that runs something, as its input and its heartbeats say. */
+const ACTIVITIES: ReadonlySet<string> = new Set(['runScript', 'runAction']);
+
+type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+/** In the order in which they began; one that was begun again is there once. */
+async function runsOf(client: Client, workflowId: string, isMeant: (run: string) => boolean): Promise<RunLog[]> {
+  // In this order: what ends in between is in the history then.
+  const { pending } = await serverView(client.workflow.getHandle(workflowId));
+  const histories = await historiesOf(client, workflowId);
+  const runs = new Map<string, RunLog>();
+  for (const events of histories)
+    for (const run of runsIn(events, pending)) if (isMeant(run.run)) runs.set(run.run, run);
+  return [...runs.values()];
+}
+
+/** A deploy of many phases has several, of which each continues the one before; so many of the newest are read. */
+const MAX_HISTORIES = 20;
+
+async function historiesOf(client: Client, workflowId: string): Promise<Events[]> {
+  const histories: Events[] = [];
+  let before: string | undefined;
+  do {
+    const { events } = await client.workflow.getHandle(workflowId, before).fetchHistory();
+    histories.unshift(events ?? []);
+    before = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+  } while (before !== undefined && histories.length < MAX_HISTORIES);
+  return histories;
+}
+
+function runsIn(events: Events, pending: readonly Pending[]): RunLog[] {
+  const ends = endsIn(events);
+  const runs: RunLog[] = [];
+  for (const { eventId, activityTaskScheduledEventAttributes: scheduled, userMetadata } of events) {
+    if (!ACTIVITIES.has(scheduled?.activityType?.name ?? '')) continue;
+    const { runId: run = '' } = valueOf<{ runId?: string }>(scheduled?.input?.payloads?.[0]) ?? {};
+    const title = valueOf<string>(userMetadata?.summary) ?? run;
+    runs.push({ run, title, ...NOTHING, ...(ends.get(String(eventId)) ?? going(run, pending)) });
+  }
+  return runs;
+}
+
+const NOTHING = { message: null, url: null, log: null } as const;
+
+type End = Partial<Omit<RunLog, 'run' | 'title'>> & Pick<RunLog, 'state'>;
+
+/** What a run said last. */
+type Said = Partial<Pick<RunLog, 'message' | 'url' | 'log'>>;
+
+function going(run: string, pending: readonly Pending[]): End {
+  const mine = pending.find(({ heartbeat }) => (heartbeat as { run?: string } | undefined)?.run === run);
+  const { message = null, url = null, log = null } = (mine?.heartbeat ?? {}) as Said;
+  return { state: 'running', message: mine?.failure ?? message, url, log };
+}
+
+/** How activities ended, by the event that scheduled them. */
+function endsIn(events: Events): ReadonlyMap<string, End> {
+  const ends = new Map<string, End>();
+  for (const event of events) {
+    const { activityTaskCompletedEventAttributes: done, activityTaskFailedEventAttributes: failed } = event;
+    const { activityTaskCanceledEventAttributes: cancelled, activityTaskTimedOutEventAttributes: late } = event;
+    const of = done ?? failed ?? cancelled ?? late;
+    if (!of) continue;
+    const said = valueOf<Said & { succeeded?: boolean }>((done?.result ?? cancelled?.details)?.payloads?.[0]) ?? {};
+    const state = done ? (said.succeeded ? 'succeeded' : 'failed') : cancelled ? 'cancelled' : 'failed';
+    const message = said.message ?? failed?.failure?.message ?? null;
+    ends.set(String(of.scheduledEventId), { state, message, url: said.url ?? null, log: said.log ?? null });
+  }
+  return ends;
+}
+
+const valueOf = <T>(payload: Payload | null | undefined): T | undefined =>
+  payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;
