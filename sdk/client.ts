@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { errorBodySchema, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { fieldOf } from './server';
+import { traceparentOf } from './trace';
 
 /** Where an extension is; from the platform's configuration, never from a pipeline file (DESIGN §9). */
 export interface ServiceEndpoint {
@@ -26,7 +27,7 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly key?: string;
   /** Workflow id, sent as `X-Conveyor-Run`. */
   readonly runId?: string;
-  /** W3C trace context of the caller. */
+  /** W3C trace context of the caller; by default one of the release that the context names. */
   readonly traceparent?: string;
   readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
@@ -102,7 +103,7 @@ function toRequest<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
   signal: AbortSignal,
 ): Request {
-  const { service, method, key, runId, traceparent } = call;
+  const { service, method, key, runId, context, traceparent = traceparentOf(context) } = call;
   return new Request(`${service.url.replace(/\/+$/, '')}/${method}`, {
     method: 'POST',
     redirect: 'manual',
@@ -113,7 +114,7 @@ function toRequest<P extends Protocol, M extends keyof P & string>(
       ...(service.token === undefined ? {} : { authorization: `Bearer ${service.token}` }),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
       ...(runId === undefined ? {} : { 'x-conveyor-run': runId }),
-      ...(traceparent === undefined ? {} : { traceparent }),
+      traceparent,
     },
     body: JSON.stringify({ ...(call.request as object), ...(call.context && { context: call.context }) }),
   });

@@ -16,7 +16,7 @@ function operation(name: string, method: Method): object {
     parameters: [
       header('Idempotency-Key', method.mutates, 'The same key never has a second effect.'),
       header('X-Conveyor-Run', false, 'The workflow that calls.'),
-      header('traceparent', false, 'W3C trace context.'),
+      header('traceparent', false, 'W3C trace context: one trace for all calls of a release.'),
     ],
     requestBody: { required: true, content: json(bodySchema(method)) },
     responses: {

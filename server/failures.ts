@@ -26,7 +26,9 @@ const RETRY_AFTER = '5';
 export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `${traceOf(context)}${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
   const { code, message, hint } = known ?? {
     ...conveyorError('internal', { detail: '' }),
     code: 'internal',
@@ -36,6 +38,12 @@ export function answerFailure(context: Context, error: unknown): Response {
   if (status === 503) context.header('retry-after', RETRY_AFTER);
   if (status === 401) context.header('www-authenticate', 'Bearer');
   return context.json({ error: { code, message, hint } }, status);
+}
+
+/** Which request of a caller it was, where that says so (W3C trace context). */
+function traceOf(context: Context): string {
+  const given = context.req.header('traceparent') ?? '';
+  return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? `traceparent ${given}: ` : '';
 }
 
 /** The status of an error: 503 where trying again may help, 404 and 400 by the exit code of the command line. */

@@ -25,9 +25,14 @@ const RUN: ActionRun = {
 /** So slowly that a look is under way when it is cancelled. */
 const slowly = () => wait(200, { state: 'running' as const });
 
-const runAction = (service: Parameters<typeof serveActionService>[1]) => {
+const runAction = (
+  service: Parameters<typeof serveActionService>[1],
+  config: object = {},
+  env: Record<string, string> = {},
+) => {
   const app = serveActionService('slow', service);
-  const registry = parseRegistry({ extensions: [{ name: 'slow', kind: 'action-service', url: 'http://slow' }] }, {});
+  const extensions = [{ name: 'slow', kind: 'action-service', url: 'http://slow' }];
+  const registry = parseRegistry({ extensions, ...config }, env);
   const activities = createActionActivities({
     registry,
     clock: wallClock,
@@ -82,4 +87,41 @@ test('a worker that shuts down does not stop the runs that it follows', async ()
   environment.cancel('WORKER_SHUTDOWN', new ActivityCancellationDetails({ workerShutdown: true }));
   expect(await ended).toMatchObject({ message: 'WORKER_SHUTDOWN' });
   expect(cancelRun).not.toHaveBeenCalled();
+});
+
+describe('what a service is given for a run', () => {
+  const given = async (config: object, env: Record<string, string> = {}) => {
+    const calls: { readonly method: string; readonly callback?: unknown; readonly trace: string | undefined }[] = [];
+    const traceOf = (header: string | null): string | undefined => header?.split('-')[1];
+    const service: Parameters<typeof serveActionService>[1] = {
+      startRun: ({ runId, callback }, { traceparent }) => {
+        calls.push({ method: 'startRun', callback, trace: traceOf(traceparent) });
+        return { runId };
+      },
+      getRunProgress: (_request, { traceparent }) => {
+        calls.push({ method: 'getRunProgress', trace: traceOf(traceparent) });
+        return { state: 'succeeded', url: 'http://slow/7' };
+      },
+      cancelRun: () => ({}),
+    };
+    return { end: await runAction(service, config, env).ended, calls };
+  };
+  const callbacks = { url: 'http://conveyor:4500', secretEnv: 'S' };
+
+  test('is where to say that it has ended, only where the platform takes that', async () => {
+    const callback = {
+      url: 'http://conveyor:4500/v1/runs/shop/1/test/1/ended',
+      key: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
+    expect((await given({ callbacks }, { S: 'secret' })).calls[0]).toMatchObject({ callback });
+    expect((await given({ callbacks })).calls[0]).toMatchObject({ callback: undefined });
+    expect((await given({})).calls[0]).toMatchObject({ callback: undefined });
+  });
+
+  test('is one trace for all of its calls; the page that it names stays when it has ended', async () => {
+    const { calls, end } = await given({});
+    expect(calls.map(({ method }) => method)).toEqual(['startRun', 'getRunProgress']);
+    expect([calls[0]?.trace, calls[0]?.trace]).toEqual([calls[1]?.trace, expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    expect(end).toMatchObject({ succeeded: true, url: 'http://slow/7' });
+  });
 });

@@ -135,3 +135,41 @@ test('when the caller gives up, the call ends with his reason at once, also in t
   await expect(call).rejects.toThrow('the activity was cancelled');
   await expect(look(viaApp(silent), { signal: caller.signal })).rejects.toThrow('the activity was cancelled');
 });
+
+describe('the trace context of a call', () => {
+  const sent = async (release: number, over: { readonly pipeline?: string; readonly traceparent?: string } = {}) => {
+    let header: string | null = null;
+    const { pipeline = 'kvstore', ...more } = over;
+    await callExtension({
+      service: { name: 'hosts', url: 'http://hosts/', timeoutMs: 1000 },
+      ...{ protocol, method: 'look', request: { id: 'a' }, context: { ...context, pipeline, release } },
+      fetch: (request) => {
+        header = request.headers.get('traceparent');
+        return answering(200, { units: [] })(request);
+      },
+      ...more,
+    });
+    const [, trace, span] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(header ?? '') ?? [];
+    return { header, trace, span };
+  };
+
+  test('makes all calls of one release one trace, and each call a span of its own', async () => {
+    const [one, two, next, other] = [
+      await sent(12),
+      await sent(12),
+      await sent(13),
+      await sent(12, { pipeline: 'web' }),
+    ];
+    expect(one.trace).toBe(two.trace);
+    expect(new Set([one.trace, next.trace, other.trace]).size).toBe(3);
+    expect([one.span, one.span === two.span]).toEqual([expect.any(String), false]);
+  });
+
+  test('is a trace of its own where the call is about no release', async () => {
+    expect((await sent(0)).trace).not.toBe((await sent(0)).trace);
+  });
+
+  test('is that of the caller where there is one', async () => {
+    expect((await sent(12, { traceparent: '00-a-b-01' })).header).toBe('00-a-b-01');
+  });
+});
