@@ -84,7 +84,7 @@ function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Pag
   if (finder === PIPELINE_OUTPUT) return findOutputs(parts, request);
   const { registry, fetch } = parts;
   const { cancellationSignal, info } = Context.current();
-  return asFailure(() =>
+  return untilAnswered(() =>
     callExtension({
       service: registry.find('artifact-finder', finder),
       protocol: artifactFinderProtocol,
@@ -96,6 +96,19 @@ function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Pag
       signal: cancellationSignal,
     }),
   );
+}
+
+/**
+ * Whatever is wrong with a finder, also what it refuses for good, is asked again by the same sweep: it would be by the next one, and each
+ * that failed would stay to be listed.
+ */
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await asFailure(ask);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure)) throw error;
+    throw ApplicationFailure.create({ message: error.message, ...(error.type == null ? {} : { type: error.type }) });
+  }
 }
 
 /** @throws what Temporal says when the pipeline does not answer. */

@@ -98,14 +98,14 @@ describe('a sweep', () => {
     await faulty('error');
     await expect(world.sweeps()).rejects.toMatchObject({ type: 'extension-unavailable', nonRetryable: false });
     await faulty('garbage');
-    await expect(world.sweeps()).rejects.toMatchObject({ type: 'extension-protocol', nonRetryable: true });
+    await expect(world.sweeps()).rejects.toMatchObject({ type: 'extension-protocol', nonRetryable: false });
     expect(await world.sweeps()).toMatchObject({ released: 1 });
   });
 
-  test('says when its finder is not configured, and is not tried again before it is', async () => {
+  test('says when its finder is not configured, and is itself tried again until it is, instead of leaving one that failed a minute', async () => {
     world.subscribes('web', MAIN);
     world.configured = ['tagged-executables'];
-    const failure = { type: 'unknown-extension', nonRetryable: true, message: expect.stringContaining('commits') };
+    const failure = { type: 'unknown-extension', nonRetryable: false, message: expect.stringContaining('commits') };
     await expect(world.sweeps()).rejects.toMatchObject(failure);
   });
 });
