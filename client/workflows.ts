@@ -11,6 +11,7 @@ import { ANSWER_MS, translate, type Temporal } from './connection';
 import { finders } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
+import { listPage, workflowPage } from './webUi';
 
 /** What people call an update whose name they never type. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -54,6 +55,7 @@ export class Workflows {
       ...pipelineStatus(state, Date.now()),
       ...(found && { finders: found.map((view) => refusedFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
+      webUiList: listPage(this.webUi, this.temporal.namespace, name),
     };
   }
 
@@ -103,7 +105,7 @@ export class Workflows {
   }
 
   link(workflowId: string): string {
-    return `${this.webUi}/namespaces/${this.temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`;
+    return workflowPage(this.webUi, this.temporal.namespace, workflowId);
   }
 
   /** Runs a call with a deadline, and says what failed in the words of the table of errors. */

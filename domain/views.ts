@@ -371,6 +371,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly releases: readonly ReleaseSummary[];
   readonly commands: readonly CommandRecord[];
   readonly webUi: string;
+  /** The page that lists it with its releases and deploys. */
+  readonly webUiList?: string;
 }
 
 /** `plan -o json`. */

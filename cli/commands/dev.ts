@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { listPage } from '../../client/webUi';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../sdk/registry';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
@@ -62,8 +63,9 @@ async function runDev(call: Call<Options>): Promise<number> {
   try {
     await createDemoData(call, stack);
     const ready = readyOf(stack);
+    const namespace = (call.connect.namespace ?? io.env.TEMPORAL_NAMESPACE) || 'default';
     if (options.readyFile) writeWhole(resolve(options.readyFile), ready);
-    emit(io, output, ready, { text: (view) => renderReady(ready, stack, view), name: [ready.temporal] });
+    emit(io, output, ready, { text: (view) => renderReady(ready, stack, namespace, view), name: [ready.temporal] });
     return await untilStopped(call, stack, stop);
   } finally {
     note(io, 'Stopping what was started');
@@ -118,11 +120,11 @@ function writeWhole(file: string, ready: Ready): void {
   renameSync(`${file}.part`, file);
 }
 
-function renderReady(ready: Ready, stack: Stack, view: View): string {
+function renderReady(ready: Ready, stack: Stack, namespace: string, view: View): string {
   const colors = paint(view.color);
   const rows = [
     ['Temporal', ready.temporal],
-    ['Web UI', colors.underline(ready.webUi)],
+    ['Web UI', colors.underline(listPage(ready.webUi, namespace))],
     ['Simulator', ready.simulator],
     ['Server', ready.server],
     ['Task queue', ready.taskQueue],

@@ -1,3 +1,4 @@
+import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
 import type { FinderView } from '../../domain/views';
 import type { Env } from '../../sdk/env';
@@ -65,22 +66,27 @@ export function finderChecks(finders: readonly FinderView[]): Check[] {
 /** Each port of the development stack is free or held by the program that belongs there. */
 export function checkPorts(env: Env): Promise<Check[]> {
   const { temporal, webUi, simulator, server } = usualAddresses(env, {});
+  const page = listPage(webUi, env.TEMPORAL_NAMESPACE || 'default');
   const ours: [string, string, () => Promise<boolean>][] = [
     ['Temporal', temporal, async () => (await serverVersion(temporal)) !== undefined],
-    ['the Web UI', webUi, () => answers(`${webUi}/api/v1/settings`)],
+    [WEB_UI, webUi, () => answers(`${webUi}/api/v1/settings`)],
     ['the simulator', simulator, () => answers(`${simulator}/control/jobs`)],
     ['the server', server, () => answers(`${server}/livez`)],
   ];
   return Promise.all(
-    ours.filter(([, address]) => isLocal(address)).map(([who, address, isOurs]) => checkPort(who, address, isOurs)),
+    ours
+      .filter(([, address]) => isLocal(address))
+      .map(([who, address, isOurs]) => checkPort(who, address, isOurs, who === WEB_UI ? ` at ${page}` : '')),
   );
 }
 
-async function checkPort(who: string, address: string, isOurs: () => Promise<boolean>): Promise<Check> {
+const WEB_UI = 'the Web UI';
+
+async function checkPort(who: string, address: string, isOurs: () => Promise<boolean>, where: string): Promise<Check> {
   const port = portOf(address);
   const name = `port ${port}`;
   if (!(await accepts(hostOf(address), port))) return { name, state: 'ok', found: `free for ${who}`, how: null };
-  if (await isOurs()) return { name, state: 'ok', found: `${who} answers`, how: null };
+  if (await isOurs()) return { name, state: 'ok', found: `${who} answers${where}`, how: null };
   const how = `stop what listens there (lsof -i :${port} names it), or use conveyor dev --ports auto`;
   return { name, state: 'warning', found: `taken by something that is not ${who}`, how };
 }

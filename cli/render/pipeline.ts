@@ -19,7 +19,7 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
     behindSection(pipeline, colors),
     badSection(pipeline, view, colors),
     releaseTable(newestFirst.slice(0, view.compact ? 5 : 15), view).split('\n'),
-    nextSection(nextOf(pipeline), pipeline.webUi, colors),
+    [...nextSection(nextOf(pipeline), pipeline.webUi, colors), ...listLine(pipeline, colors)],
   ];
   return joinSections(sections, view);
 }
@@ -119,6 +119,9 @@ function badSection({ knownBad }: PipelineStatus, view: View, colors: Colors): s
   ]);
   return bad.length === 0 ? [] : [colors.bold('Known bad'), ...bad];
 }
+
+const listLine = ({ webUiList }: PipelineStatus, colors: Colors): string[] =>
+  webUiList === undefined ? [] : [`  with its releases and deploys  ${colors.underline(webUiList)}`];
 
 function nextOf({ id, active, held, frozen = null, behind = [] }: PipelineStatus): string[] {
   const newest = active.at(-1);

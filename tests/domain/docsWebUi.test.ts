@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listPage } from '../../client/webUi';
 import { deployDetails } from '../../domain/deploy/details';
 import { created, newPipeline, type PipelineState } from '../../domain/pipeline/state';
 import { pipelineDetails } from '../../domain/pipeline/view';
@@ -5,6 +8,11 @@ import { releaseDetails } from '../../domain/release/details';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { deploy, NOW, release, revertedDeploy } from './cliSamples';
+
+test('the README leads to the list of what people look for, at the address that commands print', () => {
+  const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
+  expect(readme).toContain(`<${listPage('http://localhost:8233', 'default')}>`);
+});
 
 /** What a person sees who has only the Temporal Web UI (docs/images). */
 describe('the page of a deploy in the Temporal Web UI', () => {

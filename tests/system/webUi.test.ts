@@ -1,3 +1,4 @@
+import { listPage } from '../../client/webUi';
 import { workflowIds } from '../../domain/ids';
 import { given, type Given, type Service } from './service';
 import { OWNER, Stack } from './stack';
@@ -64,6 +65,21 @@ describe('while a deploy bakes', () => {
       ids.pipeline,
     ]);
     await finds(`ConveyorPipeline='${shop.name}' AND ConveyorOwners='${OWNER}'`, [ids.pipeline, ids.release]);
+  });
+
+  test('the list that commands lead to has all of it, and nothing that nobody looks for', async () => {
+    const queryOf = (page: string): string => new URL(page).searchParams.get('query') ?? '';
+    await finds(queryOf(listPage('http://localhost:8233', 'default', shop.name)), Object.values(ids));
+    const all = await stack.temporalCli([
+      'workflow',
+      'list',
+      '-q',
+      queryOf(listPage('http://x', 'default')),
+      '-o',
+      'json',
+    ]);
+    const types = (JSON.parse(all) as { type: { name: string } }[]).map(({ type }) => type.name);
+    expect([...new Set(types)].sort()).toEqual(['deploy', 'pipeline', 'release']);
   });
 
   test('summaries say what each is, and the current details what it does and what to type next', async () => {

@@ -1,0 +1,13 @@
+/** Pages of the Temporal Web UI, by the address at which it is. */
+
+/** One workflow. */
+export const workflowPage = (webUi: string, namespace: string, workflowId: string): string =>
+  `${webUi}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+
+/**
+ * The list of pipelines, releases and deploys; of one pipeline, or of all. Sweeps and locks, which nobody looks for, are of no pipeline.
+ */
+export const listPage = (webUi: string, namespace: string, pipeline?: string): string => {
+  const query = pipeline === undefined ? 'ConveyorPipeline IS NOT NULL' : `ConveyorPipeline = "${pipeline}"`;
+  return `${webUi}/namespaces/${namespace}/workflows?query=${encodeURIComponent(query)}`;
+};
