@@ -9,7 +9,8 @@ import type { Workflows } from './workflows';
 
 /**
  * Lists come newest first, from visibility alone: what workflows leave there in their memo and search attributes. Nobody is asked, so
- * that one which does not answer keeps nobody waiting. What happened in the last second may be missing.
+ * that one which does not answer keeps nobody waiting; it is there as it was, with its `problem`. What happened in the last second may be
+ * missing.
  */
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>
   collect(workflows, 'pipeline', query, pipelineOf);
@@ -45,7 +46,23 @@ function deployOf(info: WorkflowExecutionInfo): DeploySummary | undefined {
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-const summaryOf = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
+function summaryOf<T>(info: WorkflowExecutionInfo): (T & { readonly problem?: string }) | undefined {
+  const summary = info.memo?.['summary'] as T | undefined;
+  const problem = hasEnded(info) ? undefined : problemOf(info);
+  return summary && (problem === undefined ? summary : { ...summary, problem });
+}
+
+const PROBLEMS = defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST');
+
+/** The server marks workflows whose tasks fail again and again, within a minute; an older one does not. */
+function problemOf({ typedSearchAttributes }: WorkflowExecutionInfo): string | undefined {
+  const reported = typedSearchAttributes.get(PROBLEMS) ?? [];
+  if (reported.length === 0) return undefined;
+  const cause = reported
+    .find((one) => one.startsWith('cause='))
+    ?.replace(/^cause=(WorkflowTask(Failed|TimedOut)Cause)?/, '');
+  return `its workflow does not get on${cause ? ` (${cause})` : ''}`;
+}
 
 const hasEnded = ({ status }: WorkflowExecutionInfo): boolean =>
   status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';

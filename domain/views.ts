@@ -67,6 +67,8 @@ export interface ReleaseSummary {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly artifacts: readonly Artifact[];
+  /** In lists: its workflow does not get on, so that this is as it was before. */
+  readonly problem?: string;
 }
 
 export interface ReleaseStatus extends ReleaseSummary {
@@ -243,6 +245,8 @@ export interface DeploySummary {
   readonly paused: Pause | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
+  /** As of a release. */
+  readonly problem?: string;
 }
 
 export interface DeployStatus extends DeploySummary {
@@ -278,6 +282,8 @@ export interface PipelineSummary {
   readonly lastRelease: number | null;
   /** In lists: its workflow has ended, and nothing of it goes on; applying it again lets it. */
   readonly ended?: true;
+  /** As of a release. */
+  readonly problem?: string;
 }
 
 /** When deploys (or, with `gates: releases`, releases) of a pipeline may start. */

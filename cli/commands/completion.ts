@@ -49,7 +49,7 @@ function scriptOf(shell: string): string {
   });
 }
 
-/** Without a server that answers in time there is nothing to offer, and nothing to say. */
+/** What is known in time; without a server there is nothing to offer, and nothing to say. */
 async function candidatesOf(
   io: Io,
   connect: ConnectOptions,
@@ -57,9 +57,10 @@ async function candidatesOf(
 ): Promise<readonly Candidate[]> {
   if (wanted.kind === 'words') return wanted.words;
   const { of, pipeline, prefix } = wanted;
-  const found = withClient(io, connect, (client) => lookUp(client, of, pipeline)).catch(() => []);
-  const late = io.sleep(PATIENCE_MS).then((): readonly Candidate[] => []);
-  return (await Promise.race([found, late])).map((one) => ({ ...one, value: `${prefix}${one.value}` }));
+  const found: Candidate[] = [];
+  const looked = withClient(io, connect, (client) => lookUp(client, of, pipeline, (some) => found.push(...some)));
+  await Promise.race([looked.catch(() => undefined), io.sleep(PATIENCE_MS)]);
+  return found.map((one) => ({ ...one, value: `${prefix}${one.value}` }));
 }
 
 const CONNECTING: Readonly<Record<string, keyof ConnectOptions>> = {

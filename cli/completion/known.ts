@@ -5,34 +5,49 @@ import type { Candidate, Known } from './wanted';
 /** More than this nobody reads in a terminal. */
 const LIMIT = 50;
 
-/** Asks a server for what could stand where the cursor is. */
-export function lookUp(client: ConveyorClient, of: Known, pipeline: string): Promise<readonly Candidate[]> {
-  switch (of) {
-    case 'pipelines':
-      return pipelines(client);
-    case 'ids':
-      return flat([pipelines(client), releases(client), deploys(client)]);
-    case 'running':
-      return flat([releases(client), deploys(client)]);
-    case 'deploys':
-      return deploys(client);
-    case 'picks':
-      return actions(client, ({ pickBy, endedAt }) => pickBy !== null && endedAt === null);
-    case 'begun':
-      return actions(client, ({ startedAt }) => startedAt !== null);
-    case 'failures':
-      return actions(client, ({ state }) => state === 'failed');
-    case 'inputs':
-      return inputs(client, pipeline);
-    case 'deploy-actions':
-      return deployActions(client, pipeline);
-    case 'known-bad':
-      return knownBad(client, pipeline);
-  }
+/** Of a release that does not answer the others are not to wait. */
+const AT_ONCE = 10;
+
+type Found = (candidates: readonly Candidate[]) => void;
+
+/**
+ * Asks a server for what could stand where the cursor is. What is there comes as soon as it is: of several who are asked, those that
+ * answer are not lost with one that does not.
+ */
+export async function lookUp(client: ConveyorClient, of: Known, pipeline: string, found: Found): Promise<void> {
+  const sources = sourcesOf(client, of, pipeline, found);
+  await Promise.all(sources.map((source) => source.then(found, () => undefined)));
 }
 
-const flat = async (lists: readonly Promise<readonly Candidate[]>[]): Promise<readonly Candidate[]> =>
-  (await Promise.all(lists)).flat();
+function sourcesOf(
+  client: ConveyorClient,
+  of: Known,
+  pipeline: string,
+  found: Found,
+): readonly Promise<readonly Candidate[]>[] {
+  switch (of) {
+    case 'pipelines':
+      return [pipelines(client)];
+    case 'ids':
+      return [pipelines(client), releases(client), deploys(client)];
+    case 'running':
+      return [releases(client), deploys(client)];
+    case 'deploys':
+      return [deploys(client)];
+    case 'picks':
+      return [actions(client, found, ({ pickBy, endedAt }) => pickBy !== null && endedAt === null)];
+    case 'begun':
+      return [actions(client, found, ({ startedAt }) => startedAt !== null)];
+    case 'failures':
+      return [actions(client, found, ({ state }) => state === 'failed')];
+    case 'inputs':
+      return [inputs(client, pipeline)];
+    case 'deploy-actions':
+      return [deployActions(client, pipeline)];
+    case 'known-bad':
+      return [knownBad(client, pipeline)];
+  }
+}
 
 async function pipelines(client: ConveyorClient): Promise<Candidate[]> {
   const rows = await client.listPipelines({ limit: LIMIT });
@@ -56,14 +71,18 @@ async function deploys(client: ConveyorClient): Promise<Candidate[]> {
     .map(({ id, state, version }) => ({ value: id, description: `${state} ${version}` }));
 }
 
-async function actions(client: ConveyorClient, isMeant: (action: ActionView) => boolean): Promise<Candidate[]> {
-  const running = (await client.listReleases({ limit: LIMIT })).filter(({ endedAt }) => endedAt === null);
-  const statuses = await Promise.all(running.map(({ id }) => client.status(id)));
-  return statuses.flatMap((status) =>
-    status.kind === 'release'
-      ? status.actions.filter(isMeant).map(({ name, type }) => ({ value: `${status.id}/${name}`, description: type }))
-      : [],
-  );
+/** Only releases themselves know their actions. */
+async function actions(client: ConveyorClient, found: Found, isMeant: (action: ActionView) => boolean): Promise<[]> {
+  const running = (await client.listReleases({ limit: LIMIT })).filter(({ endedAt }) => endedAt === null).values();
+  const ask = async (): Promise<void> => {
+    for (const { id } of running) {
+      const status = await client.status(id).catch(() => undefined);
+      if (status?.kind === 'release')
+        found(status.actions.filter(isMeant).map(({ name, type }) => ({ value: `${id}/${name}`, description: type })));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  return [];
 }
 
 async function inputs(client: ConveyorClient, pipeline: string): Promise<Candidate[]> {

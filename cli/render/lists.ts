@@ -22,7 +22,7 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
   const cells = rows.map((row) => [
     colors.bold(row.id),
-    stateOf(row, view, colors),
+    stateOf(row, view, colors) + problemWords(row, colors),
     row.active.join(', ') || '–',
     row.lastRelease === null ? '–' : String(row.lastRelease),
     row.owners.join(', '),
@@ -30,6 +30,9 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   ]);
   return table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
 }
+
+const problemWords = ({ problem }: { readonly problem?: string }, colors: Colors): string =>
+  problem === undefined ? '' : colors.yellow(`, as it was: ⚠ ${problem}`);
 
 const frozenUntil = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
   iso === undefined ? '' : ` ${untilWords(iso, view)}`;
@@ -47,7 +50,7 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
     const { glyph, tone } = RELEASE_SIGNS[row.state];
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row),
+      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + problemWords(row, colors),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
@@ -64,7 +67,7 @@ export function deployTable(rows: readonly DeploySummary[], view: View, wide: bo
     const { word, sign } = deployWord(row);
     return [
       colors.bold(row.id),
-      tint(colors, sign.tone, `${sign.glyph} ${word}`),
+      tint(colors, sign.tone, `${sign.glyph} ${word}`) + problemWords(row, colors),
       row.version,
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),

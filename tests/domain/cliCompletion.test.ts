@@ -99,6 +99,23 @@ describe('completion offers', () => {
     expect(await ran).toMatchObject({ code: 0, out: '', err: '' });
   });
 
+  test('what those say that answer, where one is silent', async () => {
+    const picks = (id: string) =>
+      release({ id, actions: [action({ name: 'ok', type: 'manual-pick', pickBy: [], endedAt: null })] });
+    const some: Partial<ConveyorClient> = {
+      listReleases: () => Promise.resolve(['shop/1', 'web/2', 'kvstore/3'].map((id) => release({ id, endedAt: null }))),
+      listPipelines: () => new Promise<never>(() => undefined),
+      listDeploys: () => Promise.reject(new Error('no')),
+      status: (id) => (id === 'shop/1' ? new Promise<never>(() => undefined) : Promise.resolve(picks(id))),
+    };
+    const values = async (...words: string[]): Promise<string[]> => {
+      const { out } = await run(['__complete', '--', ...words, ''], { client: some });
+      return out.split('\n').flatMap((line) => line.split('\t')[0] || []);
+    };
+    expect(await values('pick')).toEqual(['web/2/ok', 'kvstore/3/ok']);
+    expect(await values('status')).toEqual(['shop/1', 'web/2', 'kvstore/3']);
+  });
+
   test('what it knows of the server that the line itself names', async () => {
     const { connections } = await run(
       ['__complete', '--', 'release', '--address', 'temporal:7', '--namespace=prod', ''],
