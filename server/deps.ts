@@ -9,6 +9,8 @@ import type { GateLimits } from './gate';
 export type FrontClient = Pick<
   ConveyorClient,
   | 'listPipelines'
+  | 'listReleases'
+  | 'listDeploys'
   | 'listFinders'
   | 'readiness'
   | 'spec'

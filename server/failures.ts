@@ -20,7 +20,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
 type Status = 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 503;
 
 /** Seconds after which it is worth trying what failed for want of something else. */
-const RETRY_AFTER = '5';
+export const RETRY_AFTER = '5';
 
 /** `{ "error": { "code", "message", "hint" } }` with the status that the code means; what nobody foresaw is logged. */
 export function answerFailure(context: Context, error: unknown): Response {

@@ -82,7 +82,16 @@ export const failureAnswer = z.object({
 const time = z.iso.datetime();
 const trigger = z.looseObject({ kind: z.string(), actor: z.string(), key: z.string().nullable() });
 
+const staleFields = {
+  live: z
+    .literal(false)
+    .optional()
+    .describe('no worker answers: as it was before, as far as the Temporal server knows'),
+  problem: z.string().optional().describe('why it is not of now'),
+};
+
 const releaseFields = {
+  ...staleFields,
   id: z.string(),
   kind: z.literal('release'),
   pipeline: z.string(),
@@ -126,6 +135,7 @@ export const findersAnswer = z.array(
 );
 
 const pipelineFields = {
+  ...staleFields,
   id: z.string(),
   kind: z.literal('pipeline'),
   owners: z.array(z.string()),
@@ -145,6 +155,7 @@ export const pipelineAnswer = z.looseObject({
 export const deployAnswer = z.looseObject({
   id: z.string(),
   kind: z.literal('deploy'),
+  ...staleFields,
   state: z.string(),
   outcome: z.enum(['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed']).nullable(),
   version: z.string(),

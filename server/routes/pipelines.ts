@@ -6,6 +6,7 @@ import type { CommandInput, Verb } from '../../domain/verbs';
 import { principalOf } from '../auth';
 import { parseJson, readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
+import { historyOf, statusOf } from '../lastKnown';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
 import type { Turns } from '../turns';
 
@@ -15,8 +16,8 @@ type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 export function pipelineRoutes({ client, access, turns }: Deps): Hono {
   const app = new Hono();
   app.get('/', async (c) => c.json(await client.listPipelines(parseJson(JSON.stringify(c.req.query()), listQuery))));
-  app.get('/:name', async (c) => c.json(await client.status(pipelineOf(c))));
-  app.get('/:name/history', async (c) => c.json(await client.history(pipelineOf(c))));
+  app.get('/:name', (c) => statusOf(c, client, pipelineOf(c)));
+  app.get('/:name/history', (c) => historyOf(c, client, pipelineOf(c)));
 
   app.post('/:name/releases', async (c) => {
     const actor = principalOf(c, access.tokens);

@@ -2,6 +2,7 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { parseId } from '../../domain/ids';
 import type { ServerDeps } from '../deps';
+import { statusOf } from '../lastKnown';
 import { releaseVerb } from '../schemas';
 import type { Turns } from '../turns';
 import { commandOf, verbOf } from './pipelines';
@@ -11,8 +12,8 @@ type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 /** `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
 export function releaseRoutes({ client, access, turns }: Deps): Hono {
   const app = new Hono();
-  app.get('/:pipeline/:n', async (c) => c.json(await client.status(idOf(c))));
-  app.get('/:pipeline/:n/:action', async (c) => c.json(await client.status(idOf(c))));
+  app.get('/:pipeline/:n', (c) => statusOf(c, client, idOf(c)));
+  app.get('/:pipeline/:n/:action', (c) => statusOf(c, client, idOf(c)));
   const command = async (c: Context): Promise<Response> => {
     const verb = verbOf(c, releaseVerb.options);
     const [id, input] = [idOf(c), await commandOf(c, verb, access)];

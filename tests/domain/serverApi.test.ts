@@ -1,6 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../../domain/verbs';
 import type { FrontClient } from '../../server/deps';
+import { deploy, pipeline, release } from './cliSamples';
 import { ACCESS, appOf, FakePipelines, TOKEN } from './serverWorld';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -150,6 +151,53 @@ describe('looking', () => {
     await appOf(pipelines).request('/v1/pipelines?state=held&limit=3');
     expect(pipelines.calls).toEqual([['listPipelines', { state: 'held', limit: 3 }]]);
     expect((await appOf().request('/v1/pipelines?limit=many')).status).toBe(400);
+  });
+});
+
+describe('looking while no worker answers', () => {
+  const silent = (id: string) => Promise.reject(conveyorError('no-worker', { id }));
+  const world = (known: Partial<FrontClient>) => {
+    const pipelines = new FakePipelines();
+    const client = { ...pipelines.client, status: silent, history: silent, command: silent, ...known };
+    return appOf(pipelines, { client });
+  };
+  const known: Partial<FrontClient> = {
+    listPipelines: () => Promise.resolve([pipeline()]),
+    listReleases: () => Promise.resolve([release(), release({ id: 'kvstore/12', number: 12 })]),
+    listDeploys: () => Promise.resolve([deploy(), deploy({ id: 'kvstore/12/deploy' })]),
+  };
+
+  test.each([
+    [
+      '/v1/pipelines/kvstore',
+      { id: 'kvstore', kind: 'pipeline', state: 'active', releases: [{ id: 'kvstore/13' }, {}] },
+    ],
+    [
+      '/v1/releases/kvstore/12',
+      { id: 'kvstore/12', kind: 'release', actions: [], deploys: [{ id: 'kvstore/12/deploy' }] },
+    ],
+    ['/v1/releases/kvstore/13/deploy', { id: 'kvstore/13/deploy', kind: 'deploy', state: 'baking', phases: [] }],
+  ])('%s says what is known without, marks it and says why', async (path, expected) => {
+    const answer = await world(known).request(path);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([200, '5']);
+    const body = (await answer.json()) as { problem: string };
+    expect(body).toMatchObject({ ...expected, live: false });
+    expect(body.problem).toContain('no worker');
+  });
+
+  test('so does the history, row by row', async () => {
+    const rows = await (await world(known).request('/v1/pipelines/kvstore/history')).json();
+    expect(rows).toMatchObject([
+      { id: 'kvstore/13', live: false },
+      { id: 'kvstore/12', live: false },
+    ]);
+  });
+
+  test('what nobody knows, and a command, is 503 as before', async () => {
+    expect((await world({}).request('/v1/pipelines/kvstore')).status).toBe(503);
+    expect((await world({}).request('/v1/pipelines/kvstore/history')).status).toBe(503);
+    const command = { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` }, body: '{"reason":"r"}' };
+    expect((await world(known).request('/v1/pipelines/kvstore/commands/hold', command)).status).toBe(503);
   });
 });
 

@@ -57,6 +57,8 @@ export class FakePipelines {
     },
     readiness: () =>
       Promise.resolve((['temporal', 'worker'] as const).map((name) => ({ name, ok: true, detail: 'answers' }))),
+    listReleases: () => Promise.resolve([]),
+    listDeploys: () => Promise.resolve([]),
     listFinders: () => Promise.resolve([{ id: 'commits', kind: 'finder', state: 'answers' } as never]),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);

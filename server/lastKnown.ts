@@ -1,0 +1,41 @@
+import type { Context } from 'hono';
+import { lastKnownHistory, lastKnownStatus, type Stale } from '../client/lastKnown';
+import { ConveyorError } from '../domain/errors';
+import type { FrontClient } from './deps';
+import { RETRY_AFTER } from './failures';
+
+/** `status`, or where no worker answers what is known without one, marked with `live: false`. */
+export const statusOf = (c: Context, client: FrontClient, id: string): Promise<Response> =>
+  orLastKnown(
+    c,
+    () => client.status(id),
+    (problem) => lastKnownStatus(client, id, problem),
+  );
+
+/** As `statusOf`; every row is marked. */
+export const historyOf = (c: Context, client: FrontClient, pipeline: string): Promise<Response> =>
+  orLastKnown(
+    c,
+    () => client.history(pipeline),
+    async (problem) => {
+      const rows = await lastKnownHistory(client, pipeline, problem);
+      return rows.length === 0 ? undefined : rows;
+    },
+  );
+
+/** Who only looks is answered as well as one can; where nothing is known, with the error. */
+async function orLastKnown(
+  c: Context,
+  ask: () => Promise<object>,
+  known: (problem: string) => Promise<Stale | readonly Stale[] | undefined>,
+): Promise<Response> {
+  try {
+    return c.json(await ask());
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
+    const stale = await known(error.message).catch(() => undefined);
+    if (stale === undefined) throw error;
+    c.header('retry-after', RETRY_AFTER);
+    return c.json(stale);
+  }
+}
