@@ -93,7 +93,7 @@ async function exchange<P extends Protocol, M extends keyof P & string>(
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;
     const detail = deadline.signal.aborted ? `no answer within ${call.service.timeoutMs} ms` : wording(error);
-    throw unavailable(call, detail);
+    throw unavailable(call, `${detail} (${addressOf(call.service)})`);
   } finally {
     clearTimeout(timer);
   }
@@ -131,7 +131,7 @@ function refusal(call: Pick<AnyCall, 'service' | 'method' | 'protocol'>, status:
     return conveyorError('extension-lacks-method', { service: service.name, method });
   const final = status < 500 ? status !== 408 && status !== 429 : body.success && !body.data.error.retryable;
   if (final) return conveyorError('extension-rejected', { service: service.name, method, status, detail });
-  return unavailable(call, `${status} ${detail}`.trim());
+  return unavailable(call, `${`${status} ${detail}`.trim()} (${addressOf(service)})`);
 }
 
 const violation = (
@@ -142,6 +142,12 @@ const violation = (
 
 const unavailable = ({ service, method }: Pick<AnyCall, 'service' | 'method'>, detail: string): ConveyorError =>
   conveyorError('extension-unavailable', { service: service.name, method, detail });
+
+/** Where it was asked, for whoever looks why it is silent; without a query, in which secrets may be. */
+function addressOf({ url }: Pick<ServiceEndpoint, 'url'>): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
 
 function parseJson(text: string): unknown {
   try {

@@ -52,6 +52,7 @@ interface Reference {
   readonly summary: Summary;
   /** "the 3 tasks not yet updated" */
   readonly whom: string;
+  readonly side: Side;
   /** Why it is not what the check asks for; empty when it is. */
   readonly note: string;
 }
@@ -72,7 +73,7 @@ function evaluate(evaluation: Evaluation): Evidence {
     reason: `${check.name} ${text}`,
     ...(judged?.test && { test: judged.test }),
   });
-  const missing = missingData(check, fresh, reference, window);
+  const missing = missingData(evaluation, fresh, reference);
   if (missing !== undefined) return evidence('inconclusive', missing);
   const judgement = compare(check, fresh, reference);
   const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
@@ -103,6 +104,7 @@ function referenceOf({ check, control, before, window, baseline }: Evaluation): 
   const step = stepFor(window.end - window.start);
   const earlier = (note: string): Reference => ({
     summary: summarise(check, before, baseline, step),
+    side: before,
     whom: before.tasks === 1 ? 'the same task before the deploy' : `the same ${before.tasks} tasks before the deploy`,
     note,
   });
@@ -111,28 +113,36 @@ function referenceOf({ check, control, before, window, baseline }: Evaluation): 
     return earlier('; compared with before the deploy, because no task is left that was not updated');
   const which = typeof check.compare === 'object' ? `on ${check.compare.version}` : 'not yet updated';
   const whom = `the ${plural(control.tasks, 'task')} ${which}`;
-  return { summary: summarise(check, control, window, step), whom, note: '' };
+  return { summary: summarise(check, control, window, step), side: control, whom, note: '' };
 }
 
 /** Why a side has too little data to be judged at all; undefined when it has enough. */
 function missingData(
-  check: HealthCheck,
+  { check, window, fresh: freshSide }: Evaluation,
   fresh: Summary,
   reference: Reference | undefined,
-  window: Window,
 ): string | undefined {
   const needed = check.minSamples ?? (reference === undefined ? SIMPLE_SAMPLES : COMPARISON_SAMPLES);
   const span = formatDuration(window.end - window.start);
-  const tooFew = (side: Summary, whom: string): string | undefined => {
+  const tooFew = (side: Summary, whom: string, asked: Side): string | undefined => {
     if (side.tasks === 0) return `has nothing to judge: there are no ${whom}`;
-    if (side.samples === 0 || side.value === undefined) return `has no data of ${whom} (${check.metric}, ${span})`;
+    if (side.samples === 0 || side.value === undefined)
+      return `has no data of ${whom} (${check.metric}, ${span})${askedFor(asked)}`;
     if (side.samples < needed) return `has ${plural(side.samples, 'sample')} of ${whom} in ${span} and needs ${needed}`;
     return Number.isFinite(side.value) ? undefined : `is not a number for ${whom} (${check.metric}, ${span})`;
   };
   const updated =
     fresh.tasks === 1 ? 'the updated task' : fresh.tasks === 0 ? 'updated tasks' : `the ${fresh.tasks} updated tasks`;
-  const why = tooFew(fresh, updated) ?? (reference && tooFew(reference.summary, reference.whom));
+  const why =
+    tooFew(fresh, updated, freshSide) ?? (reference && tooFew(reference.summary, reference.whom, reference.side));
   return why === undefined ? undefined : `${why}${reference?.note ?? ''}`;
+}
+
+/** Names that the metrics do not have are why there is no data, more often than silence. */
+function askedFor({ asked = [], tasks }: Side): string {
+  if (asked.length === 0) return '';
+  const more = tasks - asked.length;
+  return `: asked for ${asked.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** All have to report unless the check says how many: of a thousand the silent one may be exactly the broken one. */

@@ -17,6 +17,8 @@ export interface Window {
 /** One side of a check: how many tasks it has, whether or not they report, and one series of each that does. */
 export interface Side {
   readonly tasks: number;
+  /** The first few of them, by what they were asked for; missing where they were asked for by their version. */
+  readonly asked?: readonly string[];
   readonly series: readonly HealthSeries[];
 }
 

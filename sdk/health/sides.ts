@@ -14,6 +14,8 @@ export type Query = (
 export type TaskGroup =
   { readonly unit: string; readonly tasks: readonly string[] } | { readonly unit: string; readonly version: string };
 
+/** So many tasks say how the others are called. */
+const NAMED = 3;
 const DEFAULT_DEADLINE_MS = 10_000;
 
 /** A reader of whole sides of a check: one query for each unit, all series in one side. */
@@ -22,8 +24,10 @@ export function readSides(query: Query, gated: Gate, deadlineMs: number = DEFAUL
     const sides = await Promise.all(
       groups.map((group) => gated(() => readGroup(query, check, group, window, deadlineMs))),
     );
+    const asked = sides.flatMap((side) => side.asked ?? []).slice(0, NAMED);
     return {
       tasks: sides.reduce((count, side) => count + side.tasks, 0),
+      ...(asked.length > 0 && { asked }),
       series: sides.flatMap(({ series }) => series),
     };
   };
@@ -65,7 +69,9 @@ async function readGroup(
   const { series } = answer;
   assertOneEach(series);
   if ('tasks' in group) assertAsked(series, group.tasks);
-  return { tasks: 'tasks' in group ? group.tasks.length : series.length, series };
+  return 'tasks' in group
+    ? { tasks: group.tasks.length, asked: group.tasks.slice(0, NAMED), series }
+    : { tasks: series.length, series };
 }
 
 /** By hand, because there may be millions of points. Values that are not finite are let through: they never pass. */

@@ -41,7 +41,11 @@ const SAMPLES: Params = {
     field: 'units.0.live',
     detail: 'Invalid input: expected number, received string',
   },
-  'extension-unavailable': { service: 'twine', method: 'needsPush', detail: 'connect ECONNREFUSED 127.0.0.1:4400' },
+  'extension-unavailable': {
+    service: 'twine',
+    method: 'needsPush',
+    detail: 'connect ECONNREFUSED 127.0.0.1:4400 (http://localhost:4400/twine)',
+  },
   'script-not-runnable': {
     command: './load-test',
     detail: 'it was not found, neither on PATH nor from /srv/conveyor',

@@ -50,6 +50,17 @@ test('judges exactly the updated tasks of each unit', async () => {
   ]);
 });
 
+test('names the first tasks that it asked for where there is no data of any', async () => {
+  const { query } = store({});
+  const reasons = async (...tasks: string[]): Promise<string | undefined> =>
+    (await judge({ query, targets: [unit('x', tasks)] })).units[0]?.checks[0]?.reason;
+  expect(await reasons('x-0')).toMatch(/has no data of the updated task \(errors, 3s\): asked for x-0$/);
+  expect(await reasons('x-0', 'x-1', 'x-2', 'x-3', 'x-4')).toMatch(/: asked for x-0, x-1, x-2 and 2 more$/);
+  const { query: half } = store({ new1: 2 });
+  const answer = await judge({ query: half, checks: [check(comparing)], targets: [unit('x', ['new1'], ['old1'])] });
+  expect(answer.units[0]?.checks[0]?.reason).toMatch(/the 1 task not yet updated .*: asked for old1$/);
+});
+
 test('compares with the tasks that are not updated, at the same time', async () => {
   const { query, asked } = store({ new1: 2, old1: 1 });
   const answer = await judge({ query, checks: [check(comparing)], targets: [unit('x', ['new1'], ['old1'], ['was1'])] });

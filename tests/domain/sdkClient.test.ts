@@ -14,11 +14,11 @@ const protocol = {
 } as const satisfies Protocol;
 const context = { pipeline: 'kvstore', release: 1, deployId: 'd', actor: 'user:alice', config: {} };
 
-const look = (fetch: Fetch, more: { signal?: AbortSignal; timeoutMs?: number; token?: string } = {}) =>
+const look = (fetch: Fetch, more: { signal?: AbortSignal; timeoutMs?: number; token?: string; url?: string } = {}) =>
   callExtension({
     service: {
       name: 'hosts',
-      url: 'http://hosts/',
+      url: more.url ?? 'http://hosts/',
       timeoutMs: more.timeoutMs ?? 1000,
       ...(more.token ? { token: more.token } : {}),
     },
@@ -67,10 +67,10 @@ test.each([
   [409, errorBody(true), 'extension-rejected', 'hosts rejected look (409): no: not now'],
   [404, 'nothing here', 'extension-rejected', 'hosts rejected look (404): nothing here'],
   [500, errorBody(false), 'extension-rejected', 'hosts rejected look (500): no: not now'],
-  [408, '', 'extension-unavailable', 'hosts did not answer look: 408'],
-  [429, errorBody(false), 'extension-unavailable', 'hosts did not answer look: 429 no: not now'],
-  [500, errorBody(true), 'extension-unavailable', 'hosts did not answer look: 500 no: not now'],
-  [502, '<html>', 'extension-unavailable', 'hosts did not answer look: 502 <html>'],
+  [408, '', 'extension-unavailable', 'hosts did not answer look: 408 (http://hosts)'],
+  [429, errorBody(false), 'extension-unavailable', 'hosts did not answer look: 429 no: not now (http://hosts)'],
+  [500, errorBody(true), 'extension-unavailable', 'hosts did not answer look: 500 no: not now (http://hosts)'],
+  [502, '<html>', 'extension-unavailable', 'hosts did not answer look: 502 <html> (http://hosts)'],
   [
     200,
     '<html>',
@@ -93,6 +93,13 @@ test('an answer that its schema does not allow names the field', async () => {
   const error = await problem(look(answering(200, { units: [{ n: 1 }, { n: 'two' }] })));
   expect(error).toMatchObject({ code: 'extension-protocol', retryable: false });
   expect(error.message).toContain('units.1.n');
+});
+
+test('who is silent is named with its address', async () => {
+  const fetch: Fetch = () =>
+    Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }));
+  const { message } = await problem(look(fetch, { url: 'http://hosts:4400/push-types/hosts/' }));
+  expect(message).toBe('hosts did not answer look: connect ECONNREFUSED (http://hosts:4400/push-types/hosts)');
 });
 
 test('a network that fails says how', async () => {
