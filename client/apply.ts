@@ -18,7 +18,8 @@ import type { Temporal } from './connection';
 import type { ClientOptions } from './index';
 import { isPolled } from './readiness';
 import { isRunning, leftOf, type Left } from './recovery';
-import { overLimit, type Workflows } from './workflows';
+import { overLimit } from './refusals';
+import type { Workflows } from './workflows';
 
 /** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
 export const apply = (workflows: Workflows, options: ClientOptions, spec: PipelineSpec, actor: string) =>

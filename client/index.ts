@@ -69,7 +69,7 @@ async function status(workflows: Workflows, text: string) {
     throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
   if (id.kind === 'pipeline') return workflows.pipeline(id.pipeline);
   return id.kind === 'release'
-    ? workflows.release(id.pipeline, id.number)
+    ? workflows.releaseWithWaits(id.pipeline, id.number)
     : workflows.deploy(id.pipeline, id.number, id.action);
 }
 

@@ -6,20 +6,16 @@ import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
-import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
+import type { ActionView, ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { ANSWER_MS, translate, type Temporal } from './connection';
 import { finders } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
+import { refusalOf, unknown } from './refusals';
 import { listPage, workflowPage } from './webUi';
 
-/** What people call an update whose name they never type. */
-const WORDS: Readonly<Record<string, string>> = {
-  'roll-back': 'revert',
-  'start-release': 'release',
-  submit: 'release',
-  'cancel-queued': 'cancel',
-};
+/** What a deploy waits for is not worth a longer wait. */
+const WAIT_MS = 2_000;
 
 /** What a release's own workflow says of it: whether there may be children, but not how they stand. */
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
@@ -35,8 +31,7 @@ export class Workflows {
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
     return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [input] }), {
       notFound: () => unknown(id),
-      refused: (code, failure) =>
-        refusalOf(id, 'emergency' in input ? 'push' : (WORDS[name] ?? name), input, code, failure),
+      refused: (code, failure) => refusalOf(id, name, input, code, failure),
     });
   }
 
@@ -77,6 +72,13 @@ export class Workflows {
       children: isParent ? await this.children(pipeline, number) : null,
       webUi: this.link(workflowId),
     };
+  }
+
+  /** As `release`, with what its running deploys wait for, which they know themselves. */
+  async releaseWithWaits(pipeline: string, number: number): Promise<ReleaseStatus> {
+    const release = await this.release(pipeline, number);
+    const actions = await Promise.all(release.actions.map((action) => this.withWait(pipeline, number, action)));
+    return { ...release, actions };
   }
 
   async deploy(pipeline: string, number: number, action: string): Promise<DeployStatus> {
@@ -143,6 +145,22 @@ export class Workflows {
     return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound });
   }
 
+  /** A deploy that runs may still wait, for its window or its lock. */
+  private async withWait(pipeline: string, number: number, action: ActionView): Promise<ActionView> {
+    const { name, attempt, deploy, state } = action;
+    if (deploy === null || state !== 'running') return action;
+    const handle = this.handle(workflowIds.deploy(pipeline, number, name, attempt));
+    try {
+      const { blockedBy = null, until = null } = await this.temporal.client.withDeadline(Date.now() + WAIT_MS, () =>
+        handle.query<Pick<DeployStatus, 'blockedBy' | 'until'>>('status'),
+      );
+      return blockedBy === null ? action : { ...action, blockedBy, until };
+    } catch {
+      // The release is answered for without one that is silent.
+      return action;
+    }
+  }
+
   /** What a workflow that has not said that it ended is at, as the server knows it. */
   private async atServer(
     workflowId: string,
@@ -176,42 +194,3 @@ const notBegun = (id: string, why: string | null): ConveyorError =>
   why === null
     ? conveyorError('unknown-deploy', { id })
     : conveyorError('invalid-state', { verb: 'show', id, why: `it has not begun: ${why}` });
-
-function unknown(id: string): ConveyorError {
-  if (!id.includes('/')) return conveyorError('unknown-pipeline', { pipeline: id });
-  return conveyorError('invalid-state', { verb: 'command', id, why: 'it has ended' });
-}
-
-/** The words of a workflow's refusal: what is too large, how large it is and may be. */
-export const overLimit = ([what = 'it', size = '', limit = '']: readonly string[]): ConveyorError =>
-  conveyorError('over-limit', { what, size, limit });
-
-/** A workflow's refusal, worded for people (domain/pipeline/requests.ts, workflows/inbox.ts). */
-function refusalOf(id: string, verb: string, input: object, code: string, failure: ApplicationFailure): ConveyorError {
-  const pipeline = id.split('/')[0] ?? id;
-  const names = (failure.details?.[0] as readonly string[] | undefined) ?? [];
-  const actor =
-    (input as { actor?: string; trigger?: { actor: string } }).actor ??
-    (input as { trigger?: { actor: string } }).trigger?.actor ??
-    '';
-  switch (code) {
-    case 'not-permitted':
-      return conveyorError('not-permitted', { actor, pipeline });
-    case 'key-reused':
-      return conveyorError('key-reused', { key: names[0] ?? '', was: names[1] ?? '', now: names[2] ?? '' });
-    case 'known-bad':
-      return conveyorError('known-bad', { artifact: names[0] ?? '', pipeline, since: failure.message });
-    case 'missing-artifact':
-      return conveyorError('missing-artifact', { pipeline, names });
-    case 'unknown-artifact':
-      return conveyorError('unknown-artifact', { pipeline, name: names[0] ?? '', known: names.slice(1) });
-    case 'unknown-pipeline':
-      return conveyorError('unknown-pipeline', { pipeline });
-    case 'over-limit':
-      return overLimit(names);
-    case 'queue-full':
-      return conveyorError('queue-full', { pipeline, why: failure.message });
-    default:
-      return conveyorError('invalid-state', { verb, id, why: failure.message });
-  }
-}

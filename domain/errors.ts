@@ -57,9 +57,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
-  'not-permitted': entry<{ actor: string; pipeline: string }>({
-    message: ({ actor, pipeline }) => `${actor} is not an owner of ${pipeline}`,
-    hint: ({ pipeline }) => `ask an owner (conveyor status ${pipeline} lists them) to do it or to add you`,
+  'not-permitted': entry<{ actor: string; pipeline: string; why?: string }>({
+    message: ({ actor, pipeline, why }) => why ?? `${actor} is not an owner of ${pipeline}`,
+    hint: ({ pipeline, why }) =>
+      why === undefined
+        ? `ask an owner (conveyor status ${pipeline} lists them) to do it or to add you`
+        : 'ask one of them to do it',
     retryable: false,
     exit: 4,
   }),

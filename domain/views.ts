@@ -252,6 +252,9 @@ export interface DeploySummary {
 export interface DeployStatus extends DeploySummary {
   /** One sentence: what it is doing, or why and until when it waits. */
   readonly summary: string;
+  /** What it waits for before it goes on, and until when; null while it waits for nothing, or nobody knows. */
+  readonly blockedBy?: string | null;
+  readonly until?: string | null;
   /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
   readonly skipped?: readonly string[];
   /** What its push type knows its updates by, in order; those of a revert are not among them. */

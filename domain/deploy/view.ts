@@ -33,6 +33,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
   return {
     ...summary,
     summary: summarise(record, input.version),
+    ...waitOf(record, input.version),
     ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
     updates: record.updates,
     phases: record.phases,
@@ -54,6 +55,13 @@ export function summarise(record: DeployRecord, version: string): string {
   if (!paused) return `${doing}${expectation(record)}`;
   const who = paused.by === 'operator' ? `paused by ${paused.actor ?? 'somebody'}` : `paused (${paused.by})`;
   return `${withReason(`${who} while ${doing}`, paused.reason)}${resuming ? '; resumed, waiting for a healthy verdict' : ''}`;
+}
+
+/** A window that is closed or a lock that somebody else has; pauses are said elsewhere. */
+function waitOf(record: DeployRecord, version: string): Pick<DeployStatus, 'blockedBy' | 'until'> {
+  const { stage, windowUntil } = record;
+  if (stage !== 'waiting-window' && stage !== 'waiting-lock') return { blockedBy: null, until: null };
+  return { blockedBy: SUMMARIES[stage](record, version), until: stage === 'waiting-window' ? windowUntil : null };
 }
 
 /** A revert moves everything. */

@@ -1,5 +1,8 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { command } from '../../client/commands';
-import type { Workflows } from '../../client/workflows';
+import type { Temporal } from '../../client/connection';
+import { Workflows } from '../../client/workflows';
 import type { ReleaseStatus } from '../../domain/views';
 import { action, release } from './cliSamples';
 
@@ -36,4 +39,54 @@ describe('whatever one command has paused, resuming the release makes go on:', (
     const actions = [deploying('east'), deploying('west')];
     await expect(resumed({ state: 'running', actions })).rejects.toThrow('kvstore/13/east');
   });
+});
+
+/** A Temporal server that has the answers of some workflows, and none of others. */
+function serverWith(answers: Readonly<Record<string, object | Error>>): {
+  readonly workflows: Workflows;
+  asked: string[];
+} {
+  const asked: string[] = [];
+  const answerOf = (workflowId: string): Promise<object> => {
+    asked.push(workflowId);
+    const answer = answers[workflowId] ?? new Error('silent');
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const getHandle = (workflowId: string) => ({
+    query: () => answerOf(workflowId),
+    executeUpdate: () => answerOf(workflowId),
+    describe: () => Promise.resolve({ raw: {}, status: { name: 'RUNNING' }, closeTime: undefined, runId: '' }),
+  });
+  const client = { withDeadline: (_: number, call: () => unknown) => call(), workflow: { getHandle } };
+  const temporal = { client, address: 'localhost:7233', namespace: 'default' } as unknown as Temporal;
+  return { workflows: new Workflows(temporal, ''), asked };
+}
+
+describe('the status of a release whose deploy runs', () => {
+  const running = release({ actions: [deploying('deploy'), script] });
+  const wait = { blockedBy: 'waiting for its window to open at 18:00', until: '2026-11-20T18:00:00.000Z' };
+
+  test('says of it what it waits for and until when, which its deploy knows', async () => {
+    const { workflows } = serverWith({ 'release/kvstore/13': running, 'deploy/kvstore/13/deploy/1': wait });
+    const { actions } = await workflows.releaseWithWaits('kvstore', 13);
+    expect(actions).toMatchObject([
+      { name: 'deploy', state: 'running', ...wait },
+      { blockedBy: null, until: null },
+    ]);
+  });
+
+  test('is there all the same where its deploy is silent', async () => {
+    const { workflows, asked } = serverWith({ 'release/kvstore/13': running });
+    const { actions } = await workflows.releaseWithWaits('kvstore', 13);
+    expect(actions).toMatchObject([{ name: 'deploy', state: 'running', blockedBy: null }, {}]);
+    expect(asked).toEqual(['release/kvstore/13', 'deploy/kvstore/13/deploy/1']);
+  });
+});
+
+test('who may not pick is told who may, not that they own nothing', async () => {
+  const why = 'user:bob may not pick approve: user:alice may';
+  const refused = new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable(why, 'not-permitted'));
+  const { workflows } = serverWith({ 'release/kvstore/13': refused });
+  const pick = () => workflows.update('release/kvstore/13', 'kvstore/13/approve', 'pick', { actor: 'user:bob' });
+  await expect(pick()).rejects.toMatchObject({ code: 'not-permitted', message: why, hint: 'ask one of them to do it' });
 });

@@ -159,6 +159,27 @@ describe('what people are told that it does', () => {
   });
 });
 
+describe('what keeps a deploy from going on', () => {
+  const waits = (record: DeployRecord) => {
+    const input = { pipeline: 'kvstore', release: 2, action: 'deploy', attempt: 1, version: 'kv:2' };
+    const { blockedBy, until } = deployStatus(record, { ...input, spec: { pushType: 'twine' } }, NOW);
+    return { blockedBy, until };
+  };
+
+  test('is in the JSON, too: a window, until when, or a lock; and nothing where it waits for nothing', () => {
+    const opens = '2026-11-23T18:00:00.000Z';
+    expect(waits({ ...inStage('waiting-window'), windowUntil: opens, windowWhy: 'holidays' })).toEqual({
+      blockedBy: `waiting for its window to open at ${opens} (blackout: holidays)`,
+      until: opens,
+    });
+    expect(waits({ ...inStage('waiting-lock'), service: 'kvstore' })).toEqual({
+      blockedBy: 'waiting until nobody else deploys kvstore',
+      until: null,
+    });
+    expect(waits(inPhase('baking'))).toEqual({ blockedBy: null, until: null });
+  });
+});
+
 describe('what to type next', () => {
   const verbsOf = (record: DeployRecord) => nextCommands(record, 'kvstore/2/deploy').map((line) => line.split(' ')[1]);
   test.each<[string, DeployRecord, string[]]>([

@@ -1,0 +1,60 @@
+import type { ApplicationFailure } from '@temporalio/common';
+import { conveyorError, type ConveyorError } from '../domain/errors';
+
+/** What people call an update whose name they never type. */
+const WORDS: Readonly<Record<string, string>> = {
+  'roll-back': 'revert',
+  'start-release': 'release',
+  submit: 'release',
+  'cancel-queued': 'cancel',
+};
+
+/** There is no such workflow, or it is no more. */
+export function unknown(id: string): ConveyorError {
+  if (!id.includes('/')) return conveyorError('unknown-pipeline', { pipeline: id });
+  return conveyorError('invalid-state', { verb: 'command', id, why: 'it has ended' });
+}
+
+/** The words of a workflow's refusal: what is too large, how large it is and may be. */
+export const overLimit = ([what = 'it', size = '', limit = '']: readonly string[]): ConveyorError =>
+  conveyorError('over-limit', { what, size, limit });
+
+/** A workflow's refusal, worded for people (domain/pipeline/requests.ts, workflows/inbox.ts). */
+export function refusalOf(
+  id: string,
+  update: string,
+  input: object,
+  code: string,
+  failure: ApplicationFailure,
+): ConveyorError {
+  const verb = 'emergency' in input ? 'push' : (WORDS[update] ?? update);
+  const pipeline = id.split('/')[0] ?? id;
+  const names = (failure.details?.[0] as readonly string[] | undefined) ?? [];
+  const actor =
+    (input as { actor?: string; trigger?: { actor: string } }).actor ??
+    (input as { trigger?: { actor: string } }).trigger?.actor ??
+    '';
+  switch (code) {
+    case 'not-permitted':
+      // At a pick others than the owners may be named.
+      return failure.message.includes(' may not pick ')
+        ? conveyorError('not-permitted', { actor, pipeline, why: failure.message })
+        : conveyorError('not-permitted', { actor, pipeline });
+    case 'key-reused':
+      return conveyorError('key-reused', { key: names[0] ?? '', was: names[1] ?? '', now: names[2] ?? '' });
+    case 'known-bad':
+      return conveyorError('known-bad', { artifact: names[0] ?? '', pipeline, since: failure.message });
+    case 'missing-artifact':
+      return conveyorError('missing-artifact', { pipeline, names });
+    case 'unknown-artifact':
+      return conveyorError('unknown-artifact', { pipeline, name: names[0] ?? '', known: names.slice(1) });
+    case 'unknown-pipeline':
+      return conveyorError('unknown-pipeline', { pipeline });
+    case 'over-limit':
+      return overLimit(names);
+    case 'queue-full':
+      return conveyorError('queue-full', { pipeline, why: failure.message });
+    default:
+      return conveyorError('invalid-state', { verb, id, why: failure.message });
+  }
+}
