@@ -53,7 +53,8 @@ export function refusalOf(
     case 'over-limit':
       return overLimit(names);
     case 'queue-full':
-      return conveyorError('queue-full', { pipeline, why: failure.message });
+    case 'emergency-full':
+      return conveyorError(code, { pipeline, why: failure.message });
     default:
       return conveyorError('invalid-state', { verb, id, why: failure.message });
   }

@@ -237,6 +237,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'too-slow': entry<{ seconds: number }>({
+    message: ({ seconds }) => `the body did not come within ${seconds} s`,
+    hint: () => 'nothing was done; send it again, at once and whole',
+    retryable: true,
+    exit: 1,
+  }),
   'too-large': entry<{ limit: string }>({
     message: ({ limit }) => `the body is larger than ${limit}`,
     hint: () => 'send what identifies the artifacts, not the artifacts',
@@ -262,6 +268,13 @@ export const ERRORS = {
     hint: ({ pipeline }) =>
       `nothing was done; try again when some have ended (conveyor status ${pipeline}), or cancel some`,
     retryable: true,
+    exit: 1,
+  }),
+  'emergency-full': entry<{ pipeline: string; why: string }>({
+    message: ({ pipeline, why }) => `${pipeline} takes no emergency: ${why}`,
+    hint: ({ pipeline }) =>
+      `nothing was done; conveyor status ${pipeline} names those under way: cancel one, or push again when it has ended`,
+    retryable: false,
     exit: 1,
   }),
   'not-found': entry<{ what: string }>({

@@ -10,7 +10,7 @@ const MAX_BYTES = 1_048_576;
 const PATIENCE_MS = 10_000;
 
 /**
- * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `invalid-request` where they are too slow, or what
+ * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `too-slow`, or what
  * `reading.signal` aborted with
  */
 export async function readBytes(context: Context, reading: Partial<Reading> = {}): Promise<Uint8Array> {
@@ -20,8 +20,7 @@ export async function readBytes(context: Context, reading: Partial<Reading> = {}
   const bytes = await readUpTo(stream, MAX_BYTES, { ...reading, patienceMs: PATIENCE_MS });
   if (bytes === 'too-large') throw tooLarge();
   if (bytes === 'unwanted') throw reading.signal?.reason as Error;
-  if (bytes === 'too-slow')
-    throw conveyorError('invalid-request', { detail: `the body did not come within ${PATIENCE_MS / 1000} s` });
+  if (bytes === 'too-slow') throw conveyorError('too-slow', { seconds: PATIENCE_MS / 1000 });
   return bytes;
 }
 

@@ -10,19 +10,21 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'invalid-state': 409,
   'key-reused': 409,
   'known-bad': 409,
+  'emergency-full': 409,
   'ambiguous-deploy': 409,
+  'too-slow': 408,
   'too-large': 413,
   'over-limit': 413,
   'missing-artifact': 422,
   'unknown-artifact': 422,
   'plan-impossible': 422,
 };
-type Status = 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 503;
+type Status = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 
 /** Seconds after which it is worth trying what failed for want of something else. */
 export const RETRY_AFTER = '5';
 
-/** `{ "error": { "code", "message", "hint" } }` with the status that the code means; what nobody foresaw is logged. */
+/** `{ "error": { "code", "message", "hint", "retryable" } }` with the status that the code means; what nobody foresaw is logged. */
 export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
@@ -37,7 +39,7 @@ export function answerFailure(context: Context, error: unknown): Response {
   const status = known === undefined ? 500 : statusOf(known);
   if (status === 503) context.header('retry-after', RETRY_AFTER);
   if (status === 401) context.header('www-authenticate', 'Bearer');
-  return context.json({ error: { code, message, hint } }, status);
+  return context.json({ error: { code, message, hint, retryable: known?.retryable ?? false } }, status);
 }
 
 /** Which request of a caller it was, where that says so (W3C trace context). */

@@ -76,7 +76,10 @@ export const deliveredAnswer = z.object({
 export const receiptAnswer = z.object({ id: z.string(), accepted: z.literal(true), effect: z.string() });
 
 export const failureAnswer = z.object({
-  error: z.object({ code: z.string(), message: z.string(), hint: z.string() }),
+  error: z.object({
+    ...{ code: z.string(), message: z.string(), hint: z.string() },
+    retryable: z.boolean().describe('the same request may be taken another time'),
+  }),
 });
 
 const time = z.iso.datetime();

@@ -26,7 +26,8 @@ export interface Refusal {
     | 'unknown-artifact'
     | 'unknown-pipeline'
     | 'over-limit'
-    | 'queue-full';
+    | 'queue-full'
+    | 'emergency-full';
   readonly message: string;
   /** What the error's wording needs besides. */
   readonly names?: readonly string[];
@@ -146,8 +147,10 @@ export function refuseEmergency(
     return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
   const never = whyNeverApproved(state.spec, policyOf(state), trigger);
   if (never !== undefined) return { code: 'invalid-state', message: never };
-  const noRoom = whyBadFull(state) ?? noRoomForEmergency(state, queuedAs(state, artifacts, trigger));
-  if (noRoom !== undefined) return { code: 'invalid-state', message: noRoom };
+  const full = whyBadFull(state);
+  if (full !== undefined) return { code: 'invalid-state', message: full };
+  const noRoom = noRoomForEmergency(state, queuedAs(state, artifacts, trigger));
+  if (noRoom !== undefined) return { code: 'emergency-full', message: noRoom };
   return refuseToRemember(state, artifacts) ?? refuseBad(state, artifacts);
 }
 

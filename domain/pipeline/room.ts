@@ -55,7 +55,7 @@ export function noRoomForEmergency(state: PipelineState, emergency: ActiveReleas
   const others = state.active.filter(({ trigger }) => trigger.kind === 'emergency');
   const bytes = [...others, emergency].reduce((sum, one) => sum + Math.max(jsonBytes(one), claimOf(state, one)), 0);
   if (others.length === 0 || bytes <= STATE_LIMITS.emergencies.max) return undefined;
-  return `${others.length === 1 ? 'another emergency is' : `${others.length} emergencies are`} under way; cancel one, or wait for its end`;
+  return `${others.length === 1 ? 'another emergency is' : `${others.length} emergencies are`} under way, and there is no room for one more`;
 }
 
 /** So many bytes are left for the units of another follow-on. */

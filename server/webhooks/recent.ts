@@ -1,27 +1,38 @@
+interface Remembered<T> {
+  readonly content: string;
+  readonly answer: Promise<T>;
+  readonly atMs: number;
+}
+
 /**
  * What deliveries were answered lately, and those under way: the same one again costs nothing, however many come at once.
  * The pipelines remember as well, and for longer; this only keeps a storm away from them.
  */
 export class Recent<T> {
-  private readonly answers = new Map<string, { readonly answer: Promise<T>; readonly atMs: number }>();
+  private readonly answers = new Map<string, Remembered<T>>();
 
   constructor(
     private readonly limits: { readonly entries: number; readonly ageMs: number },
     private readonly now: () => number,
   ) {}
 
-  /** `work` runs unless it does already, or did; `keep` says which answers are worth remembering. */
+  /**
+   * `work` runs unless it does already, or did; `keep` says which answers are worth remembering.
+   * @throws what `differs` makes of a key that is known with another content
+   */
   async once(
-    key: string,
+    { key, content, differs }: { readonly key: string; readonly content: string; readonly differs: () => Error },
     work: () => Promise<T>,
     keep: (answer: T) => boolean,
   ): Promise<{ readonly answer: T; readonly again: boolean }> {
     const known = this.answers.get(key);
-    if (known !== undefined && this.now() - known.atMs < this.limits.ageMs)
+    if (known !== undefined && this.now() - known.atMs < this.limits.ageMs) {
+      if (known.content !== content) throw differs();
       return { answer: await known.answer, again: true };
+    }
     const answer = work();
     this.answers.delete(key);
-    this.answers.set(key, { answer, atMs: this.now() });
+    this.answers.set(key, { content, answer, atMs: this.now() });
     this.forgetOldest();
     const forget = (): void => {
       if (this.answers.get(key)?.answer === answer) this.answers.delete(key);

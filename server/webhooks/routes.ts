@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import type { WebhookSource } from '../../sdk/access';
@@ -28,7 +29,7 @@ export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Deliver
 
   const signed = (context: Context, use: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
     deps.bodies.run((reading) => readBytes(context, reading), use);
-  const inTurn = (context: Context, delivery: Omit<Delivery, 'said'>, read: () => Said): Promise<Response> =>
+  const inTurn = (context: Context, delivery: Parameters<typeof answer>[3], read: () => Said): Promise<Response> =>
     deps.lane.run(() => answer(context, deps, recent, delivery, read), context.req.raw.signal);
 
   app.post('/github', (context) => {
@@ -40,7 +41,7 @@ export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Deliver
       const event = required(context, 'X-GitHub-Event');
       if (event !== 'push') return context.body(null, 204);
       const key = `github:${required(context, 'X-GitHub-Delivery')}`;
-      return inTurn(context, { key, actor: source.actor }, () =>
+      return inTurn(context, { key, actor: source.actor, body }, () =>
         saidByPush(parseJson(githubJson(context, body), pushSchema)),
       );
     });
@@ -52,7 +53,7 @@ export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Deliver
     reject('standard', malformedStandard(headers, deps.now()));
     return signed(context, async (body) => {
       reject('standard', refuseStandard(body, headers, source.secrets));
-      return inTurn(context, { key: `standard:${headers.id}`, actor: source.actor }, () =>
+      return inTurn(context, { key: `standard:${headers.id}`, actor: source.actor, body }, () =>
         saidInStandard(textOf(body)),
       );
     });
@@ -60,17 +61,22 @@ export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Deliver
   return app;
 }
 
-/** 202 with what came of it, 204 when it concerns nobody; the same delivery again gives the same answer. */
+/**
+ * 202 with what came of it, 204 when it concerns nobody; the same delivery again gives the same answer, and another under its key none
+ * while it is remembered.
+ */
 async function answer(
   context: Context,
   deps: Delivering,
   recent: Recent<Delivered | null>,
-  { key, actor }: Omit<Delivery, 'said'>,
+  { key, actor, body }: Omit<Delivery, 'said'> & { readonly body: Uint8Array },
   read: () => Said,
 ): Promise<Response> {
   refuse(unfitKey(key));
+  const content = createHash('sha256').update(body).digest('hex');
+  const differs = (): Error => conveyorError('key-reused', { key, was: 'another delivery', now: 'another body' });
   const { answer: delivered, again } = await recent.once(
-    key,
+    { key, content, differs },
     async () => {
       const said = read();
       refuse(unfitIn(said));

@@ -74,6 +74,7 @@ const SAMPLES: Params = {
   'wrong-key': { run: 'kvstore/12/build/1' },
   'webhook-closed': { webhook: 'github', variables: ['CONVEYOR_GITHUB_SECRET'] },
   'invalid-request': { detail: 'artifacts.0.version: Invalid input: expected string, received number' },
+  'too-slow': { seconds: 10 },
   'too-large': { limit: '1 MiB' },
   'over-limit': { what: 'the metadata of the artifact source', size: '20 kB', limit: '2 kB' },
   'invalid-text': {
@@ -83,6 +84,10 @@ const SAMPLES: Params = {
   'queue-full': {
     pipeline: 'kvstore',
     why: '200 releases wait already, and with supersede: never none of them is dropped',
+  },
+  'emergency-full': {
+    pipeline: 'kvstore',
+    why: 'another emergency is under way, and there is no room for one more',
   },
   'not-found': { what: 'GET /v1/release' },
   overloaded: { waiting: 1000 },

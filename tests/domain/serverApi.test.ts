@@ -216,7 +216,8 @@ describe('what goes wrong has the status that says whose turn it is', () => {
     const response = await appOf(undefined, failing(error)).request('/v1/pipelines/kvstore/releases', post({}));
     expect(response.status).toBe(status);
     expect(response.headers.get('retry-after')).toBe(status === 503 ? '5' : null);
-    expect(await response.json()).toEqual({ error: { code: error.code, message: error.message, hint: error.hint } });
+    const { code, message, hint, retryable } = error;
+    expect(await response.json()).toEqual({ error: { code, message, hint, retryable } });
   });
 
   test('a defect is 500, tells the log what it was and the client nothing', async () => {

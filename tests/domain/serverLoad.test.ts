@@ -83,7 +83,7 @@ test('a body that does not come gives its place to others after ten seconds', as
     await jest.advanceTimersByTimeAsync(10_000);
     const response = await answer;
     expect([response.status, await response.text()]).toEqual([
-      400,
+      408,
       expect.stringContaining('did not come within 10 s'),
     ]);
   } finally {

@@ -61,6 +61,20 @@ describe('a push that GitHub tells of', () => {
     });
   });
 
+  test('is refused under the id of another one, which keeps its answer', async () => {
+    const pipelines = new FakePipelines();
+    const app = appOf(pipelines);
+    const send = (n: number) => app.request('/v1/webhooks/github', githubDelivery(pushOf(n), { delivery: 'one' }));
+    expect((await send(1)).status).toBe(202);
+    const other = await send(2);
+    expect(other.status).toBe(409);
+    expect(await other.json()).toMatchObject({
+      error: { code: 'key-reused', message: expect.stringContaining('github:one') },
+    });
+    expect((await send(1)).status).toBe(202);
+    expect(pipelines.submissions).toHaveLength(1);
+  });
+
   test('gets the same answer when it is delivered again, also a thousand times at once, and makes no second release', async () => {
     const pipelines = new FakePipelines();
     const app = appOf(pipelines);
