@@ -6,7 +6,8 @@ import type { Fetch } from '../sdk/client';
 import type { Notifications } from '../sdk/notifications';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
-import { whyNotTo } from './notifyTarget';
+import { fetchAt } from './fetchAt';
+import { lookedAt } from './notifyTarget';
 
 /** `url` is as the pipeline has it: an address, or `${NAME}` of a variable that holds one, perhaps with more after it. */
 export interface NotifyRequest {
@@ -31,9 +32,9 @@ export function createNotifyActivities(ports: Ports) {
      */
     notify: ({ url, event }: NotifyRequest): Promise<void> =>
       asFailure(async () => {
-        const target = await targetOf(url, ports.notifications);
+        const { target, fetch } = await targetOf(url, ports);
         const request = await signed(ports, target, event);
-        const { status } = await send(ports, url, request);
+        const { status } = await send(ports, fetch, url, request);
         if (status >= 200 && status < 300) return;
         const mayPass = status >= 500 || status === 408 || status === 429;
         const detail = `it answered with status ${status}`;
@@ -42,15 +43,16 @@ export function createNotifyActivities(ports: Ports) {
   };
 }
 
-/** An address that the platform gave in a variable is its own choice; one that a pipeline wrote out is looked at. */
-async function targetOf(url: string, notifications: Notifications): Promise<URL> {
+/** An address that the platform gave in a variable is its own choice; one that a pipeline wrote out is looked at, and no other one used. */
+async function targetOf(url: string, ports: Ports): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
+  const { notifications } = ports;
   const target = addressOf(url, notifications);
-  if (url.startsWith('${')) return target;
-  const why = await whyNotTo(target, notifications.internal).catch((error: NodeJS.ErrnoException) => {
+  if (url.startsWith('${')) return { target, fetch: ports.fetch ?? fetch };
+  const seen = await lookedAt(target, notifications.internal).catch((error: NodeJS.ErrnoException) => {
     throw conveyorError('notification-undelivered', { url, detail: error.code ?? error.message });
   });
-  if (why === undefined) return target;
-  throw conveyorError('notification-refused', { url, detail: why });
+  if ('why' in seen) throw conveyorError('notification-refused', { url, detail: seen.why });
+  return { target, fetch: ports.fetch ?? fetchAt(seen.addresses) };
 }
 
 /**
@@ -102,9 +104,9 @@ const keyOf = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
 
 /** Only the code of what went wrong is told: messages of the network name the address. */
-async function send(ports: Ports, url: string, request: Request): Promise<Response> {
+async function send(ports: Ports, ask: Fetch, url: string, request: Request): Promise<Response> {
   try {
-    const response = await (ports.fetch ?? fetch)(request);
+    const response = await ask(request);
     await response.body?.cancel();
     return response;
   } catch (error) {

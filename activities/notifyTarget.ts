@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { isMetadataHost } from '../domain/notifyHost';
+import type { Address } from './fetchAt';
 
 const LINK_LOCAL = new BlockList();
 LINK_LOCAL.addSubnet('169.254.0.0', 16);
@@ -22,16 +23,20 @@ INTERNAL.addSubnet('::', 127, 'ipv6');
 INTERNAL.addSubnet('fc00::', 7, 'ipv6');
 
 /**
- * Why nothing is sent to an address that a pipeline wrote out; undefined when it may be. What a name stands for is looked up, and
- * each of its addresses counts.
+ * Why nothing is sent to an address that a pipeline wrote out, or the addresses that it may be sent to. What a name stands for is looked
+ * up, and each of its addresses counts.
  * @throws what the look-up throws
  */
-export async function whyNotTo({ hostname }: URL, mayBeInternal: boolean): Promise<string | undefined> {
+export async function lookedAt(
+  { hostname }: URL,
+  mayBeInternal: boolean,
+): Promise<{ readonly why: string } | { readonly addresses: readonly Address[] }> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookup(host, { all: true });
   const isIn = (list: BlockList): boolean =>
     found.some(({ address, family }) => list.check(address, family === 6 ? 'ipv6' : 'ipv4'));
-  if (isMetadataHost(hostname) || isIn(LINK_LOCAL)) return 'it is an address of the machine itself or of its cloud';
-  if (mayBeInternal || !isIn(INTERNAL)) return undefined;
-  return 'it is internal, and notifications.internal of conveyor.config.yaml does not allow that';
+  if (isMetadataHost(hostname) || isIn(LINK_LOCAL))
+    return { why: 'it is an address of the machine itself or of its cloud' };
+  if (mayBeInternal || !isIn(INTERNAL)) return { addresses: found };
+  return { why: 'it is internal, and notifications.internal of conveyor.config.yaml does not allow that' };
 }

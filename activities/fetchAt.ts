@@ -1,0 +1,40 @@
+import { request as overHttp } from 'node:http';
+import { request as overHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Fetch } from '../sdk/client';
+
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/**
+ * A fetch that connects to addresses which were found, and looked at, before: a name may stand for another one a moment later. The
+ * name is still that of the certificate and of the `Host`. Answers have no body, and redirections are not followed.
+ */
+export const fetchAt =
+  (addresses: readonly Address[]): Fetch =>
+  async (request) => {
+    const body = Buffer.from(await request.arrayBuffer());
+    const { method, signal } = request;
+    const url = new URL(request.url);
+    const options = { method, headers: Object.fromEntries(request.headers), signal, lookup: lookupOf(addresses) };
+    return new Promise((resolve, reject) => {
+      const sent = (url.protocol === 'https:' ? overHttps : overHttp)(url, options, (answer) => {
+        answer.resume();
+        resolve(new Response(null, { status: answer.statusCode ?? 0 }));
+      });
+      sent.on('error', (cause) =>
+        reject(signal.aborted ? (signal.reason as Error) : new TypeError('fetch failed', { cause })),
+      );
+      sent.end(body);
+    });
+  };
+
+const lookupOf =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_host, { all }, found) => {
+    const [first] = addresses;
+    if (all) found(null, [...addresses]);
+    else found(null, first?.address ?? '', first?.family);
+  };
