@@ -47,6 +47,17 @@ const outputs: Rule = (spec) =>
     ),
   );
 
+/** The services of these are given the outputs of the action under that name. */
+const SERVED: readonly ActionSpec['type'][] = ['build', 'pkg', 'integr-test', 'perf-test', 'custom'];
+
+const shadowed: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, { type, with: given }]) => {
+    if (!SERVED.includes(type) || !Object.hasOwn(given, 'outputs')) return [];
+    const message = `with.outputs has no effect: the service of ${name} is given the outputs of the action instead`;
+    const hint = 'write outputs beside with, or give it another name';
+    return [warningAt(['actions', name, 'with', 'outputs'], 'no-effect', message, hint)];
+  });
+
 const unused: Rule = (spec) => {
   const consumed = new Set(Object.values(spec.actions).flatMap((action) => action.inputs));
   const watched = Object.values(spec.actions).flatMap(({ when }) =>
@@ -98,4 +109,4 @@ const finders: Rule = (spec) =>
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });
 
-export const artifactRules: readonly Rule[] = [inputs, outputs, unused, deployInputs, finders];
+export const artifactRules: readonly Rule[] = [inputs, outputs, shadowed, unused, deployInputs, finders];
