@@ -20,7 +20,7 @@ export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string
  * standard, whose `with` is its own business.
  */
 export function whyCannotFind(finder: string, given: Readonly<Record<string, unknown>>): string | undefined {
-  const choices = STANDARD_FINDERS[finder];
+  const choices = Object.hasOwn(STANDARD_FINDERS, finder) ? STANDARD_FINDERS[finder] : undefined;
   if (choices === undefined || choices.some((keys) => fits(keys, given))) return undefined;
   const wanted = choices.map(written).join(' or ');
   const notText = Object.entries(given).find(([, value]) => typeof value !== 'string' || value === '');

@@ -4,16 +4,20 @@ export type Amount = { readonly count: number } | { readonly percent: number } |
 /** An amount of tasks of each unit, or of whole units where units have no tasks inside. */
 export type PhaseAmount = Amount | { readonly units: Amount };
 
-const COUNT = /^[1-9]\d*$/;
-const PERCENT = /^(\d+(?:\.\d+)?)%$/;
+const COUNT = '[1-9]\\d*';
+/** More than 0, at most 100. */
+const PERCENT = '0+\\.0*[1-9]\\d*|0*[1-9]\\d?(?:\\.\\d+)?|0*100(?:\\.0+)?';
+
+/** What `parseAmount` reads. */
+export const AMOUNT_PATTERN = `^\\s*(?:(${COUNT})|(${PERCENT})%)\\s*$`;
+const AMOUNT = new RegExp(AMOUNT_PATTERN);
 
 /** Reads `3` or `5%`. Returns undefined for anything else, for 0 and for more than 100 %. */
 export function parseAmount(text: string | number): Amount | undefined {
-  const source = String(text).trim();
-  if (COUNT.test(source)) return { count: Number(source) };
-  const percent = Number(PERCENT.exec(source)?.[1] ?? NaN);
-  if (!(percent > 0 && percent <= 100)) return undefined;
-  return percent === 100 ? { all: true } : { percent };
+  const [, count, percent] = AMOUNT.exec(String(text)) ?? [];
+  if (count !== undefined) return { count: Number(count) };
+  if (percent === undefined) return undefined;
+  return Number(percent) === 100 ? { all: true } : { percent: Number(percent) };
 }
 
 /** `3`, `5%`, `100%`, `5% of units`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_PACE } from '../deploy/defaults';
+import { LOCKSTEP } from './expressible';
 import { healthCheckInFile } from './health';
 import { SPEC_LIMITS } from '../limits';
 import { amount, duration, listOf, phaseAmount, text } from './scalars';
@@ -49,7 +50,7 @@ const completion = z.strictObject({
   post: listOf(step, SPEC_LIMITS.steps).optional(),
 });
 
-export const deployWith = z.strictObject({
+export const deployFields = z.strictObject({
   pushType: text().min(1),
   config: z.record(text(), z.unknown()).default({}),
   mode: z.enum(['sequential', 'parallel']).default('sequential'),
@@ -64,6 +65,8 @@ export const deployWith = z.strictObject({
   healthInterval: duration.default(DEFAULT_HEALTH_INTERVAL_MS),
   onUnhealthy: z.enum(['revert', 'pause']).default('revert'),
 });
+
+export const deployWith = deployFields.meta(LOCKSTEP);
 
 export type DeploySpec = z.output<typeof deployWith>;
 /** What is run before or after a phase; `timeout` in ms, also that of its `undo`. */

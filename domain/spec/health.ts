@@ -3,6 +3,7 @@ import { parseAmount } from '../fleet/amount';
 import { reachOf } from '../health/transform';
 import { SPEC_LIMITS } from '../limits';
 import { formatDuration } from '../text';
+import { ANY_AMOUNT } from './expressible';
 import { suggest } from './problem';
 import { AMOUNT_TEXT, duration, listOf, text, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
@@ -102,6 +103,7 @@ const checkFields = (time: typeof duration | typeof wireDuration) => ({
   reporting: z
     .union([z.number(), text()], { error: AMOUNT_TEXT })
     .refine((value) => parseAmount(value) !== undefined, { error: AMOUNT_TEXT })
+    .meta(ANY_AMOUNT)
     .optional(),
   for: z
     .union([time, z.strictObject({ evaluations: z.number().int().positive() }), failuresWithin], { error: HOLD })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHECK } from './expressible';
 import { writtenCheck } from './health';
 import { writtenPipeline } from './written';
 
@@ -14,6 +15,7 @@ export function pipelineJsonSchema(): object {
       const { required = [] } = jsonSchema;
       delete jsonSchema.required;
       jsonSchema.anyOf = [{ required: ['uses'] }, { required }];
+      jsonSchema.allOf = [...CHECK];
     },
   });
   return {

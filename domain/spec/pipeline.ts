@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { deployWith } from './deploy';
+import { deployFields, deployWith } from './deploy';
+import { CALENDAR, CANARY, DEPLOY, FINDER, MAKER_OF_NOTHING, PICK, VERSION_OF, WINDOWS } from './expressible';
 import { SPEC_LIMITS } from '../limits';
-import { amount, duration, listOf, name, principal, text, zone } from './scalars';
+import { amount, duration, lasting, listOf, name, principal, text, zone } from './scalars';
 import { blackout, window } from './times';
 
 /** How long an emergency waits for approvals. */
@@ -33,7 +34,7 @@ export const common = {
     .strictObject({ attempts: z.number().int().min(1).max(SPEC_LIMITS.retries.max), backoff: duration.default(0) })
     .default({ attempts: 1, backoff: 0 }),
   window: z
-    .union([window, listOf(window, SPEC_LIMITS.windows).min(1)], {
+    .union([window, listOf(window, SPEC_LIMITS.windows).min(1).meta(WINDOWS)], {
       error: 'expected a window { days, from, to, timezone }, or a list of them',
     })
     .optional(),
@@ -48,7 +49,8 @@ const waitFor = z
   .refine(({ artifact, version }) => version === undefined || artifact !== undefined, {
     error: 'a version needs the artifact that it is of',
     path: ['version'],
-  });
+  })
+  .meta(VERSION_OF);
 
 export const ACTION_TYPES = [
   'build',
@@ -70,33 +72,39 @@ export const action = z.discriminatedUnion(
     z.strictObject({ type: z.literal('pkg'), with: free, ...common }),
     z.strictObject({ type: z.literal('integr-test'), with: free, ...common }),
     z.strictObject({ type: z.literal('perf-test'), with: free, ...common }),
-    z.strictObject({ type: z.literal('deploy'), with: deployWith, ...common }),
-    z.strictObject({
-      type: z.literal('canary'),
-      with: deployWith
-        .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
-        .extend({ amount, bake: duration, keepUntil: name.optional() }),
-      ...common,
-    }),
-    z.strictObject({
-      type: z.literal('custom-script'),
-      with: z.strictObject({
-        command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1),
-        env: listOf(text(), SPEC_LIMITS.variables).default([]),
-      }),
-      ...common,
-    }),
-    z.strictObject({
-      type: z.literal('manual-pick'),
-      with: z
-        .strictObject({
-          timeout: duration.optional(),
-          principals: listOf(principal, SPEC_LIMITS.principals).default([]),
-        })
-        .default({ principals: [] }),
-      ...common,
-    }),
-    z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }),
+    z.strictObject({ type: z.literal('deploy'), with: deployWith, ...common }).meta(DEPLOY),
+    z
+      .strictObject({
+        type: z.literal('canary'),
+        with: deployFields
+          .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
+          .extend({ amount, bake: duration, keepUntil: name.optional() }),
+        ...common,
+      })
+      .meta(CANARY),
+    z
+      .strictObject({
+        type: z.literal('custom-script'),
+        with: z.strictObject({
+          command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1),
+          env: listOf(text(), SPEC_LIMITS.variables).default([]),
+        }),
+        ...common,
+      })
+      .meta(MAKER_OF_NOTHING),
+    z
+      .strictObject({
+        type: z.literal('manual-pick'),
+        with: z
+          .strictObject({
+            timeout: duration.optional(),
+            principals: listOf(principal, SPEC_LIMITS.principals).default([]),
+          })
+          .default({ principals: [] }),
+        ...common,
+      })
+      .meta(PICK),
+    z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }).meta(MAKER_OF_NOTHING),
     z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: text().min(1) }), ...common }),
   ],
   {
@@ -105,9 +113,10 @@ export const action = z.discriminatedUnion(
   },
 );
 
-const labels = z.record(text(SPEC_LIMITS.labelKey), text(SPEC_LIMITS.labelValue));
+const labels = () => z.record(text(SPEC_LIMITS.labelKey), text(SPEC_LIMITS.labelValue));
+const selectingLabels = labels().meta({ minProperties: 1, maxProperties: SPEC_LIMITS.childLabels.max });
 
-const selection = z.union([listOf(name, SPEC_LIMITS.children).min(1), z.strictObject({ label: labels })], {
+const selection = z.union([listOf(name, SPEC_LIMITS.children).min(1), z.strictObject({ label: selectingLabels })], {
   error: 'expected a list of pipelines, or { label: { key: value } }',
 });
 
@@ -115,7 +124,7 @@ export const pipelineSchema = z.strictObject({
   pipeline: name,
   description: text(SPEC_LIMITS.description).default(''),
   owners: listOf(principal, SPEC_LIMITS.owners).min(1, { error: 'a pipeline needs at least one owner' }),
-  labels: labels.default({}),
+  labels: labels().meta({ maxProperties: SPEC_LIMITS.labels.max }).default({}),
   priority: z.enum(['low', 'normal', 'high', 'critical']).default('normal'),
   schedule: z
     .strictObject({
@@ -124,6 +133,7 @@ export const pipelineSchema = z.strictObject({
       calendar: text().optional(),
       timezone: zone().optional(),
     })
+    .meta(CALENDAR)
     .default({ mode: 'continuous', gates: 'deploys' }),
   /** Of deploys, canaries and all that has a window; missing in files of 0.2.0. */
   blackouts: listOf(blackout, SPEC_LIMITS.blackouts).optional(),
@@ -132,13 +142,17 @@ export const pipelineSchema = z.strictObject({
       maxActive: z.number().int().positive().max(SPEC_LIMITS.maxActive.max).default(5),
       supersede: z.enum(['waiting', 'never', 'running']).default('waiting'),
       onRevert: z.enum(['until-newer', 'hold', 'continue']).default('until-newer'),
-      expireAfter: duration
-        .refine((ms) => ms > 0, { error: 'expected more than 0s: a release that expires at once never starts' })
-        .optional(),
+      expireAfter: lasting('expected more than 0s: a release that expires at once never starts').optional(),
     })
     .default({ maxActive: 5, supersede: 'waiting', onRevert: 'until-newer' }),
-  artifacts: z.record(name, z.strictObject({ finder: text(SPEC_LIMITS.finder).min(1), with: free })).default({}),
-  mutex: z.record(name, z.strictObject({ scope: z.enum(['pipeline', 'global']).default('pipeline') })).default({}),
+  artifacts: z
+    .record(name, z.strictObject({ finder: text(SPEC_LIMITS.finder).min(1), with: free }).meta(FINDER))
+    .meta({ maxProperties: SPEC_LIMITS.artifacts.max })
+    .default({}),
+  mutex: z
+    .record(name, z.strictObject({ scope: z.enum(['pipeline', 'global']).default('pipeline') }))
+    .meta({ maxProperties: SPEC_LIMITS.mutex.max })
+    .default({}),
   actions: z.record(name, action),
   children: z
     .strictObject({
@@ -146,7 +160,7 @@ export const pipelineSchema = z.strictObject({
       artifacts: listOf(name, SPEC_LIMITS.childArtifacts).default([]),
       jitter: duration.default(0),
       maxConcurrent: z.number().int().positive().default(50),
-      first: z.strictObject({ label: labels, atLeast: z.number().int().positive() }).optional(),
+      first: z.strictObject({ label: selectingLabels, atLeast: z.number().int().positive() }).optional(),
     })
     .optional(),
   emergency: z

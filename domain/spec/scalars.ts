@@ -4,6 +4,7 @@ import { ZONE_PATTERN } from '../calendar/zoneName';
 import { NAME } from '../ids';
 import { SPEC_LIMITS, type Limit } from '../limits';
 import { PRINCIPAL } from '../principals';
+import { ANY_AMOUNT, MORE_THAN_NOTHING, NOT_RESERVED } from './expressible';
 import { parseAmount, type Amount } from '../fleet/amount';
 
 /** The small grammars of the pipeline file. Each takes what people write and gives what the code uses. */
@@ -19,12 +20,23 @@ export const zone = () => text().meta({ pattern: ZONE_PATTERN });
 /** A list, as long as a limit lets it be. */
 export const listOf = <T extends z.ZodType>(item: T, limit: Limit) => z.array(item).max(limit.max);
 
+const durationText = () =>
+  z
+    .string({ error: 'expected a duration such as 90s, 10m, 8h or 14d' })
+    .max(SPEC_LIMITS.word.max)
+    .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true });
+
+const toMs = (text: string): number => ms(text as StringValue);
+
 /** `90s`, `10m`, `8h`, `14d` → ms. No bare numbers. */
-export const duration = z
-  .string({ error: 'expected a duration such as 90s, 10m, 8h or 14d' })
-  .max(SPEC_LIMITS.word.max)
-  .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true })
-  .transform((text) => ms(text as StringValue));
+export const duration = durationText().transform(toMs);
+
+/** A duration that is longer than nothing; `error` says why. */
+export const lasting = (error: string) =>
+  durationText()
+    .refine((text) => toMs(text) > 0, { error })
+    .meta(MORE_THAN_NOTHING)
+    .transform(toMs);
 
 /** As `duration`, and ms as numbers: what travels between services, where files were parsed already. */
 export const wireDuration = z.union([z.number().nonnegative(), duration]);
@@ -32,12 +44,15 @@ export const wireDuration = z.union([z.number().nonnegative(), duration]);
 export const AMOUNT_TEXT = 'expected a count such as 3 or a percentage such as 5%';
 
 /** `3` or `5%`. */
-export const amount = z.union([z.number(), text()], { error: AMOUNT_TEXT }).transform((value, context): Amount => {
-  const parsed = parseAmount(value);
-  if (parsed) return parsed;
-  context.addIssue({ code: 'custom', message: AMOUNT_TEXT });
-  return z.NEVER;
-});
+export const amount = z
+  .union([z.number(), text()], { error: AMOUNT_TEXT })
+  .meta(ANY_AMOUNT)
+  .transform((value, context): Amount => {
+    const parsed = parseAmount(value);
+    if (parsed) return parsed;
+    context.addIssue({ code: 'custom', message: AMOUNT_TEXT });
+    return z.NEVER;
+  });
 
 export const phaseAmount = z.union([amount, z.strictObject({ units: amount })], {
   error: `${AMOUNT_TEXT}, or { units: 5% }`,
@@ -48,7 +63,8 @@ export const name = z
   .regex(NAME, {
     error: 'expected lower-case letters, digits and hyphens, at most 63, not beginning or ending with a hyphen',
   })
-  .refine((text) => text !== 'constructor', { error: 'constructor is a reserved word; choose another name' });
+  .refine((text) => text !== 'constructor', { error: 'constructor is a reserved word; choose another name' })
+  .meta(NOT_RESERVED);
 
 export const principal = z
   .string()

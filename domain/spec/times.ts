@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BLACKOUT } from './expressible';
 import { SPEC_LIMITS } from '../limits';
 import { listOf, text, zone } from './scalars';
 
@@ -24,13 +25,15 @@ const end = text().regex(BLACKOUT_END, {
 });
 
 /** Days of each week, days of each year (`12-24`), or dates; which is what `lint` looks at, since all are texts. */
-export const blackout = z.strictObject({
-  days: days.optional(),
-  from: end,
-  to: end,
-  timezone: zone().optional(),
-  reason: text().min(1),
-});
+export const blackout = z
+  .strictObject({
+    days: days.optional(),
+    from: end,
+    to: end,
+    timezone: zone().optional(),
+    reason: text().min(1),
+  })
+  .meta(BLACKOUT);
 
 export type WindowSpec = z.output<typeof window>;
 export type BlackoutSpec = z.output<typeof blackout>;

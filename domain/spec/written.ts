@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SPEC_LIMITS } from '../limits';
 import { action, ACTION_TYPES, common, pipelineSchema } from './pipeline';
+import { VALUE_OF_MATRIX } from './expressible';
 import { listOf, name, text } from './scalars';
 
 /** The pipeline file as people write it: some of its actions are made of templates and matrices. `expand` makes them. */
@@ -27,12 +28,12 @@ export const templateSchema = z.strictObject({
   action: z.strictObject({ type, ...unread }),
 });
 
-const axisValue = z.union([z.number(), text()], {
+const axisValue = z.union([z.number().int(), text()], {
   error: 'expected a text or a number, which becomes a part of a name',
 });
 
 const matrix = z
-  .record(paramName, listOf(axisValue, SPEC_LIMITS.axisValues).min(1))
+  .record(paramName, listOf(axisValue.meta(VALUE_OF_MATRIX), SPEC_LIMITS.axisValues).min(1))
   .meta({ maxProperties: SPEC_LIMITS.axes.max });
 
 const exclude = listOf(z.record(paramName, axisValue).meta({ minProperties: 1 }), SPEC_LIMITS.excludes).optional();
@@ -58,7 +59,9 @@ export const templateAction = z
 /** For editors and the compiler; what is in the file is read piece by piece. */
 export const writtenPipeline = pipelineSchema.extend({
   templates: z.record(name, templateSchema).meta({ maxProperties: SPEC_LIMITS.templates.max }).default({}),
-  actions: z.record(name, z.union([action, templateAction, matrixAction])),
+  actions: z
+    .record(name, z.union([action, templateAction, matrixAction]))
+    .meta({ minProperties: 1, maxProperties: SPEC_LIMITS.actions.max }),
 });
 
 /** A pipeline as `definePipeline` takes it. */

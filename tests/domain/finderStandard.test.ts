@@ -37,3 +37,7 @@ test.each<[string, string, object, string | undefined]>([
 ])('a finder that is given %s', (_, finder, given, expected) => {
   expect(whyCannotFind(finder, given as Record<string, unknown>)).toBe(expected);
 });
+
+test.each(['constructor', 'toString'])('a finder called %s is one of its own, and takes what it likes', (finder) => {
+  expect(whyCannotFind(finder, {})).toBeUndefined();
+});

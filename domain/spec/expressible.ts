@@ -1,0 +1,131 @@
+import { AMOUNT_PATTERN } from '../fleet/amount';
+import { NAME } from '../ids';
+import { MANUAL, STANDARD_FINDERS } from '../finder/standard';
+import { SPEC_LIMITS } from '../limits';
+
+/**
+ * What the parser and the rules of lint refuse, as far as a JSON schema can say it, so that editors underline it too. Lint has the words;
+ * these are for the `meta` of the schemas. tests/domain/schemaAgrees.test.ts holds the two against each other.
+ */
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+const has = (...required: readonly string[]): JsonSchema => ({ required });
+const no = (...keys: readonly string[]): JsonSchema => ({
+  properties: Object.fromEntries(keys.map((key) => [key, false])),
+});
+const when = (condition: JsonSchema, then: JsonSchema): JsonSchema => ({ if: condition, then });
+
+export const ANY_AMOUNT = {
+  anyOf: [
+    { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    { type: 'string', maxLength: SPEC_LIMITS.word.max, pattern: AMOUNT_PATTERN },
+  ],
+};
+
+/** A part of a name. */
+export const VALUE_OF_MATRIX = {
+  anyOf: [
+    { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    { type: 'string', pattern: NAME.source },
+  ],
+};
+
+export const NOT_RESERVED = { not: { const: 'constructor' } };
+
+export const MORE_THAN_NOTHING = { not: { pattern: '^0+(\\.0+)?\\s?[a-z]+$' } };
+
+/** A calendar has a mode that heeds it, and a zone. */
+export const CALENDAR = {
+  allOf: [
+    when({ ...has('mode'), properties: { mode: { const: 'calendar' } } }, has('calendar')),
+    when(has('calendar'), { ...has('mode', 'timezone'), properties: { mode: { const: 'calendar' } } }),
+  ],
+};
+
+const TIME = '^\\d\\d:\\d\\d$';
+const DAY = '^\\d\\d-\\d\\d$';
+const DATE = '^\\d{4}-';
+const INSTANT = 'T.*(Z|[+-]\\d\\d:\\d\\d)$';
+
+const ends = (pattern: string): JsonSchema => ({ properties: { from: { pattern }, to: { pattern } } });
+const zoned = has('timezone');
+
+/** Both ends of one kind, with a zone where clocks are meant. */
+export const BLACKOUT = {
+  allOf: [
+    when(has('days'), { allOf: [ends(TIME), zoned] }),
+    when({ not: has('days') }, { anyOf: [{ allOf: [ends(DAY), zoned] }, ends(DATE)] }),
+    { anyOf: [zoned, ends(INSTANT)] },
+  ],
+};
+
+/** All close in one way. */
+export const WINDOWS = {
+  anyOf: [
+    { items: { properties: { onClose: { const: 'pause' } } } },
+    { items: { ...has('onClose'), properties: { onClose: { const: 'finish-phase' } } } },
+  ],
+};
+
+/** Each standard finder with what it takes. */
+export const FINDER = {
+  allOf: Object.entries(STANDARD_FINDERS)
+    .filter(([finder]) => finder !== MANUAL)
+    .map(([finder, choices]) =>
+      when(
+        { properties: { finder: { const: finder } } },
+        { ...has('with'), properties: { with: { anyOf: choices.map(textsOf) } } },
+      ),
+    ),
+};
+
+function textsOf(keys: readonly string[]): JsonSchema {
+  const text = { type: 'string', minLength: 1, maxLength: SPEC_LIMITS.finderWith.max };
+  return {
+    ...has(...keys),
+    properties: Object.fromEntries(keys.map((key) => [key, text])),
+    additionalProperties: false,
+  };
+}
+
+const once = { retry: { properties: { attempts: { maximum: 1 } } } };
+const MAKES_NOTHING = { outputs: { maxItems: 0 } };
+
+export const MAKER_OF_NOTHING = { allOf: [{ properties: MAKES_NOTHING }] };
+export const PICK = { allOf: [{ properties: { ...MAKES_NOTHING, ...once, timeout: false } }] };
+export const CANARY = { allOf: [{ ...has('inputs'), properties: { ...MAKES_NOTHING, inputs: { minItems: 1 } } }] };
+export const DEPLOY = {
+  allOf: [{ ...has('inputs'), properties: { ...MAKES_NOTHING, ...once, inputs: { minItems: 1 }, timeout: false } }],
+};
+
+/** Every unit goes as far as every other. */
+export const LOCKSTEP = {
+  allOf: [
+    when(
+      { ...has('lockstep'), properties: { lockstep: { const: true } } },
+      {
+        properties: {
+          phases: {
+            items: { ...has('scope'), properties: { scope: { const: '*' }, amount: { not: { type: 'object' } } } },
+          },
+        },
+      },
+    ),
+  ],
+};
+
+export const VERSION_OF = { dependencies: { version: ['artifact'] } };
+
+const threshold = (...keys: readonly string[]): JsonSchema => ({
+  properties: { threshold: { anyOf: keys.map((key) => has(key)) } },
+});
+
+/** A limit compares with nothing, a change with something. A ready check brings some of it. */
+export const CHECK = [
+  when(
+    { ...has('threshold'), ...threshold('above', 'below') },
+    { allOf: [no('compare'), { properties: { method: { const: 'threshold' } } }] },
+  ),
+  when({ ...has('threshold'), ...threshold('increase', 'decrease'), not: has('uses') }, has('compare')),
+];
