@@ -50,6 +50,8 @@ export interface ConveyorClient {
     artifacts: readonly Artifact[],
     push: EmergencyPush,
   ): Promise<{ id: string; number: number; duplicate: boolean; approvals?: number }>;
+  /** A new release of what one that failed or was cancelled was given; what had succeeded in it is carried over. @throws `not-rerunnable` */
+  rerun(pipeline: string, number: number, rerun: Rerun): Promise<{ id: string; number: number; duplicate: boolean }>;
   status(id: string): Promise<PipelineStatus | ReleaseStatus | DeployStatus>;
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
@@ -118,6 +120,15 @@ export interface EmergencyPush {
   readonly skipBake?: boolean;
   /** The same key gives the same release. */
   readonly key?: string;
+}
+
+export interface Rerun {
+  readonly actor: string;
+  /** How it was asked for: by hand without it. */
+  readonly kind?: 'manual' | 'api';
+  readonly reason?: string | undefined;
+  /** The same key gives the same release. */
+  readonly key?: string | null | undefined;
 }
 
 export interface ListQuery {

@@ -2,6 +2,7 @@ import { conveyorError, unfitError } from '../domain/errors';
 import { unfitCommand } from '../domain/excess';
 import { parseId, releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
 import { whyEndedOutside } from '../domain/outside';
+import { offersRerun } from '../domain/release/rerun';
 import { isPipelineVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import { leave } from './unanswered';
@@ -112,7 +113,9 @@ async function toEnded(
     throw conveyorError('invalid-state', {
       verb,
       id: text,
-      why: `it has ended (${release.state}); start a new one with conveyor release ${release.pipeline}`,
+      why: offersRerun(release, false)
+        ? `it has ended (${release.state}); run it again with conveyor rerun ${release.id}`
+        : `it has ended (${release.state}); start a new one with conveyor release ${release.pipeline}`,
     });
   if (verb !== 'revert')
     throw conveyorError('invalid-state', {

@@ -12,7 +12,7 @@ import { listDeploys, listPipelines, listReleases } from './lists';
 import { logs } from './logs';
 import { lookNow } from './lookNow';
 import { readiness } from './readiness';
-import { push, release, submit } from './releases';
+import { push, release, rerun, submit } from './releases';
 import { Workflows } from './workflows';
 
 export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
@@ -42,6 +42,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     release: (pipeline, artifacts, trigger) => release(workflows, pipeline, { artifacts, trigger }),
     submit: (pipeline, artifacts, trigger) => submit(workflows, pipeline, { artifacts, trigger }),
     push: (pipeline, action, artifacts, given) => push(workflows, pipeline, action, artifacts, given),
+    rerun: (pipeline, number, given) => rerun(workflows, pipeline, number, given),
     status: (text) => status(workflows, text),
     listPipelines: (query) => listPipelines(workflows, query),
     listReleases: (query) => listReleases(workflows, query),

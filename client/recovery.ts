@@ -76,7 +76,7 @@ async function begunRelease(client: Client, pipeline: string, number: number): P
   const input = await inputOf<ReleaseInput>(client, workflowId).catch(() => null);
   if (input === null) return null;
   const { startTime } = await client.workflow.getHandle(workflowId).describe();
-  const { artifacts, trigger, reportTo, emergency, followOn } = input;
+  const { artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = input;
   return {
     ...{
       number,
@@ -88,6 +88,8 @@ async function begunRelease(client: Client, pipeline: string, number: number): P
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),
     ...(followOn === undefined ? {} : { followOn }),
+    ...(rerunOf === undefined ? {} : { rerunOf }),
+    ...(place === undefined ? {} : { place }),
   };
 }
 

@@ -27,7 +27,7 @@ export function refusalOf(
   code: string,
   failure: ApplicationFailure,
 ): ConveyorError {
-  const verb = 'emergency' in input ? 'push' : (WORDS[update] ?? update);
+  const verb = 'emergency' in input ? 'push' : 'rerunOf' in input ? 'rerun' : (WORDS[update] ?? update);
   const pipeline = id.split('/')[0] ?? id;
   const names = (failure.details?.[0] as readonly string[] | undefined) ?? [];
   const actor =
@@ -42,6 +42,8 @@ export function refusalOf(
         : conveyorError('not-permitted', { actor, pipeline });
     case 'key-reused':
       return conveyorError('key-reused', { key: names[0] ?? '', was: names[1] ?? '', now: names[2] ?? '' });
+    case 'not-rerunnable':
+      return conveyorError('not-rerunnable', { id, why: failure.message, instead: names[0] ?? '' });
     case 'known-bad':
       return conveyorError('known-bad', { artifact: names[0] ?? '', pipeline, since: failure.message });
     case 'missing-artifact':

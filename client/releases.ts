@@ -1,9 +1,9 @@
 import type { Artifact } from '../domain/artifact';
-import { unfitError } from '../domain/errors';
+import { ConveyorError, unfitError } from '../domain/errors';
 import { unfitArtifacts, unfitTrigger } from '../domain/excess';
 import { releaseId, workflowIds } from '../domain/ids';
 import type { Started, StartInput, Submitted } from '../workflows/messages';
-import type { EmergencyPush } from './api';
+import type { EmergencyPush, Rerun } from './api';
 import type { Workflows } from './workflows';
 
 /** How releases begin: by hand or through the API, by what a finder or webhook brings, and in an emergency. */
@@ -29,9 +29,39 @@ export function push(
   return release(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
 }
 
+/** A new release of what a release that has ended was given; `key` and `reason` as those of `push`. */
+export async function rerun(
+  workflows: Workflows,
+  pipeline: string,
+  number: number,
+  { actor, kind = 'manual', reason, key = null }: Rerun,
+) {
+  const artifacts = await givenTo(workflows, pipeline, number);
+  const trigger = { kind, actor, key, ...(reason === undefined ? {} : { reason }) } as const;
+  const id = releaseId(pipeline, number);
+  const started = await ask<Started>(workflows, pipeline, 'start-release', { artifacts, trigger, rerunOf: number }, id);
+  return { ...started, id: releaseId(pipeline, started.number) };
+}
+
+/** One that was never started knows nothing, and its pipeline says so. */
+async function givenTo(workflows: Workflows, pipeline: string, number: number): Promise<readonly Artifact[]> {
+  try {
+    return (await workflows.recollection(pipeline, number)).artifacts;
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || error.code !== 'unknown-release') throw error;
+    return (await workflows.release(pipeline, number)).artifacts;
+  }
+}
+
 /** What is too large, or no plain text, is not even sent: Temporal would not take it, in words of its own. */
-async function ask<T>(workflows: Workflows, pipeline: string, update: string, input: StartInput): Promise<T> {
+async function ask<T>(
+  workflows: Workflows,
+  pipeline: string,
+  update: string,
+  input: StartInput,
+  id = pipeline,
+): Promise<T> {
   const unfit = unfitTrigger(input.trigger) ?? unfitArtifacts(input.artifacts);
   if (unfit) throw unfitError(unfit);
-  return workflows.update<T>(workflowIds.pipeline(pipeline), pipeline, update, input);
+  return workflows.update<T>(workflowIds.pipeline(pipeline), id, update, input);
 }

@@ -6,6 +6,7 @@ import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
+import type { Recollection } from '../domain/release/rerun';
 import type { ActionView, ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { ANSWER_MS, translate, type Temporal } from './connection';
 import { finders } from './finders';
@@ -79,6 +80,13 @@ export class Workflows {
     const release = await this.release(pipeline, number);
     const actions = await Promise.all(release.actions.map((action) => this.withWait(pipeline, number, action)));
     return { ...release, actions };
+  }
+
+  /** What a release has come to. @throws unknown-release, also of one that was never started */
+  recollection(pipeline: string, number: number): Promise<Recollection> {
+    const id = releaseId(pipeline, number);
+    const notFound = () => conveyorError('unknown-release', { id });
+    return this.query<Recollection>(workflowIds.release(pipeline, number), id, 'recollection', notFound);
   }
 
   async deploy(pipeline: string, number: number, action: string): Promise<DeployStatus> {

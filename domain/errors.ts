@@ -78,6 +78,12 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'not-rerunnable': entry<{ id: string; why: string; instead: string }>({
+    message: ({ id, why }) => `${id} cannot be run again: ${why}`,
+    hint: ({ instead }) => instead,
+    retryable: false,
+    exit: 1,
+  }),
   'known-bad': entry<{ artifact: string; pipeline: string; since: string }>({
     message: ({ artifact, since }) => `${artifact} is known to be bad: ${since}`,
     hint: ({ artifact, pipeline }) =>

@@ -16,7 +16,7 @@ export interface Trigger {
   readonly of?: number;
   /** rollback: whoever asked said that what is undone is not bad. */
   readonly notBad?: true;
-  /** emergency: why. */
+  /** emergency, and a rerun: why. */
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
   readonly parent?: string;
@@ -41,6 +41,8 @@ export interface ActionView {
   readonly pickBy: readonly string[] | null;
   /** An emergency that waits for owners to approve it. */
   readonly approval?: ApprovalView | null;
+  /** It was not run: it had succeeded in that release, which this one runs again. */
+  readonly carriedFrom?: number;
   /** How many attempts it may have by itself, the first included. */
   readonly attempts?: number;
   /** Where its service shows more, such as a log. */
@@ -63,6 +65,8 @@ export interface ReleaseSummary {
   readonly cause: ReleaseCause | null;
   /** superseded, preempted: the release that it made way for. */
   readonly causedBy?: number;
+  /** The release of which it runs again what did not succeed. */
+  readonly rerunOf?: number;
   readonly trigger: Trigger;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -414,6 +418,8 @@ export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
   /** It ended while it waited to start. */
   readonly neverStarted?: true;
+  /** Of a rerun: the first release in its line, where it stands among the others. */
+  readonly place?: number;
   readonly omitted?: Omitted;
   /** Of a follow-on: what it was to bring to the version of `trigger.of`. */
   readonly followOn?: { readonly action: string; readonly units: readonly string[]; readonly more?: number };

@@ -17,6 +17,7 @@ export type FrontClient = Pick<
   | 'status'
   | 'history'
   | 'release'
+  | 'rerun'
   | 'submit'
   | 'command'
   | 'lookNow'

@@ -9,6 +9,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'not-permitted': 403,
   'invalid-state': 409,
   'key-reused': 409,
+  'not-rerunnable': 409,
   'known-bad': 409,
   'emergency-full': 409,
   'ambiguous-deploy': 409,

@@ -105,6 +105,17 @@ const OPERATIONS: readonly Operation[] = [
   get('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
   get('/v1/releases/{pipeline}/{n}', 'The status of a release', schemas.releaseAnswer),
   get('/v1/releases/{pipeline}/{n}/{action}', 'The status of a deploy', schemas.deployAnswer),
+  {
+    method: 'post',
+    path: '/v1/releases/{pipeline}/{n}/rerun',
+    summary: 'Runs again what failed of a release that has ended, in a new release; what had succeeded is carried over',
+    status: 202,
+    security: 'token',
+    request: schemas.rerunRequest,
+    answer: schemas.startedAnswer,
+    headers: KEY,
+    also: { ...REFUSED, 422: 'An artifact is missing' },
+  },
   command('/v1/releases/{pipeline}/{n}/commands/{verb}', 'a release, or to its only running deploy'),
   command('/v1/releases/{pipeline}/{n}/{action}/commands/{verb}', 'a deploy, or to another action of a release'),
 ];

@@ -22,6 +22,11 @@ export const releaseRequest = z.strictObject({
     .describe('the same key gives the same release; the header Idempotency-Key means the same'),
 });
 
+export const rerunRequest = z.strictObject({
+  reason: z.string().trim().min(1).optional().describe('why; it goes on record'),
+  idempotencyKey: releaseRequest.shape.idempotencyKey,
+});
+
 /** The actor is the principal of the token. */
 export const commandRequest = z.strictObject({
   reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
@@ -101,6 +106,7 @@ const releaseFields = {
   number: z.number().int(),
   state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),
   cause: z.string().nullable(),
+  rerunOf: z.number().int().optional().describe('the release of which it runs again what did not succeed'),
   trigger,
   startedAt: time,
   endedAt: time.nullable(),
@@ -118,6 +124,7 @@ export const releaseAnswer = z.looseObject({
       blockedBy: z.string().nullable(),
       until: z.string().nullable(),
       deploy: z.string().nullable(),
+      carriedFrom: z.number().int().optional().describe('it was not run: it had succeeded in that release'),
     }),
   ),
 });

@@ -9,6 +9,7 @@ import { createHolderActivities } from '../activities/holders';
 import { createNotifyActivities } from '../activities/notify';
 import type { Ports } from '../activities/pushCalls';
 import { createPushTypeActivities } from '../activities/pushType';
+import { createRecallActivities } from '../activities/recall';
 import { createScriptActivities } from '../activities/script';
 import { createSnapshotStore } from '../activities/snapshots';
 import { createWaitForActivities } from '../activities/waitFor';
@@ -85,6 +86,7 @@ function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): obje
     ...createFinderActivities({ ...ports, client, index }),
     ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts, snapshots }),
     ...createWaitForActivities({ client }),
+    ...createRecallActivities({ client }),
     ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
   };
 }

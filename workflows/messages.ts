@@ -5,6 +5,7 @@ import type { Admission, Asked } from '../domain/pipeline/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
 import type { Found, PipelineDocument } from '../domain/pipeline/document';
+import type { Recollection } from '../domain/release/rerun';
 import type { DeploySettled, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -69,6 +70,8 @@ export interface StartInput {
   readonly parentOwners?: readonly string[];
   /** With the trigger `emergency`. */
   readonly emergency?: Emergency;
+  /** What did not succeed of this release is run again, with what it was given. */
+  readonly rerunOf?: number;
 }
 
 export interface Submitted {
@@ -98,6 +101,8 @@ export const actionOverSignal = defineSignal<[ActionOver]>('action-over');
 /** A person approved a pick: older releases that wait for the same one are superseded. */
 export const pickedSignal = defineSignal<[Asked]>('picked');
 export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
+/** What a release has come to, for one that runs it again. */
+export const recollectionQuery = defineQuery<Recollection>('recollection');
 /** Whoever sees that a release was ended from outside says so: its pipeline looks at once. */
 export const lookSignal = defineSignal<[{ readonly release: number }]>('look');
 

@@ -5,6 +5,7 @@ import type { ChildActivities } from '../activities/children';
 import type { FinderActivities } from '../activities/finders';
 import type { HolderActivities } from '../activities/holders';
 import type { NotifyActivities } from '../activities/notify';
+import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { WaitForActivities } from '../activities/waitFor';
@@ -137,6 +138,13 @@ export const scriptWatchers = (settings: Settings) =>
 /** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
 export const waits = () =>
   proxyActivities<WaitForActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
+
+/** What another release came to. A rerun whose answer does not come runs everything. */
+export const recollections = proxyActivities<RecallActivities>({
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '10m',
+  retry: FOREVER,
+});
 
 /** Old news is no news: a receiver that stays away is not waited for. */
 export const notices = proxyActivities<NotifyActivities>({

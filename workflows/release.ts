@@ -6,6 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { isOver, nextActions } from '../domain/release/nextActions';
+import { carriedOver } from '../domain/release/rerun';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
 import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
@@ -26,6 +27,7 @@ import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
 import { tell, tellPause } from './release/notices';
+import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
@@ -46,6 +48,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);
   return CancellationScope.nonCancellable(async () => {
+    if (input.rerunOf !== undefined) await recall(run, input.rerunOf);
     while (!Object.values(statesOf(run.record)).every(isOver)) {
       step(run);
       run.summarise();
@@ -65,7 +68,7 @@ function step(run: ReleaseRun): void {
     states: statesOf(run.record),
     artifacts: run.input.artifacts,
     outputs: Object.fromEntries(Object.entries(run.record.actions).map(([name, { outputs }]) => [name, outputs])),
-    previous: run.input.previous,
+    previous: run.previous,
   })) {
     if (decision.kind === 'skip') run.skip(decision.action, decision.reason);
     else start(run, decision.action);
@@ -75,6 +78,8 @@ function step(run: ReleaseRun): void {
 function start(run: ReleaseRun, name: string): void {
   const action = run.input.spec.actions[name];
   if (action === undefined) return;
+  const carried = run.recalled && carriedOver(run.recalled, run.input, run.record, name);
+  if (carried) return run.carry(name, carried);
   run.begin(name);
   run.track(perform(run, name, action).catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
 }

@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { parseId, releaseId } from '../../domain/ids';
+import { offersRerun } from '../../domain/release/rerun';
 import type { ActionView, ReleaseStatus } from '../../domain/views';
 import type { Io } from '../io';
 import { examples, type Register } from './command';
@@ -105,7 +106,10 @@ async function whileItRuns(client: ConveyorClient, text: string): Promise<void> 
     id: text,
     why: `${status.id} has ended (${status.state})`,
   });
-  const hint = `release the same again: ${await againWords(client, status)}`;
+  const isRerun = offersRerun(status, false);
+  const hint = isRerun
+    ? `run what failed again in a new release: conveyor rerun ${status.id}`
+    : `release the same again: ${await againWords(client, status)}`;
   throw new ConveyorError('invalid-state', message, hint, retryable, exit);
 }
 

@@ -16,6 +16,7 @@ import { plan } from './plan';
 import { processes } from './processes';
 import { push } from './push';
 import { release } from './release';
+import { rerun } from './rerun';
 import { simulate } from './simulate';
 import { status } from './status';
 import { verbs } from './verbs';
@@ -24,7 +25,7 @@ import { watch } from './watch';
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
-  { heading: 'Releases:', commands: [release, list, status, watch, logs, history, health] },
+  { heading: 'Releases:', commands: [release, rerun, list, status, watch, logs, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
   { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
 ];

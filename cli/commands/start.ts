@@ -9,22 +9,30 @@ import { paint } from '../render/paint';
 import { watch } from '../watch';
 import { durationOption, type Call } from './command';
 
-/** What `release` and `push` share: artifacts, waiting, and saying what was started. */
-export interface StartOptions {
-  readonly artifact: readonly string[];
+/** What `release`, `push` and `rerun` share: waiting, and saying what was started. */
+export interface WaitOptions {
   readonly wait?: boolean;
   readonly timeout?: string;
   readonly idempotencyKey?: string;
 }
 
+/** The first two have artifacts besides. */
+export interface StartOptions extends WaitOptions {
+  readonly artifact: readonly string[];
+}
+
 export const startOptions = (command: Command): Command =>
-  command
-    .option(
+  waitOptions(
+    command.option(
       '-a, --artifact <name=version[,key=value…]>',
       'repeat for several; keys kind, uri and digest are fields, others metadata',
       collect,
       [],
-    )
+    ),
+  );
+
+export const waitOptions = (command: Command): Command =>
+  command
     .option('-w, --wait', 'watch it until it ends')
     .option('--timeout <duration>', 'with --wait: stop watching after this long (exit 5); it goes on')
     .option('--idempotency-key <key>', 'the same key gives the same release, however often it is sent');
@@ -34,7 +42,7 @@ export const startOptions = (command: Command): Command =>
  * @param action what an emergency deploys, for those who have to approve it.
  */
 export function start(
-  { io, output, connect, options }: Call<StartOptions>,
+  { io, output, connect, options }: Call<WaitOptions>,
   begin: (client: ConveyorClient) => Promise<Started>,
   action?: string,
 ): Promise<number> {
@@ -78,7 +86,7 @@ export function parseArtifact(text: string): Artifact {
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 function startedWords({ id, duplicate, approvals = 0 }: Started): string {
-  if (duplicate) return `${id} was started before with the same key or artifacts`;
+  if (duplicate) return `${id} was started before by the same request`;
   return approvals > 0 ? `${id} waits for ${plural(approvals, 'approval')} by other owners` : `started ${id}`;
 }
 

@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
-import type { ActionView } from '../../domain/views';
+import type { ActionView, ReleaseSummary } from '../../domain/views';
 import type { Candidate, Known } from './wanted';
 
 /** More than this nobody reads in a terminal. */
@@ -32,6 +32,8 @@ function sourcesOf(
       return [pipelines(client), releases(client), deploys(client)];
     case 'running':
       return [releases(client), deploys(client)];
+    case 'unsuccessful':
+      return [releases(client, ({ state }) => state === 'failed' || state === 'cancelled')];
     case 'deploys':
       return [deploys(client)];
     case 'picks':
@@ -54,14 +56,14 @@ async function pipelines(client: ConveyorClient): Promise<Candidate[]> {
   return rows.map(({ id, description }) => ({ value: id, description }));
 }
 
-async function releases(client: ConveyorClient): Promise<Candidate[]> {
+const isUnderWay = ({ endedAt }: ReleaseSummary): boolean => endedAt === null;
+
+async function releases(client: ConveyorClient, isMeant = isUnderWay): Promise<Candidate[]> {
   const rows = await client.listReleases({ limit: LIMIT });
-  return rows
-    .filter(({ endedAt }) => endedAt === null)
-    .map(({ id, state, artifacts }) => ({
-      value: id,
-      description: [state, ...artifacts.map(({ name, version }) => `${name}=${version}`)].join(' '),
-    }));
+  return rows.filter(isMeant).map(({ id, state, artifacts }) => ({
+    value: id,
+    description: [state, ...artifacts.map(({ name, version }) => `${name}=${version}`)].join(' '),
+  }));
 }
 
 async function deploys(client: ConveyorClient): Promise<Candidate[]> {

@@ -19,6 +19,8 @@ export type Known =
   | 'picks'
   /** Actions that run or have run in a release that runs. */
   | 'begun'
+  /** Releases that ended and did not succeed. */
+  | 'unsuccessful'
   /** Actions that failed in a release that runs. */
   | 'failures'
   /** Inputs of the pipeline, as `source=`. */
@@ -53,6 +55,7 @@ const OPERANDS_OF: Readonly<Record<string, Known>> = {
   pick: 'picks',
   retry: 'failures',
   logs: 'begun',
+  rerun: 'unsuccessful',
 };
 
 const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {

@@ -44,6 +44,11 @@ function noteOf(action: ActionView, view: View): string {
   const wait = action.until === null ? '' : ` (${untilWords(action.until, view)})`;
   if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy, action)}${wait}`;
   if (action.state === 'blocked' || action.state === 'waiting') return `${action.blockedBy ?? needsOf(action)}${wait}`;
+  const { carriedFrom } = action;
+  if (carriedFrom !== undefined)
+    return [`carried over: succeeded in #${carriedFrom}`, action.message ?? '']
+      .filter((part) => part !== '')
+      .join(' · ');
   const time = action.startedAt === null ? '' : took(action.startedAt, action.endedAt, view);
   const done = action.progress === null ? '' : `${Math.round(action.progress * 100)}% `;
   return [`${done}${time}`, `${action.message ?? action.blockedBy ?? ''}${wait}`.trim()]

@@ -9,6 +9,7 @@ import {
   OUTCOME_SIGNS,
   PAUSED,
   RELEASE_SIGNS,
+  rerunWords,
   took,
   triggerWords,
   untilWords,
@@ -50,7 +51,7 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
     const { glyph, tone } = RELEASE_SIGNS[row.state];
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + problemWords(row, colors),
+      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + rerunWords(row) + problemWords(row, colors),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
@@ -96,7 +97,7 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
     });
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row),
+      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + rerunWords(row),
       deploys.join('; ') || (row.durationMs === null ? 'under way' : '–'),
       artifactWords(row.artifacts),
       clock(row.startedAt, view),

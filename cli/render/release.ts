@@ -1,3 +1,4 @@
+import { offersRerun } from '../../domain/release/rerun';
 import { withReason } from '../../domain/text';
 import type { ActionView, DeployStatus, ReleaseStatus, WaitView } from '../../domain/views';
 import {
@@ -53,6 +54,7 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
     const failures = (release.children?.failures ?? []).slice(0, 1).map(({ id }) => `conveyor status ${id}`);
     return [
       ...logsOf(release),
+      ...again(release, deploys),
       ...failures,
       ...(last ? [`conveyor status ${last.id}`] : []),
       `conveyor history ${release.pipeline}`,
@@ -82,6 +84,12 @@ const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
     .filter(({ type, state }) => type === 'custom-script' && state === 'failed')
     .slice(0, 1)
     .map(({ name }) => `conveyor logs ${id}/${name}`);
+
+/** What lets it be tried again: what is bad has to be allowed first, else what failed is run again. */
+function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string[] {
+  const reverted = deploys.some(({ outcome }) => outcome === 'reverted');
+  return offersRerun(release, reverted) ? [`conveyor rerun ${release.id} --reason "…"`] : [];
+}
 
 function header(
   release: ReleaseStatus,

@@ -173,12 +173,18 @@ export function causeWords({ cause, causedBy }: Pick<ReleaseSummary, 'cause' | '
   return causedBy === undefined ? ` (${cause})` : ` (${cause} by ${causedBy})`;
 }
 
-/** `manual by user:alice`, and what it undoes, hurries past or belongs to. */
-export function triggerWords({ trigger }: Pick<ReleaseSummary, 'trigger'>): string {
+/** `, rerun of #12`; nothing for any other release. */
+export const rerunWords = ({ rerunOf }: Pick<ReleaseSummary, 'rerunOf'>): string =>
+  rerunOf === undefined ? '' : `, rerun of #${rerunOf}`;
+
+/** `manual by user:alice`, and what it undoes, runs again, hurries past or belongs to. */
+export function triggerWords(release: Pick<ReleaseSummary, 'trigger' | 'rerunOf'>): string {
+  const { trigger } = release;
   const { kind, actor, of, reason, parent } = trigger;
   return [
     `${kind} by ${actor}`,
     of === undefined ? '' : kind === 'follow-on' ? `, for units that release ${of} left out` : `, undoes release ${of}`,
+    rerunWords(release),
     parent === undefined ? '' : `, child of ${parent}`,
     reason === undefined ? '' : `: ${reason}`,
   ].join('');

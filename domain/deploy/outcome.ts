@@ -55,7 +55,7 @@ export function succeeded(
 export function resultOf(
   ending: Ending,
   version: string,
-  { spans, skipped, overridden }: Pick<DeployRecord, 'spans' | 'skipped' | 'overridden'>,
+  { spans, skipped, overridden, outdated }: Pick<DeployRecord, 'spans' | 'skipped' | 'overridden' | 'outdated'>,
 ): DeployResult {
   return {
     outcome: ending.kind satisfies DeployOutcome,
@@ -64,6 +64,7 @@ export function resultOf(
     reason: wording(ending, version),
     reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
     spans,
+    ...(ending.kind === 'succeeded' && !outdated && skipped.length === 0 ? { unchanged: true } : {}),
     ...(skipped.length > 0 ? { skipped } : {}),
     ...(overridden.length > 0 ? { overridden } : {}),
     ...(ending.kind === 'cancelled' && ending.overtaken ? { cause: ending.overtaken.why } : {}),

@@ -81,6 +81,8 @@ export interface DeployResult {
   readonly cause?: Overtaken['why'];
   /** How far it had got when it failed, from 0 to 1; left out where it succeeded or had one phase. */
   readonly progress?: number;
+  /** It found every task on its version. */
+  readonly unchanged?: true;
   /** Units that it left out since they were unavailable. */
   readonly skipped?: readonly string[];
   /** What it leaves behind, for the next deploy. */
@@ -133,6 +135,8 @@ export interface DeployRecord {
   /** Index of the phase under way; -1 before the first. */
   readonly cursor: number;
   readonly phases: readonly PhaseView[];
+  /** A phase found tasks that were not on its version. */
+  readonly outdated?: true;
   /** Update ids sent forward, in order. */
   readonly updates: readonly string[];
   /** When the first update went out; the time before it is the baseline. */

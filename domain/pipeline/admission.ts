@@ -6,6 +6,7 @@ import { FREE, release as letGo, request, type Mutex } from '../mutex';
 import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
 import { cutTexts, identified } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
+import { holderOf, placeIn, placeOf } from './place';
 import { isKnownBad, withInherited, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
 
 /** What the pipeline tells a release about an action that it is ready to run. */
@@ -47,7 +48,7 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
   const overtaken: Overtaking[] = [];
   const waiting: Admitted['waiting'][number][] = [];
   const reserved = new Map<string, number>();
-  for (const { release, action } of [...state.ready].sort(byTurn)) {
+  for (const { release, action } of [...state.ready].sort(byTurn(state))) {
     // As it is by now: it may have inherited a turn.
     const ready = current.ready.find((other) => isSame(other, { release, action }));
     if (ready === undefined) continue;
@@ -134,13 +135,15 @@ const requesterOf = ({ release, action }: Asked): string => `${release}/${action
 
 const newest = (state: PipelineState, { release, action }: Asked): PipelineState['newestBegun'] => ({
   ...state.newestBegun,
-  [action]: Math.max(state.newestBegun[action] ?? 0, release),
+  [action]: Math.max(state.newestBegun[action] ?? 0, placeIn(state, release)),
 });
 
-const byTurn = (a: ReadyAction, b: ReadyAction): number =>
-  Number(b.rollback) - Number(a.rollback) ||
-  Number(b.emergency === true) - Number(a.emergency === true) ||
-  a.release - b.release;
+const byTurn =
+  (state: PipelineState) =>
+  (a: ReadyAction, b: ReadyAction): number =>
+    Number(b.rollback) - Number(a.rollback) ||
+    Number(b.emergency === true) - Number(a.emergency === true) ||
+    placeIn(state, a.release) - placeIn(state, b.release);
 
 const isDeploy = ({ kind = 'deploy' }: Pick<ReadyAction, 'kind'>): boolean => kind === 'deploy';
 
@@ -178,15 +181,20 @@ function granted(state: PipelineState, ready: ReadyAction): Admission {
 
 /** A newer one that is going to be refused itself supersedes nothing; what waits for a person supersedes nobody. */
 function supersededBy(state: PipelineState, ready: ReadyAction): number | undefined {
-  const { release, action, rollback, kind } = ready;
+  const { action, rollback, kind } = ready;
   if (kind === 'exclusive') return undefined;
+  const place = placeIn(state, ready.release);
   const begunBy = state.newestBegun[action] ?? 0;
   const inOrder = state.spec.releases.supersede === 'never';
   const isMeant = ready.approved === true && !isUrgentOne(state, begunBy);
-  if (begunBy > release && !(kind === 'pick' && inOrder) && !isMeant) return begunBy;
+  if (begunBy > place && !(kind === 'pick' && inOrder) && !isMeant) return holderOf(state, begunBy);
   if (kind === 'pick' || rollback || ready.emergency || inOrder) return undefined;
   const isNewer = (other: ReadyAction): boolean =>
-    isDeploy(other) && other.action === action && other.release > release && !other.rollback && !other.emergency;
+    isDeploy(other) &&
+    other.action === action &&
+    placeIn(state, other.release) > place &&
+    !other.rollback &&
+    !other.emergency;
   const counts = (other: ReadyAction): boolean => !followOnOf(state, other.release) && !hasKnownBad(state, other);
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
@@ -205,7 +213,7 @@ function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle)
   const now = ready.emergency === true || ready.rollback;
   const why = now ? ('preempted' as const) : ('superseded' as const);
   if (holder === undefined || !canBeOvertaken(state, holder, why)) return [];
-  const may = now || (state.spec.releases.supersede === 'running' && ready.release > holder.number);
+  const may = now || (state.spec.releases.supersede === 'running' && placeIn(state, ready.release) > placeOf(holder));
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 

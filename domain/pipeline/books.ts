@@ -6,6 +6,7 @@ import type { HistoryRow } from '../views';
 import { followed, goodBefore, settledBy } from './followOn';
 import { keptRow, reported } from './kept';
 import { condemned } from './knownBad';
+import { placeOf } from './place';
 import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /** Of releases that ended: what a pipeline remembers. */
@@ -171,6 +172,7 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
     state: result.state,
     cause: result.cause,
     ...(result.causedBy === undefined ? {} : { causedBy: result.causedBy }),
+    ...(release.rerunOf === undefined ? {} : { rerunOf: release.rerunOf, place: placeOf(release) }),
     trigger: release.trigger,
     startedAt: release.createdAt,
     endedAt: result.endedAt,

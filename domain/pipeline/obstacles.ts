@@ -1,5 +1,6 @@
 import { FREE, type Mutex } from '../mutex';
 import { whyFrozen } from './freeze';
+import { byPlace, placeIn, placeOf } from './place';
 import type { PipelineState, ReadyAction } from './state';
 
 /** Why an action that is ready does not begin, and when that ends, if that is known. */
@@ -59,10 +60,10 @@ function order(state: PipelineState, { release, action, rollback, emergency }: R
   const begunBy = state.newestBegun[action] ?? 0;
   const isFollowOn = ({ followOn }: PipelineState['active'][number]): boolean => followOn !== undefined;
   if (state.active.some((asking) => asking.number === release && isFollowOn(asking))) return undefined;
-  const first = state.active.find(
-    (other) =>
-      other.number > begunBy && other.number < release && other.trigger.kind !== 'emergency' && !isFollowOn(other),
-  );
+  const place = placeIn(state, release);
+  const isBefore = (other: PipelineState['active'][number]): boolean =>
+    placeOf(other) > begunBy && placeOf(other) < place && other.trigger.kind !== 'emergency' && !isFollowOn(other);
+  const [first] = state.active.filter(isBefore).sort(byPlace);
   return first && { by: 'order', why: `release ${first.number} comes first` };
 }
 

@@ -6,12 +6,13 @@ import { settled } from './books';
 import { expired } from './expiry';
 import { whyDropped } from './followOn';
 import { whyFrozen } from './freeze';
+import { byPlace } from './place';
 import { isQueued, startsWithin, surplusOf } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
-/** Releases that wait their turn to start, oldest first. */
+/** Releases that wait their turn to start, oldest first; a rerun where the release stood that it runs again. */
 const lineOf = ({ active }: Pick<PipelineState, 'active'>): ActiveRelease[] =>
-  active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger));
+  active.filter((release) => isQueued(release) && !skipsTheQueue(release.trigger)).sort(byPlace);
 
 /** Releases that may start now, oldest first, before all those that need no room; while frozen only rollbacks. */
 export function startable(state: PipelineState, nowMs: number): ActiveRelease[] {

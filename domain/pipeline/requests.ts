@@ -10,6 +10,7 @@ import { whyNeverApproved } from '../release/approval';
 import { rollbackOf, rollbackUnderWay } from './rollback';
 import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
+import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
 import { noRoomForEmergency } from './room';
 import { areArtifacts, isSpec } from './shapes';
 import { created, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
@@ -21,6 +22,7 @@ export interface Refusal {
     | 'not-permitted'
     | 'invalid-state'
     | 'key-reused'
+    | 'not-rerunnable'
     | 'known-bad'
     | 'missing-artifact'
     | 'unknown-artifact'
@@ -135,7 +137,8 @@ export function refuseEmergency(
       message: action ? `${name} is no deploy but a ${action.type}` : `it has no action ${name}`,
     };
   const wrong =
-    refuseArtifacts(state, artifacts, trigger, action.inputs) ?? refuseReuse(state, artifacts, trigger, name);
+    refuseArtifacts(state, artifacts, trigger, action.inputs) ??
+    refuseReuse(state, artifacts, trigger, { action: name });
   if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
   if (state.frozen)
     return {
@@ -152,6 +155,33 @@ export function refuseEmergency(
   const noRoom = noRoomForEmergency(state, queuedAs(state, artifacts, trigger));
   if (noRoom !== undefined) return { code: 'emergency-full', message: noRoom };
   return refuseToRemember(state, artifacts) ?? refuseBad(state, artifacts);
+}
+
+/** A rerun of a release that has ended, with what that was given. One that is under way is the answer to whoever asks again. */
+export function refuseRerun(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  trigger: Trigger,
+  of: number,
+): Refusal | undefined {
+  const names = areArtifacts(artifacts) ? artifacts.map(({ name }) => name) : [];
+  const wrong =
+    refuseArtifacts(state, artifacts, trigger, names) ?? refuseReuse(state, artifacts, trigger, { rerunOf: of });
+  if (wrong !== undefined || repeated(state, artifacts, trigger) !== undefined) return wrong;
+  if (rerunUnderWay(state, of) !== undefined) return undefined;
+  const not = whyNotRerun(state, of);
+  if (not) return { code: 'not-rerunnable', message: not.why, names: [not.instead] };
+  if (!areThoseOf(state, of, artifacts))
+    return { code: 'invalid-state', message: `release ${of} was given other artifacts` };
+  const lacking = missing(state, artifacts);
+  if (lacking.length > 0)
+    return { code: 'missing-artifact', message: `a release needs a version of ${lacking.join(', ')}`, names: lacking };
+  const bad = badOf(state, of, artifacts);
+  if (bad) return { code: 'known-bad', message: bad[1].reason, names: [identityOf(bad[0])] };
+  const badFull = whyBadFull(state);
+  if (badFull !== undefined) return { code: 'invalid-state', message: badFull };
+  const why = whyFull(state, newestIn(rerunCreated(state, of, artifacts, trigger, 0)));
+  return why === undefined ? undefined : { code: 'queue-full', message: why };
 }
 
 function refuseArtifacts(
@@ -221,8 +251,11 @@ function refuseToRemember(state: PipelineState, given: readonly Artifact[]): Ref
 }
 
 /** The release that a request would make. */
-const queuedAs = (state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): ActiveRelease => {
-  const made = created(state, artifacts, trigger, 0).active.at(-1);
+const queuedAs = (state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): ActiveRelease =>
+  newestIn(created(state, artifacts, trigger, 0));
+
+const newestIn = ({ active }: PipelineState): ActiveRelease => {
+  const made = active.at(-1);
   if (made === undefined) throw new Error('a release that was made is active');
   return made;
 };

@@ -61,6 +61,10 @@ export interface ActiveRelease {
   readonly reportTo?: string;
   readonly emergency?: Emergency;
   readonly followOn?: FollowOn;
+  /** The release that it runs again, … */
+  readonly rerunOf?: number;
+  /** … and the first in that line, where it stands among the others (domain/pipeline/place.ts). */
+  readonly place?: number;
   /** A follow-on that was told that it is not needed any more. */
   readonly dropped?: true;
   /** It has begun to deploy: the calendar has let it through. */
@@ -179,7 +183,7 @@ export function created(
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
-  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn'> = {},
+  more: Pick<ActiveRelease, 'reportTo' | 'emergency' | 'followOn' | 'rerunOf' | 'place'> = {},
 ): PipelineState {
   const number = state.nextNumber;
   // What goes back, or follows, is deployed by what is good: it is looked up there when it starts.

@@ -26,12 +26,13 @@ export interface ReusedKey {
  * Whether a person or a program sends the key of a release with what that does not deploy. By what is known of the release:
  * of one that the pipeline has forgotten nobody can tell.
  * @param action of an emergency
+ * @param rerunOf of a rerun
  */
 export function reusedKey(
   state: PipelineState,
   given: readonly Artifact[],
   trigger: Trigger,
-  action?: string,
+  { action, rerunOf }: { readonly action?: string; readonly rerunOf?: number } = {},
 ): ReusedKey | undefined {
   const number = startedByKey(state, trigger);
   const running = state.active.find((one) => one.number === number);
@@ -45,13 +46,17 @@ export function reusedKey(
     const named = release.artifacts.filter(({ name }) => name === artifact.name);
     return named.length === 0 ? !isWhole : named.some((one) => identityOf(one) === identityOf(artifact));
   });
-  if (same && itsAction === action) return undefined;
-  const was = `${releaseId(state.spec.pipeline, release.number)} with ${contentOf(release.artifacts, itsAction)}`;
-  return { was, now: contentOf(given, action) };
+  if (same && itsAction === action && release.rerunOf === rerunOf) return undefined;
+  const was = `${releaseId(state.spec.pipeline, release.number)} with ${contentOf(release.artifacts, itsAction, release.rerunOf)}`;
+  return { was, now: contentOf(given, action, rerunOf) };
 }
 
-const contentOf = (artifacts: readonly Artifact[], action: string | undefined): string =>
-  [...artifacts.map(identityOf), ...(action === undefined ? [] : [`pushed by ${action}`])].join(', ');
+const contentOf = (artifacts: readonly Artifact[], action: string | undefined, rerunOf: number | undefined): string =>
+  [
+    ...artifacts.map(identityOf),
+    ...(action === undefined ? [] : [`pushed by ${action}`]),
+    ...(rerunOf === undefined ? [] : [`to run release ${rerunOf} again`]),
+  ].join(', ');
 
 const startedByKey = ({ keys }: PipelineState, { key }: Trigger): number | undefined =>
   key === null ? undefined : keys.find(([known]) => known === key)?.[1];

@@ -108,6 +108,7 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
   number: release.number,
   state: release.gone ? 'failed' : release.state,
   cause: null,
+  ...(release.rerunOf === undefined ? {} : { rerunOf: release.rerunOf }),
   trigger: release.trigger,
   startedAt: release.createdAt,
   endedAt: release.gone?.endedAt ?? null,
@@ -168,7 +169,12 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
 const newestFirst = (releases: readonly ReleaseSummary[]): string[][] =>
   [...releases]
     .reverse()
-    .map(({ number, state, cause, startedAt }) => [String(number), state, moment(startedAt), cause ?? '']);
+    .map(({ number, state, cause, startedAt, rerunOf }) => [
+      String(number),
+      state,
+      moment(startedAt),
+      [cause ?? [], rerunOf === undefined ? [] : `rerun of #${rerunOf}`].flat().join(', '),
+    ]);
 
 function nextOf(id: string, held: boolean, frozen: boolean, bad: string | undefined): string[] {
   const reason = '--reason "…"';

@@ -1,4 +1,5 @@
 import { aligned, block, list, moment, sections } from '../markdown';
+import { offersRerun } from './rerun';
 import type { ActionState, ActionView, ReleaseStatus } from '../views';
 
 const GLYPHS: Readonly<Record<ActionState, string>> = {
@@ -11,33 +12,41 @@ const GLYPHS: Readonly<Record<ActionState, string>> = {
   skipped: '–',
 };
 
-/** The current details of a release in the Temporal Web UI (DESIGN §4 rule 12). */
-export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>): string {
+/**
+ * The current details of a release in the Temporal Web UI (DESIGN §4 rule 12).
+ * @param reverted whether a deploy of it was.
+ */
+export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = false): string {
   const artifacts = status.artifacts.map(({ name, version }) => `\`${name}@${version}\``).join(', ');
   return sections(
     `## ${status.id}`,
-    `**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${artifacts} · ${status.trigger.kind}, by ${status.trigger.actor}`,
+    `**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${artifacts} · ${status.trigger.kind}, by ${status.trigger.actor}${status.rerunOf === undefined ? '' : `, rerun of #${status.rerunOf}`}`,
     aligned(status.actions.map(({ name, type, state }) => [`${GLYPHS[state]} ${name}`, type, state])),
     list('Why', status.actions.flatMap(reasonOf)),
     list(
       'Last steps (UTC)',
       status.timeline.slice(-8).map(({ at, text }) => `${moment(at)} ${text}`),
     ),
-    `Next:\n${block(nextOf(status))}`,
+    `Next:\n${block(nextOf(status, reverted))}`,
   );
 }
 
-const reasonOf = ({ name, blockedBy, message }: ActionView): string[] => {
-  const reason = blockedBy ?? message;
+const reasonOf = ({ name, blockedBy, message, carriedFrom }: ActionView): string[] => {
+  const reason = carriedFrom === undefined ? (blockedBy ?? message) : `carried over, it succeeded in #${carriedFrom}`;
   return reason === null ? [] : [`${name}: ${reason}`];
 };
 
-function nextOf({ id, pipeline, actions, endedAt }: Omit<ReleaseStatus, 'webUi'>): string[] {
+function nextOf(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): string[] {
+  const { id, pipeline, actions, endedAt } = status;
   const deploys = actions.flatMap(({ deploy }) => (deploy === null ? [] : [`conveyor status ${deploy}`]));
   const picks = actions.flatMap(({ name, pickBy }) =>
     pickBy === null ? [] : [`conveyor pick ${id}/${name} --approve`],
   );
   return endedAt === null
     ? [`conveyor watch ${id}`, ...picks, ...deploys]
-    : [...deploys, `conveyor history ${pipeline}`];
+    : [
+        ...(offersRerun(status, reverted) ? [`conveyor rerun ${id} --reason "…"`] : []),
+        ...deploys,
+        `conveyor history ${pipeline}`,
+      ];
 }

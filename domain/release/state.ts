@@ -37,6 +37,9 @@ export interface ReleaseInput {
   readonly reportTo?: string;
   readonly emergency?: Emergency;
   readonly followOn?: FollowOn;
+  /** The release that it runs again, and where it stands among the others; as in the pipeline. */
+  readonly rerunOf?: number;
+  readonly place?: number;
   readonly frozen?: Held | null;
 }
 
@@ -63,7 +66,17 @@ export interface ReleaseResult {
 /** Where one action of a release stands. */
 export interface ActionRecord extends Pick<
   ActionView,
-  'state' | 'attempt' | 'blockedBy' | 'until' | 'startedAt' | 'endedAt' | 'message' | 'pickBy' | 'approval' | 'url'
+  | 'state'
+  | 'attempt'
+  | 'blockedBy'
+  | 'until'
+  | 'startedAt'
+  | 'endedAt'
+  | 'message'
+  | 'pickBy'
+  | 'approval'
+  | 'carriedFrom'
+  | 'url'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
@@ -187,6 +200,7 @@ export function releaseSummary(record: ReleaseRecord, input: ReleaseInput): Rele
     state: releaseState(record, input.spec),
     cause: record.cause,
     ...(record.causedBy === undefined ? {} : { causedBy: record.causedBy }),
+    ...(input.rerunOf === undefined ? {} : { rerunOf: input.rerunOf }),
     trigger: input.trigger,
     startedAt: formatTime(record.startedAtMs),
     endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
@@ -212,7 +226,8 @@ export function releaseStatus(
 }
 
 function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
-  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying, url } = record;
+  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying } = record;
+  const { carriedFrom, url } = record;
   return {
     name,
     type: input.spec.actions[name]?.type ?? '',
@@ -228,6 +243,7 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     message,
     pickBy,
     ...(approval ? { approval } : {}),
+    ...(carriedFrom === undefined ? {} : { carriedFrom }),
     attempts: input.spec.actions[name]?.retry.attempts ?? 1,
     ...(url ? { url } : {}),
   };

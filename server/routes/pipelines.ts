@@ -62,7 +62,8 @@ function pipelineOf(c: Context): string {
   return name;
 }
 
-function keyOf(c: Context, inBody: string | undefined): string | null {
+/** Of the header or the body. @throws ConveyorError where they differ */
+export function keyOf(c: Context, inBody: string | undefined): string | null {
   const inHeader = c.req.header('idempotency-key');
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
     throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });

@@ -1,11 +1,14 @@
 import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
+import { unfitCommand } from '../../domain/excess';
 import { parseId } from '../../domain/ids';
+import { principalOf } from '../auth';
+import { readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import { statusOf } from '../lastKnown';
-import { releaseVerb } from '../schemas';
+import { releaseVerb, rerunRequest } from '../schemas';
 import type { Turns } from '../turns';
-import { commandOf, verbOf } from './pipelines';
+import { commandOf, keyOf, verbOf } from './pipelines';
 
 type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 
@@ -19,6 +22,17 @@ export function releaseRoutes({ client, access, turns }: Deps): Hono {
     const [id, input] = [idOf(c), await commandOf(c, verb, access)];
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   };
+  app.post('/:pipeline/:n/rerun', async (c) => {
+    const actor = principalOf(c, access.tokens);
+    const { reason, idempotencyKey } = await readJson(c, rerunRequest);
+    const id = parseId(idOf(c));
+    if (id?.kind !== 'release') throw conveyorError('not-found', { what: 'release' });
+    const given = { actor, kind: 'api', reason, key: keyOf(c, idempotencyKey) } as const;
+    refuse(unfitCommand({ actor, ...(reason === undefined ? {} : { reason }) }));
+    const started = await turns.run(id.pipeline, () => client.rerun(id.pipeline, id.number, given));
+    c.header('location', `/v1/releases/${started.id}`);
+    return c.json(started, 202);
+  });
   app.post('/:pipeline/:n/commands/:verb', command);
   app.post('/:pipeline/:n/:action/commands/:verb', command);
   return app;

@@ -78,16 +78,26 @@ describe('a pick on a terminal', () => {
   });
 });
 
-test('a retry of a release that has ended is refused with the release to type instead', async () => {
-  const artifacts = [
-    { name: 'source', kind: 'source', version: '13', metadata: {} },
-    { name: 'executable', kind: 'executable', version: 'kv:13', metadata: {} },
-  ];
-  const it = world([failed('tests')], { state: 'failed', endedAt: '2026-11-20T14:02:00.000Z', artifacts });
+test('a retry of a release that failed is refused with the rerun to type instead', async () => {
+  const it = world([failed('tests')], { state: 'failed', endedAt: '2026-11-20T14:02:00.000Z' });
   const ran = await run(['retry', 'kvstore/13/tests', ...why], it);
   expect({ code: ran.code, sent: it.sent }).toEqual({ code: 1, sent: [] });
   expect(ran.err).toBe(
     'error: invalid-state: cannot retry kvstore/13/tests: kvstore/13 has ended (failed)\n' +
+      'hint: run what failed again in a new release: conveyor rerun kvstore/13\n',
+  );
+});
+
+test('a retry of a release that succeeded is refused with the release to type instead', async () => {
+  const artifacts = [
+    { name: 'source', kind: 'source', version: '13', metadata: {} },
+    { name: 'executable', kind: 'executable', version: 'kv:13', metadata: {} },
+  ];
+  const it = world([failed('tests')], { state: 'succeeded', endedAt: '2026-11-20T14:02:00.000Z', artifacts });
+  const ran = await run(['retry', 'kvstore/13/tests', ...why], it);
+  expect({ code: ran.code, sent: it.sent }).toEqual({ code: 1, sent: [] });
+  expect(ran.err).toBe(
+    'error: invalid-state: cannot retry kvstore/13/tests: kvstore/13 has ended (succeeded)\n' +
       'hint: release the same again: conveyor release kvstore --artifact source=13\n',
   );
 });

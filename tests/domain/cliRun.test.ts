@@ -314,6 +314,23 @@ describe('releasing', () => {
   });
 });
 
+describe('a rerun', () => {
+  const again = { id: 'kvstore/14', number: 14, duplicate: false };
+
+  test('says which release it starts, with who asked and why', async () => {
+    const given: unknown[] = [];
+    const client = { rerun: (...all: unknown[]) => (given.push(...all), Promise.resolve(again)) };
+    const ran = await run(['rerun', 'kvstore/13', '-r', 'it was the test bed', '--idempotency-key', 'k'], { client });
+    expect(given).toEqual(['kvstore', 13, { actor: 'user:alice', reason: 'it was the test bed', key: 'k' }]);
+    expect(ran.out).toContain('✔ started kvstore/14');
+  });
+
+  test('is of a release, not of a pipeline or an action', async () => {
+    for (const id of ['kvstore', 'kvstore/13/test'])
+      expect(await run(['rerun', id])).toMatchObject({ code: 2, err: expect.stringContaining('invalid-id') });
+  });
+});
+
 describe('an emergency push', () => {
   const line = ['push', 'kvstore', 'deploy', '-a', 'executable=kv:14', '-r', 'kv:13 loses writes'];
   const world = (given: unknown[]) => ({

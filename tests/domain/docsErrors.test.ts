@@ -20,6 +20,11 @@ const SAMPLES: Params = {
   'not-permitted': { actor: 'user:mallory', pipeline: 'kvstore' },
   'invalid-state': { verb: 'skip-phase', id: 'kvstore/12/deploy', why: 'no phase is under way' },
   'key-reused': { key: 'ci-4711', was: 'kvstore/12 with source@1a2b', now: 'source@3c4d' },
+  'not-rerunnable': {
+    id: 'kvstore/12',
+    why: 'release 13 is newer and has begun deploy, and no older one begins that any more',
+    instead: 'conveyor release kvstore --artifact source=1a2b releases the same versions from the beginning',
+  },
   'known-bad': {
     artifact: 'executable@kv:13',
     pipeline: 'kvstore',

@@ -91,6 +91,29 @@ describe('a release that is asked for over HTTP', () => {
   });
 });
 
+describe('a rerun over HTTP', () => {
+  test('is asked for by the principal of the token, and answered with where to look', async () => {
+    const pipelines = new FakePipelines();
+    const init = post({ reason: 'the test bed is up again' }, { ...BEARER, 'idempotency-key': 'ci-7' });
+    const response = await appOf(pipelines).request('/v1/releases/kvstore/7/rerun', init);
+    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/releases/kvstore/8']);
+    expect(pipelines.calls).toEqual([
+      ['rerun', 'kvstore', 7, { kind: 'api', actor: 'service:ci', reason: 'the test bed is up again', key: 'ci-7' }],
+    ]);
+  });
+
+  test.each<[what: string, path: string, init: RequestInit, status: number]>([
+    ['without a token', '/v1/releases/kvstore/7/rerun', post({}, {}), 401],
+    ['of what is no release', '/v1/releases/kvstore/x/rerun', post({}), 400],
+    ['with a reason of two lines', '/v1/releases/kvstore/7/rerun', post({ reason: 'a\nb' }), 400],
+    ['with a key that is too long', '/v1/releases/kvstore/7/rerun', post({ idempotencyKey: 'k'.repeat(201) }), 413],
+  ])('%s is answered as such', async (_what, path, init, status) => {
+    const pipelines = new FakePipelines();
+    expect((await appOf(pipelines).request(path, init)).status).toBe(status);
+    expect(pipelines.calls).toEqual([]);
+  });
+});
+
 describe('a command over HTTP', () => {
   test.each<[path: string, id: string, verb: string, body: object]>([
     ['/v1/pipelines/kvstore/commands/hold', 'kvstore', 'hold', {}],

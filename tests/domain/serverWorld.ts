@@ -44,6 +44,10 @@ export class FakePipelines {
         this.calls.filter(([, , , trigger]) => key !== null && (trigger as Trigger).key === key).length > 1;
       return Promise.resolve({ id: `${pipeline}/7`, number: 7, duplicate });
     },
+    rerun: (...call) => {
+      this.calls.push(['rerun', ...call]);
+      return Promise.resolve({ id: `${call[0]}/8`, number: 8, duplicate: false });
+    },
     command: (...call) => {
       this.calls.push(['command', ...call]);
       return Promise.resolve({ id: call[0], accepted: true, effect: 'it is so' });

@@ -35,6 +35,8 @@ export class SlowActions {
   private readonly known = new Map<string, Running>();
   down = false;
   refuses = false;
+  /** Actions whose runs fail from now on. */
+  readonly broken = new Set<string>();
 
   constructor(
     private readonly clock: Clock,
@@ -49,7 +51,8 @@ export class SlowActions {
     const service = serveActionService('slow', {
       startRun: async (request) => {
         this.answer();
-        if (!this.known.has(request.runId)) this.known.set(request.runId, begin(request, await this.clock.now()));
+        if (!this.known.has(request.runId))
+          this.known.set(request.runId, begin(request, await this.clock.now(), this.broken));
         return { runId: request.runId };
       },
       getRunProgress: async ({ runId }) => {
@@ -78,12 +81,16 @@ export class SlowActions {
   }
 }
 
-function begin(request: RequestOf<ActionServiceProtocol['startRun']>, fromMs: number): Running {
+function begin(
+  request: RequestOf<ActionServiceProtocol['startRun']>,
+  fromMs: number,
+  broken: ReadonlySet<string>,
+): Running {
   const { runId, pipeline, release, action, attempt, inputs, with: wanted } = request;
   const told = inputs.map(({ metadata }) => metadata[action]).find((ms) => ms !== undefined);
   const toMs = fromMs + Number(told ?? wanted['takesMs'] ?? 0);
   const isToFail = inputs.some(({ metadata }) => (metadata['fails'] ?? '').split(',').includes(action));
-  const fails = isToFail || attempt <= Number(wanted['fails'] ?? 0);
+  const fails = isToFail || broken.has(action) || attempt <= Number(wanted['fails'] ?? 0);
   const names = Array.isArray(wanted['outputs']) ? wanted['outputs'].map(String) : [];
   const { version = '0', metadata = {} } = inputs[0] ?? {};
   const outputs = names.map((name) => ({ name, kind: name, version, metadata }));

@@ -3,6 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import type { Rerun } from '../../client/api';
+import { rerun } from '../../client/releases';
+import { Workflows } from '../../client/workflows';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
@@ -184,6 +187,12 @@ export class VirtualWorld {
   start(pipeline: string, input: Partial<StartInput> = {}): Promise<Started> {
     const trigger: Trigger = { kind: 'manual', actor: 'user:alice', key: null };
     return this.update(this.pipeline(pipeline), 'start-release', { artifacts: [], trigger, ...input });
+  }
+
+  /** As `conveyor rerun` does. */
+  rerun(pipeline: string, of: number, given: Partial<Rerun> = {}) {
+    const temporal = { client: this.client, connection: this.env.connection, address: 'virtual', namespace: 'default' };
+    return rerun(new Workflows(temporal, ''), pipeline, of, { actor: 'user:alice', ...given });
   }
 
   /** What a finder brings. */

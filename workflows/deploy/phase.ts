@@ -35,6 +35,7 @@ export async function runPhase(run: DeployRun, plan: DeployPlan, phase: PhasePla
   if (run.stop() || counted === undefined) return close(run, phase);
   const { units, outdated } = counted;
   if (units === 0 || (outdated === 0 && phase.kind === 'partial')) return passOver(run, phase, units === 0);
+  if (outdated > 0) run.patch({ outdated: true });
   if (outdated > 0) await runSteps(run, phase, 'pre');
   const isMet = await updatePhase(run, phase, work, leave);
   const isAway = !isMet && !leave();

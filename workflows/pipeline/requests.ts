@@ -11,10 +11,12 @@ import {
   refuseEmergency,
   refuseRelease,
   refuseReportTo,
+  refuseRerun,
   refuseRollBack,
   refuseSubmission,
   type Refusal,
 } from '../../domain/pipeline/requests';
+import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline, type PipelineState } from '../../domain/pipeline/state';
 import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
@@ -52,13 +54,7 @@ export function answerRequests(run: PipelineRun): void {
     validator: ({ document, groups, actor }) => refuse(refuseImport(run.state, document, groups, actor)),
   });
   setHandler(startReleaseUpdate, (input) => startRelease(run, input), {
-    validator: ({ artifacts, trigger, emergency, reportTo = '', parentOwners = [] }) =>
-      refuse(
-        refuseReportTo(reportTo) ??
-          (emergency
-            ? refuseEmergency(run.known(), artifacts, trigger, emergency)
-            : refuseRelease(run.known(), artifacts, trigger, parentOwners)),
-      ),
+    validator: (input) => refuse(refuseReportTo(input.reportTo ?? '') ?? refuseStart(run.known(), input)),
   });
   setHandler(submitUpdate, (input) => submit(run, input), {
     validator: ({ artifacts, trigger }) => refuse(refuseSubmission(run.known(), artifacts, trigger)),
@@ -70,6 +66,15 @@ export function answerRequests(run: PipelineRun): void {
   setHandler(cancelQueuedUpdate, (input) => cancel(run, input), {
     validator: ({ number, ...command }) => refuse(refuseCancelQueued(run.known(), number, command)),
   });
+}
+
+function refuseStart(
+  known: PipelineState,
+  { artifacts, trigger, emergency, rerunOf, parentOwners = [] }: StartInput,
+): Refusal | undefined {
+  if (emergency) return refuseEmergency(known, artifacts, trigger, emergency);
+  if (rerunOf !== undefined) return refuseRerun(known, artifacts, trigger, rerunOf);
+  return refuseRelease(known, artifacts, trigger, parentOwners);
 }
 
 type Queued = CommandInput & { readonly number: number };
@@ -105,7 +110,9 @@ function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined
   return { created: previous === null, previous };
 }
 
-function startRelease(run: PipelineRun, { artifacts, trigger, reportTo, emergency }: StartInput): Started {
+function startRelease(run: PipelineRun, input: StartInput): Started {
+  const { artifacts, trigger, reportTo, emergency, rerunOf } = input;
+  if (rerunOf !== undefined) return rerun(run, input, rerunOf);
   const known = run.known();
   const same = repeated(known, artifacts, trigger);
   if (same !== undefined) return { number: same, duplicate: true };
@@ -126,6 +133,14 @@ function startRelease(run: PipelineRun, { artifacts, trigger, reportTo, emergenc
   );
   const approvals = approvalsNeeded(known.spec, trigger);
   return { number: known.nextNumber, duplicate: false, ...(approvals > 0 ? { approvals } : {}) };
+}
+
+function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number): Started {
+  const known = run.known();
+  const same = repeated(known, artifacts, trigger) ?? rerunUnderWay(known, of);
+  if (same !== undefined) return { number: same, duplicate: true };
+  run.set((state, now) => withoutSurplus(rerunCreated(state, of, artifacts, trigger, now), now));
+  return { number: known.nextNumber, duplicate: false };
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {

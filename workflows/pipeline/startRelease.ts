@@ -61,7 +61,7 @@ const inProduction = ({ good }: PipelineState): string[] =>
   Object.entries(good).flatMap(([action, deploys]) => (deploys.length > 0 ? [action] : []));
 
 function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
-  const { number, artifacts, trigger, reportTo, emergency, followOn } = release;
+  const { number, artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = release;
   const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
     const last = good.at(-1);
     return last ? [[action, last.version] as const] : [];
@@ -79,6 +79,8 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),
     ...(followOn === undefined ? {} : { followOn }),
+    ...(rerunOf === undefined ? {} : { rerunOf }),
+    ...(place === undefined ? {} : { place }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { frozenWords } from '../../domain/pipeline/freeze';
+import type { Artifact } from '../../domain/artifact';
 import type { Admission } from '../../domain/pipeline/admission';
 import { mayCommand } from '../../domain/principals';
 import {
@@ -10,6 +11,7 @@ import {
   type ReleaseControl,
 } from '../../domain/release/control';
 import { releaseDetails } from '../../domain/release/details';
+import { recollectionOf, type Carried, type Recalled } from '../../domain/release/rerun';
 import {
   log,
   newRelease,
@@ -22,7 +24,7 @@ import {
   type ReleaseRecord,
 } from '../../domain/release/state';
 import { windowSkipped } from '../../domain/release/skipWindow';
-import { formatTime } from '../../domain/text';
+import { formatTime, withReason } from '../../domain/text';
 import {
   commandText,
   RELEASE_VERBS,
@@ -32,7 +34,15 @@ import {
 } from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import { frozenSignal, overtakenSignal, policySignal, statusQuery, verbSignal, type Overtaken } from '../messages';
+import {
+  frozenSignal,
+  overtakenSignal,
+  policySignal,
+  recollectionQuery,
+  statusQuery,
+  verbSignal,
+  type Overtaken,
+} from '../messages';
 import { Summary } from '../summary';
 import { Leftovers } from '../waiting';
 import { GlobalGroups } from './globalGroups';
@@ -48,6 +58,8 @@ export class ReleaseRun {
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
   readonly deploys = new RunningDeploys(this);
+  /** Of a rerun what the release before it came to. */
+  recalled: Recalled | null = null;
   /** Why its pipeline cannot be told anything any more. */
   unheard: string | null = null;
   /** Pauses of deploys that people were told of. */
@@ -67,6 +79,7 @@ export class ReleaseRun {
     this.record = newRelease(input, Date.now());
     this.policy = input.policy;
     setHandler(statusQuery, () => releaseStatus(this.record, input));
+    setHandler(recollectionQuery, () => recollectionOf(input, this.previous, this.record));
     onSignal(policySignal, (policy) => {
       this.policy = policy;
       this.deploys.tell('who owns it', (deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
@@ -90,6 +103,11 @@ export class ReleaseRun {
     });
   }
 
+  /** What the release before ran on; of a rerun what that compared with. */
+  get previous(): readonly Artifact[] {
+    return this.recalled?.previous ?? this.input.previous;
+  }
+
   /** True once after something changed: the loop decides again. */
   takeChange(): boolean {
     const { changed } = this;
@@ -105,7 +123,8 @@ export class ReleaseRun {
   set(record: ReleaseRecord): void {
     this.record = record;
     this.changed = true;
-    setCurrentDetails(releaseDetails(releaseStatus(record, this.input)));
+    const reverted = record.deploys.some(({ result }) => result.outcome === 'reverted');
+    setCurrentDetails(releaseDetails(releaseStatus(record, this.input), reverted));
   }
 
   patch(action: string, patch: Partial<ActionRecord>): void {
@@ -119,6 +138,16 @@ export class ReleaseRun {
   begin(action: string): void {
     this.patch(action, { state: 'running', startedAt: formatTime(Date.now()) });
     this.log('action-started', `${action} begins`);
+  }
+
+  /** It is not run: it has succeeded in the release that this one runs again. */
+  carry(action: string, { from, outputs, message }: Carried): void {
+    const patch = { outputs, carriedFrom: from, state: 'succeeded', message, endedAt: formatTime(Date.now()) } as const;
+    this.patch(action, patch);
+    this.log(
+      'action-carried',
+      withReason(`${action} succeeded in release ${from}, and is carried over`, message ?? ''),
+    );
   }
 
   skip(action: string, reason: string): void {

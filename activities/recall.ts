@@ -1,0 +1,15 @@
+import type { Client } from '@temporalio/client';
+import { workflowIds } from '../domain/ids';
+import { recalled, type Recalled, type Recollection } from '../domain/release/rerun';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+
+export type RecallActivities = ReturnType<typeof createRecallActivities>;
+
+/** What a rerun cannot know itself: what the release came to that it runs again. */
+export const createRecallActivities = ({ client }: { readonly client: Client }) => ({
+  /** What of a release may be carried over into one with these actions. @throws while no worker answers for the release. */
+  recall: async (pipeline: string, number: number, actions: PipelineSpec['actions']): Promise<Recalled> => {
+    const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
+    return recalled(actions, await handle.query<Recollection>('recollection'));
+  },
+});

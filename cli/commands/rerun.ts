@@ -1,0 +1,30 @@
+import { conveyorError } from '../../domain/errors';
+import { parseId } from '../../domain/ids';
+import { actorOf } from '../io';
+import { examples, type Register } from './command';
+import { addReason, type ReasonOption } from './send';
+import { start, waitOptions, type WaitOptions } from './start';
+
+export const rerun: Register = (program, cli) => {
+  addReason(waitOptions(program.command('rerun <release>')))
+    .description(
+      'run again what failed of a release that has ended, in a new release; what had succeeded is carried over',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor rerun kvstore/12 --reason "the test bed is up again" --wait',
+        'conveyor rerun kvstore/12 --idempotency-key "$CI_JOB_ID"',
+      ),
+    )
+    .action(
+      cli.handle<WaitOptions & ReasonOption, [string]>((call, text) => {
+        const { reason, idempotencyKey: key } = call.options;
+        const id = parseId(text);
+        if (id?.kind !== 'release')
+          throw conveyorError('invalid-id', { text, expected: 'a release that has ended, such as kvstore/12' });
+        const given = { actor: actorOf(call.io), reason, key };
+        return start(call, (client) => client.rerun(id.pipeline, id.number, given));
+      }),
+    );
+};

@@ -1,0 +1,129 @@
+import { identityOf, type Artifact } from '../artifact';
+import { releaseId } from '../ids';
+import { NOT_RERUN } from '../release/rerun';
+import type { HistoryRow, Trigger } from '../views';
+import { placeOf } from './place';
+import { created, isKnownBad, type ActiveRelease, type KnownBad, type PipelineState } from './state';
+import { completed } from './submissions';
+
+/** Running again what failed of a release that has ended: a new release of the same inputs, which stands in its place. */
+
+/** Why a release is not run again, and what to do instead. */
+export interface NoRerun {
+  readonly why: string;
+  readonly instead: string;
+}
+
+/** The rerun under way, of the release itself or of one that runs the same again; undefined when there is none. */
+export function rerunUnderWay(state: PipelineState, of: number): number | undefined {
+  const row = state.history.find(({ number }) => number === of);
+  const place = row && placeOf(row);
+  return state.active.find((one) => one.rerunOf !== undefined && placeOf(one) === place)?.number;
+}
+
+export function whyNotRerun(state: PipelineState, of: number): NoRerun | undefined {
+  const id = releaseId(state.spec.pipeline, of);
+  const running = state.active.find(({ number }) => number === of);
+  if (running?.state === 'running')
+    return {
+      why: running.gone ? 'it was ended through Temporal, and what it began is not over' : 'it has not ended',
+      instead: running.gone
+        ? 'try again once that is over'
+        : `conveyor retry ${id}/ACTION starts a failed action again`,
+    };
+  if (running) return { why: 'it has not started yet', instead: `conveyor status ${id} says what it waits for` };
+  const row = state.history.find(({ number }) => number === of);
+  if (row === undefined)
+    return {
+      why: 'its pipeline does not remember it any more',
+      instead: `conveyor release ${state.spec.pipeline} --artifact NAME=VERSION releases the same versions`,
+    };
+  const why = whyNotOf(state, row);
+  return why === undefined ? undefined : { why, instead: insteadOf(state, row) };
+}
+
+function whyNotOf(state: PipelineState, row: HistoryRow): string | undefined {
+  if (row.state === 'succeeded') return 'it succeeded, so that there is nothing to run again';
+  if (NOT_RERUN.has(row.trigger.kind)) return `it is ${KINDS[row.trigger.kind] ?? 'no ordinary release'}`;
+  if (row.neverStarted) return 'it never started, so that there is nothing to carry over';
+  const again = state.history.find(
+    (other) => other.number !== row.number && other.state === 'succeeded' && placeOf(other) === placeOf(row),
+  );
+  if (again) return `release ${again.number} ran it again and succeeded`;
+  const newer = begunSince(state, row);
+  return (
+    newer && `release ${newer.release} is newer and has begun ${newer.action}, and no older one begins that any more`
+  );
+}
+
+const KINDS: Partial<Readonly<Record<Trigger['kind'], string>>> = {
+  rollback: 'a rollback',
+  emergency: 'an emergency',
+  'follow-on': 'a follow-on',
+};
+
+/** What a newer release has begun that a rerun would begin: it would bring back something older. */
+function begunSince(
+  { spec, newestBegun }: PipelineState,
+  row: HistoryRow,
+): { readonly action: string; readonly release: number } | undefined {
+  const inOrder = spec.releases.supersede === 'never';
+  const isAsked = (type: string | undefined): boolean => type === 'deploy' || (type === 'manual-pick' && !inOrder);
+  const begun = Object.entries(newestBegun).filter(([action]) => isAsked(spec.actions[action]?.type));
+  const found = begun.find(([, release]) => release > placeOf(row));
+  return found && { action: found[0], release: found[1] };
+}
+
+function insteadOf({ spec }: PipelineState, { trigger, artifacts, deploys, number }: HistoryRow): string {
+  if (trigger.kind === 'rollback')
+    return `conveyor revert ${releaseId(spec.pipeline, trigger.of ?? number)} --reason "…" asks for it again`;
+  if (trigger.kind === 'emergency')
+    return `conveyor push ${spec.pipeline} ${deploys[0]?.action ?? 'ACTION'} --emergency --reason "…" asks for it again`;
+  if (trigger.kind === 'follow-on') return `conveyor status ${spec.pipeline} says how to bring what it left behind`;
+  const inputs = Object.keys(spec.artifacts).flatMap((name) => artifacts.find((one) => one.name === name) ?? []);
+  const given = inputs.map(({ name, version }) => ` --artifact ${name}=${version}`).join('');
+  return `conveyor release ${spec.pipeline}${given} releases the same versions from the beginning`;
+}
+
+/** What of it is known to be bad, made by it or given to it: nobody deploys that again until a person allows it. */
+export function badOf(state: PipelineState, of: number, given: readonly Artifact[]): [Artifact, KnownBad] | undefined {
+  const row = state.history.find(({ number }) => number === of);
+  const all = [...inputsOfRerun(state, given), ...(row?.artifacts ?? [])];
+  for (const artifact of all) {
+    const bad = isKnownBad(state, artifact);
+    if (bad) return [artifact, bad];
+  }
+  return undefined;
+}
+
+/** Whether these are what the release was given, as far as its pipeline knows. */
+export function areThoseOf({ history }: PipelineState, of: number, given: readonly Artifact[]): boolean {
+  const row = history.find(({ number }) => number === of);
+  if (row === undefined || row.omitted?.['artifacts'] !== undefined) return true;
+  const had = new Set(row.artifacts.map(identityOf));
+  return given.every((artifact) => had.has(identityOf(artifact)));
+}
+
+/** What the pipeline takes by now of what the release was given, and the latest of what it takes besides. */
+const inputsOfRerun = (state: PipelineState, given: readonly Artifact[]): readonly Artifact[] =>
+  completed(
+    state,
+    given.filter(({ name }) => Object.hasOwn(state.spec.artifacts, name)),
+  );
+
+/** Queued, in the place of what it runs again. What it was given does not become the latest of anything. */
+export function rerunCreated(
+  state: PipelineState,
+  of: number,
+  given: readonly Artifact[],
+  trigger: Trigger,
+  nowMs: number,
+): PipelineState {
+  const row = state.history.find(({ number }) => number === of);
+  return created(state, inputsOfRerun(state, given), trigger, nowMs, rerunFields(of, row));
+}
+
+const rerunFields = (of: number, row: HistoryRow | undefined): Pick<ActiveRelease, 'rerunOf' | 'place'> => ({
+  rerunOf: of,
+  place: row ? placeOf(row) : of,
+});
