@@ -28,12 +28,15 @@ export interface ConveyorClient {
   /** Puts exported books back. @throws `invalid-state` over a pipeline that has come further */
   importPipeline(document: PipelineDocument, actor: string): Promise<PipelineApplied>;
   spec(pipeline: string): Promise<PipelineSpec>;
-  /** The same key, or the same artifacts from a finder or webhook, give the same release. */
+  /**
+   * The same key, or the same artifacts from a finder or webhook, give the same release. `passedOver` says which inputs that are left out
+   * are taken in another version than the latest, since that failed.
+   */
   release(
     pipeline: string,
     artifacts: readonly Artifact[],
     trigger: Trigger,
-  ): Promise<{ id: string; number: number; duplicate: boolean }>;
+  ): Promise<{ id: string; number: number; duplicate: boolean; passedOver?: readonly string[] }>;
   /**
    * What a finder or a webhook brings: a release once every artifact of the pipeline has a value and one is new. `id` is null
    * while others are missing, and for a pipeline whose releases a person starts.

@@ -65,6 +65,10 @@ export const startedAnswer = z.object({
   id: z.string(),
   number: z.number().int(),
   duplicate: z.boolean().describe('it was started before, by the same key'),
+  passedOver: z
+    .array(z.string())
+    .optional()
+    .describe('inputs that were left out, and whose latest version failed: which is taken'),
 });
 
 export const deliveredAnswer = z.object({

@@ -90,6 +90,8 @@ export interface Started {
   readonly duplicate: boolean;
   /** An emergency that waits for so many approvals; left out where it waits for none. */
   readonly approvals?: number;
+  /** Inputs that were left out, and whose latest version failed: which is taken, in words. */
+  readonly passedOver?: readonly string[];
 }
 
 /** A release tells its pipeline. Signals, since a workflow can send no update. */

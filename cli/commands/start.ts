@@ -50,12 +50,12 @@ export function start(
   return withClient(io, connect, async (client) => {
     const started = await begin(client);
     if (!options.wait) return announce(io, output, client, started, action);
-    note(io, startedWords(started));
+    for (const line of [startedWords(started), ...(started.passedOver ?? [])]) note(io, line);
     return watch(io, client, started.id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   });
 }
 
-type Started = Awaited<ReturnType<ConveyorClient['push']>>;
+type Started = Awaited<ReturnType<ConveyorClient['push']>> & Awaited<ReturnType<ConveyorClient['release']>>;
 
 /**
  * `executable=kv:12,digest=sha256:…,branch=main`. Kind is the name unless `kind=` says otherwise. A version may hold
@@ -112,6 +112,7 @@ async function announce(
         const link = webUi === null ? [] : [`${colors.bold('Web UI')}  ${colors.underline(webUi)}`];
         return [
           `${colors.green('✔')} ${startedWords(started)}`,
+          ...(started.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
           ...link,
           `${colors.bold('Next')}    ${colors.cyan(nextOf(started, action))}`,
         ].join('\n');

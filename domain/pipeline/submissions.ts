@@ -2,7 +2,7 @@ import { identityOf, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { Trigger } from '../views';
 import { followedAfter, orderIn, withLate } from './order';
-import { created, type PipelineState } from './state';
+import { created, isKnownBad, type PipelineState } from './state';
 
 /** The release that a submission repeats: the same key, or from a finder or webhook the same artifacts. */
 export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
@@ -61,12 +61,50 @@ const contentOf = (artifacts: readonly Artifact[], action: string | undefined, r
 const startedByKey = ({ keys }: PipelineState, { key }: Trigger): number | undefined =>
   key === null ? undefined : keys.find(([known]) => known === key)?.[1];
 
-/** The artifacts of a release: those given, and for the others of the pipeline the latest that it knows. */
-export function completed({ spec, inputs }: PipelineState, given: readonly Artifact[]): readonly Artifact[] {
-  const names = new Set(given.map(({ name }) => name));
-  const known = Object.keys(spec.artifacts).flatMap((name) => (names.has(name) ? [] : (inputs[name] ?? [])));
-  return [...given, ...known];
+/** The artifacts of a release: those given, and for the others of the pipeline the latest that it knows and that did not fail. */
+export function completed(state: PipelineState, given: readonly Artifact[]): readonly Artifact[] {
+  return [...given, ...left(state, given).map(({ taken }) => taken)];
 }
+
+/** What a release takes of an input that it leaves out. */
+interface Taken {
+  readonly taken: Artifact;
+  /** The latest, where that is another, and the release that failed with it. */
+  readonly instead?: { readonly of: Artifact; readonly release: number };
+}
+
+function left(state: PipelineState, given: readonly Artifact[]): readonly Taken[] {
+  const names = new Set(given.map(({ name }) => name));
+  return Object.keys(state.spec.artifacts).flatMap((name) => {
+    const latest = names.has(name) ? undefined : state.inputs[name];
+    return latest === undefined ? [] : takenFor(state, latest);
+  });
+}
+
+/** A version with which releases only ever failed is nobody's default, where there is one that came through. */
+function takenFor(state: PipelineState, latest: Artifact): Taken {
+  const release = failedWith(state, latest);
+  const isGood = (one: Artifact): boolean =>
+    one.name === latest.name && !isKnownBad(state, one) && identityOf(one) !== identityOf(latest);
+  const good = state.history.findLast((row) => row.state === 'succeeded' && row.artifacts.some(isGood));
+  const taken = good?.artifacts.find(isGood);
+  return release === undefined || taken === undefined ? { taken: latest } : { taken, instead: { of: latest, release } };
+}
+
+/** The last release that failed with an artifact, unless another came through with it, or one is under way. */
+function failedWith({ active, history }: PipelineState, artifact: Artifact): number | undefined {
+  const has = (of: { readonly artifacts: readonly Artifact[] }): boolean =>
+    of.artifacts.some((one) => identityOf(one) === identityOf(artifact));
+  const ended = history.filter(has);
+  if (active.some(has) || ended.some(({ state }) => state === 'succeeded')) return undefined;
+  return ended.findLast(({ state, cause }) => state === 'failed' || cause === 'bad-package')?.number;
+}
+
+/** Which inputs a release takes in another version than the latest, in words. */
+export const passedOver = (state: PipelineState, given: readonly Artifact[]): readonly string[] =>
+  left(state, given).flatMap(({ taken, instead }) =>
+    instead ? [`${identityOf(instead.of)} failed in release ${instead.release}, so it takes ${identityOf(taken)}`] : [],
+  );
 
 /** The pipeline's artifacts that have no value yet. */
 export function missing({ spec, inputs }: PipelineState, given: readonly Artifact[]): string[] {

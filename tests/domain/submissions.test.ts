@@ -4,7 +4,7 @@ import { STATE_LIMITS } from '../../domain/limits';
 import { refuseEmergency, refuseRelease, refuseSubmission } from '../../domain/pipeline/requests';
 import { condemned } from '../../domain/pipeline/knownBad';
 import { created, started, type PipelineState } from '../../domain/pipeline/state';
-import { completed, missing, remembering, submitted } from '../../domain/pipeline/submissions';
+import { completed, missing, passedOver, remembering, submitted } from '../../domain/pipeline/submissions';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { Trigger } from '../../domain/views';
 import { artifact, manual, NOW, pipelineOf, resultOf } from './pipelineWorld';
@@ -98,6 +98,40 @@ describe('what a finder or a webhook brings', () => {
     expect(state.active).toHaveLength(1);
     expect(state.nextNumber).toBe(2);
   });
+});
+
+describe('an input that a release does not name', () => {
+  type End = 'succeeded' | 'failed' | 'cancelled';
+  /** Releases of these versions, one after the other, as they ended; null: it runs. */
+  const past = (...rows: readonly (readonly [source: number, config: number, end: End | null])[]): PipelineState =>
+    rows.reduce((state, [s, c, end]) => {
+      const artifacts = [source(s), config(c)];
+      const next = created(remembering(state, artifacts), artifacts, manual(), NOW);
+      if (end === null) return next;
+      return settled(next, { ...resultOf(state.nextNumber, [], artifacts), state: end }, NOW);
+    }, both());
+  const taken = (state: PipelineState) => completed(state, []).map(({ version }) => version);
+
+  test('is the newest that came through, where releases with the latest only failed, and that is said', () => {
+    const state = past([1, 1, 'succeeded'], [2, 1, 'failed'], [2, 1, 'failed']);
+    expect(taken(state)).toEqual(['s1', 'c1']);
+    expect(passedOver(state, [config(2)])).toEqual(['source@s2 failed in release 3, so it takes source@s1']);
+    expect(passedOver(state, [source(2)])).toEqual([]);
+    // A finder is compared with what it brought.
+    expect(state.inputs['source']?.version).toBe('s2');
+    expect(versions(after(state, [finder(), config(2)]))).toEqual(['c2', 's1']);
+  });
+
+  test.each<[string, PipelineState, string[]]>([
+    ['nothing ever came through', past([1, 1, 'failed']), ['s1', 'c1']],
+    [
+      'another release came through with it',
+      past([1, 1, 'succeeded'], [2, 1, 'succeeded'], [2, 2, 'failed']),
+      ['s2', 'c1'],
+    ],
+    ['a release with it was only cancelled', past([1, 1, 'succeeded'], [2, 1, 'cancelled']), ['s2', 'c1']],
+    ['a release with it is under way', past([1, 1, 'succeeded'], [2, 1, 'failed'], [2, 1, null]), ['s2', 'c1']],
+  ])('is the latest where %s', (_, state, expected) => expect(taken(state)).toEqual(expected));
 });
 
 describe('what a person releases', () => {

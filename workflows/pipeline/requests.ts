@@ -19,7 +19,7 @@ import {
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline, type PipelineState } from '../../domain/pipeline/state';
-import { completed, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
+import { completed, passedOver, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
@@ -132,7 +132,12 @@ function startRelease(run: PipelineRun, input: StartInput): Started {
       : withoutSurplus(created(remembering(state, artifacts), completed(state, artifacts), trigger, now, more), now),
   );
   const approvals = approvalsNeeded(known.spec, trigger);
-  return { number: known.nextNumber, duplicate: false, ...(approvals > 0 ? { approvals } : {}) };
+  const other = emergency ? [] : passedOver(known, artifacts);
+  return {
+    ...{ number: known.nextNumber, duplicate: false },
+    ...(approvals > 0 ? { approvals } : {}),
+    ...(other.length > 0 ? { passedOver: other } : {}),
+  };
 }
 
 function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number): Started {
