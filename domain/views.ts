@@ -43,6 +43,8 @@ export interface ActionView {
   readonly approval?: ApprovalView | null;
   /** It was not run: it had succeeded in that release, which this one runs again. */
   readonly carriedFrom?: number;
+  /** What it made, or was to deploy, and is known to be bad: `executable@kv:13`. Nobody deploys it until a person allows it. */
+  readonly knownBad?: readonly string[];
   /** How many attempts it may have by itself, the first included. */
   readonly attempts?: number;
   /** Where its service shows more, such as a log. */

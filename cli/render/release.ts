@@ -75,7 +75,7 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
   const cancel = `conveyor cancel ${release.id} ${reason}`;
   if (isBlockedBy('frozen')) return [`conveyor unfreeze ${release.pipeline} ${reason}`, cancel];
   if (isBlockedBy('held')) return [`conveyor unhold ${release.pipeline} ${reason}`, cancel];
-  return [`conveyor watch ${release.id}`, cancel];
+  return [...allowing(release), `conveyor watch ${release.id}`, cancel];
 }
 
 /** Of a script that failed, which says most about why. */
@@ -88,8 +88,16 @@ const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
 /** What lets it be tried again: what is bad has to be allowed first, else what failed is run again. */
 function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string[] {
   const reverted = deploys.some(({ outcome }) => outcome === 'reverted');
+  const bad = allowing(release);
+  if (bad.length > 0) return bad;
   return offersRerun(release, reverted) ? [`conveyor rerun ${release.id} --reason "…"`] : [];
 }
+
+/** What nobody deploys unless a person says that it is good after all. */
+const allowing = ({ pipeline, actions }: ReleaseStatus): string[] =>
+  [...new Set(actions.flatMap(({ knownBad = [] }) => knownBad))].map(
+    (artifact) => `conveyor allow-artifact ${pipeline} ${artifact.replace(/#.*$/, '')} --reason "…"`,
+  );
 
 function header(
   release: ReleaseStatus,
@@ -111,6 +119,7 @@ function header(
       ...waits.map((deploy) => ['Now', deploy.summary] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
       ...release.actions.flatMap((action) => blockedLine(action, view)),
+      ...release.actions.flatMap(badLine),
       ['Artifacts', artifactWords(release.artifacts)],
       ['Trigger', triggerWords(release)],
       [
@@ -138,6 +147,12 @@ function blockedLine(
   const why = pickBy === null || approval ? blockedBy : 'for a person';
   return [['Waits', `${name}, ${untilWords(until, view)}: ${why ?? ''}`]];
 }
+
+/** Said as soon as it is known, while what comes before the deploy still runs. */
+const badLine = ({ name, type, knownBad = [] }: ActionView): (readonly [string, string])[] =>
+  knownBad.length === 0 || type === 'deploy'
+    ? []
+    : [['Known bad', `${knownBad.join(', ')}, made by ${name}: nobody deploys it until a person allows it`]];
 
 const waitWords = ({ why, until }: WaitView, view: View): string =>
   until === null ? why : `${why} (${untilWords(until, view)})`;

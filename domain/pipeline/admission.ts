@@ -17,7 +17,12 @@ export type Admission =
       readonly inherited?: Inheritance;
     }
   | { readonly kind: 'superseded'; readonly by: number }
-  | { readonly kind: 'bad-package'; readonly reason: string };
+  | {
+      readonly kind: 'bad-package';
+      readonly reason: string;
+      /** Its identity. */
+      readonly artifact?: string;
+    };
 
 /** A release that deploys and has to make way. */
 export interface Overtaking {
@@ -157,6 +162,7 @@ function decide(
   if (bad)
     return {
       kind: 'bad-package',
+      artifact: identityOf(bad),
       reason: `${identityOf(bad)} is known to be bad: ${isKnownBad(state, bad)?.reason ?? ''}`,
     };
   const followOn = followOnOf(state, ready.release);

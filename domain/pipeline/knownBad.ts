@@ -28,6 +28,15 @@ export function condemned(
   return heldBy(next, 'service:conveyor', full, nowMs);
 }
 
+/** What of the known-bad an action of the pipeline may make again, the newest of it; nothing where there is none. */
+export function badOutputs({ spec, knownBad }: Pick<PipelineState, 'spec' | 'knownBad'>): {
+  readonly knownBad?: readonly string[];
+} {
+  const made = new Set(Object.values(spec.actions).flatMap(({ outputs }) => outputs));
+  const bad = knownBad.map(({ artifact }) => artifact).filter((one) => made.has(one.split('@')[0] ?? ''));
+  return bad.length === 0 ? {} : { knownBad: bad.slice(-WARNED_OF) };
+}
+
 /** Why nothing new may be deployed: there is no room for more that is bad. Undefined while there is. */
 export function whyBadFull({
   knownBad,
@@ -41,6 +50,8 @@ export function whyBadFull({
 
 const isOverHold = (bad: readonly KnownBad[]): boolean => jsonBytes(bad) > STATE_LIMITS.knownBadBeforeHold.max;
 
+/** Nobody makes again what is older; should it happen, the deploy refuses it. */
+const WARNED_OF = 20;
 /** Of the newest people want to know why; of the others that they are bad. */
 const WITH_REASON = 20;
 const SHORT_REASON = 40;

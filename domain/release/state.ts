@@ -41,6 +41,8 @@ export interface ReleaseInput {
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: Held | null;
+  /** Identities of what its actions may make and nobody deploys, when it started; of many the newest. */
+  readonly knownBad?: readonly string[];
 }
 
 /** How one deploy of a release ended, for the pipeline's books. */
@@ -77,6 +79,7 @@ export interface ActionRecord extends Pick<
   | 'approval'
   | 'carriedFrom'
   | 'url'
+  | 'knownBad'
 > {
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
@@ -244,6 +247,7 @@ function actionView(input: ReleaseInput, name: string, record: ActionRecord, nee
     pickBy,
     ...(approval ? { approval } : {}),
     ...(carriedFrom === undefined ? {} : { carriedFrom }),
+    ...(record.knownBad === undefined ? {} : { knownBad: record.knownBad }),
     attempts: input.spec.actions[name]?.retry.attempts ?? 1,
     ...(url ? { url } : {}),
   };

@@ -109,6 +109,7 @@ describe('of the deploys that are ready', () => {
     const [answer] = admit(withReady(bad(pipeline(1), 'kv:1'), ready(1)), NOW).told;
     expect(answer?.admission).toEqual({
       kind: 'bad-package',
+      artifact: 'executable@kv:1',
       reason: 'executable@kv:1 is known to be bad: errors is 0.2',
     });
   });

@@ -36,6 +36,17 @@ test.each<[string, Partial<ReleaseStatus>, boolean]>([
   expect(releaseDetails(ended(more)).includes(RERUN)).toBe(isOffered);
 });
 
+test('where something is known to be bad, allowing it is offered instead, while it runs and once it has ended', () => {
+  const build = action({ name: 'build', knownBad: ['executable@kv:13#sha256:1'] });
+  const allow = 'conveyor allow-artifact kvstore executable@kv:13 --reason "…"';
+  const running = renderRelease(release({ actions: [build] }), [], view);
+  expect(running).toContain('Known bad: executable@kv:13#sha256:1, made by build: nobody deploys it');
+  expect(running).toContain(allow);
+  const cancelled = renderRelease(ended({ state: 'cancelled', cause: 'bad-package', actions: [build] }), [], view);
+  expect(cancelled).toContain(allow);
+  expect(cancelled).not.toContain(RERUN);
+});
+
 test('nor is it where something was reverted, which a person has to allow first', () => {
   const reverted = deploy({ state: 'ended', outcome: 'reverted' });
   expect(renderRelease(ended({}), [reverted], view)).not.toContain(RERUN);

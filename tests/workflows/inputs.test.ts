@@ -1,4 +1,4 @@
-import { deployAction, flow, slowAction } from './flows';
+import { deployAction, flow, slowAction, untilAction } from './flows';
 import { VirtualWorld } from './world';
 
 let world: VirtualWorld;
@@ -33,4 +33,20 @@ test('a version that failed is not taken by a release of something else, which t
   expect(started.passedOver).toEqual(['source@kv:3 failed in release 2, so it takes source@kv:2']);
   expect((await world.ended('kvstore', 3)).state).toBe('succeeded');
   for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:2': 6 });
+});
+
+test('a build that makes what is known to be bad says so at once, and what lets it be deployed', async () => {
+  await world.describeVersion('kv:2', { errorRatio: 0.2 });
+  await world.apply(shop);
+  const artifacts = [input('source', 'kv:2'), input('config', '1')];
+  await world.start('kvstore', { artifacts });
+  await world.ended('kvstore', 1);
+  await world.start('kvstore', { artifacts });
+  await untilAction(world, 2, 'test', ({ state }) => state === 'running');
+  const { actions, timeline } = await world.releaseStatus('kvstore', 2);
+  expect(actions[0]).toMatchObject({ name: 'build', knownBad: ['executable@kv:2'] });
+  expect(timeline.map(({ kind }) => kind)).toContain('known-bad');
+  const ended = await world.ended('kvstore', 2);
+  expect(ended).toMatchObject({ state: 'cancelled', cause: 'bad-package' });
+  expect(ended.actions[2]).toMatchObject({ name: 'deploy', knownBad: ['executable@kv:2'] });
 });

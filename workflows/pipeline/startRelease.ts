@@ -4,6 +4,7 @@ import { identityOf } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
 import { lastRanOn } from '../../domain/pipeline/books';
 import { inFull } from '../../domain/pipeline/kept';
+import { badOutputs } from '../../domain/pipeline/knownBad';
 import { policyOf } from '../../domain/pipeline/requests';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
 import {
@@ -79,6 +80,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),
     ...(followOn === undefined ? {} : { followOn }),
+    ...badOutputs(state),
     ...(rerunOf === undefined ? {} : { rerunOf }),
     ...(place === undefined ? {} : { place }),
   };

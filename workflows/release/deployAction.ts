@@ -112,7 +112,8 @@ function refused(
     return run.close(name, 'cancelled', `release ${admission.by} is newer and ready`);
   }
   run.because('bad-package');
-  run.close(name, 'cancelled', admission.reason);
+  const bad = admission.artifact === undefined ? {} : { knownBad: [admission.artifact] };
+  run.close(name, 'cancelled', admission.reason, bad);
 }
 
 /** A revert that came before anything was deployed still says that the artifact is bad. */

@@ -1,6 +1,6 @@
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { frozenWords } from '../../domain/pipeline/freeze';
-import type { Artifact } from '../../domain/artifact';
+import { identityOf, type Artifact } from '../../domain/artifact';
 import type { Admission } from '../../domain/pipeline/admission';
 import { mayCommand } from '../../domain/principals';
 import {
@@ -148,6 +148,15 @@ export class ReleaseRun {
       'action-carried',
       withReason(`${action} succeeded in release ${from}, and is carried over`, message ?? ''),
     );
+    this.warnOf(action, outputs);
+  }
+
+  /** What it made is known to be bad: whatever is tested meanwhile, its deploy will be refused. */
+  private warnOf(action: string, made: readonly Artifact[]): void {
+    const bad = made.map(identityOf).filter((identity) => this.input.knownBad?.includes(identity));
+    if (bad.length === 0) return;
+    this.patch(action, { knownBad: bad });
+    this.log('known-bad', `${action} made what is known to be bad, so that nobody deploys it: ${bad.join(', ')}`);
   }
 
   skip(action: string, reason: string): void {
@@ -162,6 +171,7 @@ export class ReleaseRun {
   ): void {
     this.patch(action, { ...patch, state, message, blockedBy: null, until: null, endedAt: formatTime(Date.now()) });
     this.log(`action-${state}`, `${action} ${state}: ${message}`);
+    this.warnOf(action, patch.outputs ?? []);
   }
 
   cancelWaiting(): void {
