@@ -12,6 +12,9 @@ interface ErrorEntry<P> {
   readonly exit: 1 | 2 | 4;
 }
 
+/** The release of a deploy, the pipeline of a release. */
+const aboveOf = (id: string): string => id.split('/').slice(0, -1).join('/') || id;
+
 const entry = <P>(value: ErrorEntry<P>): ErrorEntry<P> => value;
 
 export const ERRORS = {
@@ -68,7 +71,7 @@ export const ERRORS = {
   }),
   'invalid-state': entry<{ verb: string; id: string; why: string }>({
     message: ({ verb, id, why }) => `cannot ${verb} ${id}: ${why}`,
-    hint: ({ id }) => `conveyor status ${id} shows what it is doing`,
+    hint: ({ verb, id }) => `conveyor status ${verb === 'show' ? aboveOf(id) : id} shows what it is doing`,
     retryable: false,
     exit: 1,
   }),
@@ -155,7 +158,7 @@ export const ERRORS = {
   }),
   'plan-impossible': entry<{ why: string }>({
     message: ({ why }) => `the deploy cannot be planned: ${why}`,
-    hint: () => 'conveyor plan FILE shows what each phase would reach',
+    hint: () => 'mend that in the pipeline file, or plan for another fleet with --units FILE',
     retryable: false,
     exit: 2,
   }),

@@ -117,7 +117,7 @@ function progressOf(record: DeployRecord): string {
 export function nextCommands(record: DeployRecord, id: string): string[] {
   const reason = '--reason "…"';
   const { control, stage } = record;
-  if (stage === 'ended') return [`conveyor status ${id}`, `conveyor history ${id.split('/')[0] ?? ''}`];
+  if (stage === 'ended') return [`conveyor history ${id.split('/')[0] ?? ''}`];
   if (stage === 'reverting') {
     if (record.revertStuck) return [`conveyor status ${id} --watch`, `conveyor cancel ${id} ${reason}`];
     return [
