@@ -13,12 +13,12 @@ import { Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordDeploys, recordLarge } from './recordDeploy';
-import { recordModel } from './recordModel';
+import { recordModel, recordRerun } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|deploys|large|continued]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -203,6 +203,7 @@ async function recordAll(stack: Stack): Promise<void> {
   await recordFanOut('family')(stack);
   await recordSweeps(stack);
   await recordModel(stack, save);
+  await recordRerun(stack, save);
   await recordDeploys(stack, save);
 }
 
@@ -218,6 +219,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('family'),
   sweeps: recordSweeps,
   model: (stack) => recordModel(stack, save),
+  rerun: (stack) => recordRerun(stack, save),
   deploys: (stack) => recordDeploys(stack, save),
   large: (stack) => recordLarge(stack, save),
 };

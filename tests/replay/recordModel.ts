@@ -144,6 +144,20 @@ async function recordOvertaken(stack: Stack, save: Save): Promise<void> {
   await save(stack, 'pipeline-overtaken', workflowIds.pipeline(shop.name));
 }
 
+/** A release whose test failed is run again: what had succeeded is carried over. */
+export async function recordRerun(stack: Stack, save: Save): Promise<void> {
+  const script = (...command: string[]): Actions[string] => ({ type: 'custom-script', with: { command } });
+  const test = script('sh', '-c', 'test "$CONVEYOR_RELEASE" != shop-rerun/1');
+  const shop = await shopWith(stack, 'shop-rerun', {}, { check: script('true'), test });
+  await shop.ships(2);
+  await shop.ended(1);
+  await say(shop, 'rerun', `${shop.name}/1`);
+  await skipBake(shop, 2);
+  await shop.ended(2);
+  await save(stack, 'release-rerun', workflowIds.release(shop.name, 2));
+  await save(stack, 'pipeline-rerun', workflowIds.pipeline(shop.name));
+}
+
 /** The pipeline model: picks, groups, calendars, emergencies, freezes and those who make way. */
 export async function recordModel(stack: Stack, save: Save): Promise<void> {
   for (const play of [recordPick, recordGroups, recordCalendar, recordEmergency, recordFreeze, recordOvertaken])
