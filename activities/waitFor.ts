@@ -28,7 +28,7 @@ export function createWaitForActivities({ client }: { client: Client }) {
     waitForRelease: async ({ action, pipeline, artifact, intervalMs }: WaitRun): Promise<ActionEnd> => {
       const context = Context.current();
       const before = context.info.heartbeatDetails as WaitSeen | undefined;
-      const known = await releasesOf(client, pipeline);
+      const known = await pipelineKnows<KnownReleases>(client, pipeline);
       const { kind, reason, release } = judgeWait(known, { pipeline, artifact, release: before?.release ?? null });
       if (kind !== 'waiting') return { succeeded: kind === 'reached', message: reason, outputs: [] };
       context.heartbeat({ action, progress: null, message: reason, release } satisfies WaitSeen);
@@ -37,10 +37,10 @@ export function createWaitForActivities({ client }: { client: Client }) {
   };
 }
 
-/** Null when there is no such pipeline, or it was never applied. */
-async function releasesOf(client: Client, pipeline: string): Promise<KnownReleases | null> {
+/** What a pipeline knows; null when there is no such pipeline, or it was never applied. */
+export async function pipelineKnows<T>(client: Client, pipeline: string): Promise<T | null> {
   try {
-    return await client.workflow.getHandle(workflowIds.pipeline(pipeline)).query<KnownReleases | null>('pipeline');
+    return await client.workflow.getHandle(workflowIds.pipeline(pipeline)).query<T | null>('pipeline');
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;

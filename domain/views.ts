@@ -1,6 +1,7 @@
 import type { Artifact } from './artifact';
 import type { CommandRecord } from './verbs';
 import type { Verdict } from './health/verdict';
+import type { SoakSpec } from './spec/pipeline';
 
 /** What people and scripts see (cli.md §3 and §4): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
 
@@ -395,6 +396,8 @@ export interface PlanView {
   readonly pipeline: string;
   readonly action: string;
   readonly pattern: string;
+  /** What its version has to soak in before it begins, for so many ms; the times of the phases are without. */
+  readonly soak?: SoakSpec;
   readonly phases: readonly {
     readonly index: number;
     readonly name: string;

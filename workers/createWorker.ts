@@ -12,6 +12,7 @@ import { createPushTypeActivities } from '../activities/pushType';
 import { createRecallActivities } from '../activities/recall';
 import { createScriptActivities } from '../activities/script';
 import { createSnapshotStore } from '../activities/snapshots';
+import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
@@ -87,6 +88,7 @@ function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): obje
     ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts, snapshots }),
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
+    ...createSoakActivities({ client, clock: ports.clock }),
     ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
   };
 }

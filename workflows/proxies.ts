@@ -8,6 +8,7 @@ import type { NotifyActivities } from '../activities/notify';
 import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
+import type { SoakActivities } from '../activities/soak';
 import type { WaitForActivities } from '../activities/waitFor';
 import { KEEPS_FAILING } from '../domain/looks';
 import type { Settings } from '../domain/settings';
@@ -137,7 +138,7 @@ export const scriptWatchers = (settings: Settings) =>
 
 /** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
 export const waits = () =>
-  proxyActivities<WaitForActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
+  proxyActivities<WaitForActivities & SoakActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
 
 /** What another release came to. A rerun whose answer does not come runs everything. */
 export const recollections = proxyActivities<RecallActivities>({

@@ -11,7 +11,7 @@ import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '.
 import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { onSignal } from './inbox';
-import type { ActionSpec } from '../domain/spec/pipeline';
+import type { ActionSpec, CanaryAction } from '../domain/spec/pipeline';
 import {
   admissionSignal,
   childOverSignal,
@@ -22,7 +22,7 @@ import {
 } from './messages';
 import { messageOf } from './deploy/dependable';
 import { startChildren } from './release/children';
-import { runCanaryAction } from './release/canaryAction';
+import { artifactsOf, runCanaryAction } from './release/canaryAction';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
@@ -31,6 +31,7 @@ import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
+import { soaked } from './release/soak';
 import { runWaitAction } from './release/waitAction';
 import { retag } from './tags';
 import { versioned } from './versioning';
@@ -90,7 +91,7 @@ function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<voi
     case 'deploy':
       return runDeployAction(run, name, action);
     case 'canary':
-      return guarded(run, name, action, () => runCanaryAction(run, name, action));
+      return soakedCanary(run, name, action);
     case 'manual-pick':
       return guarded(run, name, action, () => runPickAction(run, name, action));
     case 'custom-script':
@@ -100,6 +101,11 @@ function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<voi
     default:
       return guarded(run, name, action, () => runServiceAction(run, name, action));
   }
+}
+
+async function soakedCanary(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
+  if (action.soak && !(await soaked(run, name, action.soak, artifactsOf(run, name)))) return;
+  return guarded(run, name, action, () => runCanaryAction(run, name, action));
 }
 
 async function finish(run: ReleaseRun): Promise<ReleaseResult> {

@@ -84,7 +84,7 @@ const VERBS: readonly Described[] = [
   {
     verb: 'skip-window',
     operand: '<id>',
-    description: 'go past a closed window, or a blackout, until it ends; skips nothing else',
+    description: 'go past a closed window, a blackout or a soak, until it ends; skips nothing else',
     example: 'conveyor skip-window kvstore/12/deploy --reason "the fix cannot wait until Monday"',
   },
   {

@@ -36,6 +36,7 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
     [
       [
         `${colors.bold(`${plan.pipeline} ${plan.action}`)}  ${plan.pattern}, ${plural(plan.phases.length, 'phase')}, ${finish}`,
+        ...soakWords(plan),
         ...windowWords(times),
         ...(times ? blackoutWords(times, view.now, plan.finishesAt) : []),
       ],
@@ -55,6 +56,12 @@ function checkRows(checks: PlanView['checks'], view: View, colors: Colors): stri
     wrap(rule, room).map((line, index) => [index === 0 ? `  ${name}` : '', line]),
   );
   return [colors.bold('Unhealthy'), ...alignRows(rows)];
+}
+
+function soakWords({ soak }: PlanView): string[] {
+  if (soak === undefined) return [];
+  const where = 'action' in soak ? `in ${soak.action}` : `as ${soak.artifact} in ${soak.pipeline}`;
+  return [`begins once its version has run for ${formatDuration(soak.for)} ${where}; times are without that`];
 }
 
 function windowWords(times: OpenTimes | undefined): string[] {

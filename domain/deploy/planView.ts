@@ -38,6 +38,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
     pipeline: spec.pipeline,
     action,
     pattern: patternOf(plan, units),
+    ...(deploy.soak === undefined ? {} : { soak: deploy.soak }),
     phases: plan.phases.map((phase, index) => ({
       index,
       name: phase.name,

@@ -2,11 +2,13 @@ import { identityOf, versionOf, type Artifact } from '../artifact';
 import { STATE_LIMITS } from '../limits';
 import { release as letGo, type Mutex } from '../mutex';
 import type { DeploySettled, ReleaseResult } from '../release/state';
+import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
 import { followed, goodBefore, settledBy } from './followOn';
 import { keptRow, reported } from './kept';
 import { condemned } from './knownBad';
 import { placeOf } from './place';
+import { disturbed, madeWay } from './standing';
 import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /** Of releases that ended: what a pipeline remembers. */
@@ -67,7 +69,7 @@ function bookedDeploys(
 ): PipelineState {
   const { number } = release;
   const result = { release, deploys };
-  const base = { ...state, good: goodAfter(state, result), inherited: inheritedAfter(state, result) };
+  const base = { ...state, good: goodAfter(state, result, nowMs), inherited: inheritedAfter(state, result) };
   const after = afterReverts(base, result, nowMs);
   const counted = after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
   return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
@@ -98,16 +100,26 @@ function letGoBy(mutex: Mutex, release: number): Mutex {
 }
 
 /** A follow-on completes what another release brought. */
-function goodAfter({ good }: PipelineState, result: Deploys): PipelineState['good'] {
-  if (result.release.followOn) return good;
-  const succeeded = result.deploys.filter(({ result: { outcome } }) => outcome === 'succeeded');
-  const added = succeeded.map(({ action, artifacts, result: { before } }) => {
-    const whole = artifacts.map(reported);
-    const entry: GoodDeploy = { release: result.release.number, version: versionOf(whole), artifacts: whole };
-    const earlier = good[action] ?? ranBefore(whole, before);
-    return [action, [...earlier, entry].slice(-STATE_LIMITS.goodPerAction.max)] as const;
-  });
-  return { ...good, ...Object.fromEntries(added) };
+const goodAfter = ({ good }: PipelineState, { release, deploys }: Deploys, nowMs: number): PipelineState['good'] =>
+  release.followOn ? good : deploys.reduce((after, deploy) => withDeploy(after, release, deploy, nowMs), good);
+
+function withDeploy(
+  good: PipelineState['good'],
+  release: ActiveRelease,
+  deploy: DeploySettled,
+  nowMs: number,
+): PipelineState['good'] {
+  const { action, artifacts, result } = deploy;
+  const earlier = good[action];
+  if (result.outcome !== 'succeeded')
+    return earlier === undefined ? good : { ...good, [action]: disturbed(earlier, deploy, nowMs) };
+  const whole = artifacts.map(reported);
+  const entry: GoodDeploy = {
+    ...{ release: release.number, version: versionOf(whole), artifacts: whole },
+    since: formatTime(nowMs),
+  };
+  const before = earlier === undefined ? ranBefore(whole, result.before) : madeWay(earlier, release, deploy, nowMs);
+  return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };
 }
 
 /** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts tells none of them. */

@@ -70,8 +70,8 @@ function goodWithin({ good, spec }: PipelineState): Good {
 const ofEach = (good: Good, keep: (deploys: readonly GoodDeploy[]) => readonly GoodDeploy[]): Good =>
   Object.fromEntries(Object.entries(good).map(([action, deploys]) => [action, keep(deploys)]));
 
-const shorter = ({ release, artifacts }: GoodDeploy): GoodDeploy => ({
-  release,
+const shorter = ({ artifacts, ...deploy }: GoodDeploy): GoodDeploy => ({
+  ...deploy,
   version: versionOf(artifacts),
   artifacts: artifacts.map((one) => ({ ...identified(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),
 });

@@ -119,6 +119,10 @@ export interface GoodDeploy {
   readonly release: number;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
+  /** Since when it runs with no other deploy of the action in between; null: not everywhere any more. Missing from before this was kept. */
+  readonly since?: string | null;
+  /** The longest that it ran so before, in ms. */
+  readonly ranMs?: number;
 }
 
 export interface KnownBad {

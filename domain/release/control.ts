@@ -123,6 +123,6 @@ export const RELEASE_EFFECTS: Readonly<Record<ReleaseVerb, string>> = {
   cancel: 'running actions are cancelled and nothing else starts',
   revert: 'its deploys are reverted and nothing else starts',
   pick: 'the decision is on record, and the release follows it',
-  'skip-window': 'what waits for its window goes on without; everything else is waited for as ever',
+  'skip-window': 'what waits for its window, or soaks, goes on without; everything else is waited for as ever',
   retry: 'the action starts again, and what was skipped because of it is decided anew',
 };

@@ -86,6 +86,8 @@ export interface ActionRecord extends Pick<
   readonly deploying: boolean;
   /** Of an action that is no deploy: it waits for its window, or somebody let it go on without. */
   readonly window?: 'closed' | 'skipped' | null;
+  /** Its version soaks somewhere, or somebody let it go on without. */
+  readonly soak?: 'waiting' | 'skipped' | null;
 }
 
 export interface ReleaseRecord {
@@ -172,7 +174,7 @@ export function retried(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions
   }
   const attempt = (record.actions[name]?.attempt ?? 0) + 1;
   return [...reopened].reduce(
-    (next, action) => withAction(next, action, { ...WAITING, window: null, attempt: action === name ? attempt : 1 }),
+    (next, action) => withAction(next, action, { ...WAITING, window: null, soak: null, attempt: action === name ? attempt : 1 }),
     record,
   );
 }

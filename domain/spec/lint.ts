@@ -15,6 +15,7 @@ import { phaseOrderRules } from './rules/phaseOrder';
 import { phaseRules } from './rules/phases';
 import { referenceRules } from './rules/references';
 import { scheduleRules } from './rules/schedule';
+import { soakRules } from './rules/soak';
 
 /** Looks at a pipeline and says what is wrong or unwise about it. */
 export type Rule = (spec: PipelineSpec) => Finding[];
@@ -25,6 +26,7 @@ const RULES: readonly Rule[] = [
   ...graphRules,
   ...scheduleRules,
   ...blackoutRules,
+  ...soakRules,
   ...attemptRules,
   ...phaseRules,
   ...phaseOrderRules,

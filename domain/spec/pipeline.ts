@@ -65,6 +65,19 @@ export const ACTION_TYPES = [
   'custom',
 ] as const;
 
+const soakTime = lasting('expected more than 0s: nothing soaks in no time');
+
+/** The version has to have run for so long: where another action of this release deployed it, or where another pipeline did. */
+const soak = z
+  .union(
+    [
+      z.strictObject({ action: name, for: soakTime }),
+      z.strictObject({ pipeline: name, artifact: name, for: soakTime }),
+    ],
+    { error: 'expected { action, for } or { pipeline, artifact, for }' },
+  )
+  .optional();
+
 export const action = z.discriminatedUnion(
   'type',
   [
@@ -72,13 +85,14 @@ export const action = z.discriminatedUnion(
     z.strictObject({ type: z.literal('pkg'), with: free, ...common }),
     z.strictObject({ type: z.literal('integr-test'), with: free, ...common }),
     z.strictObject({ type: z.literal('perf-test'), with: free, ...common }),
-    z.strictObject({ type: z.literal('deploy'), with: deployWith, ...common }).meta(DEPLOY),
+    z.strictObject({ type: z.literal('deploy'), with: deployWith, soak, ...common }).meta(DEPLOY),
     z
       .strictObject({
         type: z.literal('canary'),
         with: deployFields
           .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
           .extend({ amount, bake: duration, keepUntil: name.optional() }),
+        soak,
         ...common,
       })
       .meta(CANARY),
@@ -182,4 +196,6 @@ export type PipelineSpec = z.output<typeof pipelineSchema>;
 export type PipelineSource = z.input<typeof pipelineSchema>;
 export type ActionSpec = PipelineSpec['actions'][string];
 export type DeployAction = Extract<ActionSpec, { type: 'deploy' }>;
+/** What a deploy or a canary waits for with its version. */
+export type SoakSpec = NonNullable<z.output<typeof soak>>;
 export type CanaryAction = Extract<ActionSpec, { type: 'canary' }>;

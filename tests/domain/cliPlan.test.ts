@@ -195,3 +195,17 @@ test('another file that is called fleet.yaml is not taken for a fleet', async ()
   const ran = await run(['plan', join(folder, 'pipeline.yaml')], { env: ALONE });
   expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('extension-unavailable')]);
 });
+
+test('a soak is named, and the times are without it', async () => {
+  const file = join(folder, 'soak.yaml');
+  const soak = 'soak: { pipeline: staging, artifact: executable, for: 24h }';
+  writeFileSync(file, readFileSync(STORAGE, 'utf8').replace(/^( +)(type: deploy)$/m, `$1$2\n$1${soak}`));
+  const argv = ['plan', file, '--units', examplePath('storage/fleet.yaml'), ...MONDAY, '--update-time', '25m'];
+  const { out } = await run(argv, { env: ALONE });
+  expect(out.split('\n')[1]).toBe(
+    'begins once its version has run for 1d as executable in staging; times are without that',
+  );
+  const view = JSON.parse((await run([...argv, '-o', 'json'], { env: ALONE })).out) as PlanView;
+  expect(view.soak).toEqual({ pipeline: 'staging', artifact: 'executable', for: 86_400_000 });
+  expect(view.phases[0]?.startsAt).toBe('2026-11-23T17:00:00.000Z');
+});

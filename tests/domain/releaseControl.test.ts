@@ -215,9 +215,10 @@ describe('going past a window', () => {
     expect(skips(atWindow('test'), 'test')).toBeUndefined();
     expect(skips(atWindow('test'))).toBeUndefined();
     expect(skips(withAction(blocked, 'deploy', { deploying: true }))).toBeUndefined();
-    expect(skips(blocked)).toBe('none of its actions waits for its window');
-    expect(skips(atWindow('test'), 'pack')).toBe('pack does not wait for its window (it is blocked)');
+    expect(skips(blocked)).toBe('none of its actions waits for its window or soaks');
+    expect(skips(atWindow('test'), 'pack')).toBe('pack does not wait for its window, nor does it soak (it is blocked)');
     expect(skips(atWindow('test'), 'sign')).toBe('it has no action sign');
+    expect(skips(withAction(blocked, 'test', { soak: 'waiting' }), 'test')).toBeUndefined();
   });
 
   test('lets those that wait go on, which a new attempt does not inherit', () => {

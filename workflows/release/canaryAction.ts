@@ -123,5 +123,5 @@ function described(run: ReleaseRun, name: string, action: CanaryAction) {
   });
 }
 
-const artifactsOf = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
+export const artifactsOf = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
   inputsOf(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);

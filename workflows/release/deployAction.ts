@@ -20,6 +20,7 @@ import { globalGroups, ownGroups, unhindered } from './guards';
 import { tell } from './notices';
 import { personPicks } from './pickAction';
 import type { ReleaseRun } from './run';
+import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
@@ -30,6 +31,7 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
   const missing = missingInputs(action, artifacts);
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
+  if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
   if (isPickedByHand(run)) {
     const decision = await personPicks(run, name, { principals: [], timeoutMs: undefined });
     if (!decision.approved) return decision.close();

@@ -1,0 +1,135 @@
+import { isVersionOf, type Artifact } from '../artifact';
+import { releaseId } from '../ids';
+import type { GoodDeploy, PipelineState } from '../pipeline/state';
+import { formatDuration, formatTime } from '../text';
+
+/** Whether a version has run somewhere for long enough to go on (`soak`). */
+export interface SoakAsk {
+  /** Where it has to have run: this pipeline, or another one. */
+  readonly pipeline: string;
+  /** Of this pipeline: the action that deploys it; null: every deploy of the other pipeline that takes it. */
+  readonly action: string | null;
+  /** What has to have run there; an artifact without a digest is any with its version. */
+  readonly wanted: readonly Pick<Artifact, 'name' | 'version' | 'digest'>[];
+  readonly forMs: number;
+  readonly release: number;
+  /** When it was deployed there by this release, for pipelines that did not keep it. */
+  readonly deployedAt?: string;
+}
+
+/** What a pipeline knows of what it deployed; its state has this shape. */
+export type Deployments = Pick<PipelineState, 'spec' | 'good' | 'deploys' | 'knownBad' | 'active' | 'history'>;
+
+export type SoakAnswer =
+  | { readonly kind: 'soaked' | 'bad'; readonly reason: string }
+  /** `untilMs`: missing while nobody knows. */
+  | { readonly kind: 'waiting'; readonly reason: string; readonly untilMs?: number }
+  /** Something else has taken its place before its time; `by`: the release that brought that. */
+  | { readonly kind: 'replaced'; readonly reason: string; readonly by: number };
+
+/**
+ * Where a soak stands. The time is without interruption, the longest counts, and what made way for a newer version keeps it;
+ * what was rolled back, or left mixed, does not.
+ */
+export function judgeSoak(known: Deployments | null, ask: SoakAsk, nowMs: number): SoakAnswer {
+  const { pipeline, action, wanted } = ask;
+  if (known === null) return waiting(`there is no pipeline ${pipeline} yet`);
+  const bad = known.knownBad.find(({ artifact }) => wanted.some((one) => isVersionOf(artifact, nameOf(one))));
+  if (bad) return { kind: 'bad', reason: `${bad.artifact} is known to be bad in ${pipeline}: ${bad.reason}` };
+  const places = action === null ? takersOf(known.spec, wanted) : [action];
+  if (places.length === 0) return waiting(`${pipeline} deploys no ${wanted.map(({ name }) => name).join(', ')}`);
+  return places.map((place) => judgePlace(known, ask, place, nowMs)).reduce(least);
+}
+
+const takersOf = ({ actions }: Deployments['spec'], wanted: SoakAsk['wanted']): string[] =>
+  Object.entries(actions).flatMap(([place, { type, inputs }]) =>
+    type === 'deploy' && wanted.some(({ name }) => inputs.includes(name)) ? [place] : [],
+  );
+
+const ORDER: readonly SoakAnswer['kind'][] = ['bad', 'replaced', 'waiting', 'soaked'];
+
+/** All places count: the one that is furthest from its end speaks for all. */
+function least(a: SoakAnswer, b: SoakAnswer): SoakAnswer {
+  if (a.kind === 'waiting' && b.kind === 'waiting') return (b.untilMs ?? Infinity) > (a.untilMs ?? Infinity) ? b : a;
+  return ORDER.indexOf(b.kind) < ORDER.indexOf(a.kind) ? b : a;
+}
+
+function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: number): SoakAnswer {
+  const { pipeline, action, wanted, forMs } = ask;
+  const where = action === null ? `${place} of ${pipeline}` : place;
+  const what = wanted.map(nameOf).join(', ');
+  const all = known.good[place] ?? [];
+  const mine = all.filter((deploy) => wanted.every((one) => has(deploy, one)));
+  const ended = action === null ? whyNotWhole(known, pipeline, mine) : undefined;
+  if (mine.length === 0) return waiting(`${where} has not brought ${what} yet`);
+  if (ended) return ended;
+  if (mine.some(({ ranMs = 0 }) => ranMs >= forMs)) return soakedIn(where, what, forMs);
+  const last = all.at(-1);
+  if (last === undefined || !mine.includes(last))
+    return {
+      ...{ kind: 'replaced', by: last?.release ?? 0 },
+      reason: `${where} runs ${last?.version ?? 'nothing'}, which took the place of ${what} before it had run for ${formatDuration(forMs)}`,
+    };
+  const other = otherIn(known, place, last.release);
+  if (other !== undefined) return waiting(`${releaseId(pipeline, other)} deploys to ${where} meanwhile`);
+  if (last.since === null) return waiting(`${what} does not run everywhere in ${where} any more`);
+  const since = last.since ?? sinceOf(known, last, ask) ?? formatTime(nowMs);
+  const untilMs = Date.parse(since) + forMs;
+  if (untilMs <= nowMs) return soakedIn(where, what, forMs);
+  return { ...waiting(`${where} runs ${what} since ${since}, of ${formatDuration(forMs)}`), untilMs };
+}
+
+/** Deploys of another pipeline count once their release has come through. */
+function whyNotWhole(known: Deployments, pipeline: string, mine: readonly GoodDeploy[]): SoakAnswer | undefined {
+  const stateOf = ({ release }: GoodDeploy) =>
+    known.active.some(({ number }) => number === release)
+      ? 'active'
+      : (known.history.find(({ number }) => number === release)?.state ?? 'succeeded');
+  if (mine.some((deploy) => stateOf(deploy) === 'succeeded')) return undefined;
+  const last = mine.at(-1);
+  if (last === undefined) return undefined;
+  const id = releaseId(pipeline, last.release);
+  return stateOf(last) === 'active'
+    ? waiting(`${id} has not ended yet`)
+    : { kind: 'bad', reason: `${id} ${stateOf(last)}` };
+}
+
+/** A release that deploys there right now, over what is there. */
+function otherIn({ deploys: { holder } }: Deployments, place: string, release: number): number | undefined {
+  if (holder === null || holder.owner === String(release)) return undefined;
+  return holder.requesters.includes(`${holder.owner}/${place}`) ? Number(holder.owner) : undefined;
+}
+
+/** For deploys from before it was kept: when their release ended, or at least the oldest that is known. */
+function sinceOf({ history }: Deployments, { release }: GoodDeploy, ask: SoakAsk): string | undefined {
+  if (release === ask.release && ask.deployedAt !== undefined) return ask.deployedAt;
+  return (history.find(({ number }) => number === release) ?? history[0])?.endedAt ?? undefined;
+}
+
+const has = ({ artifacts }: GoodDeploy, wanted: SoakAsk['wanted'][number]): boolean =>
+  artifacts.some(
+    ({ name, version, digest }) =>
+      name === wanted.name &&
+      version === wanted.version &&
+      (digest === undefined || wanted.digest === undefined || digest === wanted.digest),
+  );
+
+const nameOf = ({ name, version }: SoakAsk['wanted'][number]): string => `${name}@${version}`;
+
+const soakedIn = (where: string, what: string, forMs: number): SoakAnswer => ({
+  kind: 'soaked',
+  reason: `${what} has run in ${where} for ${formatDuration(forMs)}`,
+});
+
+const waiting = (why: string) => ({ kind: 'waiting' as const, reason: `soaking: ${why}` });
+
+/** With a newer release here nothing waits for a version that has gone elsewhere; else it may come back. */
+export function replacedHere(
+  answer: Extract<SoakAnswer, { kind: 'replaced' }>,
+  own: Pick<Deployments, 'active' | 'spec'>,
+  release: number,
+): SoakAnswer {
+  const newer = own.active.filter(({ number, trigger }) => number > release && trigger.kind !== 'follow-on').at(-1);
+  if (newer) return { ...answer, by: newer.number };
+  return own.spec.releases.supersede === 'never' ? answer : waiting(answer.reason);
+}
