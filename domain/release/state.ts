@@ -174,7 +174,8 @@ export function retried(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions
   }
   const attempt = (record.actions[name]?.attempt ?? 0) + 1;
   return [...reopened].reduce(
-    (next, action) => withAction(next, action, { ...WAITING, window: null, soak: null, attempt: action === name ? attempt : 1 }),
+    (next, action) =>
+      withAction(next, action, { ...WAITING, window: null, soak: null, attempt: action === name ? attempt : 1 }),
     record,
   );
 }
