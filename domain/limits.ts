@@ -135,6 +135,9 @@ export const SPEC_LIMITS = {
     'entries',
     'each of its deploys carries them',
   ),
+  calendarFile: refused('a calendar that blackouts are read from', 1024 * KB, 'bytes', 'it is read with the file'),
+  calendarEvents: refused('the number of events of a calendar', 2000, 'entries', 'each is looked at, day by day'),
+  maxDeploys: refused('maxDeploys of a window', 10, 'entries', 'the pipeline remembers so many of each action'),
   windows: refused('the number of windows of an action', 16, 'entries', 'each of its deploys carries them'),
   days: refused('the number of days of a window', 7, 'entries', 'there are no more'),
   url: refused('a URL', 1 * KB, 'bytes', IN_SPEC),
@@ -206,5 +209,11 @@ export const STATE_LIMITS = {
   badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
   commandsTogether: cut('commands together', 12 * KB, 'bytes', IN_STATE),
   releaseActions: refused('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),
+  begunAt: cut(
+    'the number of deploys of an action of which it is known when they began',
+    10,
+    'entries',
+    'only where a window counts them',
+  ),
   begun: cut('the number of actions of which the newest begun release is known', 128, 'entries', IN_STATE),
 } as const satisfies Record<string, Limit>;

@@ -14,6 +14,7 @@ import { createScriptActivities } from '../activities/script';
 import { createSnapshotStore } from '../activities/snapshots';
 import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
+import { createWindowRoomActivities } from '../activities/windowRoom';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
@@ -89,6 +90,7 @@ function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): obje
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
     ...createSoakActivities({ client, clock: ports.clock }),
+    ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
   };
 }

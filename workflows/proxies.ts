@@ -10,6 +10,7 @@ import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { SoakActivities } from '../activities/soak';
 import type { WaitForActivities } from '../activities/waitFor';
+import type { WindowRoomActivities } from '../activities/windowRoom';
 import { KEEPS_FAILING } from '../domain/looks';
 import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
@@ -61,6 +62,8 @@ export const lookers = proxyActivities<Pick<HolderActivities, 'stillRunning' | '
 });
 
 export const calendar = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
+
+export const windowRooms = proxyActivities<WindowRoomActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
 /** A sweep goes on until its finder answers; meanwhile its Schedule starts no other. */
 export const sweepers = (heartbeatTimeoutMs: number) =>

@@ -67,13 +67,17 @@ function soakWords({ soak }: PlanView): string[] {
 function windowWords(times: OpenTimes | undefined): string[] {
   const [first, ...others] = times?.windows ?? [];
   if (times === undefined || first === undefined) return [];
-  const closing =
-    onCloseOf(times) === 'pause' ? 'updates pause at closing' : 'the phase under way is finished at closing';
   const zoned = ({ timezone, ...window }: WindowSpec): string =>
     `${openWords(window)}${timezone === first.timezone ? '' : ` ${timezone}`}`;
   const or = others.map((window) => ` or ${zoned(window)}`).join('');
-  return [`window ${openWords(first)}${or}, ${closing}; times in ${first.timezone}`];
+  return [`window ${openWords(first)}${or}, ${CLOSING[onCloseOf(times)]}; times in ${first.timezone}`];
 }
+
+const CLOSING: Readonly<Record<WindowSpec['onClose'], string>> = {
+  pause: 'updates pause at closing',
+  'finish-phase': 'the phase under way is finished at closing',
+  finish: 'a deploy that has begun is finished',
+};
 
 /** Those that the plan meets. */
 function blackoutWords({ blackouts }: OpenTimes, fromMs: number, finishesAt: string | null): string[] {
@@ -84,8 +88,8 @@ function blackoutWords({ blackouts }: OpenTimes, fromMs: number, finishesAt: str
   });
 }
 
-const openWords = ({ days, from, to }: Pick<WindowSpec, 'days' | 'from' | 'to'>): string =>
-  `${days.join(', ')} ${from}–${to}`;
+const openWords = ({ days, from, to, maxDeploys }: Omit<WindowSpec, 'timezone' | 'onClose'>): string =>
+  `${days.join(', ')} ${from}–${to}${maxDeploys === undefined ? '' : ` (${plural(maxDeploys, 'deploy')} at most)`}`;
 
 /** `Mon 23 Nov 09:00`. */
 const moment = (iso: string, view: View): string => `${dayOf(iso, view)} ${timeOf(iso, view)}`;

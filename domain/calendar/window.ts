@@ -28,6 +28,11 @@ export function windowAt(window: Window, nowMs: number): WindowState {
   return { open: false, opensAtMs: next.opensAtMs };
 }
 
+/** Since when it is open; undefined while it is closed. */
+export const openedAt = (window: Window, nowMs: number): number | undefined =>
+  openingsAround(window, nowMs).find(({ opensAtMs, closesAtMs }) => opensAtMs <= nowMs && nowMs < closesAtMs)
+    ?.opensAtMs;
+
 interface Opening {
   readonly opensAtMs: number;
   readonly closesAtMs: number;

@@ -2,7 +2,7 @@ import type { WindowState } from '../calendar/window';
 
 /** When updates of a deploy may start, and what becomes of those under way at closing. */
 export interface UpdateWindow {
-  readonly onClose: 'pause' | 'finish-phase';
+  readonly onClose: 'pause' | 'finish-phase' | 'finish';
   /** How it stands at a moment, in ms since 1970: calendars are somebody else's business. */
   readonly stateAt: (atMs: number) => WindowState;
 }
@@ -22,7 +22,8 @@ export interface PhaseTimes {
 
 /**
  * The times of phases that follow each other, by the rules of DESIGN §5: a phase begins, and its updates start, only while
- * the window is open. At closing they stand still until it opens again (`onClose: pause`), or finish (`finish-phase`).
+ * the window is open. At closing they stand still until it opens again (`onClose: pause`), or finish (`finish-phase`); with
+ * `finish` only the first phase waits for it.
  * Bakes know no window. An update that takes exactly until closing is in time.
  */
 export function estimate(
@@ -32,8 +33,8 @@ export function estimate(
 ): PhaseTimes[] {
   const times: PhaseTimes[] = [];
   let atMs = startMs;
-  for (const { updateMs, bakeMs } of phases) {
-    const startsAtMs = opensFrom(window, atMs);
+  for (const [index, { updateMs, bakeMs }] of phases.entries()) {
+    const startsAtMs = index > 0 && window?.onClose === 'finish' ? atMs : opensFrom(window, atMs);
     const updatedAtMs = updatedFrom(window, startsAtMs, updateMs);
     atMs = updatedAtMs + bakeMs;
     times.push({ startsAtMs, updatedAtMs, bakedAtMs: atMs });

@@ -1,6 +1,7 @@
 import { identityOf } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
+import { windowsOf } from '../release/openTimes';
 import { isUrgent } from '../release/urgent';
 import { FREE, release as letGo, request, type Mutex } from '../mutex';
 import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
@@ -68,7 +69,7 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
       continue;
     }
     told.push({ release, action, admission: decided });
-    current = settledFor(current, ready, decided);
+    current = settledFor(current, ready, decided, nowMs);
   }
   for (const { release, why } of droppable(current)) {
     told.push({ release: release.number, action: release.followOn?.action ?? '', admission: why });
@@ -247,10 +248,10 @@ const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): 
   }),
 });
 
-function settledFor(state: PipelineState, ready: ReadyAction, admission: Admission): PipelineState {
+function settledFor(state: PipelineState, ready: ReadyAction, admission: Admission, nowMs: number): PipelineState {
   const next = { ...state, ready: state.ready.filter((other) => !isSame(other, ready)) };
   if (admission.kind === 'superseded') return inheritingTurn(next, ready, admission.by);
-  return admission.kind === 'granted' ? begun(next, ready) : next;
+  return admission.kind === 'granted' ? counted(begun(next, ready), ready, nowMs) : next;
 }
 
 /** The newer deploy may begin when the calendar would have let the older one: what was missed is made up once. */
@@ -267,6 +268,20 @@ function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): P
     ...state,
     ready: state.ready.map((other) => (isSame(other, { release: by, action }) ? inherit(other) : other)),
   };
+}
+
+/** Where a window lets only so many begin: each release once, when it began last. */
+function counted(
+  state: PipelineState,
+  { release, action, rollback, emergency }: ReadyAction,
+  nowMs: number,
+): PipelineState {
+  const isCounted = windowsOf(state.spec.actions[action] ?? {}).some(({ maxDeploys }) => maxDeploys !== undefined);
+  if (!isCounted || rollback || emergency || followOnOf(state, release)) return state;
+  const others = (state.begunAt?.[action] ?? []).filter(([number]) => number !== release);
+  const all = [...others, [release, nowMs] as const].slice(-STATE_LIMITS.begunAt.max);
+  const known = Object.entries(state.begunAt ?? {}).filter(([name]) => state.spec.actions[name] !== undefined);
+  return { ...state, begunAt: { ...Object.fromEntries(known), [action]: all } };
 }
 
 function begun(state: PipelineState, ready: ReadyAction): PipelineState {

@@ -24,6 +24,8 @@ export interface PipelineState {
   readonly mutexes: Readonly<Record<string, Mutex>>;
   /** Per deploy action, and per pick, the newest release that began it: no older one may begin it any more. */
   readonly newestBegun: Readonly<Record<string, number>>;
+  /** Per deploy action whose window counts them: releases, and when they began, in ms. */
+  readonly begunAt?: Readonly<Record<string, readonly (readonly [release: number, atMs: number])[]>>;
   /** Per deploy action what succeeded, newest last: what a rollback goes back to. */
   readonly good: Readonly<Record<string, readonly GoodDeploy[]>>;
   /** Per deploy action what its units ran before a deploy that had to make way: what the next one reverts to. */
@@ -109,6 +111,8 @@ export interface ReadyAction {
   readonly approved?: boolean;
   /** Exclusion groups of the pipeline. */
   readonly mutex?: readonly string[];
+  /** Not before then: it cannot begin yet, and takes part so that a newer one may supersede it. */
+  readonly later?: { readonly why: string; readonly untilMs: number };
   readonly readyAtMs?: number;
   /** When the calendar opens for it; null: never; missing: not looked up yet. */
   readonly opensAtMs?: number | null;

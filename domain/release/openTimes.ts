@@ -10,7 +10,7 @@ export interface OpenTimes {
 }
 
 /** The windows of an action, of which a file may name one or several. */
-export function windowsOf({ window }: Pick<ActionSpec, 'window'>): readonly WindowSpec[] {
+export function windowsOf({ window }: Partial<Pick<ActionSpec, 'window'>>): readonly WindowSpec[] {
   if (window === undefined) return [];
   return Array.isArray(window) ? window : [window];
 }

@@ -12,7 +12,9 @@ export const window = z.strictObject({
   from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'expected a time such as 09:00' }),
   to: z.string().regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, { error: 'expected a time such as 18:00' }),
   timezone: zone(),
-  onClose: z.enum(['pause', 'finish-phase']).default('pause'),
+  /** So many deploys begin each time that it opens. */
+  maxDeploys: z.number().int().min(1).max(SPEC_LIMITS.maxDeploys.max).optional(),
+  onClose: z.enum(['pause', 'finish-phase', 'finish']).default('pause'),
 });
 
 const TIME = '([01]\\d|2[0-3]):[0-5]\\d';

@@ -6,7 +6,7 @@ import { NO_TIME } from '../../domain/deploy/spans';
 import type { PhaseView } from '../../domain/views';
 
 const MINUTE = 60_000;
-type UpdateWindow = Window & { readonly onClose: 'pause' | 'finish-phase' };
+type UpdateWindow = Window & { readonly onClose: 'pause' | 'finish-phase' | 'finish' };
 const estimate = (phases: readonly PhaseLength[], startMs: number, window?: UpdateWindow) =>
   estimateIn(phases, startMs, window && { ...window, stateAt: (atMs) => windowAt(window, atMs) });
 const OFFICE: UpdateWindow = {
@@ -49,6 +49,13 @@ describe('a phase of 25 minutes of updates and ten of bake', () => {
       'Thu 17:55, Mon 09:20, Mon 09:30',
     ],
   ])('%s', (_, begin, window, expected) => check(begin, window, expected));
+
+  test('waits for no later opening with finish, once the first has begun', () => {
+    const times = estimate([phase, phase, phase], at('2026-11-23T17:30'), { ...OFFICE, onClose: 'finish' });
+    expect(times.map(({ startsAtMs }) => wallOf(startsAtMs))).toEqual(['Mon 17:30', 'Mon 18:05', 'Mon 18:40']);
+    const [first] = estimate([phase, phase], at('2026-11-23T18:30'), { ...OFFICE, onClose: 'finish' });
+    expect(wallOf(first!.startsAtMs)).toBe('Tue 09:00');
+  });
 
   test('stands still as often as it must', () => {
     const [times] = estimate([{ updateMs: 20 * 60 * MINUTE, bakeMs: 0 }], at('2026-11-23T09:00'), OFFICE);

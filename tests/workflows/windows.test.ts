@@ -6,7 +6,7 @@ import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
 const LA = 'America/Los_Angeles';
 const OFFICE = { days: ['mon', 'tue', 'wed', 'thu'], from: '09:00', to: '18:00', timezone: LA } as const;
-const window = (onClose: 'pause' | 'finish-phase' = 'pause'): Pick<DeployInput, 'window'> => ({
+const window = (onClose: 'pause' | 'finish-phase' | 'finish' = 'pause'): Pick<DeployInput, 'window'> => ({
   window: { ...OFFICE, days: [...OFFICE.days], onClose },
 });
 
@@ -129,6 +129,21 @@ describe('a window that closes in the middle of updates', () => {
     await deploy.ended(COARSE);
     expect(wall((await deploy.status()).phases[1]?.startedAt)).toBe('Thu 09:00');
   });
+});
+
+test('with finish a deploy that has begun goes through all of its phases; one that has not waits', async () => {
+  await untilWall('wed', '17:40');
+  const deploy = await begin(window('finish'), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+  await deploy.ended(COARSE);
+  const { phases } = await deploy.status();
+  expect(wall(phases[0]?.startedAt)).toMatch(/^Wed 17:4\d$/);
+  expect(wall(phases[1]?.startedAt)).toMatch(/^Wed 18:[45]\d$/);
+  const late = await begin({ ...window('finish'), release: 3 }, { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
+  await late.ended(COARSE);
+  expect((await late.status()).phases.map(({ startedAt }) => wall(startedAt)?.slice(0, 6))).toEqual([
+    'Thu 09',
+    'Thu 10',
+  ]);
 });
 
 test('a bake goes on at night, and reverts then', async () => {

@@ -32,7 +32,7 @@ export class DeployWindow {
 
   /** Until when it is closed, and for which blackout; null while it is open. */
   async closed(run: DeployRun): Promise<Closed | null> {
-    if (this.isOpen || this.isSkipped() || run.stop()) return null;
+    if (this.isOpen || this.isSkipped() || run.stop() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
     const options = { summary };
@@ -56,6 +56,11 @@ export class DeployWindow {
     if (onCloseOf(this.times) !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
     this.timerAtMs = this.closesAtMs;
     void sleep(this.closesAtMs - Date.now(), { summary: `the window closes at ${formatTime(this.closesAtMs)}` });
+  }
+
+  /** What has begun goes on to its end. */
+  private letsFinish({ record }: DeployRun): boolean {
+    return onCloseOf(this.times) === 'finish' && record.phases.some(({ startedAt }) => startedAt !== null);
   }
 
   private get isOpen(): boolean {

@@ -6,7 +6,7 @@ import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySigna
 import { messageOf } from '../deploy/dependable';
 import type { ReleaseRun } from './run';
 
-type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex'>;
+export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
 
 /** Tells the pipeline that an action is ready, and waits for its answer; undefined when the action gives up meanwhile. */
 export async function admitted(

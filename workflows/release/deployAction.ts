@@ -22,6 +22,7 @@ import { personPicks } from './pickAction';
 import type { ReleaseRun } from './run';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
+import { isLimited, untilRoom } from './windowRoom';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
@@ -64,15 +65,23 @@ async function itsTurn(
   givesUp: () => boolean,
 ): Promise<Admission | undefined> {
   const global = globalGroups(run, action);
-  for (let isFirst = true; ; isFirst = false) {
-    run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
+  const isCounted = isLimited(run, action);
+  for (let isFirst = true; ;) {
     const asking = { kind: 'deploy' as const, artifacts, mutex: ownGroups(run, action) };
+    if (isCounted && (await untilRoom(run, name, action, asking)) && run.admissions.has(name))
+      return run.admissions.get(name);
+    run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
     const admission = await admitted(run, name, asking, isFirst ? undefined : givesUp);
     const sinceMs = Date.now();
     if (admission?.kind === 'granted' && isFirst && global.length > 0)
       await run.groups.hold(run, name, global, givesUp);
     if (admission?.kind === 'granted') await unhindered(run, name, givesUp);
-    if (admission?.kind !== 'granted' || givesUp() || Date.now() === sinceMs) return admission;
+    const isStill = Date.now() === sinceMs;
+    if (admission?.kind !== 'granted' || givesUp()) return admission;
+    // Others may have begun while it waited for its turn: then it gives that back, and waits in line.
+    const giveBack = () => Promise.all([over(run, name, 'deploy'), run.groups.letGo(name)]).then(() => undefined);
+    isFirst = isCounted && (await untilRoom(run, name, action, asking, giveBack));
+    if (!isFirst && isStill) return admission;
   }
 }
 

@@ -86,7 +86,19 @@ const closings: Rule = (spec) =>
     return [errorAt(['actions', name, 'window', odd], 'mixed-closing', message, hint)];
   });
 
-export const scheduleRules: readonly Rule[] = [calendar, timezones, windows, closings];
+/** What is counted has to be a deploy, and the count has to begin anew. */
+const counts: Rule = (spec) =>
+  placedWindows(spec).flatMap(([path, window]): Finding[] => {
+    const [, name = ''] = path;
+    if (window.maxDeploys === undefined) return [];
+    const at = [...path, 'maxDeploys'];
+    if (spec.actions[name]?.type !== 'deploy')
+      return [errorAt(at, 'no-effect', `${name} is no deploy: nothing is counted`, 'remove maxDeploys')];
+    if (!neverCloses(window)) return [];
+    return [errorAt(at, 'counts-for-ever', 'the window never closes, so that no count ends', 'let it close at night')];
+  });
+
+export const scheduleRules: readonly Rule[] = [calendar, timezones, windows, closings, counts];
 
 /** Each with its place in the file. */
 function placedWindows(spec: PipelineSpec): [Path, WindowSpec][] {

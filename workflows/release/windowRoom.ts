@@ -1,0 +1,60 @@
+import { condition } from '@temporalio/workflow';
+import type { RoomAsk } from '../../activities/windowRoom';
+import type { Room } from '../../domain/calendar/room';
+import { openTimesOf, withBlackout, withBlackouts } from '../../domain/release/openTimes';
+import { skipsTheQueue } from '../../domain/release/urgent';
+import type { DeployAction } from '../../domain/spec/pipeline';
+import { formatTime } from '../../domain/text';
+import { windowRooms } from '../proxies';
+import { heard, ready, type Asking } from './asking';
+import type { ReleaseRun } from './run';
+
+/** Whether its window lets only so many deploys begin. What goes back, an emergency and a follow-on count for nothing. */
+export function isLimited({ input }: ReleaseRun, action: DeployAction): boolean {
+  const windows = openTimesOf(action)?.windows ?? [];
+  return windows.some(({ maxDeploys }) => maxDeploys !== undefined) && !skipsTheQueue(input.trigger);
+}
+
+/**
+ * Waits until the window has room for one more deploy. A window that is closed is waited for here, too: whoever begins is counted in the
+ * opening that it begins in. Its pipeline knows that it waits, so that a newer release may supersede it.
+ * @returns whether there was none; `giveBack` is called before the wait
+ */
+export async function untilRoom(
+  run: ReleaseRun,
+  name: string,
+  action: DeployAction,
+  asking: Asking,
+  giveBack: () => Promise<void> = () => Promise.resolve(),
+): Promise<boolean> {
+  const ask = askOf(run, name, action);
+  const isSkipped = () => run.record.actions[name]?.window === 'skipped';
+  for (let hasWaited = false; ; hasWaited = true) {
+    const room = isSkipped() || run.control.ending ? OPEN : await windowRooms.windowRoom(ask);
+    if (room.open || isSkipped() || run.control.ending) {
+      if (run.record.actions[name]?.window === 'closed') run.patch(name, { window: null, until: null });
+      return hasWaited;
+    }
+    if (!hasWaited) await giveBack();
+    const later = { why: whyOf(room), untilMs: room.opensAtMs };
+    run.patch(name, { state: 'blocked', blockedBy: later.why, until: formatTime(later.untilMs), window: 'closed' });
+    ready(run, name, { ...asking, later });
+    const isOver = () => run.control.ending !== null || isSkipped() || run.admissions.has(name) || run.unheard !== null;
+    const leftMs = Math.max(1, later.untilMs - Date.now());
+    await condition(isOver, leftMs, { summary: `${name}: until its window has room` });
+    heard(run);
+    if (run.admissions.has(name)) return true;
+  }
+}
+
+const OPEN = { open: true, closesAtMs: 0 } as const;
+
+function askOf({ input: { spec, number: release } }: ReleaseRun, action: string, of: DeployAction): RoomAsk {
+  const { windows, blackouts } = openTimesOf(withBlackouts(spec, of)) ?? { windows: [], blackouts: [] };
+  return { pipeline: spec.pipeline, release, action, windows, blackouts };
+}
+
+const whyOf = ({ full, why = '' }: Extract<Room, { open: false }>): string =>
+  full
+    ? `${full.begun} of ${full.most} deploys of this window have begun; it opens again later`
+    : withBlackout('its window is closed', why);
