@@ -128,7 +128,7 @@ export const SPEC_LIMITS = {
   childLabels: refused('the number of labels that select children', 16, 'entries', IN_SPEC),
   childArtifacts: refused('the number of artifacts for children', 16, 'entries', IN_SPEC),
   notify: refused('the number of notifications', 20, 'entries', IN_SPEC),
-  events: refused('the number of events of a notification', 5, 'entries', 'there are no more'),
+  events: refused('the number of events of a notification', 6, 'entries', 'there are no more'),
   blackouts: refused(
     'the number of blackouts of a pipeline or an action',
     100,

@@ -87,6 +87,7 @@ const MARKS: Readonly<Record<NotifyOn, string>> = {
   reverted: ':leftwards_arrow_with_hook:',
   failed: ':x:',
   cancelled: ':no_entry_sign:',
+  expired: ':hourglass:',
 };
 
 const SLACK_LENGTH = 2_900;

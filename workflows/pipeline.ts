@@ -13,6 +13,7 @@ import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import { abandoned } from './pipeline/abandoned';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { PipelineRun } from './pipeline/run';
+import { tellExpired } from './pipeline/tellExpired';
 import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
 
@@ -32,9 +33,9 @@ async function forEver(run: PipelineRun): Promise<void> {
   for (;;) {
     await step(run);
     run.summarise();
-    if (isRetired(run) && (await isQuiet(run))) return;
+    if (isRetired(run) && !run.isTelling && (await isQuiet(run))) return;
     if (isOverdue(run)) await abandoned(run);
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished()) await carryOn(run);
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && !run.isTelling) await carryOn(run);
     if (!run.changed) await waitForChange(run);
   }
 }
@@ -54,6 +55,7 @@ async function step(run: PipelineRun): Promise<void> {
   if (run.state === null) return;
   run.thaw();
   await lookUpCalendar(run);
+  tellExpired(run, run.state);
   run.decided(thinned);
   for (const release of startable(run.state, Date.now()))
     if (stillStarts(run, release)) await startRelease(run, release);

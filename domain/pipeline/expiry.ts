@@ -1,5 +1,6 @@
+import { releaseId } from '../ids';
 import { skipsTheQueue } from '../release/urgent';
-import { formatTime } from '../text';
+import { formatDuration, formatTime } from '../text';
 import { isQueued } from './room';
 import type { ActiveRelease, PipelineState } from './state';
 
@@ -17,6 +18,17 @@ export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: Acti
 /** Oldest first. */
 export const expired = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
   state.active.filter((release) => (expiresAtMs(state, release) ?? Infinity) <= nowMs);
+
+/** For whoever is told: what they waited for in vain, oldest first. */
+export function expiredWords({ spec }: Pick<PipelineState, 'spec'>, releases: readonly ActiveRelease[]): string {
+  const waited = `it has waited in the queue for ${formatDuration(spec.releases.expireAfter ?? 0)}`;
+  const others = releases.slice(0, -1).map(({ number }) => releaseId(spec.pipeline, number));
+  if (others.length === 0) return waited;
+  const more = others.length > SHOWN ? ` and ${others.length - SHOWN} more` : '';
+  return `${waited}, as have ${others.slice(-SHOWN).join(', ')}${more}`;
+}
+
+const SHOWN = 10;
 
 /** When the next one expires; undefined when none will. ms since the epoch. */
 export function nextExpiry(state: Expiring): number | undefined {

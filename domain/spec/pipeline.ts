@@ -185,7 +185,9 @@ export const pipelineSchema = z.strictObject({
     .optional(),
   notify: listOf(
     z.strictObject({
-      on: listOf(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled']), SPEC_LIMITS.events).min(1),
+      on: listOf(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled', 'expired']), SPEC_LIMITS.events).min(
+        1,
+      ),
       url: text(SPEC_LIMITS.url),
     }),
     SPEC_LIMITS.notify,

@@ -209,3 +209,17 @@ test('a soak is named, and the times are without it', async () => {
   expect(view.soak).toEqual({ pipeline: 'staging', artifact: 'executable', for: 86_400_000 });
   expect(view.phases[0]?.startsAt).toBe('2026-11-23T17:00:00.000Z');
 });
+
+test('the blackouts that it meets are named, and nothing begins in them', async () => {
+  const file = join(folder, 'blackout.yaml');
+  const blackouts = `blackouts:
+  - { from: 2026-11-23T10:00, to: 2026-11-25, timezone: America/Los_Angeles, reason: the network is moved }
+  - { from: 12-24, to: 12-26, timezone: UTC, reason: Christmas }
+`;
+  writeFileSync(file, blackouts + readFileSync(STORAGE, 'utf8'));
+  const argv = ['plan', file, '--units', examplePath('storage/fleet.yaml'), ...MONDAY, '--update-time', '25m'];
+  const { out } = await run(argv, { env: ALONE });
+  expect(out).toContain('\nblackout 2026-11-23T10:00–2026-11-25 America/Los_Angeles: the network is moved\n');
+  expect(out).not.toContain('Christmas');
+  expect(out).toMatch(/\n2 two-jobs .*Thu 26 Nov 09:00 /);
+});

@@ -1,4 +1,4 @@
-import { historyTable } from '../../cli/render/lists';
+import { historyTable, pipelineTable } from '../../cli/render/lists';
 import { logLines, type Watched } from '../../cli/render/log';
 import type { View } from '../../cli/render/paint';
 import { renderPipeline } from '../../cli/render/pipeline';
@@ -240,6 +240,18 @@ Web UI  http://localhost:8233/p
       'Status:    ‖ frozen and held\nFrozen:    by user:eve 2m ago: the network is moved\nHeld:      by user:eve',
     );
     expect(shown).toContain('Next\n  conveyor unfreeze kvstore --reason "…"\n  conveyor unhold kvstore --reason "…"\n');
+  });
+
+  test('shows until when it is frozen, in status and in lists', () => {
+    const until = '2026-11-20T16:02:20.000Z';
+    const frozen = { ...stopped, until };
+    const shown = renderPipeline(pipeline({ state: 'frozen', frozen }), { ...view, timeZone: 'Europe/Berlin' });
+    expect(shown).toContain(
+      'Frozen:    by user:eve 2m ago: the network is moved (until 17:02:20 (16:02 UTC), in 2h)\n',
+    );
+    const row = pipelineTable([pipeline({ state: 'frozen', frozenUntil: until })], view);
+    expect(row).toMatch(/^kvstore +‖ frozen until 16:02:20/m);
+    expect(pipelineTable([pipeline({ state: 'frozen' })], view)).toMatch(/^kvstore +‖ frozen +13/m);
   });
 
   test.each([

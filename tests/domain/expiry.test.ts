@@ -1,4 +1,4 @@
-import { expiresAtMs, nextExpiry } from '../../domain/pipeline/expiry';
+import { expired, expiredWords, expiresAtMs, nextExpiry } from '../../domain/pipeline/expiry';
 import { nextWake } from '../../domain/pipeline/openings';
 import { startable, thinned } from '../../domain/pipeline/queue';
 import { created, started, type PipelineState } from '../../domain/pipeline/state';
@@ -63,4 +63,14 @@ test.each<[string, Partial<PipelineState>, Partial<PipelineSource>]>([
   ['in order', {}, { releases: { ...ONE_RUNS, supersede: 'never' } }],
 ])('it expires also %s', (_title, state, more) => {
   expect(left({ ...waiting([manual()], more), ...state }, NOW + 2 * HOUR)).toEqual([1]);
+});
+
+test('one notice is enough for all that expire at once', () => {
+  const words = (count: number) => {
+    const state = waiting(Array.from({ length: count }, () => manual()));
+    return expiredWords(state, expired(state, NOW + 100 * HOUR));
+  };
+  expect(words(1)).toBe('it has waited in the queue for 2h');
+  expect(words(3)).toBe('it has waited in the queue for 2h, as have kvstore/2, kvstore/3');
+  expect(words(14)).toMatch(/as have kvstore\/5, .*kvstore\/14 and 3 more$/);
 });

@@ -51,6 +51,7 @@ export class PipelineRun {
   private readonly summary = new Summary();
   /** What was told in passing, and has not arrived yet. */
   private readonly outgoing = new Leftovers();
+  private notices = 0;
 
   state: PipelineState | null;
 
@@ -184,6 +185,21 @@ export class PipelineRun {
   /** All that was told in passing has arrived: a history that ends before would take it along unsent. */
   delivered(): Promise<void> {
     return this.outgoing.drained();
+  }
+
+  /** Notices on their way, which no history takes along: a receiver that is silent keeps the next from beginning, for an hour at most. */
+  get isTelling(): boolean {
+    return this.notices > 0;
+  }
+
+  telling(notice: Promise<void>): void {
+    this.notices += 1;
+    void notice
+      .catch(() => undefined)
+      .then(() => {
+        this.notices -= 1;
+        this.changed = true;
+      });
   }
 
   private inPassing(release: number, send: (workflowId: string) => Promise<void>): void {

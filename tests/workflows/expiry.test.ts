@@ -1,0 +1,45 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { NotifyRequest } from '../../activities/notify';
+import { CALM, deployAction, endsOf, flow } from './flows';
+import { HOUR, VirtualWorld } from './world';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+  for (const name of ['kvstore-x', 'kvstore-y']) await world.job(name, 'x', 6);
+});
+afterEach(() => world.close());
+
+/** What the pipeline itself told, whether it arrived or not. */
+async function notices(): Promise<NotifyRequest[]> {
+  const { events = [] } = await world.pipeline('kvstore').fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
+    const [payload] = scheduled?.input?.payloads ?? [];
+    return scheduled?.activityType?.name === 'notify' && payload
+      ? [defaultPayloadConverter.fromPayload<NotifyRequest>(payload)]
+      : [];
+  });
+}
+
+test('whoever wants to hear of what expires in the queue is told, and a receiver that there is not holds nothing up', async () => {
+  const notify = [
+    { on: ['expired' as const], url: '${NOT_LISTED}' },
+    { on: ['cancelled' as const], url: '${NOT_LISTED}' },
+  ];
+  const releases = { maxActive: 1, expireAfter: '2h' };
+  await world.apply(flow({ deploy: deployAction('4h', {}, '15m') }, { releases, notify }), CALM);
+  for (const version of ['kv:2', 'kv:3', 'kv:4']) await world.release('kvstore', version);
+  await world.ended('kvstore', 1, { withinMs: 12 * HOUR });
+  expect(await endsOf(world, [1])).toEqual(['succeeded']);
+  const { releases: rows } = await world.pipelineStatus('kvstore');
+  expect(rows.map(({ number, cause }) => [number, cause])).toEqual(
+    expect.arrayContaining([
+      [2, 'expired'],
+      [3, 'expired'],
+    ]),
+  );
+  const told = (await notices()).map(({ event }) => [event.on, event.release, event.artifacts[0]?.version]);
+  expect(told.at(-1)).toEqual(['expired', 'kvstore/3', 'kv:4']);
+  await world.release('kvstore', 'kv:5');
+  await world.ended('kvstore', 4, { withinMs: 12 * HOUR });
+});
