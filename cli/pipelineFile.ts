@@ -4,6 +4,7 @@ import { conveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue } from '../domain/spec/parse';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Problem } from '../domain/spec/problem';
+import { calendarsBeside } from './calendarFiles';
 import type { CheckedFile } from './render/problems';
 
 /** A pipeline file as it was read: `spec` is null when something is wrong with it. */
@@ -15,18 +16,22 @@ export interface PipelineFile extends CheckedFile {
  * Reads YAML, or runs TypeScript and JavaScript that export `definePipeline({…})`, unless `exec` is false: then such a file is a
  * problem. Throws `file-unreadable`.
  */
-export async function readPipelineFile(file: string, { exec = true } = {}): Promise<PipelineFile> {
+export async function readPipelineFile(file: string, nowMs: number, { exec = true } = {}): Promise<PipelineFile> {
   const text = readText(file);
-  if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text) };
+  const calendars = calendarsBeside(file, nowMs);
+  if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text, calendars) };
   if (!exec) return { file, spec: null, problems: [NOT_RUN] };
   const loaded = await loadModule(file);
   if ('failure' in loaded) return { file, spec: null, problems: [problemOf(loaded.failure)] };
-  return { file, ...parsePipelineValue(loaded.value) };
+  return { file, ...parsePipelineValue(loaded.value, calendars) };
 }
 
 /** As `readPipelineFile`, for commands that need the spec: throws `invalid-file` when there is none. */
-export async function requirePipelineFile(file: string): Promise<PipelineFile & { readonly spec: PipelineSpec }> {
-  const read = await readPipelineFile(file);
+export async function requirePipelineFile(
+  file: string,
+  nowMs: number,
+): Promise<PipelineFile & { readonly spec: PipelineSpec }> {
+  const read = await readPipelineFile(file, nowMs);
   if (read.spec !== null) return { ...read, spec: read.spec };
   throw conveyorError('invalid-file', {
     file,

@@ -29,7 +29,7 @@ export const apply: Register = (program, cli) => {
     .addHelpText('after', examples('conveyor apply pipeline.yaml', 'conveyor apply pipelines/*.yaml --dry-run'))
     .action(
       cli.handle<{ readonly dryRun?: boolean }, [string[]]>(async ({ io, output, connect, options }, files) => {
-        const checked = await Promise.all(files.map((file) => readPipelineFile(file)));
+        const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now())));
         const view = { ...output.view(), color: false };
         if (checked.some((file) => file.problems.length > 0)) note(io, renderProblems(checked, view));
         // All or nothing: one bad file must not leave the others half applied.

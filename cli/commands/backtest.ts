@@ -49,7 +49,7 @@ export const backtest: Register = (parent, cli) => {
     .action(
       cli.handle<Options, [string]>(async (call, file) => {
         const { io, output, options } = call;
-        const { spec } = await requirePipelineFile(file);
+        const { spec } = await requirePipelineFile(file, io.now());
         const sinceMs = io.now() - (durationOption('--since', options.since) ?? 0);
         const labels = options.labels === undefined ? [] : readLabels(options.labels);
         const actions = chosenChecks(spec, options.check);

@@ -12,7 +12,7 @@ export const lint: Register = (program, cli) => {
     .addHelpText('after', examples('conveyor lint pipeline.yaml', 'conveyor lint pipelines/*.yaml -o json'))
     .action(
       cli.handle<{ readonly exec: boolean }, [string[]]>(async ({ io, output, options: { exec } }, files) => {
-        const checked = await Promise.all(files.map((file) => readPipelineFile(file, { exec })));
+        const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now(), { exec })));
         const report = { files: checked.map(({ file, problems }) => ({ file, problems })) };
         emit(io, output, report, {
           text: (view) => renderProblems(report.files, view),

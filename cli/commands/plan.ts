@@ -44,7 +44,7 @@ export const plan: Register = (program, cli) => {
     .action(
       cli.handle<Options, [string]>(async (call, file) => {
         const { io, output, options } = call;
-        const { spec } = await requirePipelineFile(file);
+        const { spec } = await requirePipelineFile(file, io.now());
         const [name, action] = deployActionOf(spec, options.action);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);

@@ -37,7 +37,7 @@ const PATIENCE_MS = 180_000;
 export async function tellStory(stage: Stage): Promise<DemoResult | undefined> {
   const { io, client, simulator } = stage;
   await createJobs(simulator, KVSTORE_JOBS);
-  const { spec } = await requirePipelineFile(DEMO_PIPELINE);
+  const { spec } = await requirePipelineFile(DEMO_PIPELINE, io.now());
   const actor = actorOf(io);
   const owners = spec.owners.includes(actor) ? spec.owners : [...spec.owners, actor];
   await client.apply({ ...spec, owners }, actor);

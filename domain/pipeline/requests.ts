@@ -12,9 +12,12 @@ import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
 import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
 import { noRoomForEmergency } from './room';
-import { areArtifacts, isSpec } from './shapes';
+import { areArtifacts, isSpec, namesCalendar } from './shapes';
 import { created, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
 import { completed, missing, remembering, repeated, resubmitted, reusedKey } from './submissions';
+
+const CALENDAR =
+  'its blackouts name a calendar, which conveyor apply reads where the pipeline file lies; here name the dates';
 
 /** Why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
 export interface Refusal {
@@ -52,6 +55,7 @@ export function refuseApply(
   groups: Policy['groups'],
   actor: string,
 ): Refusal | undefined {
+  if (namesCalendar(spec)) return { code: 'invalid-state', message: CALENDAR };
   if (!isSpec(spec)) return { code: 'invalid-state', message: 'it is not a pipeline as conveyor apply sends it' };
   const policy = state === null ? { owners: spec.owners, groups } : policyOf(state);
   if (!mayCommand(policy, actor)) return notPermitted(actor, spec.pipeline);

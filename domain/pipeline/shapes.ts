@@ -79,6 +79,14 @@ export const isSpec = (value: unknown): boolean =>
   Object.values(value['actions'] as Loose).every(isAction) &&
   Object.values(value['artifacts'] as Loose).every((one) => isObject(one) && isText(one['finder']));
 
+/** Whether blackouts are to be read from a file, which nobody here does. */
+export function namesCalendar(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const actions = isObject(value['actions']) ? Object.values(value['actions']) : [];
+  const lists = [value, ...actions].map((holder) => (isObject(holder) ? holder['blackouts'] : undefined));
+  return lists.some((list) => Array.isArray(list) && list.some((one) => isObject(one) && one['ics'] !== undefined));
+}
+
 const isAction = (value: unknown): boolean =>
   isObject(value) &&
   isText(value['type']) &&

@@ -64,9 +64,19 @@ export const BLACKOUT = {
 export const WINDOWS = {
   anyOf: [
     { items: { properties: { onClose: { const: 'pause' } } } },
-    { items: { ...has('onClose'), properties: { onClose: { const: 'finish-phase' } } } },
+    ...['finish-phase', 'finish'].map((onClose) => ({
+      items: { ...has('onClose'), properties: { onClose: { const: onClose } } },
+    })),
   ],
 };
+
+const UNCOUNTED = no('maxDeploys');
+
+/** Only deploys are counted in a window. */
+export const COUNTED = when(
+  { properties: { type: { not: { const: 'deploy' } } } },
+  { properties: { window: { ...UNCOUNTED, items: UNCOUNTED } } },
+);
 
 /** Each standard finder with what it takes. */
 export const FINDER = {

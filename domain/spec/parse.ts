@@ -1,4 +1,5 @@
 import { LineCounter, parseDocument, type Document, type YAMLError } from 'yaml';
+import { withCalendars, type CalendarReader } from './calendars';
 import { expand, type Expansion } from './expand/expand';
 import { explain, knownKeys } from './explain';
 import { lintPipeline } from './lint';
@@ -15,8 +16,8 @@ export interface ParsedPipeline {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the text of a pipeline file. Never throws: whatever is wrong is a problem, and all of them are reported at once. */
-export function parsePipeline(text: string): ParsedPipeline {
+/** Reads the text of a pipeline file, and `calendars` what it names. Never throws: whatever is wrong is a problem, and all of them are reported at once. */
+export function parsePipeline(text: string, calendars?: CalendarReader): ParsedPipeline {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const syntax = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
@@ -29,14 +30,14 @@ export function parsePipeline(text: string): ParsedPipeline {
   if (unreadable) return result(null, [...syntax, ...dangling]);
   const value = toValue(document);
   if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), START)]);
-  const { spec, findings } = check(value.value);
+  const { spec, findings } = check(value.value, calendars);
   const placed = findings.map((finding) => problem(finding, locate(document, lines, finding)));
   return result(spec, [...syntax, ...placed]);
 }
 
 /** As `parsePipeline`, for what a TypeScript file exports: there is no text to point into, so every problem is at 1:1. */
-export function parsePipelineValue(value: unknown): ParsedPipeline {
-  const { spec, findings } = check(value);
+export function parsePipelineValue(value: unknown, calendars?: CalendarReader): ParsedPipeline {
+  const { spec, findings } = check(value, calendars);
   return result(
     spec,
     findings.map((finding) => problem(finding, START)),
@@ -48,17 +49,19 @@ interface Checked {
   readonly findings: readonly Finding[];
 }
 
-function check(value: unknown): Checked {
+function check(value: unknown, calendars: CalendarReader | undefined): Checked {
   if (value === null || value === undefined) {
     const hint = 'conveyor init writes a first pipeline.yaml';
     return { spec: null, findings: [errorAt([], 'empty-file', 'the file describes no pipeline', hint)] };
   }
   const expansion = expand(value);
-  const { spec, findings } = checkExpanded(expansion);
-  return { spec, findings: [...expansion.findings, ...placed(findings, expansion.originOf)] };
+  const dated = withCalendars(expansion.value, calendars);
+  const { spec, findings } = checkExpanded(dated.value, expansion);
+  const made = [...dated.findings, ...findings.map(dated.placed)];
+  return { spec, findings: [...expansion.findings, ...placed(made, expansion.originOf)] };
 }
 
-function checkExpanded({ value, isWhole }: Expansion): Checked {
+function checkExpanded(value: unknown, { isWhole }: Expansion): Checked {
   const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
   if (parsed.success) return { spec: parsed.data, findings: isWhole ? lintPipeline(parsed.data) : [] };
   const findings = explain(parsed.error.issues, value);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { deployFields, deployWith } from './deploy';
-import { CALENDAR, CANARY, DEPLOY, FINDER, MAKER_OF_NOTHING, PICK, VERSION_OF, WINDOWS } from './expressible';
+import { CALENDAR, CANARY, COUNTED, DEPLOY, FINDER, MAKER_OF_NOTHING, PICK, VERSION_OF, WINDOWS } from './expressible';
 import { SPEC_LIMITS } from '../limits';
 import { amount, duration, lasting, listOf, name, principal, text, zone } from './scalars';
-import { blackout, window } from './times';
+import { blackouts, window } from './times';
 
 /** How long an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
@@ -38,7 +38,7 @@ export const common = {
       error: 'expected a window { days, from, to, timezone }, or a list of them',
     })
     .optional(),
-  blackouts: listOf(blackout, SPEC_LIMITS.blackouts).optional(),
+  blackouts: blackouts.optional(),
 };
 
 const free = z.record(text(), z.unknown()).default({});
@@ -78,54 +78,56 @@ const soak = z
   )
   .optional();
 
-export const action = z.discriminatedUnion(
-  'type',
-  [
-    z.strictObject({ type: z.literal('build'), with: free, ...common }),
-    z.strictObject({ type: z.literal('pkg'), with: free, ...common }),
-    z.strictObject({ type: z.literal('integr-test'), with: free, ...common }),
-    z.strictObject({ type: z.literal('perf-test'), with: free, ...common }),
-    z.strictObject({ type: z.literal('deploy'), with: deployWith, soak, ...common }).meta(DEPLOY),
-    z
-      .strictObject({
-        type: z.literal('canary'),
-        with: deployFields
-          .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
-          .extend({ amount, bake: duration, keepUntil: name.optional() }),
-        soak,
-        ...common,
-      })
-      .meta(CANARY),
-    z
-      .strictObject({
-        type: z.literal('custom-script'),
-        with: z.strictObject({
-          command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1),
-          env: listOf(text(), SPEC_LIMITS.variables).default([]),
-        }),
-        ...common,
-      })
-      .meta(MAKER_OF_NOTHING),
-    z
-      .strictObject({
-        type: z.literal('manual-pick'),
-        with: z
-          .strictObject({
-            timeout: duration.optional(),
-            principals: listOf(principal, SPEC_LIMITS.principals).default([]),
-          })
-          .default({ principals: [] }),
-        ...common,
-      })
-      .meta(PICK),
-    z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }).meta(MAKER_OF_NOTHING),
-    z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: text().min(1) }), ...common }),
-  ],
-  {
-    error:
-      'expected a type: build, pkg, deploy, canary, integr-test, perf-test, custom-script, manual-pick, wait-for or custom',
-  },
-);
+export const action = z
+  .discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ type: z.literal('build'), with: free, ...common }),
+      z.strictObject({ type: z.literal('pkg'), with: free, ...common }),
+      z.strictObject({ type: z.literal('integr-test'), with: free, ...common }),
+      z.strictObject({ type: z.literal('perf-test'), with: free, ...common }),
+      z.strictObject({ type: z.literal('deploy'), with: deployWith, soak, ...common }).meta(DEPLOY),
+      z
+        .strictObject({
+          type: z.literal('canary'),
+          with: deployFields
+            .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
+            .extend({ amount, bake: duration, keepUntil: name.optional() }),
+          soak,
+          ...common,
+        })
+        .meta(CANARY),
+      z
+        .strictObject({
+          type: z.literal('custom-script'),
+          with: z.strictObject({
+            command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1),
+            env: listOf(text(), SPEC_LIMITS.variables).default([]),
+          }),
+          ...common,
+        })
+        .meta(MAKER_OF_NOTHING),
+      z
+        .strictObject({
+          type: z.literal('manual-pick'),
+          with: z
+            .strictObject({
+              timeout: duration.optional(),
+              principals: listOf(principal, SPEC_LIMITS.principals).default([]),
+            })
+            .default({ principals: [] }),
+          ...common,
+        })
+        .meta(PICK),
+      z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }).meta(MAKER_OF_NOTHING),
+      z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: text().min(1) }), ...common }),
+    ],
+    {
+      error:
+        'expected a type: build, pkg, deploy, canary, integr-test, perf-test, custom-script, manual-pick, wait-for or custom',
+    },
+  )
+  .meta(COUNTED);
 
 const labels = () => z.record(text(SPEC_LIMITS.labelKey), text(SPEC_LIMITS.labelValue));
 const selectingLabels = labels().meta({ minProperties: 1, maxProperties: SPEC_LIMITS.childLabels.max });
@@ -150,7 +152,7 @@ export const pipelineSchema = z.strictObject({
     .meta(CALENDAR)
     .default({ mode: 'continuous', gates: 'deploys' }),
   /** Of deploys, canaries and all that has a window; missing in files of 0.2.0. */
-  blackouts: listOf(blackout, SPEC_LIMITS.blackouts).optional(),
+  blackouts: blackouts.optional(),
   releases: z
     .strictObject({
       maxActive: z.number().int().positive().max(SPEC_LIMITS.maxActive.max).default(5),

@@ -27,7 +27,7 @@ const end = text().regex(BLACKOUT_END, {
 });
 
 /** Days of each week, days of each year (`12-24`), or dates; which is what `lint` looks at, since all are texts. */
-export const blackout = z
+const blackout = z
   .strictObject({
     days: days.optional(),
     from: end,
@@ -36,6 +36,22 @@ export const blackout = z
     reason: text().min(1),
   })
   .meta(BLACKOUT);
+
+/**
+ * A file in iCalendar, where the pipeline file lies. Whoever reads that puts the dated blackouts in its place (domain/spec/calendars.ts), so
+ * that nothing else ever has one.
+ */
+const NOT_READ =
+  'calendars are read where the pipeline file lies, by conveyor lint, plan and apply; here name the dates';
+const calendar = z.strictObject({
+  ics: text().refine(() => false, { error: NOT_READ }),
+  timezone: zone().optional(),
+}) as unknown as z.ZodType<never, { ics: string; timezone?: string | undefined }>;
+
+export const blackouts = listOf(
+  z.union([blackout, calendar], { error: 'expected { from, to, reason }, or { ics }' }),
+  SPEC_LIMITS.blackouts,
+);
 
 export type WindowSpec = z.output<typeof window>;
 export type BlackoutSpec = z.output<typeof blackout>;

@@ -13,7 +13,15 @@ const errorsOf = (value: unknown): Problem[] =>
 /** What lint refuses and no JSON schema can: it looks at one value at a time, by its form. */
 const BEYOND: Readonly<Record<string, readonly string[]>> = {
   'whether a name is that of something else in the file': [
-    ...['unknown-action', 'unknown-mutex', 'unknown-artifact', 'ambiguous-artifact', 'unknown-template'],
+    ...[
+      'soaks-nowhere',
+      'soaks-another',
+      'unknown-action',
+      'unknown-mutex',
+      'unknown-artifact',
+      'ambiguous-artifact',
+      'unknown-template',
+    ],
     ...[
       'waits-for-itself',
       'own-output',
@@ -24,7 +32,14 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
       'duplicate-param',
     ],
   ],
-  'ways through the graph': ['cycle', 'unreachable-action', 'undecided-condition', 'kept-in-vain', 'kept-by-deploy'],
+  'ways through the graph': [
+    'cycle',
+    'unreachable-action',
+    'undecided-condition',
+    'kept-in-vain',
+    'kept-by-deploy',
+    'soaks-later',
+  ],
   'that two values differ, or which is more': [
     ...['duplicate-phase', 'duplicate-check', 'bake-too-short', 'empty-window', 'first-impossible'],
     ...['duplicate-action', 'same-output', 'several-actions', 'empty-matrix'],
@@ -57,9 +72,10 @@ const valueAt = (root: unknown, path: string): unknown =>
     .reduce<unknown>((value, key) => (Object(value) as Record<string, unknown>)[key], root);
 
 /** Of an action that is made: its values are looked at once parameters have been put in. */
-function ofMade({ path }: Problem, root: unknown): boolean {
-  const [first, name = '', field = ''] = path.split('.');
+function ofMade({ path, code }: Problem, root: unknown): boolean {
+  const [first, name = '', field = '', param] = path.split('.');
   const action = Object(valueAt(root, `actions.${name}`)) as object;
+  if (first === 'templates' && field === 'params' && param !== undefined) return code !== 'invalid-name';
   if (first === 'templates') return !['params', ''].includes(field);
   return first === 'actions' && ('uses' in action || 'matrix' in action);
 }

@@ -23,11 +23,12 @@ export const WHOLE = {
     script: { type: 'custom-script', with: { command: ['./x'] }, mutex: ['prod'] },
     canary: {
       ...{ type: 'canary', inputs: ['executable'] },
+      soak: { pipeline: 'other', artifact: 'executable', for: '1h' },
       with: { pushType: 'other', amount: 2, bake: '10m', healthChecks: [{ uses: 'standard/cpu' }] },
     },
     deploy: {
       ...{ type: 'deploy', inputs: ['executable'], needs: ['pick'] },
-      window: [{ days: ['mon'], from: '09:00', to: '12:00', timezone: 'UTC', onClose: 'finish-phase' }],
+      window: [{ days: ['mon'], from: '09:00', to: '12:00', timezone: 'UTC', onClose: 'finish-phase', maxDeploys: 2 }],
       with: {
         ...{ pushType: 'twine', lockstep: true },
         phases: [{ scope: '*', amount: '5%', bake: '10m', pre: [{ command: ['./x'] }] }],

@@ -1,4 +1,6 @@
+import { refuseApply } from '../../domain/pipeline/requests';
 import { isOver } from '../../domain/pipeline/shapes';
+import { specOf } from './pipelineWorld';
 
 const over = (leaves: unknown) => isOver({ release: 1, action: 'deploy', leaves });
 const UNIT = { id: 'kvstore-y', version: 'kv:1' };
@@ -15,3 +17,17 @@ test.each<[string, unknown, boolean]>([
 ])('the end of a deploy that hands on %s is understood or ignored', (_, leaves, expected) => {
   expect(over(leaves)).toBe(expected);
 });
+
+test.each(['the pipeline', 'an action'])(
+  'a calendar that a program names in the blackouts of %s is read by nobody',
+  (whose) => {
+    const blackouts = [{ ics: '/etc/holidays.ics' }] as never[];
+    const spec = specOf();
+    const named = Object.fromEntries(
+      Object.entries(spec.actions).map(([name, action]) => [name, { ...action, blackouts }]),
+    );
+    const sent = whose === 'an action' ? { ...spec, actions: named } : { ...spec, blackouts };
+    expect(refuseApply(null, sent, {}, 'user:alice')?.message).toMatch(/^its blackouts name a calendar/);
+    expect(refuseApply(null, spec, {}, 'user:alice')).toBeUndefined();
+  },
+);

@@ -10,7 +10,7 @@ const TOP = 'nobody imports the programs at the top: what two of them share belo
 
 const LAYERS = {
   'domain/spec': { from: ['domain', 'domain/calendar'], types: [], packages: ['zod', 'yaml', 'ms'], why: PURE },
-  'domain/calendar': { from: ['domain'], types: ['domain/spec'], packages: ['luxon', 'croner'], why: PURE },
+  'domain/calendar': { from: ['domain'], types: ['domain/spec'], packages: ['luxon', 'croner', 'ical.js'], why: PURE },
   domain: { from: [], types: ['domain/spec', 'domain/calendar'], packages: [], why: PURE },
   workflows: {
     from: ['domain'],
@@ -69,6 +69,7 @@ const ONLY = {
     layer: 'domain/calendar',
     why: 'zones and daylight saving time have one rule, and domain/calendar keeps it',
   },
+  'ical.js': { layer: 'domain/calendar', why: 'what calendars say becomes dated blackouts, in one place' },
   croner: { layer: 'domain/calendar', why: 'calendars have one rule, and domain/calendar keeps it' },
 };
 

@@ -1,0 +1,82 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { readCalendar, type CalendarRead } from '../domain/calendar/icalendar';
+import { SPEC_LIMITS } from '../domain/limits';
+import { formatBytes } from '../domain/size';
+import type { CalendarFile, CalendarReader } from '../domain/spec/calendars';
+import { formatTime } from '../domain/text';
+
+/** A rule that never comes is looked for until then. */
+const LONGEST_READ_MS = 5_000;
+/** A calendar that ends before that is said to. */
+const ENDS_SOON_MS = 92 * 86_400_000;
+
+/** Reads calendars that lie beside a pipeline file. Nothing is fetched, so that a file means the same wherever it is read. */
+export const calendarsBeside =
+  (file: string, nowMs: number): CalendarReader =>
+  (path, timezone) => {
+    if (/^[a-z][a-z0-9+.-]+:/i.test(path))
+      return refused(
+        'calendar-unreadable',
+        `${path} is an address: nothing is fetched`,
+        'save it beside the pipeline file, and name that file',
+      );
+    const text = textOf(resolve(dirname(file), path));
+    if ('why' in text) return refused('calendar-unreadable', `${path}: ${text.why}`, text.hint);
+    const read = withinTime(text.text, nowMs, timezone);
+    const faults = read.faults.map(({ message, hint }) => error('invalid-calendar', `${path}: ${message}`, hint));
+    return { blackouts: read.blackouts, findings: faults.length > 0 ? faults : endsSoon(path, read, nowMs) };
+  };
+
+type Text = { readonly text: string } | { readonly why: string; readonly hint: string };
+
+function textOf(path: string): Text {
+  try {
+    const stat = statSync(path);
+    const { max } = SPEC_LIMITS.calendarFile;
+    if (!stat.isFile()) return { why: 'it is no file', hint: 'name a file in iCalendar (.ics)' };
+    if (stat.size > max)
+      return {
+        why: `it has ${formatBytes(stat.size)}, more than ${formatBytes(max)}`,
+        hint: 'keep what matters in a file of its own',
+      };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
+  } catch (failure) {
+    const { code, message } = failure as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { why: `there is no file ${path}`, hint: 'paths begin where the pipeline file is' };
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      return { why: 'it is no text in UTF-8', hint: 'name a file in iCalendar (.ics)' };
+    return { why: message, hint: 'name a file in iCalendar (.ics)' };
+  }
+}
+
+/** Only a time limit of the machine ends a loop in a library. */
+function withinTime(text: string, nowMs: number, timezone: string | undefined): CalendarRead {
+  try {
+    const read = (): CalendarRead => readCalendar(text, nowMs, timezone);
+    return runInNewContext('read()', { read }, { timeout: LONGEST_READ_MS }) as CalendarRead;
+  } catch {
+    const message = `it takes more than ${LONGEST_READ_MS / 1000} s to read: a rule of it may never come`;
+    return { blackouts: [], faults: [{ message, hint: 'look at its RRULEs' }], endsAtMs: null };
+  }
+}
+
+function endsSoon(path: string, { endsAtMs }: CalendarRead, nowMs: number): CalendarFile['findings'] {
+  if (endsAtMs === null || endsAtMs > nowMs + ENDS_SOON_MS) return [];
+  const message = `${path} has nothing after ${formatTime(endsAtMs).slice(0, 10)}`;
+  const hint = 'get a newer one, and apply the pipeline once more';
+  return [{ severity: 'warning', code: 'calendar-ends', message, hint }];
+}
+
+const error = (code: string, message: string, hint: string): CalendarFile['findings'][number] => ({
+  severity: 'error',
+  code,
+  message,
+  hint,
+});
+
+const refused = (code: string, message: string, hint: string): CalendarFile => ({
+  blackouts: [],
+  findings: [error(code, message, hint)],
+});

@@ -1,0 +1,98 @@
+import { SPEC_LIMITS } from '../limits';
+import { errorAt, type Finding, type Path } from './problem';
+import type { BlackoutSpec } from './times';
+
+/** Blackouts that a file takes from calendars: `{ ics: holidays.ics }` becomes the dated ones that it stands for. */
+export type CalendarReader = (path: string, timezone: string | undefined) => CalendarFile;
+
+export interface CalendarFile {
+  readonly blackouts: readonly BlackoutSpec[];
+  readonly findings: readonly Omit<Finding, 'path'>[];
+}
+
+export interface WithCalendars {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+  /** Where in the file as written a finding is that was made in `value`. */
+  readonly placed: (finding: Finding) => Finding;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+interface Entry {
+  readonly value: unknown;
+  /** Its index in the file. */
+  readonly from: number;
+}
+
+/** Without a reader, as behind an API, the schema refuses calendars. */
+export function withCalendars(value: unknown, read: CalendarReader | undefined): WithCalendars {
+  const untouched = { value, findings: [], placed: (finding: Finding) => finding };
+  if (read === undefined || !isMapping(value)) return untouched;
+  const findings: Finding[] = [];
+  const lists = new Map<string, { readonly path: Path; readonly entries: readonly Entry[] }>();
+  const expand = (path: Path, holder: Loose): Loose => {
+    const list = holder['blackouts'];
+    if (!Array.isArray(list) || !list.some(isReference)) return holder;
+    const entries = list.flatMap((entry: unknown, from): Entry[] => {
+      if (!isReference(entry)) return [{ value: entry, from }];
+      const file = read(entry.ics, entry.timezone);
+      const all = [
+        ...file.findings.map((finding) => ({ ...finding, path: [...path, from, 'ics'] })),
+        ...tooMany(file, entry.ics, [...path, from, 'ics']),
+      ];
+      findings.push(...all);
+      return file.blackouts.slice(0, MOST).map((one) => ({ value: one, from }));
+    });
+    lists.set(path.join('\n'), { path, entries });
+    return { ...holder, blackouts: entries.map((entry) => entry.value) };
+  };
+  const whole = expand(['blackouts'], value);
+  const actions = isMapping(whole['actions']) ? whole['actions'] : undefined;
+  const expanded = actions && {
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, action]) => [
+        name,
+        isMapping(action) ? expand(['actions', name, 'blackouts'], action) : action,
+      ]),
+    ),
+  };
+  if (lists.size === 0) return untouched;
+  return { value: { ...whole, ...expanded }, findings, placed: (finding) => inFile([...lists.values()], finding) };
+}
+
+function inFile(
+  lists: readonly { readonly path: Path; readonly entries: readonly Entry[] }[],
+  finding: Finding,
+): Finding {
+  const list = lists.find(({ path }) => path.every((key, depth) => finding.path[depth] === key));
+  const index = list && finding.path[list.path.length];
+  const entry = typeof index === 'number' ? list?.entries[index] : undefined;
+  if (list === undefined || entry === undefined) return finding;
+  return { ...finding, path: [...list.path, entry.from, ...finding.path.slice(list.path.length + 1)] };
+}
+
+const MOST = SPEC_LIMITS.blackouts.max;
+
+function tooMany({ blackouts }: CalendarFile, ics: string, path: Path): Finding[] {
+  if (blackouts.length <= MOST) return [];
+  const message = `${ics}: it has ${blackouts.length} blackouts in three years, more than ${MOST}`;
+  return [errorAt(path, 'calendar-too-full', message, 'keep those that matter here in a file of their own')];
+}
+
+const isMapping = (value: unknown): value is Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface Reference {
+  readonly ics: string;
+  readonly timezone?: string;
+}
+
+/** What is not quite one is left to the schema. */
+const isReference = (entry: unknown): entry is Reference =>
+  isMapping(entry) &&
+  isText(entry['ics']) &&
+  (entry['timezone'] === undefined || isText(entry['timezone'])) &&
+  Object.keys(entry).every((key) => key === 'ics' || key === 'timezone');
+
+const isText = (value: unknown): boolean =>
+  typeof value === 'string' && value !== '' && value.length <= SPEC_LIMITS.word.max;
