@@ -191,7 +191,7 @@ describe('what to type next', () => {
     ['reverting', inStage('reverting'), ['watch', 'pause']],
     ['paused in its revert', inStage('reverting', 'operator'), ['watch', 'resume']],
     ['stuck in its revert', { ...inStage('reverting', 'timeout'), revertStuck: true }, ['status', 'cancel']],
-    ['ended', inStage('ended'), ['status', 'history']],
+    ['ended', inStage('ended'), ['history']],
   ])('%s', (_, record, verbs) => expect(verbsOf(record)).toEqual(verbs));
 });
 
