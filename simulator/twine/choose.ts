@@ -100,13 +100,15 @@ function reservedSlots(fleet: Fleet, job: Job, exclude: readonly string[]): (slo
 }
 
 /**
- * Down first, then running; those in flight for another update last, unless a revert cannot wait for them. Beside what a revert has
- * to give up the old task still runs, so that comes first as well.
+ * First what a revert gives up beside an old task that still runs, which costs nothing; then what is down, which may come back by itself
+ * on its version; then what runs. Those in flight for another update come last, unless a revert cannot wait for them.
  */
 function inOrder(job: Job, slots: readonly number[], urgency: Wish['urgency']): number[] {
-  const state = (slot: number): number => job.tasks.state[slot] ?? 0;
-  const inFlight = (slot: number): boolean => state(slot) === UPDATING && urgency === 'normal';
-  const isUp = (slot: number): boolean => state(slot) === RUNNING && !(urgency === 'revert' && job.swaps.has(slot));
-  const down = slots.filter((slot) => !isUp(slot) && !inFlight(slot));
-  return [...down, ...slots.filter(isUp), ...slots.filter(inFlight)];
+  const rank = (slot: number): number => {
+    const state = job.tasks.state[slot];
+    if (urgency === 'revert' && job.swaps.has(slot)) return 0;
+    if (urgency === 'normal' && state === UPDATING) return 3;
+    return state === RUNNING ? 2 : 1;
+  };
+  return [0, 1, 2, 3].flatMap((wanted) => slots.filter((slot) => rank(slot) === wanted));
 }

@@ -241,6 +241,8 @@ test('whatever units and budgets there are, whenever it is reverted, and whateve
       examples: [
         // A machine takes a task that is being updated.
         [[aJobOf(2, 1), aJobOf(20, 2)], [16], 5, 2, 0],
+        // A machine has the only task of the new version, and others are being swapped.
+        [[aJobOf(2, 1), { tasks: 3, nSmall: 2, budget: 2, hotswap: true }], [1], 5, 0, 0],
       ],
     },
   );
