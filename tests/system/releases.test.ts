@@ -185,6 +185,8 @@ const deployOf = (name: string, version: string): object => ({
   outcome: 'succeeded',
   classification: 'success',
   progress: null,
+  blockedBy: null,
+  until: null,
   version,
   pushType: 'twine',
   attempt: 1,

@@ -3,9 +3,7 @@ import { VirtualWorld } from './world';
 
 let world: VirtualWorld;
 beforeEach(async () => {
-  world = await VirtualWorld.open();
-  await world.job('kvstore-x', 'x', 6);
-  await world.job('kvstore-y', 'y', 6);
+  world = await VirtualWorld.ofKvstore();
 });
 afterEach(() => world.close());
 
