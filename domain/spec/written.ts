@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SPEC_LIMITS } from '../limits';
-import { action, ACTION_TYPES, common, pipelineSchema } from './pipeline';
+import { action, ACTION_TYPES, pipelineSchema } from './pipeline';
 import { VALUE_OF_MATRIX } from './expressible';
 import { listOf, name, text } from './scalars';
 
@@ -10,13 +10,16 @@ const paramName = z.string().regex(/^[a-z][A-Za-z0-9-]{0,62}$/, {
   error: 'expected letters, digits and hyphens, at most 63, beginning with a lower-case letter',
 });
 
-const COMMON = Object.keys(common) as (keyof typeof common)[];
+type Field = Exclude<KeysOf<z.input<typeof action>>, 'type'>;
+type KeysOf<T> = T extends unknown ? keyof T : never;
 
-/** Parameters are put into these before anybody reads them. */
-const unread = Object.fromEntries([...COMMON, 'with'].map((key) => [key, z.unknown().optional()])) as Record<
-  keyof typeof common | 'with',
-  z.ZodOptional<z.ZodUnknown>
->;
+/** Of all types of action. Parameters are put into these before anybody reads them. */
+const unread = Object.fromEntries(
+  action.options
+    .flatMap(({ shape }) => Object.keys(shape))
+    .filter((key) => key !== 'type')
+    .map((key) => [key, z.unknown().optional()]),
+) as Record<Field, z.ZodOptional<z.ZodUnknown>>;
 
 const type = z.enum(ACTION_TYPES);
 

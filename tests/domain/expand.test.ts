@@ -148,6 +148,18 @@ describe('a matrix', () => {
     expect(all['keep']).toMatchObject({ with: { keepUntil: 'one-a' } });
   });
 
+  test('takes a soak as any other action, beside a template and in it, and where it made one action soaks there', () => {
+    const stage = { type: 'deploy', matrix: { of: ['a'] }, with: {} };
+    const soak = { action: 'stage', for: '1h' };
+    const template = { params: { r: null }, action: { type: 'deploy', with: {}, soak: { ...soak, for: '2h' } } };
+    const inTemplate = { uses: 't', params: { r: 'eu' } };
+    const all = made({ stage, beside: { ...inTemplate, soak }, inTemplate }, { t: template });
+    expect([all['beside'], all['inTemplate']]).toMatchObject([
+      { soak: { action: 'stage-a', for: '1h' } },
+      { soak: { action: 'stage-a', for: '2h' } },
+    ]);
+  });
+
   test('of more actions than a pipeline may have is refused as if they were written out', () => {
     const test = { type: 'build', matrix: { a: Array.from({ length: 40 }, (_, n) => n) }, with: { n: '${a}' } };
     expect(errors({ one: test, two: test })).toEqual(['over-limit actions']);

@@ -1,7 +1,7 @@
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { isMade, make, type Made } from './members';
 import { Filler, isMapping, keyOf, type Origins } from './placeholders';
-import { resolve, severalKept, type Groups } from './references';
+import { resolve, severalNamed, type Groups } from './references';
 import { readTemplates, type Templates } from './templates';
 
 /** Templates and matrices become the actions that they mean, before anything else looks at a pipeline. */
@@ -66,7 +66,7 @@ function written(
   });
   const ofMade = [
     ...sameOutputs(groups, new Map(plain)),
-    ...plain.flatMap(([name, action]) => (isMapping(action) ? severalKept(action, ['actions', name], groups) : [])),
+    ...plain.flatMap(([name, action]) => (isMapping(action) ? severalNamed(action, ['actions', name], groups) : [])),
   ];
   const findings = [
     ...before,

@@ -17,23 +17,39 @@ export function resolve(action: Fields, at: Path, groups: Groups, origins: Origi
     items.forEach(({ index }, place) => origins.set(keyOf([...at, field, place]), written[index] ?? at));
     changed[field] = items.map(({ member }) => member);
   }
-  const { with: own } = action;
-  const kept = isMapping(own) && action['type'] === 'canary' ? groups.get(nameIn(own['keepUntil'])) : undefined;
-  return kept?.length === 1 ? { ...changed, with: { ...(own as object), keepUntil: kept[0] } } : changed;
+  for (const { path, name } of singles(action)) {
+    const [field, key] = path;
+    const [only, ...others] = groups.get(name) ?? [];
+    if (only !== undefined && others.length === 0) changed[field] = { ...(changed[field] as object), [key]: only };
+  }
+  return changed;
 }
 
-/** A canary is kept until one action ends. */
-export function severalKept(action: Fields, at: Path, groups: Groups): Finding[] {
-  const { with: own } = action;
-  const until = isMapping(own) && action['type'] === 'canary' ? nameIn(own['keepUntil']) : '';
-  const kept = groups.get(until) ?? [];
-  if (kept.length < 2) return [];
-  const message = `keepUntil waits for one action, and ${until} is ${kept.length}`;
-  const hint = `name one of them, such as ${kept[0] ?? until}`;
-  return [errorAt([...at, 'with', 'keepUntil'], 'several-actions', message, hint)];
+export function severalNamed(action: Fields, at: Path, groups: Groups): Finding[] {
+  return singles(action).flatMap(({ path, name, says }) => {
+    const made = groups.get(name) ?? [];
+    if (made.length < 2) return [];
+    const message = `${says} one action, and ${name} is ${made.length}`;
+    return [errorAt([...at, ...path], 'several-actions', message, `name one of them, such as ${made[0] ?? name}`)];
+  });
 }
 
-/** Of a clause of `when`, the action that it looks at. */
+interface Single {
+  readonly path: readonly [string, string];
+  readonly name: string;
+  readonly says: string;
+}
+
+/** Where one action is named, and a matrix that made several cannot be meant. */
+function singles({ type, with: own, soak }: Fields): Single[] {
+  const until = isMapping(own) && type === 'canary' ? nameIn(own['keepUntil']) : '';
+  return [
+    { path: ['with', 'keepUntil'] as const, name: until, says: 'keepUntil waits for' },
+    { path: ['soak', 'action'] as const, name: isMapping(soak) ? nameIn(soak) : '', says: 'a version soaks in' },
+  ].filter(({ name }) => name !== '');
+}
+
+/** Of a clause of `when`, or of a soak, the action that it looks at. */
 const nameIn = (item: unknown): string => {
   const name = isMapping(item) ? item['action'] : item;
   return typeof name === 'string' ? name : '';
