@@ -8,7 +8,7 @@ import { followed, goodBefore, settledBy } from './followOn';
 import { keptRow, reported } from './kept';
 import { condemned } from './knownBad';
 import { placeOf } from './place';
-import { disturbed, madeWay } from './standing';
+import { disturbed, madeWay, standsSince } from './standing';
 import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /** Of releases that ended: what a pipeline remembers. */
@@ -116,7 +116,7 @@ function withDeploy(
   const whole = artifacts.map(reported);
   const entry: GoodDeploy = {
     ...{ release: release.number, version: versionOf(whole), artifacts: whole },
-    since: formatTime(nowMs),
+    since: standsSince(earlier?.at(-1), deploy) ?? formatTime(nowMs),
   };
   const before = earlier === undefined ? ranBefore(whole, result.before) : madeWay(earlier, release, deploy, nowMs);
   return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };

@@ -1,3 +1,4 @@
+import { versionOf } from '../artifact';
 import type { DeploySettled } from '../release/state';
 import { formatTime } from '../text';
 import type { ActiveRelease, GoodDeploy } from './state';
@@ -15,6 +16,12 @@ export function madeWay(good: Deploys, by: ActiveRelease, { result }: DeploySett
   const { kind, of = Infinity } = by.trigger;
   if (kind !== 'rollback') return stopped;
   return stopped.map((deploy) => (deploy.release >= of ? unproven(deploy) : deploy));
+}
+
+/** A deploy that found its version everywhere has interrupted nothing; undefined where it brought it. */
+export function standsSince(last: GoodDeploy | undefined, { artifacts, result }: DeploySettled): string | undefined {
+  const isSame = result.unchanged === true && last?.version === versionOf(artifacts);
+  return isSame ? (last.since ?? undefined) : undefined;
 }
 
 /** A deploy that did not come through: once it has been taken back the time begins anew, and with what is left mixed it does not. */

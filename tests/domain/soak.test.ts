@@ -75,6 +75,16 @@ describe('a version soaks where it was deployed', () => {
     expect(told(state, 24)).toContain('soaked');
   });
 
+  test('on where it was deployed once more and ran everywhere already, as in a rerun', () => {
+    const again = (unchanged: object) => {
+      const deploy = deployed('staging', 'succeeded', artifact('kv:2'));
+      const known = running(one(), artifact('kv:2'));
+      return deploySettled(known, 2, { ...deploy, result: { ...deploy.result, ...unchanged } }, at(10));
+    };
+    expect(told(again({ unchanged: true }), 11)).toContain('waiting until 24h');
+    expect(told(again({}), 11)).toContain('waiting until 34h');
+  });
+
   test('in vain when a newer one takes its place before its time, and enough when it does after', () => {
     expect(told(then(one(), 24, 'kv:3', 'succeeded'), 60)).toBe(
       'replaced by 2: staging runs kv:3, which took the place of executable@kv:2 before it had run for 1d',
