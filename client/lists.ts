@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { conveyorError } from '../domain/errors';
+import { ConveyorError, conveyorError } from '../domain/errors';
 import type { DeployState, DeploySummary, PipelineSummary, ReleaseSummary } from '../domain/views';
 import { formatTime } from '../domain/text';
 import type { ListQuery } from './api';
@@ -74,20 +74,23 @@ async function collect<T extends { readonly state: string }>(
   workflows: Workflows,
   kind: 'pipeline' | 'release' | 'deploy',
   { pipeline, state, limit }: ListQuery,
-  read: (info: WorkflowExecutionInfo) => T | undefined,
+  rowOf: (info: WorkflowExecutionInfo) => T | undefined,
 ): Promise<T[]> {
   const found: T[] = [];
-  const listing = index(workflows.temporal.client, kind, pipeline);
-  await workflows.asking(
-    `list ${kind}s`,
-    async () => {
-      for await (const info of listing) {
-        const row = read(info);
-        if (row !== undefined && (state === undefined || row.state === state)) found.push(row);
-        if (found.length >= limit) return;
-      }
-    },
-    { notFound: () => conveyorError('internal', { detail: `a ${kind} vanished while it was listed` }) },
-  );
+  const { client, address } = workflows.temporal;
+  const listing = index(client, kind, pipeline);
+  const notFound = () => conveyorError('internal', { detail: `a ${kind} vanished while it was listed` });
+  const read = async (): Promise<void> => {
+    for await (const info of listing) {
+      const row = rowOf(info);
+      if (row !== undefined && (state === undefined || row.state === state)) found.push(row);
+      if (found.length >= limit) return;
+    }
+  };
+  await workflows.asking(`list ${kind}s`, read, { notFound }).catch((error: unknown) => {
+    // Lists need no worker: when nothing comes in time, it is the server that is silent.
+    if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
+    throw conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
+  });
   return found;
 }

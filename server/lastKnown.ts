@@ -33,7 +33,8 @@ async function orLastKnown(
     return c.json(await ask());
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
-    const stale = await known(error.message).catch(() => undefined);
+    // Whoever lists needs no worker, so that what stops a list is what is wrong.
+    const stale = await known(error.message);
     if (stale === undefined) throw error;
     c.header('retry-after', RETRY_AFTER);
     return c.json(stale);

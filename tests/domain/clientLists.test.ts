@@ -2,6 +2,7 @@ import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/com
 import { deployTable, pipelineTable, releaseTable } from '../../cli/render/lists';
 import { listDeploys, listPipelines, listReleases } from '../../client/lists';
 import type { Workflows } from '../../client/workflows';
+import { conveyorError } from '../../domain/errors';
 import { deploy, NOW, pipeline, release } from './cliSamples';
 
 /** What visibility has of workflows, the newest first; asking any of them fails the test. */
@@ -40,6 +41,12 @@ describe('a list', () => {
       ['kvstore', undefined],
     ]);
     expect(pipelineTable(rows, view)).toContain(`✔ active, as it was: ⚠ ${SAID}`);
+  });
+
+  test('that nobody answers says that the server is silent, since it needs no worker', async () => {
+    const silent = { ...visible(), asking: () => Promise.reject(conveyorError('no-worker', { id: 'list releases' })) };
+    const listing = listReleases(silent as unknown as Workflows, { limit: 9 });
+    await expect(listing).rejects.toMatchObject({ code: 'temporal-unreachable' });
   });
 
   test('says so of releases and deploys, and nothing of those that have ended', async () => {
