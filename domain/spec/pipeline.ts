@@ -11,7 +11,7 @@ const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 /** The pipeline file (pipeline-spec.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
 
 /** What every action may have. */
-export const common = {
+const common = {
   needs: listOf(name, SPEC_LIMITS.needs).default([]),
   inputs: listOf(name, SPEC_LIMITS.inputs).default([]),
   outputs: listOf(name, SPEC_LIMITS.outputs).default([]),
