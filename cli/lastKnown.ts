@@ -11,7 +11,7 @@ const SHOWN = 10;
 
 /**
  * Where no worker answers, people are shown what workflows left in Temporal's visibility when they were last at work, before the error
- * is thrown on. Programs get the error alone.
+ * is thrown on. Programs get the error alone. @throws temporal-unreachable where it is the server that is silent.
  */
 export async function orLastKnown<T>(
   { io, output, client }: { readonly io: Io; readonly output: Output; readonly client: ConveyorClient },
@@ -22,7 +22,8 @@ export async function orLastKnown<T>(
     return await ask();
   } catch (error) {
     if (output.human && error instanceof ConveyorError && error.code === 'no-worker')
-      io.stdout.write(await tablesOf(client, id, output).catch(() => ''));
+      // Whoever lists needs no worker, so that what stops a list is what is wrong.
+      io.stdout.write(await tablesOf(client, id, output));
     throw error;
   }
 }

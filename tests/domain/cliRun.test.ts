@@ -484,6 +484,13 @@ describe('where no worker answers', () => {
     expect(await run(['status', 'kvstore/1'], { client })).toMatchObject({ code: 1, out: '' });
   });
 
+  test('and the server is silent as well, that is what is said', async () => {
+    const silence = conveyorError('temporal-unreachable', { address: 'localhost:7233', detail: 'silent' });
+    const silent = { ...client, listReleases: () => Promise.reject(silence) };
+    const { code, out, err } = await run(['status', 'kvstore/13'], { client: silent });
+    expect({ code, out, err }).toEqual({ code: 1, out: '', err: expect.stringContaining('temporal-unreachable') });
+  });
+
   test('and nobody knows more, the error is all', async () => {
     const nothing = { ...client, listReleases: () => Promise.reject(new Error('away too')) };
     expect(await run(['status', 'kvstore/13'], { client: nothing })).toMatchObject({ code: 1, out: '' });
