@@ -6,7 +6,10 @@ import type { ActionView, DeployStatus, HealthRow } from '../domain/views';
 
 /** What a running activity said in its last heartbeat, and what its last attempt failed with, unless it just waits on. */
 export interface Pending {
+  readonly id: string;
   readonly activity: string;
+  /** An attempt runs; it waits for its next look; or it waits to be tried again, or for a worker. */
+  readonly stage: 'runs' | 'waits' | 'tries';
   readonly heartbeat: unknown;
   readonly failure: string | null;
   /** Counted from the last look that saw something. */
@@ -30,14 +33,19 @@ export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
 type Described = Awaited<ReturnType<WorkflowHandle['describe']>>;
 type WorkflowExecutionStatusName = Described['status']['name'];
 
+/** Of temporal.api.enums.v1.PendingActivityState: an attempt runs. */
+const STARTED = 2;
+
 const pendingIn = (raw: Described['raw']): Pending[] =>
-  (raw.pendingActivities ?? []).map(({ activityType, heartbeatDetails, lastFailure, attempt }) => {
+  (raw.pendingActivities ?? []).map(({ activityId, activityType, heartbeatDetails, lastFailure, attempt, state }) => {
     const payload = heartbeatDetails?.payloads?.[0];
     const heartbeat: unknown = payload ? defaultPayloadConverter.fromPayload(payload) : undefined;
     const { since = 0 } = (heartbeat ?? {}) as { since?: number };
     const waits = lastFailure?.applicationFailureInfo?.type === STILL_WAITING;
     return {
+      id: activityId ?? '',
       activity: activityType?.name ?? '',
+      stage: state === STARTED ? 'runs' : waits ? 'waits' : 'tries',
       heartbeat,
       failure: waits ? null : (lastFailure?.message ?? null),
       attempt: looksSince(attempt ?? 1, since),

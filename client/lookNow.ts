@@ -1,9 +1,8 @@
-import { isGrpcServiceError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { conveyorError } from '../domain/errors';
 import { workflowOfRun } from '../domain/ids';
-import { STILL_WAITING } from '../domain/looks';
 import type { LookNow } from './api';
+import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
 /**
@@ -17,11 +16,8 @@ export async function lookNow(workflows: Workflows, runId: string): Promise<Look
   const { client, namespace } = workflows.temporal;
   const { workflowService } = client;
   const call = async (): Promise<LookNow> => {
-    const { pendingActivities } = await workflowService.describeWorkflowExecution({
-      namespace,
-      execution: { workflowId },
-    });
-    const { how, id } = follower(pendingActivities ?? [], runId);
+    const { pending } = await serverView(client.workflow.getHandle(workflowId));
+    const { how, id } = follower(pending, runId);
     if (how === 'looks') await workflowService.resetActivity({ namespace, execution: { workflowId }, id });
     return how;
   };
@@ -29,20 +25,13 @@ export async function lookNow(workflows: Workflows, runId: string): Promise<Look
   return workflows.asking(runId, () => call().catch(answered), { notFound });
 }
 
-type PendingActivities = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>;
-
-/** Of temporal.api.enums.v1.PendingActivityState: an attempt runs. */
-const STARTED = 2;
-
-function follower(pending: PendingActivities, runId: string): { readonly how: LookNow; readonly id?: string } {
-  for (const { activityType, activityId, heartbeatDetails, lastFailure, state } of pending) {
-    if (activityType?.name !== 'runAction') continue;
-    const payload = heartbeatDetails?.payloads?.[0];
-    const seen = payload ? defaultPayloadConverter.fromPayload<{ run?: string }>(payload) : undefined;
+function follower(pending: readonly Pending[], runId: string): { readonly how: LookNow; readonly id?: string } {
+  for (const { id, activity, stage, heartbeat } of pending) {
+    if (activity !== 'runAction') continue;
+    const seen = heartbeat as { readonly run?: string } | undefined;
     // One that has seen nothing yet may be starting this run.
-    if (state === STARTED && (seen === undefined || seen.run === runId)) return { how: 'busy' };
-    const waits = lastFailure?.applicationFailureInfo?.type === STILL_WAITING;
-    if (waits && seen?.run === runId && activityId) return { how: 'looks', id: activityId };
+    if (stage === 'runs' && (seen === undefined || seen.run === runId)) return { how: 'busy' };
+    if (stage === 'waits' && seen?.run === runId) return { how: 'looks', id };
   }
   return { how: 'nobody' };
 }
@@ -51,6 +40,7 @@ function follower(pending: PendingActivities, runId: string): { readonly how: Lo
 const [NOT_FOUND, UNIMPLEMENTED] = [5, 12];
 
 function answered(error: unknown): LookNow {
+  if (error instanceof WorkflowNotFoundError) return 'nobody';
   if (isGrpcServiceError(error) && error.code === NOT_FOUND) return 'nobody';
   if (isGrpcServiceError(error) && error.code === UNIMPLEMENTED) return 'unsupported';
   throw error;
