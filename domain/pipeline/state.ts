@@ -198,10 +198,14 @@ export function created(
   const known = trigger.kind === 'rollback' || trigger.kind === 'follow-on' ? artifacts.map(identified) : artifacts;
   const createdAt = formatTime(nowMs);
   const release: ActiveRelease = { number, state: 'queued', artifacts: known, trigger, createdAt, ...more };
-  const keys =
-    trigger.key === null ? state.keys : [...state.keys, [trigger.key, number] as const].slice(-STATE_LIMITS.keys.max);
-  return { ...state, nextNumber: number + 1, active: [...state.active, release], keys };
+  return withKey({ ...state, nextNumber: number + 1, active: [...state.active, release] }, trigger, number);
 }
+
+/** Whoever asks again with this key is given this release. */
+export const withKey = (state: PipelineState, { key }: Trigger, number: number): PipelineState =>
+  key === null || state.keys.some(([known]) => known === key)
+    ? state
+    : { ...state, keys: [...state.keys, [key, number] as const].slice(-STATE_LIMITS.keys.max) };
 
 /** It runs, with all that it needs in its own input; the pipeline knows its artifacts by what identifies them. */
 export const started = (state: PipelineState, number: number): PipelineState => ({

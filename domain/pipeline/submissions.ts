@@ -1,8 +1,9 @@
 import { identityOf, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
-import type { Trigger } from '../views';
+import type { HistoryRow, Trigger } from '../views';
 import { followedAfter, orderIn, withLate } from './order';
-import { created, isKnownBad, type PipelineState } from './state';
+import { placeOf } from './place';
+import { created, isKnownBad, type ActiveRelease, type PipelineState } from './state';
 
 /** The release that a submission repeats: the same key, or from a finder or webhook the same artifacts. */
 export function repeated(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger): number | undefined {
@@ -46,9 +47,19 @@ export function reusedKey(
     const named = release.artifacts.filter(({ name }) => name === artifact.name);
     return named.length === 0 ? !isWhole : named.some((one) => identityOf(one) === identityOf(artifact));
   });
-  if (same && itsAction === action && release.rerunOf === rerunOf) return undefined;
+  if (same && itsAction === action && runsAgain(state, release, rerunOf)) return undefined;
   const was = `${releaseId(state.spec.pipeline, release.number)} with ${contentOf(release.artifacts, itsAction, release.rerunOf)}`;
   return { was, now: contentOf(given, action, rerunOf) };
+}
+
+/** A rerun of a rerun runs the first release again: all of them stand in its place. */
+function runsAgain(
+  { history }: PipelineState,
+  release: ActiveRelease | HistoryRow,
+  rerunOf: number | undefined,
+): boolean {
+  if (rerunOf === undefined || release.rerunOf === undefined) return rerunOf === release.rerunOf;
+  return placeOf(release) === placeOf(history.find(({ number }) => number === rerunOf) ?? { number: rerunOf });
 }
 
 const contentOf = (artifacts: readonly Artifact[], action: string | undefined, rerunOf: number | undefined): string =>

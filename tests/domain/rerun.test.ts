@@ -1,7 +1,7 @@
 import { admit } from '../../domain/pipeline/admission';
 import { settled } from '../../domain/pipeline/books';
 import { thinned, startable } from '../../domain/pipeline/queue';
-import { refuseRerun } from '../../domain/pipeline/requests';
+import { refuseRelease, refuseRerun } from '../../domain/pipeline/requests';
 import { rerunCreated } from '../../domain/pipeline/rerun';
 import { created, isKnownBad, started, type PipelineState } from '../../domain/pipeline/state';
 import { carriedOver, recalled, type Recollection } from '../../domain/release/rerun';
@@ -113,6 +113,13 @@ describe('a release is run again', () => {
       code: 'key-reused',
       names: ['ci-1', 'kvstore/1 with executable@kv:2', 'executable@kv:2, to run release 1 again'],
     });
+  });
+
+  test('with the key of a rerun of it under any of its numbers', () => {
+    const twice = settled(started(rerun(failed()), 2), { ...resultOf(2, [], [KV2]), state: 'failed' }, NOW);
+    const third = rerunCreated(twice, 2, [KV2], manual('ci-1'), NOW);
+    for (const of of [1, 2]) expect(why(third, of, manual('ci-1'))).toBeUndefined();
+    expect(refuseRelease(third, [KV2], manual('ci-1'))).toMatchObject({ code: 'key-reused' });
   });
 });
 

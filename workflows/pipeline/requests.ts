@@ -18,7 +18,7 @@ import {
 } from '../../domain/pipeline/requests';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
-import { created, newPipeline, type PipelineState } from '../../domain/pipeline/state';
+import { created, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
 import { completed, passedOver, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { formatTime } from '../../domain/text';
@@ -143,7 +143,10 @@ function startRelease(run: PipelineRun, input: StartInput): Started {
 function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number): Started {
   const known = run.known();
   const same = repeated(known, artifacts, trigger) ?? rerunUnderWay(known, of);
-  if (same !== undefined) return { number: same, duplicate: true };
+  if (same !== undefined) {
+    if (trigger.key !== null) run.set((state) => withKey(state, trigger, same));
+    return { number: same, duplicate: true };
+  }
   run.set((state, now) => withoutSurplus(rerunCreated(state, of, artifacts, trigger, now), now));
   return { number: known.nextNumber, duplicate: false };
 }
