@@ -191,7 +191,8 @@ describe('a deploy while a canary runs', () => {
       timings: { fetchMs: MINUTE, stopMs: 1_000, startMs: 1_000 },
     });
     const slow = { config: { jobs: ['kvstore-slow'] } };
-    const deploy = await deploying(world, { release: 3 }, { ...slow, phases: [{ scope: '*', amount: 8, bake: '5h' }] });
+    const phases = [{ scope: '*', amount: 8, bake: '5h' }];
+    const deploy = await deploying(world, { release: 3 }, { ...slow, phases, healthInterval: '30m' });
     await world.until('a task is updated', async () => Boolean((await versions())['kvstore-slow']?.['kv:3']));
     const second = await canary(2, {}, slow);
     await second.reaches(({ paused }) => paused?.by === 'dependency');

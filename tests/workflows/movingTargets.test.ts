@@ -62,8 +62,12 @@ const deployTo = (region: string, release: number, check: Check, amount: number,
       config: { jobs: [`kvstore-${region}`] },
       phases: [{ scope: '*', amount, bake }],
       healthChecks: [check],
+      healthInterval: LOOKS,
     },
   );
+
+/** Often enough that some fall between a task's end and its return. */
+const LOOKS = '1m';
 
 const isBaking = ({ state }: { readonly state: string }): boolean => state === 'baking';
 
@@ -81,7 +85,11 @@ test('each phase judges the tasks updated so far, by the names that they have by
   await givenJob('x', 12);
   const phases = [3, '50%'].map((amount) => ({ scope: '*', amount, bake: '10m' }));
   const config = { jobs: ['kvstore-x'] };
-  const deploy = await deploying(world, {}, { config, phases, healthChecks: [MORE_THAN_OTHERS] });
+  const deploy = await deploying(
+    world,
+    {},
+    { config, phases, healthChecks: [MORE_THAN_OTHERS], healthInterval: LOOKS },
+  );
   await deploy.reaches(({ phases: [, second], state }) => second?.state === 'running' && isBaking({ state }));
   // One that was updated and one that was not start anew, and a machine dies: its task goes on on another.
   await world.control('POST', '/control/jobs/kvstore-x/restart', { slots: [0, 11] });

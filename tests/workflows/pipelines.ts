@@ -15,6 +15,7 @@ export const kvstore = (deploy: Partial<DeployWith> = {}, more: Partial<Pipeline
         pushType: 'twine',
         config: { jobs: ['kvstore-x', 'kvstore-y'] },
         phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '10m' }],
+        healthInterval: '5m',
         healthChecks: [
           { name: 'errors', metric: 'rpc.error_ratio', transform: [{ average: '3m' }], threshold: { above: 0.05 } },
         ],
