@@ -19,6 +19,7 @@ import type { ClientOptions } from './index';
 import { isPolled } from './readiness';
 import { isRunning, leftOf, type Left } from './recovery';
 import { overLimit } from './refusals';
+import { proven } from './seal';
 import type { Workflows } from './workflows';
 
 /** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
@@ -92,7 +93,7 @@ async function changed(
   const call = () =>
     client.workflow.executeUpdateWithStart<typeof pipelineWorkflow, Applied, [object]>(update, {
       startWorkflowOperation: start,
-      args: [input],
+      args: [proven(workflows.temporal.seal, update, input)],
     });
   const { previous, created } = await workflows.asking<Applied>(pipeline, call, {
     notFound: unknown(pipeline),

@@ -59,7 +59,7 @@ const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
 const releaseOf = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
   workflows
     .release(id.pipeline, id.number)
-    .catch((error: unknown) => leave(error, workflows.temporal.client, id, verb, input));
+    .catch((error: unknown) => leave(error, workflows.temporal, id, verb, input));
 
 async function toPipeline(
   workflows: Workflows,

@@ -10,10 +10,13 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConveyorError, conveyorError, ERRORS } from '../domain/errors';
+import { sealing, type Seal } from './seal';
 
 export interface ConnectionOptions {
   readonly address?: string | undefined;
   readonly namespace?: string | undefined;
+  /** By which workflows know who asks; null where Temporal is trusted. */
+  readonly seal?: Seal | null | undefined;
 }
 
 /** A connected client, with the address that messages name. `temporal.toml` and `TEMPORAL_*` apply (DESIGN §2). */
@@ -22,6 +25,7 @@ export interface Temporal {
   readonly connection: Connection;
   readonly address: string;
   readonly namespace: string;
+  readonly seal: Seal | null;
 }
 
 const CONNECT_MS = 5_000;
@@ -33,9 +37,10 @@ export async function connect(options: ConnectionOptions): Promise<Temporal> {
   const config = loadClientConnectConfig({});
   const address = options.address ?? config.connectionOptions.address ?? 'localhost:7233';
   const namespace = options.namespace ?? config.namespace ?? 'default';
+  const { seal = null } = options;
   try {
     const connection = await Connection.connect({ ...config.connectionOptions, address, connectTimeout: CONNECT_MS });
-    return { client: new Client({ connection, namespace }), connection, address, namespace };
+    return { client: new Client({ connection, namespace, ...sealing(seal) }), connection, address, namespace, seal };
   } catch (error) {
     throw conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
   }

@@ -13,6 +13,7 @@ import { logs } from './logs';
 import { lookNow } from './lookNow';
 import { readiness } from './readiness';
 import { push, release, rerun, submit } from './releases';
+import type { Seal } from './seal';
 import { Workflows } from './workflows';
 
 export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
@@ -20,6 +21,7 @@ export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
 export interface Platform {
   readonly groups: Policy['groups'];
   readonly settings: Settings;
+  readonly seal?: Seal | null;
 }
 
 export interface ClientOptions extends ConnectionOptions {
@@ -32,7 +34,7 @@ export interface ClientOptions extends ConnectionOptions {
 
 /** A client of a Temporal server. @throws ConveyorError `temporal-unreachable` */
 export async function createClient(options: ClientOptions = {}): Promise<ConveyorClient> {
-  const temporal = await connect(options);
+  const temporal = await connect({ seal: options.platform?.seal, ...options });
   const workflows = new Workflows(temporal, options.webUi ?? webUiOf(temporal.address));
   return {
     apply: (spec, actor) => apply(workflows, options, spec, actor),

@@ -1,7 +1,8 @@
-import type { Client } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { workflowIds, type OfRelease } from '../domain/ids';
 import { isReleaseVerb, type CommandInput, type Verb } from '../domain/verbs';
+import type { Temporal } from './connection';
+import { proven } from './seal';
 
 /** The running deploys of a release, by workflow id, which the server knows without a worker. */
 type RunningDeploys = readonly string[];
@@ -13,7 +14,7 @@ type RunningDeploys = readonly string[];
  */
 export async function leave(
   error: unknown,
-  client: Client,
+  { client, seal }: Temporal,
   id: OfRelease,
   verb: Verb,
   input: CommandInput,
@@ -23,7 +24,7 @@ export async function leave(
   if (target === undefined) throw error;
   await client.workflow
     .getHandle(target)
-    .signal(verb, input)
+    .signal(verb, proven(seal, verb, input))
     .catch(() => {
       // It has ended, so that nobody will take anything.
       throw error;
@@ -31,7 +32,7 @@ export async function leave(
   throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true });
 }
 
-async function runningDeploys(client: Client, { pipeline, number }: OfRelease): Promise<RunningDeploys> {
+async function runningDeploys(client: Temporal['client'], { pipeline, number }: OfRelease): Promise<RunningDeploys> {
   const { raw } = await client.workflow.getHandle(workflowIds.release(pipeline, number)).describe();
   return (raw.pendingChildren ?? []).flatMap(({ workflowId }) => (workflowId?.startsWith('deploy/') ? workflowId : []));
 }

@@ -13,6 +13,7 @@ import { finders } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 import { refusalOf, unknown } from './refusals';
+import { proven } from './seal';
 import { listPage, workflowPage } from './webUi';
 
 /** What a deploy waits for is not worth a longer wait. */
@@ -30,7 +31,8 @@ export class Workflows {
 
   /** Sends an update and waits until it is acknowledged. @throws invalid-state when it has ended. */
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
-    return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [input] }), {
+    const asked = proven(this.temporal.seal, name, input);
+    return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked] }), {
       notFound: () => unknown(id),
       refused: (code, failure) => refusalOf(id, name, input, code, failure),
     });

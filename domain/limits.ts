@@ -206,6 +206,12 @@ export const STATE_LIMITS = {
   historyAtLeast: cut('releases that have ended that are kept in any case', 32 * KB, 'bytes', IN_STATE),
   historyRow: cut('one release that has ended', 8 * KB, 'bytes', 'its lists are cut, and how long they were is kept'),
   commands: cut('the number of commands', 100, 'entries', IN_STATE),
+  proofs: cut(
+    'the number of requests that are known to have been taken',
+    50,
+    'entries',
+    'an older one is not believed',
+  ),
   badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
   commandsTogether: cut('commands together', 12 * KB, 'bytes', IN_STATE),
   releaseActions: refused('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),

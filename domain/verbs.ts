@@ -1,3 +1,4 @@
+import type { Proven } from './proof';
 import { withReason } from './text';
 
 /** The operator's verbs, as typed on the command line; each is an update and a signal of this name (DESIGN §4, cli.md §2). */
@@ -23,7 +24,7 @@ export const isReleaseVerb = (verb: Verb): boolean => RELEASE_VERBS.some((own) =
 export const isPipelineVerb = (verb: Verb): boolean => PIPELINE_VERBS.some((own) => own === verb);
 
 /** What comes with a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
-export interface CommandInput {
+export interface CommandInput extends Proven {
   readonly actor?: string;
   readonly reason?: string;
   /** pause: an unhealthy verdict does not revert meanwhile. */

@@ -13,6 +13,7 @@ import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import { scriptFields, toScripts, type Scripts } from './scripts';
+import { sealFields, toSeal, type SealSettings } from './seal';
 import { slotFields, toSlots, type Slots } from './slots';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
@@ -46,6 +47,8 @@ export interface Registry {
   readonly callbacks: Callbacks | null;
   /** What scripts of pipelines get from a worker. */
   readonly scripts: Scripts;
+  /** By which keys workflows know who asks; null where Temporal is trusted. */
+  readonly seal: SealSettings | null;
   /** How much a worker does at once. */
   readonly slots: Slots;
   /** How workers tell people and programs outside. */
@@ -85,6 +88,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     access: toAccess(parsed.data, env),
     callbacks: toCallbacks(parsed.data, env),
     scripts: toScripts(parsed.data, env, file),
+    seal: toSeal(parsed.data, env, file),
     slots: toSlots(parsed.data),
     notifications: toNotifications(parsed.data, env),
     find: (kind, name) => findExtension(extensions, kind, name),
@@ -117,6 +121,7 @@ const configSchema = z.strictObject({
   ...accessFields,
   ...callbackFields,
   ...scriptFields,
+  ...sealFields,
   ...slotFields,
   ...notificationFields,
   groups: z

@@ -3,6 +3,7 @@ import { createClient } from '../client';
 import { connect } from '../client/connection';
 import { frontIndex } from '../client/pipelineIndex';
 import { loadRegistry } from '../sdk/registry';
+import { requireKeys } from '../sdk/seal';
 import { createApp } from './app';
 import { DEFAULT_LIMITS } from './deps';
 import { giveUp, isClosed, listen, placeOf } from './listening';
@@ -20,8 +21,9 @@ async function main(): Promise<void> {
   const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
   let draining = false;
   const registry = loadRegistry(undefined, process.env);
+  const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
-  const temporal = await connect({});
+  const temporal = await connect({ seal });
   const app = createApp({
     client,
     index: frontIndex(temporal),

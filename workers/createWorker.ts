@@ -15,6 +15,7 @@ import { createSnapshotStore } from '../activities/snapshots';
 import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
+import { sealing } from '../client/seal';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
@@ -51,6 +52,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
     connection,
     namespace,
     activities: activitiesOf(parts),
+    ...sealing(registry.seal),
     maxHeartbeatThrottleInterval: '1s',
     activityTaskPollerBehavior: { type: 'autoscaling' },
   };

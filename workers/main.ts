@@ -6,21 +6,24 @@ import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@tempor
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
 import { createPipelineIndex } from '../client/pipelineIndex';
+import { sealing } from '../client/seal';
 import { ensureSweeps } from '../client/schedules';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { loadRegistry, type Registry } from '../sdk/registry';
+import { requireKeys } from '../sdk/seal';
 import { createWorker } from './createWorker';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
   const log = installLogger();
   const registry = loadRegistry(undefined, process.env);
+  requireKeys(registry.seal, registry.file);
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({});
   const address = connectionOptions.address ?? 'localhost:7233';
   const taskQueue = process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
   const [connection, clientConnection] = await connect(address, connectionOptions);
-  const client = new Client({ connection: clientConnection, namespace });
+  const client = new Client({ connection: clientConnection, namespace, ...sealing(registry.seal) });
   const worker = await createWorker({
     connection,
     client,
@@ -89,5 +92,5 @@ main().catch((error: unknown) => {
   process.stderr.write(
     known ? `error: ${error.code}: ${error.message}\nhint: ${error.hint}\n` : `error: internal: ${String(error)}\n`,
   );
-  process.exit(1);
+  process.exit(known ? error.exit : 1);
 });

@@ -2,6 +2,7 @@ import type { SignalDefinition } from '@temporalio/common';
 import { ApplicationFailure, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { excessOfCommand, excessText } from '../domain/excess';
 import { REQUEST_LIMITS } from '../domain/limits';
+import { whyNotBelieved, withProof, type Proofs } from '../domain/proof';
 import { cutText } from '../domain/size';
 import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
@@ -17,6 +18,9 @@ export interface VerbRules<V extends Verb> {
   /** Folds an accepted command into the state; answers what happens now. */
   readonly take: (verb: V, input: CommandInput) => string;
   readonly record: (command: CommandRecord) => void;
+  /** The proofs of what it has taken (domain/proof.ts). */
+  readonly proofs: () => Proofs | undefined;
+  readonly believe: (taken: Proofs) => void;
   /** A signal that nobody here knows; it is put on record too. */
   readonly unknownSignal: (name: string) => void;
 }
@@ -47,7 +51,9 @@ export function onSignal<T>(signal: SignalDefinition<[T]>, take: (input: T) => v
   });
 }
 
-function accept<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): CommandReceipt {
+/** A proof is for whom it was sent to: what the workflow passes on is its own word. */
+function accept<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...input }: CommandInput): CommandReceipt {
+  if (proof) rules.believe(withProof(rules.proofs() ?? [], proof));
   const effect = rules.take(verb, input);
   rules.record(commandRecord(verb, input));
   return { accepted: true, effect };
@@ -62,7 +68,7 @@ function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInpu
       nonRetryable: true,
       details: [[excess.what, excess.size, excess.limit]],
     });
-  const forbidden = rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input);
+  const forbidden = forbids(rules, verb, input);
   if (forbidden !== undefined) throw ApplicationFailure.nonRetryable(forbidden, 'not-permitted');
   const why = rules.whyNot(verb, input);
   if (why !== undefined) throw ApplicationFailure.nonRetryable(why, 'invalid-state');
@@ -76,7 +82,10 @@ function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
 }
 
 const whyNotTaken = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
-  rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) ?? rules.whyNot(verb, input);
+  forbids(rules, verb, input) ?? rules.whyNot(verb, input);
+
+const forbids = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
+  whyNotBelieved(rules.proofs() ?? [], verb, input.proof) ?? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input);
 
 /** A command as it goes on record, taken now; of one that is too long only so much. */
 export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {

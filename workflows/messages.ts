@@ -8,6 +8,7 @@ import type { Found, PipelineDocument } from '../domain/pipeline/document';
 import type { Recollection } from '../domain/release/rerun';
 import type { DeploySettled, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
+import type { Proven } from '../domain/proof';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
 import type { Pause, Trigger } from '../domain/views';
@@ -47,7 +48,7 @@ export interface ImportInput extends Omit<ApplyInput, 'spec'> {
   readonly document: PipelineDocument;
 }
 
-export interface ApplyInput {
+export interface ApplyInput extends Proven {
   /** With the first message to a pipeline whose last workflow has ended. */
   readonly found?: Found;
   readonly spec: PipelineSpec;
@@ -61,7 +62,7 @@ export interface Applied {
   readonly previous: PipelineSpec | null;
 }
 
-export interface StartInput {
+export interface StartInput extends Proven {
   readonly artifacts: readonly Artifact[];
   readonly trigger: Trigger;
   /** A workflow that the release signals `child-over` at its end. */

@@ -1,5 +1,6 @@
 import type { Artifact } from '../artifact';
 import type { Policy } from '../principals';
+import type { Proofs } from '../proof';
 import type { Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
 import { withReason } from '../text';
@@ -34,6 +35,8 @@ export interface FanOutState {
   /** Why nothing more is started. */
   readonly stop: { readonly by: 'command' | 'verdict' | 'nothing'; readonly reason: string } | null;
   readonly commands: readonly CommandRecord[];
+  /** Of what it has taken from whoever holds the platform's key. */
+  readonly proofs?: Proofs;
 }
 
 export interface ShardRecord extends ShardPlan {

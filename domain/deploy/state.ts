@@ -6,6 +6,7 @@ import type { Settings } from '../settings';
 import type { DeploySpec } from '../spec/deploy';
 import type { ActionSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
+import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type {
   Classification,
@@ -161,6 +162,8 @@ export interface DeployRecord {
   /** Of each check the first. */
   readonly overridden: readonly Override[];
   readonly commands: readonly CommandRecord[];
+  /** Of what it has taken from whoever holds the platform's key. */
+  readonly proofs?: Proofs;
   readonly timeline: readonly TimelineEntry[];
   readonly revert: RevertView | null;
   /** A revert whose tasks do not come up; only then may a person end it. */

@@ -5,6 +5,7 @@ import { FREE, type Mutex } from '../mutex';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
+import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type { HistoryRow, Omitted, Trigger } from '../views';
 import { identified } from './kept';
@@ -52,6 +53,8 @@ export interface PipelineState {
   readonly keys: readonly (readonly [string, number])[];
   readonly history: readonly HistoryRow[];
   readonly commands: readonly CommandRecord[];
+  /** Of what it has taken from whoever holds the platform's key. */
+  readonly proofs?: Proofs;
 }
 
 export interface ActiveRelease {

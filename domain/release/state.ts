@@ -7,6 +7,7 @@ import type { Policy } from '../principals';
 import type { Settings } from '../settings';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
+import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type {
   ActionState,
@@ -99,6 +100,8 @@ export interface ReleaseRecord {
   readonly causedBy?: number;
   readonly deploys: readonly DeploySettled[];
   readonly commands: readonly CommandRecord[];
+  /** Of what it has taken from whoever holds the platform's key. */
+  readonly proofs?: Proofs;
   readonly timeline: readonly TimelineEntry[];
 }
 

@@ -119,6 +119,7 @@ const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'se
   'history[].deploys[].skipped': STATE_LIMITS.historyRow,
   'history[].deploys[].overridden': STATE_LIMITS.historyRow,
   'history[].deploys[].omitted': STATE_LIMITS.historyRow,
+  proofs: STATE_LIMITS.proofs,
   commands: STATE_LIMITS.commands,
 };
 

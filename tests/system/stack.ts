@@ -18,6 +18,8 @@ export interface StackOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** `slots` of the stack's conveyor.config.yaml: how much its worker does at once. */
   readonly slots?: Readonly<Record<string, number>>;
+  /** `seal` of the stack's conveyor.config.yaml. */
+  readonly seal?: object;
   /** Where extensions of the configuration are instead, by name. */
   readonly urls?: Readonly<Record<string, string>>;
   /** Of its processes, beside what they need to find each other. */
@@ -66,7 +68,7 @@ export class Stack {
     );
     const [url] = await simulator.said(/http:\S+/);
     const taskQueue = `system-${randomUUID()}`;
-    const platform = loadRegistry(configIn(home), {});
+    const platform = loadRegistry(configIn(home), env);
     const client = await createClient({ address, taskQueue, platform });
     const stack = new Stack(taskQueue, address, home, new Client({ connection }), client, url, processes, env);
     await stack.startWorker();
@@ -167,9 +169,10 @@ export class Stack {
 const configIn = (home: string): string => join(home, 'conveyor.config.yaml');
 
 /** The platform's configuration of this checkout, with more impatient settings. */
-function writeConfig(home: string, { settings, slots, urls = {} }: StackOptions): void {
+function writeConfig(home: string, { settings, slots, seal, urls = {} }: StackOptions): void {
   const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as { extensions: { name: string }[] };
   const extensions = config.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
-  const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings }, ...(slots ? { slots } : {}) };
+  const more = { ...(slots ? { slots } : {}), ...(seal ? { seal } : {}) };
+  const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings }, ...more };
   writeFileSync(configIn(home), stringify(changed));
 }

@@ -5,6 +5,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Rerun } from '../../client/api';
 import { rerun } from '../../client/releases';
+import { sealing, type Seal } from '../../client/seal';
 import { Workflows } from '../../client/workflows';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
@@ -15,6 +16,7 @@ import type { CommandInput, CommandReceipt, Verb } from '../../domain/verbs';
 import type { DeployStatus, PipelineStatus, ReleaseStatus, Trigger } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
 import { parseRegistry } from '../../sdk/registry';
+import type { SealSettings } from '../../sdk/seal';
 import { createSimulator, type Simulator } from '../../simulator/app';
 import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
 import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
@@ -51,11 +53,15 @@ export class VirtualWorld {
     readonly slow: SlowActions,
   ) {}
 
-  static async open(seed = 1, codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? ''): Promise<VirtualWorld> {
+  static async open(
+    seed = 1,
+    codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
+    seal: SealSettings | null = null,
+  ): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await startServer(path);
     await registerSearchAttributes(env);
-    const client = new Client({ connection: env.connection });
+    const client = new Client({ connection: env.connection, ...sealing(seal) });
     const time = new VirtualTime(env, client);
     const { clock } = time;
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });
@@ -69,7 +75,7 @@ export class VirtualWorld {
       namespace: 'default',
       taskQueue,
       codePath,
-      registry: parseRegistry(EXTENSIONS, {}),
+      registry: { ...parseRegistry(EXTENSIONS, {}), seal },
       clock,
       // Asked anew each time, so that a test may put itself in between.
       fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw)).onError(thrown)),
@@ -89,8 +95,8 @@ export class VirtualWorld {
   }
 
   /** With the fleet of `kvstore()` (pipelines.ts): two regions of six tasks each. */
-  static async ofKvstore(): Promise<VirtualWorld> {
-    const world = await VirtualWorld.open();
+  static async ofKvstore(seal: SealSettings | null = null): Promise<VirtualWorld> {
+    const world = await VirtualWorld.open(1, undefined, seal);
     await world.job('kvstore-x', 'x', 6);
     await world.job('kvstore-y', 'y', 6);
     return world;
@@ -191,8 +197,18 @@ export class VirtualWorld {
 
   /** As `conveyor rerun` does. */
   rerun(pipeline: string, of: number, given: Partial<Rerun> = {}) {
+    return rerun(this.workflows(), pipeline, of, { actor: 'user:alice', ...given });
+  }
+
+  /** For what the client makes of them; one that holds the platform's key proves what it asks for. */
+  workflows(seal: Seal | null = null): Workflows {
     const temporal = { client: this.client, connection: this.env.connection, address: 'virtual', namespace: 'default' };
-    return rerun(new Workflows(temporal, ''), pipeline, of, { actor: 'user:alice', ...given });
+    return new Workflows({ ...temporal, seal }, '');
+  }
+
+  /** Of somebody who reaches Temporal, and no more. */
+  stranger(): Client {
+    return new Client({ connection: this.env.connection });
   }
 
   /** What a finder brings. */

@@ -116,6 +116,8 @@ export class DeployRun {
       whyNot: (verb, input) => whyNot(this.situation(), verb, input),
       take: (verb, command) => this.take(verb, command),
       record: (command) => this.recordCommand(command),
+      proofs: () => this.record.proofs,
+      believe: (proofs) => this.patch({ proofs }),
       unknownSignal: (name) => this.note('ignored', `ignored the unknown signal ${name}`),
     });
   }

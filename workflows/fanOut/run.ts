@@ -41,6 +41,8 @@ export class FanOutRun {
       whyNot: () => whyNotCancel(this.state),
       take: (_, command) => this.cancel(command),
       record: (command) => this.record(command),
+      proofs: () => this.state.proofs,
+      believe: (proofs) => this.set((state) => ({ ...state, proofs })),
       unknownSignal: () => undefined,
     });
     this.show();

@@ -1,3 +1,4 @@
+import type { UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { continuing, imported, refuseImport, type Found } from '../../domain/pipeline/document';
 import { rescheduled } from '../../domain/pipeline/openings';
@@ -21,6 +22,7 @@ import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/
 import { created, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
 import { completed, passedOver, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
+import { whyNotBelieved, withProof, type Proven } from '../../domain/proof';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
 import { commandRecord, onSignal } from '../inbox';
@@ -47,24 +49,39 @@ import { subscribe } from './subscribe';
 
 /** What programs ask of a pipeline: each is refused with a reason, or answered at once (domain/pipeline/requests.ts). */
 export function answerRequests(run: PipelineRun): void {
-  setHandler(applyUpdate, (input) => apply(run, input), {
-    validator: (input) => refuse(refuseApply(run.state, input.spec, input.groups, input.actor)),
-  });
-  setHandler(importUpdate, (input) => importBooks(run, input), {
-    validator: ({ document, groups, actor }) => refuse(refuseImport(run.state, document, groups, actor)),
-  });
-  setHandler(startReleaseUpdate, (input) => startRelease(run, input), {
-    validator: (input) => refuse(refuseReportTo(input.reportTo ?? '') ?? refuseStart(run.known(), input)),
-  });
-  setHandler(submitUpdate, (input) => submit(run, input), {
-    validator: ({ artifacts, trigger }) => refuse(refuseSubmission(run.known(), artifacts, trigger)),
-  });
-  setHandler(rollBackUpdate, (input) => rollBack(run, input), {
-    validator: ({ of, ...command }) => refuse(refuseRollBack(run.known(), of, command)),
-  });
+  answer(run, applyUpdate, apply, ({ spec, groups, actor }) => refuseApply(run.state, spec, groups, actor));
+  answer(run, importUpdate, importBooks, ({ document, groups, actor }) =>
+    refuseImport(run.state, document, groups, actor),
+  );
+  answer(
+    run,
+    startReleaseUpdate,
+    startRelease,
+    (input) => refuseReportTo(input.reportTo ?? '') ?? refuseStart(run.known(), input),
+  );
+  answer(run, submitUpdate, submit, ({ artifacts, trigger }) => refuseSubmission(run.known(), artifacts, trigger));
+  answer(run, rollBackUpdate, rollBack, ({ of, ...command }) => refuseRollBack(run.known(), of, command));
   onSignal(rollBackSignal, (input) => rollBackLate(run, input));
-  setHandler(cancelQueuedUpdate, (input) => cancel(run, input), {
-    validator: ({ number, ...command }) => refuse(refuseCancelQueued(run.known(), number, command)),
+  answer(run, cancelQueuedUpdate, cancel, ({ number, ...command }) => refuseCancelQueued(run.known(), number, command));
+}
+
+/** What comes with a proof is taken once. */
+function answer<Output, Input extends Proven>(
+  run: PipelineRun,
+  request: UpdateDefinition<Output, [Input]>,
+  take: (run: PipelineRun, input: Input) => Output,
+  refusal: (input: Input) => Refusal | undefined,
+): void {
+  const handler = (input: Input): Output => {
+    const output = take(run, input);
+    if (input.proof) run.believe(withProof(run.state?.proofs ?? [], input.proof));
+    return output;
+  };
+  setHandler(request, handler, {
+    validator: (input) => {
+      const why = whyNotBelieved(run.state?.proofs ?? [], request.name, input.proof);
+      refuse(why === undefined ? refusal(input) : { code: 'not-permitted', message: why });
+    },
   });
 }
 

@@ -18,6 +18,7 @@ import { policyOf } from '../../domain/pipeline/requests';
 import { isAsked, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus, pipelineSummary } from '../../domain/pipeline/view';
+import type { Proofs } from '../../domain/proof';
 import { mayCommand } from '../../domain/principals';
 import { PIPELINE_VERBS, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
@@ -80,6 +81,8 @@ export class PipelineRun {
         return PIPELINE_EFFECTS[verb];
       },
       record: (command) => this.record(command),
+      proofs: () => this.state?.proofs,
+      believe: (proofs) => this.believe(proofs),
       unknownSignal: () => undefined,
     });
     if (this.state) this.show();
@@ -219,6 +222,10 @@ export class PipelineRun {
     this.set((state) => ({ ...state, frozen: null }));
     this.tellFrozen();
     this.record(commandRecord('unfreeze', { actor: SYSTEM, reason: `it was frozen until ${until}` }));
+  }
+
+  believe(proofs: Proofs): void {
+    this.decided((state) => ({ ...state, proofs }));
   }
 
   record(command: CommandRecord): void {

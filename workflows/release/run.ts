@@ -99,6 +99,8 @@ export class ReleaseRun {
       whyNot: (verb, command) => whyNotRelease(this.control, this.record, verb, command),
       take: (verb, command) => this.take(verb, command),
       record: (command) => this.recordCommand(command),
+      proofs: () => this.record.proofs,
+      believe: (proofs) => this.set({ ...this.record, proofs }),
       unknownSignal: (name) => this.log('ignored', `ignored the unknown signal ${name}`),
     });
   }

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { connect, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { createServer, type Server } from 'node:tls';
+import type { Env } from './process';
+
+const CERTIFICATES = join(__dirname, '../fixtures/certificates');
+const file = (name: string): string => join(CERTIFICATES, name);
+
+/** What a program needs to come through the guard, by the environment. */
+export const CLIENT: Env = {
+  TEMPORAL_TLS_CLIENT_CERT_PATH: file('client.pem'),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: file('client.key'),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('authority.pem'),
+};
+
+/** Lets in whoever has a certificate, before a Temporal server that cannot ask for one itself: that of development has no TLS. */
+export class Guard {
+  private constructor(
+    private readonly server: Server,
+    readonly address: string,
+  ) {}
+
+  static async before(temporal: string): Promise<Guard> {
+    const [host = '', port = ''] = temporal.split(':');
+    const [key, cert, ca] = ['localhost.key', 'localhost.pem', 'authority.pem'].map((name) => readFileSync(file(name)));
+    const options = { key, cert, ca, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] };
+    const server = createServer(options, (socket) => {
+      const inside = connect({ host, port: Number(port) });
+      // Whichever end goes away takes the other along.
+      pipeline(socket, inside, socket, () => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Guard(server, `localhost:${(server.address() as AddressInfo).port}`);
+  }
+
+  close(): void {
+    this.server.close();
+  }
+}

@@ -1,0 +1,113 @@
+import type { Client } from '@temporalio/client';
+import { command } from '../../client/commands';
+import type { SealSettings } from '../../sdk/seal';
+import { untilAction } from './flows';
+import { kvstore } from './pipelines';
+import { MINUTE, VirtualWorld } from './world';
+
+const key = (id: string) => ({ id, secret: Buffer.alloc(32, id) });
+const SEAL: SealSettings = { keys: [key('k1')], keysEnv: 'CONVEYOR_SEAL_KEYS', unsealed: 'refuse' };
+const [PIPELINE, RELEASE, DEPLOY] = ['pipeline/kvstore', 'release/kvstore/1', 'deploy/kvstore/1/deploy/1'] as const;
+const ALICE = { actor: 'user:alice', reason: 'because' };
+
+let world: VirtualWorld;
+let stranger: Client;
+beforeEach(async () => {
+  world = await VirtualWorld.ofKvstore(SEAL);
+  stranger = world.stranger();
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  await untilAction(world, 1, 'deploy', ({ state }) => state === 'running');
+  await world.sleep(2 * MINUTE);
+});
+afterEach(() => world.close());
+
+const asked = (verb: Parameters<typeof command>[2], input = ALICE) =>
+  command(world.workflows(SEAL), 'kvstore/1', verb, input);
+
+/** The last input of an update that a workflow accepted, as Temporal keeps it. */
+async function lastInput(workflowId: string) {
+  const { events = [] } = await stranger.workflow.getHandle(workflowId).fetchHistory();
+  const accepted = (events ?? []).flatMap((event) => {
+    const { acceptedRequest } = event.workflowExecutionUpdateAcceptedEventAttributes ?? {};
+    return acceptedRequest?.input?.args ? [acceptedRequest.input.args] : [];
+  });
+  const last = accepted.at(-1);
+  if (last === undefined) throw new Error(`${workflowId} has accepted nothing`);
+  return last;
+}
+
+const signal = async (workflowId: string, signalName: string, input: object) =>
+  stranger.workflowService.signalWorkflowExecution({
+    ...{ namespace: 'default', workflowExecution: { workflowId }, signalName, input },
+    requestId: signalName,
+  });
+
+test('a deploy whose every word is sealed goes its way, and Temporal shows it as ever', async () => {
+  await asked('pause');
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ paused: { actor: 'user:alice' } });
+  await asked('resume');
+  await world.ended('kvstore', 1);
+  for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:2': 6 });
+  const { events } = await stranger.workflow.getHandle(PIPELINE).fetchHistory();
+  expect(JSON.stringify(events?.map((event) => event.workflowExecutionUpdateAcceptedEventAttributes))).not.toBe('[]');
+});
+
+describe('whoever reaches Temporal, and holds no key, changes nothing', () => {
+  test.each([
+    [DEPLOY, 'cancel', ALICE],
+    [DEPLOY, 'skip-bake', ALICE],
+    [RELEASE, 'pause', ALICE],
+    [PIPELINE, 'freeze', ALICE],
+    [PIPELINE, 'roll-back', { ...ALICE, of: 1 }],
+    [PIPELINE, 'start-release', { artifacts: [], trigger: { kind: 'manual', actor: 'user:alice', key: null } }],
+    [PIPELINE, 'submit', { artifacts: [], trigger: { kind: 'webhook', actor: 'service:ci', key: null } }],
+  ])('by an update of %s: %s', async (workflowId, update, input) => {
+    await expect(
+      stranger.workflow.getHandle(workflowId).executeUpdate(update, { args: [input] }),
+    ).rejects.toMatchObject({ name: 'WorkflowUpdateFailedError' });
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({ state: 'baking', commands: [] });
+  });
+
+  test('by a signal between workflows, or by one that is a verb', async () => {
+    const [release, deploy] = [RELEASE, DEPLOY].map((id) => stranger.workflow.getHandle(id));
+    for (const handle of [release, deploy]) {
+      await handle?.signal('policy', { owners: ['user:mallory'], groups: {} });
+      await handle?.signal('pause', { actor: 'user:mallory', reason: 'mine' });
+      await handle?.signal('cancel', ALICE);
+      await handle?.signal('frozen', { by: ALICE });
+    }
+    await world.ended('kvstore', 1);
+    expect(await world.releaseStatus('kvstore', 1)).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('by starting a pipeline of a name in a stranger’s words', async () => {
+    await stranger.workflow.start('pipeline', {
+      ...{ workflowId: 'pipeline/other', taskQueue: world.taskQueue },
+      args: [{ spec: { ...kvstore(), pipeline: 'other' } }],
+    });
+    await expect(world.pipelineStatus('other')).resolves.toBeNull();
+    expect(await world.apply({ ...kvstore(), pipeline: 'other' })).toMatchObject({ created: true });
+  });
+});
+
+describe('what was sealed for one thing is good for nothing else', () => {
+  test('not for another workflow, not as another verb, not a second time', async () => {
+    await asked('pause');
+    const payloads = await lastInput(DEPLOY);
+    await asked('resume');
+    for (const verb of ['pause', 'cancel', 'skip-bake']) await signal(DEPLOY, verb, payloads);
+    await signal(RELEASE, 'pause', payloads);
+    await world.sleep(MINUTE);
+    const deploy = await world.deployStatus('kvstore', 1);
+    expect(deploy).toMatchObject({ state: 'baking' });
+    expect(deploy.commands.map(({ verb, accepted, rejection }) => [verb, accepted, rejection])).toEqual([
+      ['pause', true, undefined],
+      ['resume', true, undefined],
+      ['pause', false, 'this was asked for once, and has been taken'],
+      ['cancel', false, 'this was asked for as pause, not as cancel'],
+      ['skip-bake', false, 'this was asked for as pause, not as skip-bake'],
+    ]);
+    expect(await world.releaseStatus('kvstore', 1)).toMatchObject({ state: 'running' });
+  });
+});
