@@ -224,6 +224,13 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  'not-in-scope': entry<{ source: string; what: string; instead?: string }>({
+    message: ({ source, what }) => `the webhook source ${source} may not ${what}`,
+    hint: ({ source, instead }) =>
+      `nothing was done; ${instead ?? `if ${source} is meant to, say so in its scope, under webhooks of conveyor.config.yaml`}`,
+    retryable: false,
+    exit: 4,
+  }),
   'wrong-key': entry<{ run: string }>({
     message: ({ run }) => `this is not the key of the run ${run}`,
     hint: () =>

@@ -41,7 +41,7 @@ export function createApp(deps: ServerDeps): Hono {
   app.route(
     '/v1/webhooks',
     webhookRoutes({
-      ...{ ...deps, now: () => deps.now(), subscribers, turns: new Turns(), metrics },
+      ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line), subscribers, turns: new Turns(), metrics },
       ...{ lane: lanes.webhooks, bodies: new Bodies(deps.limits.bodyBytes) },
     }),
   );
@@ -49,7 +49,7 @@ export function createApp(deps: ServerDeps): Hono {
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.route('/v1/pipelines', pipelineRoutes(api));
   app.route('/v1/releases', releaseRoutes(api));
-  const ended = new Ended(deps.client.lookNow, (line) => process.stderr.write(`note: ${line}\n`));
+  const ended = new Ended(deps.client.lookNow, (line) => deps.log(line));
   app.route('/v1/runs', runRoutes({ ...deps, ended, lane: lanes.runs }));
   app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.onError((error, c) => answerFailure(c, error));

@@ -34,6 +34,8 @@ export interface ServerDeps {
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;
+  /** Writes a line for whoever runs the server. */
+  log(line: string): void;
   /** Becomes true when the process was asked to end: it is not ready for new work any more. */
   isDraining(): boolean;
 }

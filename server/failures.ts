@@ -6,6 +6,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   unauthorized: 401,
   'bad-signature': 401,
   'wrong-key': 403,
+  'not-in-scope': 403,
   'not-permitted': 403,
   'invalid-state': 409,
   'key-reused': 409,

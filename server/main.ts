@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
 import { connect } from '../client/connection';
 import { frontIndex } from '../client/pipelineIndex';
+import { withoutScope } from '../sdk/access';
 import { loadRegistry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
 import { createApp } from './app';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
     groups: registry.groups,
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
+    log: (line) => void process.stderr.write(`note: ${line}\n`),
     isDraining: () => draining,
   });
   const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, place, 'the server');
@@ -39,6 +41,10 @@ async function main(): Promise<void> {
     process.stderr.write(`note: it is open to other machines, at ${place.host}; whoever only reads needs no token\n`);
   for (const name of registry.access.unset)
     process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
+  for (const source of withoutScope(registry.access))
+    process.stderr.write(
+      `note: ${source} has no scope, so its secret speaks for every repository (${registry.file})\n`,
+    );
   if (registry.callbacks === null)
     process.stderr.write(`note: without callbacks, action services are only asked now and then (${registry.file})\n`);
   process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);

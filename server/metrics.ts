@@ -21,6 +21,7 @@ export class Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly times = new Map<string, Histogram>();
   private readonly submissions = new Counter('result');
+  private readonly beyond = new Counter('source');
 
   answered({ method, route, status, seconds }: Answered): void {
     const key = `${method} ${route} ${status}`;
@@ -35,6 +36,11 @@ export class Metrics {
   /** What became of something that a webhook brought to a pipeline. */
   submitted(result: 'released' | 'duplicate' | 'incomplete' | 'refused'): void {
     this.submissions.add(result);
+  }
+
+  /** A source of webhooks said what its scope does not let it say. */
+  outOfScope(source: string): void {
+    this.beyond.add(source);
   }
 
   text(lanes: readonly Lane[], finders: readonly FinderView[], uptimeMs: number): string {
@@ -54,6 +60,12 @@ export class Metrics {
         'counter',
         'What webhooks brought to pipelines.',
         this.submissions.rows(),
+      ),
+      family(
+        'conveyor_webhook_out_of_scope_total',
+        'counter',
+        'Deliveries that said what their source may not.',
+        this.beyond.rows(),
       ),
       family(
         'conveyor_finder_failing',

@@ -1,7 +1,7 @@
 import type { Env } from '../../sdk/env';
 import type { Check } from './check';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
-import { checkConfig, checkFinders, checkPorts, checkTemporal } from './surroundings';
+import { checkConfig, checkFinders, checkPorts, checkTemporal, checkWebhooks } from './surroundings';
 
 /** Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed or started. */
 export async function runChecks(env: Env = process.env): Promise<Check[]> {
@@ -13,5 +13,5 @@ export async function runChecks(env: Env = process.env): Promise<Check[]> {
     checkFinders(env),
     checkPorts(env),
   ]);
-  return [checkNode(), checkPackages(), checkBuild(), checkConfig(env), ...looks.flat()];
+  return [checkNode(), checkPackages(), checkBuild(), checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
 }

@@ -1,6 +1,7 @@
 import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
 import type { FinderView } from '../../domain/views';
+import { withoutScope } from '../../sdk/access';
 import type { Env } from '../../sdk/env';
 import { loadRegistry } from '../../sdk/registry';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
@@ -17,6 +18,23 @@ export function checkConfig(env: Env): Check {
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     return { name, state: 'missing', found: error.message, how: error.hint };
+  }
+}
+
+/** Secrets that open a door of the front end further than they need to. */
+export function checkWebhooks(env: Env): Check[] {
+  const sources = scopelessSources(env);
+  if (sources.length === 0) return [];
+  const how = 'list what it may say: repositories, finders, with, pipelines (docs/pipelines.md#what-a-source-may-say)';
+  return [{ name: 'webhooks', state: 'warning', found: `${sources.join(', ')} without a scope`, how }];
+}
+
+function scopelessSources(env: Env): readonly string[] {
+  try {
+    return withoutScope(loadRegistry(undefined, env).access);
+  } catch {
+    // The check of the configuration says why.
+    return [];
   }
 }
 

@@ -31,12 +31,11 @@ export function concerned(event: FinderEvent, subscribers: readonly PipelineSubs
 /**
  * Whether a `with` speaks of what the event is about. Every entry must hold, and an entry that the event says nothing of
  * does not: better that the finder finds it a little later than that something starts which the owner did not ask for. An
- * empty `with` speaks of an event that is about nothing in particular.
+ * empty `with` speaks of nothing, so that nobody is concerned by saying nothing.
  */
 export function matches({ about }: Pick<FinderEvent, 'about'>, wanted: Readonly<Record<string, unknown>>): boolean {
   const entries = Object.entries(wanted);
-  if (entries.length === 0) return Object.keys(about).length === 0;
-  return entries.every(([key, value]) => holds(about, key, value));
+  return entries.length > 0 && entries.every(([key, value]) => holds(about, key, value));
 }
 
 function holds(about: FinderEvent['about'], key: string, value: unknown): boolean {

@@ -29,7 +29,7 @@ export interface Delivered {
 export interface Delivering extends Pick<ServerDeps, 'client' | 'groups' | 'now'> {
   readonly subscribers: Subscribers;
   readonly turns: Turns;
-  readonly metrics: Pick<Metrics, 'submitted'>;
+  readonly metrics: Pick<Metrics, 'submitted' | 'outOfScope'>;
 }
 
 /** A forge waits ten seconds for its answer; by then it must have one. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
 import { unfitArtifact, unfitArtifacts, type Unfit } from '../../domain/excess';
 import type { FinderEvent } from '../../domain/finder/match';
+import { namesOf, type Scope } from '../../domain/finder/scope';
 import { artifactSchema } from '../../sdk/protocol/common';
 
 /** What a delivery says, in our words; null when it says nothing to us. */
@@ -16,7 +17,7 @@ export const pushSchema = z.object({
   before: z.string().optional(),
   head_commit: z.object({ timestamp: z.string().optional() }).nullish(),
   deleted: z.boolean().default(false),
-  repository: z.object({ name: z.string(), full_name: z.string() }),
+  repository: z.object({ full_name: z.string() }),
 });
 
 const BRANCH = 'refs/heads/';
@@ -28,7 +29,7 @@ export function saidByPush(push: z.output<typeof pushSchema>): Said {
   const branch = ref.slice(BRANCH.length);
   return {
     finder: 'commits',
-    about: { repository: [repository.name, repository.full_name], branch },
+    about: { repository: repository.full_name, branch },
     artifact: {
       kind: 'source',
       version: after,
@@ -36,6 +37,13 @@ export function saidByPush(push: z.output<typeof pushSchema>): Said {
       metadata: { repository: repository.full_name, branch, ...orderOf(push) },
     },
   };
+}
+
+/** The same push, for subscriptions that leave out whose repository they mean. */
+export function underItsNames(said: Said, scopes: readonly (Scope | null)[]): Said {
+  const repository = said !== null && 'finder' in said ? said.about['repository'] : undefined;
+  if (said === null || !('finder' in said) || typeof repository !== 'string') return said;
+  return { ...said, about: { ...said.about, repository: namesOf(repository, scopes) } };
 }
 
 /** What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. */

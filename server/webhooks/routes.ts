@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
-import type { WebhookSource } from '../../sdk/access';
 import { unfitKey } from '../../domain/excess';
+import { outOfScope } from '../../domain/finder/scope';
+import type { WebhookKind, WebhookSource } from '../../sdk/access';
 import type { Bodies } from '../bodies';
 import { parseJson, readBytes, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import type { Gate } from '../gate';
-import { deliver, type Delivered, type Delivering, type Delivery } from './deliver';
-import { unfitIn, PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, type Said } from './events';
+import { deliver, type Delivered, type Delivering } from './deliver';
+import { PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, underItsNames, unfitIn } from './events';
+import type { Said } from './events';
 import { Recent } from './recent';
-import { malformedGithub, malformedStandard, refuseGithub, refuseStandard } from './signature';
+import { malformedGithub, malformedStandard, signerOfGithub, signerOfStandard } from './signature';
 
 /** Answers of the last minute: what is delivered again after that is a question to the pipelines. */
 const REMEMBERED = { entries: 2_000, ageMs: 60_000 };
@@ -21,41 +23,50 @@ interface Bounds {
   readonly bodies: Bodies;
 }
 
+/** A delivery that is believed, before it is read. */
+interface Signed {
+  readonly source: WebhookSource;
+  /** Names the delivery among those of its source. */
+  readonly key: string;
+  readonly body: Uint8Array;
+  readonly read: () => Said;
+}
+
+type Deps = Pick<ServerDeps, 'access' | 'now' | 'log'> & Delivering & Bounds;
+
 /** `POST /v1/webhooks/github` and `/standard` (cli.md §5): verified over the raw body before anything of it is parsed. */
-export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Delivering & Bounds): Hono {
+export function webhookRoutes(deps: Deps): Hono {
   const app = new Hono();
   const recent = new Recent<Delivered | null>(REMEMBERED, () => deps.now());
   const { github, standard } = deps.access.webhooks;
 
-  const signed = (context: Context, use: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
+  const bytes = (context: Context, use: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
     deps.bodies.run((reading) => readBytes(context, reading), use);
-  const inTurn = (context: Context, delivery: Parameters<typeof answer>[3], read: () => Said): Promise<Response> =>
-    deps.lane.run(() => answer(context, deps, recent, delivery, read), context.req.raw.signal);
+  const inTurn = (context: Context, signed: Signed): Promise<Response> =>
+    deps.lane.run(() => answer(context, deps, recent, signed), context.req.raw.signal);
 
   app.post('/github', (context) => {
-    const source = opened('github', github);
+    const sources = opened('github', github);
     const signature = context.req.header('x-hub-signature-256');
     reject('github', malformedGithub(signature));
-    return signed(context, async (body) => {
-      reject('github', refuseGithub(body, signature, source.secrets));
+    return bytes(context, async (body) => {
+      const source = believed('github', signerOfGithub(body, signature, sources));
       const event = required(context, 'X-GitHub-Event');
       if (event !== 'push') return context.body(null, 204);
-      const key = `github:${required(context, 'X-GitHub-Delivery')}`;
-      return inTurn(context, { key, actor: source.actor, body }, () =>
-        saidByPush(parseJson(githubJson(context, body), pushSchema)),
-      );
+      const key = keyOf('github', source, required(context, 'X-GitHub-Delivery'));
+      const read = (): Said => saidByPush(parseJson(githubJson(context, body), pushSchema));
+      return inTurn(context, { source, key, body, read });
     });
   });
 
   app.post('/standard', (context) => {
-    const source = opened('standard', standard);
+    const sources = opened('standard', standard);
     const headers = standardHeaders(context);
     reject('standard', malformedStandard(headers, deps.now()));
-    return signed(context, async (body) => {
-      reject('standard', refuseStandard(body, headers, source.secrets));
-      return inTurn(context, { key: `standard:${headers.id}`, actor: source.actor, body }, () =>
-        saidInStandard(textOf(body)),
-      );
+    return bytes(context, async (body) => {
+      const source = believed('standard', signerOfStandard(body, headers, sources));
+      const key = keyOf('standard', source, headers.id);
+      return inTurn(context, { source, key, body, read: () => saidInStandard(textOf(body)) });
     });
   });
   return app;
@@ -67,10 +78,9 @@ export function webhookRoutes(deps: Pick<ServerDeps, 'access' | 'now'> & Deliver
  */
 async function answer(
   context: Context,
-  deps: Delivering,
+  deps: Deps,
   recent: Recent<Delivered | null>,
-  { key, actor, body }: Omit<Delivery, 'said'> & { readonly body: Uint8Array },
-  read: () => Said,
+  { source, key, body, read }: Signed,
 ): Promise<Response> {
   refuse(unfitKey(key));
   const content = createHash('sha256').update(body).digest('hex');
@@ -80,7 +90,9 @@ async function answer(
     async () => {
       const said = read();
       refuse(unfitIn(said));
-      return deliver(deps, { key, actor, said });
+      refuseOutOfScope(deps, source, said);
+      const scopes = deps.access.webhooks.github.map(({ scope }) => scope);
+      return deliver(deps, { key, actor: source.actor, said: underItsNames(said, scopes) });
     },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,
   );
@@ -91,19 +103,38 @@ async function answer(
   return context.json({ ...delivered, releases }, 202);
 }
 
+/** @throws ConveyorError `not-in-scope`, which is counted and logged: whoever has the secret says what it is not for. */
+function refuseOutOfScope({ metrics, log }: Pick<Deps, 'metrics' | 'log'>, { name, scope }: WebhookSource, said: Said) {
+  const refused = said === null ? undefined : outOfScope(scope, said);
+  if (refused === undefined) return;
+  const error = conveyorError('not-in-scope', { source: name, ...refused });
+  metrics.outOfScope(name);
+  log(`refused: ${error.message}`);
+  throw error;
+}
+
 function saidInStandard(text: string): Said {
   const { type } = parseJson(text, standardSchema.pick({ type: true }));
   return type === PUBLISHED ? saidByStandard(parseJson(text, standardSchema)) : null;
 }
 
-function opened(webhook: 'github' | 'standard', source: WebhookSource | null): WebhookSource {
-  if (source !== null && source.secrets.length > 0) return source;
-  throw conveyorError('webhook-closed', { webhook, variables: source?.secretEnvs ?? [] });
+function opened(webhook: WebhookKind, sources: readonly WebhookSource[]): readonly WebhookSource[] {
+  if (sources.some(({ secrets }) => secrets.length > 0)) return sources;
+  throw conveyorError('webhook-closed', { webhook, variables: sources.flatMap(({ secretEnvs }) => secretEnvs) });
 }
 
-function reject(webhook: 'github' | 'standard', why: string | undefined): void {
+function reject(webhook: WebhookKind, why: string | undefined): void {
   if (why !== undefined) throw conveyorError('bad-signature', { webhook, why });
 }
+
+function believed(webhook: WebhookKind, signer: WebhookSource | string): WebhookSource {
+  if (typeof signer !== 'string') return signer;
+  throw conveyorError('bad-signature', { webhook, why: signer });
+}
+
+/** Sources give their deliveries names without regard to each other. */
+const keyOf = (webhook: WebhookKind, { name }: WebhookSource, delivery: string): string =>
+  name === webhook ? `${webhook}:${delivery}` : `${webhook}/${name}:${delivery}`;
 
 /** GitHub sends JSON, or a form with JSON in it, as the hook is set up. */
 function githubJson(context: Context, body: Uint8Array): string {

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { WebhookSource } from '../../sdk/access';
 
 /** Whether a delivery was signed with one of our secrets. Over the body as it came, before anybody parses it. */
 
@@ -17,15 +18,20 @@ export function malformedGithub(header: string | undefined): string | undefined 
   return hexIn(header) === undefined ? 'X-Hub-Signature-256 is not sha256=<64 hexadecimal digits>' : undefined;
 }
 
-/** Undefined when the header fits the body, else why not. */
-export function refuseGithub(
+/** The source of which a secret fits the header, else why none does. */
+export function signerOfGithub(
   body: Uint8Array,
   header: string | undefined,
-  secrets: readonly string[],
-): string | undefined {
-  const expected = secrets.map((secret) => hmac(secret, body));
-  const fits = fitsAny(Buffer.from(hexIn(header) ?? '', 'hex'), expected);
-  return fits ? undefined : 'X-Hub-Signature-256 does not fit the body';
+  sources: readonly WebhookSource[],
+): WebhookSource | string {
+  const given = Buffer.from(hexIn(header) ?? '', 'hex');
+  const fits = sources.filter(({ secrets }) =>
+    fitsAny(
+      given,
+      secrets.map((secret) => hmac(secret, body)),
+    ),
+  );
+  return fits[0] ?? 'X-Hub-Signature-256 does not fit the body';
 }
 
 const hexIn = (header: string | undefined): string | undefined => /^sha256=([0-9a-f]{64})$/i.exec(header ?? '')?.[1];
@@ -41,18 +47,21 @@ export function malformedStandard({ timestamp }: StandardHeaders, nowMs: number)
 
 /**
  * Standard Webhooks: `v1,<base64>` of `<id>.<timestamp>.<body>`, several signatures separated by spaces, one for each
- * secret that the sender knows. Undefined when one fits one of ours, else why not.
+ * secret that the sender knows. The source of ours of which a secret fits, else why none does.
  */
-export function refuseStandard(
+export function signerOfStandard(
   body: Uint8Array,
   { id, timestamp, signature }: StandardHeaders,
-  secrets: readonly string[],
-): string | undefined {
+  sources: readonly WebhookSource[],
+): WebhookSource | string {
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
-  const expected = secrets.flatMap(keysOf).map((key) => hmac(key, signed));
   const given = signature.split(' ').filter((part) => part.startsWith('v1,'));
-  const fits = given.map((part) => fitsAny(Buffer.from(part.slice(3), 'base64'), expected));
-  return fits.includes(true) ? undefined : 'no v1 signature in webhook-signature fits the body';
+  const signatures = given.map((part) => Buffer.from(part.slice(3), 'base64'));
+  const fits = sources.filter(({ secrets }) => {
+    const expected = secrets.flatMap(keysOf).map((key) => hmac(key, signed));
+    return signatures.map((one) => fitsAny(one, expected)).includes(true);
+  });
+  return fits[0] ?? 'no v1 signature in webhook-signature fits the body';
 }
 
 const hmac = (key: string | Uint8Array, body: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();

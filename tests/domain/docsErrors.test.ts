@@ -76,6 +76,7 @@ const SAMPLES: Params = {
   },
   unauthorized: { why: 'the bearer token is none of the configured ones' },
   'bad-signature': { webhook: 'github', why: 'X-Hub-Signature-256 does not fit the body' },
+  'not-in-scope': { source: 'builds', what: 'publish for the finder "commits"' },
   'wrong-key': { run: 'kvstore/12/build/1' },
   'webhook-closed': { webhook: 'github', variables: ['CONVEYOR_GITHUB_SECRET'] },
   'invalid-request': { detail: 'artifacts.0.version: Invalid input: expected string, received number' },

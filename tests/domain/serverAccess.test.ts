@@ -1,3 +1,4 @@
+import { withoutScope } from '../../sdk/access';
 import { parseRegistry } from '../../sdk/registry';
 
 const access = (value: object, env: Record<string, string> = {}) => parseRegistry(value, env).access;
@@ -13,9 +14,10 @@ describe('who may come in through the HTTP front end', () => {
 
   test('a secret may stand in several variables, so that a new one works before the old one goes', () => {
     const webhooks = { github: { secretEnv: 'G' }, standard: { secretEnv: ['A', 'B'], actor: 'service:builds' } };
+    const scope = null;
     expect(access({ webhooks }, { G: 'g', A: 'a', B: 'b' }).webhooks).toEqual({
-      github: { actor: 'service:github', secretEnvs: ['G'], secrets: ['g'] },
-      standard: { actor: 'service:builds', secretEnvs: ['A', 'B'], secrets: ['a', 'b'] },
+      github: [{ name: 'github', actor: 'service:github', secretEnvs: ['G'], secrets: ['g'], scope }],
+      standard: [{ name: 'standard', actor: 'service:builds', secretEnvs: ['A', 'B'], secrets: ['a', 'b'], scope }],
     });
   });
 
@@ -29,9 +31,45 @@ describe('who may come in through the HTTP front end', () => {
     };
     expect(access(value, env)).toEqual({
       tokens: [],
-      webhooks: { github: null, standard: { actor: 'service:webhook', secretEnvs: ['A', 'B'], secrets: [] } },
+      webhooks: {
+        github: [],
+        standard: [{ name: 'standard', actor: 'service:webhook', secretEnvs: ['A', 'B'], secrets: [], scope: null }],
+      },
       unset: ['CI', 'A', 'B'],
     });
+  });
+
+  test('sources of webhooks have names, secrets of their own, and a list of what they may say', () => {
+    const webhooks = {
+      github: [{ name: 'acme', secretEnv: 'G', repositories: ['acme/*'] }],
+      standard: [
+        { name: 'builds', secretEnv: 'A', finders: ['latest-build'], with: { target: '//kv:*' } },
+        { name: 'models', secretEnv: 'B', actor: 'service:ml', pipelines: ['ranking'] },
+      ],
+    };
+    const { github, standard } = access({ webhooks }, { A: 'a' }).webhooks;
+    expect(github).toMatchObject([
+      { name: 'acme', actor: 'service:acme', scope: { finders: ['commits'], pipelines: [], repositories: ['acme/*'] } },
+    ]);
+    expect(standard).toEqual([
+      {
+        ...{ name: 'builds', actor: 'service:builds', secretEnvs: ['A'], secrets: ['a'] },
+        scope: { finders: ['latest-build'], pipelines: [], with: { target: ['//kv:*'] } },
+      },
+      {
+        ...{ name: 'models', actor: 'service:ml', secretEnvs: ['B'], secrets: [] },
+        scope: { finders: [], pipelines: ['ranking'] },
+      },
+    ]);
+  });
+
+  test('an open door without a scope is named', () => {
+    const webhooks = { github: { secretEnv: 'G' }, standard: [{ name: 'builds', secretEnv: 'A' }] };
+    expect(withoutScope(access({ webhooks }, { G: 'g', A: 'a' }))).toEqual([
+      'webhooks.github',
+      'webhooks.standard (builds)',
+    ]);
+    expect(withoutScope(access({ webhooks }, {}))).toEqual([]);
   });
 
   test.each([
@@ -42,6 +80,17 @@ describe('who may come in through the HTTP front end', () => {
       /expected a principal such as service:ci/,
     ],
     ['a list of no variables', { webhooks: { standard: { secretEnv: [] } } }, /webhooks\.standard\.secretEnv/],
+    [
+      'a source among several without a name',
+      { webhooks: { standard: [{ secretEnv: 'A' }] } },
+      /webhooks\.standard\.0\.name/,
+    ],
+    [
+      'a repository that is no full name',
+      { webhooks: { github: { secretEnv: 'G', repositories: ['app'] } } },
+      /repositories\.0: expected the full name of a repository/,
+    ],
+    ['what a push does not have', { webhooks: { github: { secretEnv: 'G', finders: ['commits'] } } }, /finders/],
     ['an unknown kind of webhook', { webhooks: { gitlab: { secretEnv: 'G' } } }, /webhooks: .*gitlab/],
   ])('%s is refused with its path', (_what, value, message) => expect(() => access(value)).toThrow(message));
 });

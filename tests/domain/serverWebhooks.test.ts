@@ -10,6 +10,7 @@ import {
   NOW_MS,
   pushOf,
   SECRET,
+  sourceOf,
   standardDelivery,
   type GithubOptions,
   type StandardOptions,
@@ -21,18 +22,18 @@ const STANDARD = '/v1/webhooks/standard';
 const withSecrets = (...secrets: string[]): ServerDeps['access'] => ({
   ...ACCESS,
   webhooks: {
-    github: { actor: 'service:github', secrets, secretEnvs: ['G'] },
-    standard: { actor: 'service:webhook', secrets, secretEnvs: ['S'] },
+    github: [sourceOf({ name: 'github', secrets, secretEnvs: ['G'] })],
+    standard: [sourceOf({ name: 'standard', actor: 'service:webhook', secrets, secretEnvs: ['S'] })],
   },
 });
 
 describe('a push that GitHub tells of', () => {
   test('starts a release of every pipeline that follows the branch, and says which one first', async () => {
     const pipelines = new FakePipelines([
-      follows('kvstore', 'kvstore', 'main'),
-      follows('by-full-name', 'acme/kvstore', 'main', 'code'),
-      follows('other-branch', 'kvstore', 'release'),
-      follows('other-repository', 'website', 'main'),
+      follows('kvstore', 'acme/kvstore', 'main'),
+      follows('as-code', 'acme/kvstore', 'main', 'code'),
+      follows('other-branch', 'acme/kvstore', 'release'),
+      follows('other-repository', 'acme/website', 'main'),
     ]);
     const response = await appOf(pipelines).request(GITHUB, githubDelivery(pushOf(1), { delivery: 'd-1' }));
     expect(response.status).toBe(202);
@@ -40,14 +41,14 @@ describe('a push that GitHub tells of', () => {
     expect(await response.json()).toEqual({
       releases: [
         { id: 'kvstore/1', duplicate: false },
-        { id: 'by-full-name/1', duplicate: false },
+        { id: 'as-code/1', duplicate: false },
       ],
       awaiting: [],
       refused: [],
       left: 0,
     });
     expect(pipelines.submissions[1]).toEqual({
-      pipeline: 'by-full-name',
+      pipeline: 'as-code',
       trigger: { kind: 'webhook', actor: 'service:github', key: 'github:d-1' },
       artifacts: [
         {
@@ -163,7 +164,7 @@ describe('a push that GitHub tells of', () => {
       submissions: 4,
       listings: 1,
     });
-    pipelines.subscribers.push(follows('late', 'kvstore', 'main'));
+    pipelines.subscribers.push(follows('late', 'acme/kvstore', 'main'));
     nowMs += 5_000;
     await app.request(GITHUB, githubDelivery(pushOf(5)));
     expect(pipelines.submissions.at(-1)).toMatchObject({ pipeline: 'late' });
@@ -277,7 +278,8 @@ describe('a Standard Webhooks delivery', () => {
 });
 
 describe('when something goes wrong on the way to the pipelines', () => {
-  const both = () => new FakePipelines([follows('one', 'kvstore', 'main'), follows('two', 'kvstore', 'main')]);
+  const both = () =>
+    new FakePipelines([follows('one', 'acme/kvstore', 'main'), follows('two', 'acme/kvstore', 'main')]);
   const knownBad = conveyorError('known-bad', { artifact: 'source@1', pipeline: 'two', since: 'it was reverted' });
   const down = conveyorError('temporal-unreachable', { address: 'x:1', detail: 'refused' });
   const failing = (pipelines: FakePipelines, error: Error, which: string) => ({
@@ -298,7 +300,7 @@ describe('when something goes wrong on the way to the pipelines', () => {
   });
 
   test('the only pipeline that is concerned may refuse, and says why', async () => {
-    const pipelines = new FakePipelines([follows('two', 'kvstore', 'main')]);
+    const pipelines = new FakePipelines([follows('two', 'acme/kvstore', 'main')]);
     const app = appOf(pipelines, { client: failing(pipelines, knownBad, 'two') });
     expect((await app.request(GITHUB, githubDelivery(pushOf(1)))).status).toBe(409);
   });
@@ -322,7 +324,9 @@ describe('when something goes wrong on the way to the pipelines', () => {
 
   test('more pipelines than there is time for are left to the sweep of their finder, and the answer says so', async () => {
     let nowMs = NOW_MS;
-    const pipelines = new FakePipelines(Array.from({ length: 40 }, (_, n) => follows(`p-${n}`, 'kvstore', 'main')));
+    const pipelines = new FakePipelines(
+      Array.from({ length: 40 }, (_, n) => follows(`p-${n}`, 'acme/kvstore', 'main')),
+    );
     const client = {
       ...pipelines.client,
       submit: (...args: Parameters<typeof pipelines.client.submit>) => {

@@ -3,6 +3,7 @@ import type { Artifact } from '../../domain/artifact';
 import type { PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { Trigger } from '../../domain/views';
 import { createApp } from '../../server/app';
+import type { WebhookSource } from '../../sdk/access';
 import { DEFAULT_LIMITS, type FrontClient, type ServerDeps } from '../../server/deps';
 
 export const SECRET = 'the secret';
@@ -24,7 +25,7 @@ export class FakePipelines {
   private readonly numbers = new Map<string, number>();
   private readonly keys = new Map<string, number>();
 
-  constructor(readonly subscribers: PipelineSubscriptions[] = [follows('kvstore', 'kvstore', 'main')]) {}
+  constructor(readonly subscribers: PipelineSubscriptions[] = [follows('kvstore', 'acme/kvstore', 'main')]) {}
 
   /** Other operations than those of a front end fail a test that uses them. */
   readonly client: FrontClient = {
@@ -92,11 +93,16 @@ export const follows = (
   subscriptions: [{ artifact, with: { repository, branch } }],
 });
 
+export const sourceOf = (over: Partial<WebhookSource> & Pick<WebhookSource, 'name'>): WebhookSource => ({
+  ...{ actor: `service:${over.name}`, secrets: [SECRET], secretEnvs: [], scope: null },
+  ...over,
+});
+
 export const ACCESS: ServerDeps['access'] = {
   tokens: [{ principal: 'service:ci', token: TOKEN }],
   webhooks: {
-    github: { actor: 'service:github', secrets: [SECRET], secretEnvs: ['G'] },
-    standard: { actor: 'service:webhook', secrets: [SECRET], secretEnvs: ['S'] },
+    github: [sourceOf({ name: 'github', actor: 'service:github', secretEnvs: ['G'] })],
+    standard: [sourceOf({ name: 'standard', actor: 'service:webhook', secretEnvs: ['S'] })],
   },
   unset: [],
 };
@@ -110,6 +116,7 @@ export function appOf(pipelines = new FakePipelines(), over: Partial<ServerDeps>
     groups: {},
     limits: DEFAULT_LIMITS,
     now: () => NOW_MS,
+    log: () => undefined,
     isDraining: () => false,
     ...over,
   });

@@ -46,6 +46,6 @@ const pipelineOf = (name: string) =>
   pipelineSchema.parse({
     pipeline: name,
     owners: [OWNER],
-    artifacts: { source: { finder: 'commits', with: { repository: name, branch: 'main' } } },
+    artifacts: { source: { finder: 'commits', with: { repository: `acme/${name}`, branch: 'main' } } },
     actions: { approve: { type: 'manual-pick' } },
   });

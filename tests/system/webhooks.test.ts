@@ -22,7 +22,7 @@ async function follower(pipeline: Partial<PipelineSource> = {}): Promise<Service
     deploy: { healthChecks: [] },
     pipeline: {
       owners: [OWNER, 'service:ci'],
-      artifacts: { executable: { finder: 'commits', with: { repository: name, branch: 'main' } } },
+      artifacts: { executable: { finder: 'commits', with: { repository: `acme/${name}`, branch: 'main' } } },
       ...pipeline,
     },
   });
