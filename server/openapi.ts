@@ -59,7 +59,6 @@ const OPERATIONS: readonly Operation[] = [
     headers: [
       ['X-Hub-Signature-256', true, 'sha256=<hex> of the raw body.'],
       ['X-GitHub-Event', true, '`push`; anything else is taken for nothing of ours.'],
-      ['X-GitHub-Delivery', true, 'The same delivery never starts a second release.'],
     ],
     also: DELIVERED,
   },

@@ -15,7 +15,7 @@ import { newPipeline, type ActiveRelease, type PipelineState } from './state';
 const BOOKS = [
   ...(['spec', 'nextNumber', 'newestBegun', 'good', 'inherited', 'knownBad', 'inputs', 'followed', 'late'] as const),
   ...(['held', 'frozen', 'revertsInARow', 'keys', 'history', 'commands'] as const),
-  ...(['badUnlisted', 'inheritedOmitted'] as const),
+  ...(['badUnlisted', 'inheritedOmitted', 'pushed'] as const),
 ] as const;
 
 export type PipelineBooks = Pick<PipelineState, (typeof BOOKS)[number]>;

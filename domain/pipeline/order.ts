@@ -40,8 +40,37 @@ function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | u
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-export const orderIn = ({ inputs, followed }: PipelineState, artifact: Artifact): Order =>
-  orderOf(artifact, inputs[artifact.name], followed[artifact.name] ?? []);
+/**
+ * As `orderOf`, and older than all of it is what was pushed before a push that came already, whatever it followed then: a branch that was
+ * put back does not go forth again because somebody delivers the old push once more.
+ */
+export function orderIn({ inputs, followed, pushed }: PipelineState, artifact: Artifact): Order {
+  const order = orderOf(artifact, inputs[artifact.name], followed[artifact.name] ?? []);
+  const [at, newest] = [pushedAtOf(artifact), pushed?.[artifact.name]];
+  const isOld = at !== undefined && newest !== undefined && at < newest;
+  return isOld && order !== 'same' ? 'older' : order;
+}
+
+/** In ms, from the metadata; only webhooks of a forge bring it. */
+function pushedAtOf({ metadata: { pushedAt = '' } }: Artifact): number | undefined {
+  const atMs = Date.parse(pushedAt);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+/** When the newest push of each artifact was made, with these; of artifacts that the pipeline takes. None is made after it came. */
+export function pushedAfter(
+  { pushed, spec }: PipelineState,
+  artifacts: readonly Artifact[],
+  nowMs: number,
+): Pick<PipelineState, 'pushed'> {
+  const news = artifacts.flatMap((artifact) => {
+    const atMs = Math.min(pushedAtOf(artifact) ?? NaN, nowMs);
+    return Number.isNaN(atMs) ? [] : [[artifact.name, Math.max(atMs, pushed?.[artifact.name] ?? atMs)] as const];
+  });
+  if (news.length === 0) return {};
+  const all = Object.entries({ ...pushed, ...Object.fromEntries(news) });
+  return { pushed: Object.fromEntries(all.filter(([name]) => Object.hasOwn(spec.artifacts, name))) };
+}
 
 /** Versions that others took the place of, with what these artifacts follow; one that came back follows again. */
 export const followedAfter = (

@@ -40,6 +40,8 @@ export interface PipelineState {
   readonly inputs: Readonly<Record<string, Artifact>>;
   /** Of each of them versions that another took the place of, newest last. */
   readonly followed: Readonly<Record<string, readonly string[]>>;
+  /** When the newest push was made that a webhook brought of each of them, in ms: an older one starts nothing. */
+  readonly pushed?: Readonly<Record<string, number>>;
   /** What finders and webhooks brought after something newer; it starts nothing. */
   readonly late: readonly LateArtifact[];
   /** Deploys do not start … */

@@ -1,7 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { HistoryRow, Trigger } from '../views';
-import { followedAfter, orderIn, withLate } from './order';
+import { followedAfter, orderIn, pushedAfter, withLate } from './order';
 import { placeOf } from './place';
 import { created, isKnownBad, type ActiveRelease, type PipelineState } from './state';
 
@@ -161,7 +161,10 @@ export function submitted(
     return latest !== undefined && identityOf(latest) === identityOf({ name, ...rest });
   };
   if (artifacts.every(isKnown)) return { state, number: null, duplicate: true };
-  const known = remembering(state, artifacts);
+  const known = {
+    ...remembering(state, artifacts),
+    ...(trigger.kind === 'webhook' && pushedAfter(state, artifacts, nowMs)),
+  };
   const { mode, gates } = state.spec.schedule;
   if (missing(known, artifacts).length > 0 || (mode === 'manual' && gates === 'releases'))
     return { state: known, number: null, duplicate: false };

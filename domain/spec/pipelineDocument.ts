@@ -58,6 +58,7 @@ const document = z
     badUnlisted: number.optional(),
     inputs: byName(artifact),
     followed: byName(z.array(z.string())),
+    pushed: byName(z.number()).optional(),
     late: z.array(z.looseObject({ artifact: z.string(), at: z.string(), behind: z.string() })),
     held,
     frozen: held,

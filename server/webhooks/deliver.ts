@@ -10,7 +10,7 @@ import type { Said } from './events';
 
 /** A delivery that was verified and read. */
 export interface Delivery {
-  /** `github:<delivery>`: the same key never starts a second release of a pipeline. */
+  /** `standard:<webhook-id>`: the same key never starts a second release of a pipeline. */
   readonly key: string;
   readonly actor: string;
   readonly said: Said;

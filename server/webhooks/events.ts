@@ -3,6 +3,7 @@ import type { Artifact } from '../../domain/artifact';
 import { unfitArtifact, unfitArtifacts, type Unfit } from '../../domain/excess';
 import type { FinderEvent } from '../../domain/finder/match';
 import { namesOf, type Scope } from '../../domain/finder/scope';
+import { formatTime } from '../../domain/text';
 import { artifactSchema } from '../../sdk/protocol/common';
 
 /** What a delivery says, in our words; null when it says nothing to us. */
@@ -17,13 +18,34 @@ export const pushSchema = z.object({
   before: z.string().optional(),
   head_commit: z.object({ timestamp: z.string().optional() }).nullish(),
   deleted: z.boolean().default(false),
-  repository: z.object({ full_name: z.string() }),
+  repository: z.object({
+    full_name: z.string(),
+    /** When this was pushed; seconds since the epoch, and from some forges a time as people write it. */
+    pushed_at: z.union([z.number().transform((seconds) => seconds * 1000), z.string().transform(Date.parse)]).nullish(),
+  }),
 });
 
+type Push = z.output<typeof pushSchema>;
+
 const BRANCH = 'refs/heads/';
+/** GitHub delivers again what is no older than three days. */
+const AGE_MS = 3 * 24 * 3_600_000;
+
+/** Why a push is not believed although it is signed: whoever kept it may deliver it for ever. */
+export function tooOld({ repository }: Push, nowMs: number): string | undefined {
+  const ageMs = nowMs - (pushedAtMs(repository) ?? nowMs);
+  return ageMs > AGE_MS ? `it is of a push ${Math.floor(ageMs / 3_600_000)} h ago` : undefined;
+}
+
+const MAX_TIME_MS = 8.64e15;
+
+/** Of a repository, which says it as of the push. */
+function pushedAtMs({ pushed_at: atMs }: Push['repository']): number | undefined {
+  return typeof atMs === 'number' && Math.abs(atMs) <= MAX_TIME_MS ? atMs : undefined;
+}
 
 /** A push to a branch is a new version for `commits`; one of a tag, or the end of a branch, is nothing. */
-export function saidByPush(push: z.output<typeof pushSchema>): Said {
+export function saidByPush(push: Push): Said {
   const { ref, after, deleted, repository } = push;
   if (deleted || !ref.startsWith(BRANCH) || /^0+$/.test(after)) return null;
   const branch = ref.slice(BRANCH.length);
@@ -47,10 +69,11 @@ export function underItsNames(said: Said, scopes: readonly (Scope | null)[]): Sa
 }
 
 /** What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. */
-function orderOf({ before, head_commit: commit }: z.output<typeof pushSchema>): Record<string, string> {
+function orderOf({ before, head_commit: commit, repository }: Push): Record<string, string> {
   return {
     ...(before === undefined || /^0*$/.test(before) ? {} : { before }),
     ...(commit?.timestamp === undefined ? {} : { committedAt: commit.timestamp }),
+    ...(pushedAtMs(repository) === undefined ? {} : { pushedAt: formatTime(pushedAtMs(repository) ?? 0) }),
   };
 }
 
@@ -79,6 +102,12 @@ export const standardSchema = z.object({
 /** The one type of event that means something to us. */
 export const PUBLISHED = 'artifact.published';
 
+/** When something was pushed is for a forge to say: it may never go back. */
+const unpushed = ({ metadata: { pushedAt: _theirs, ...metadata }, ...rest }: z.output<typeof published>) => ({
+  ...rest,
+  metadata,
+});
+
 export function saidByStandard({ data }: z.output<typeof standardSchema>): Said {
   if ('pipeline' in data)
     return {
@@ -99,7 +128,7 @@ export function unfitIn(said: Said): Unfit | undefined {
 
 /** Kind is the name unless it says otherwise, as on the command line. */
 const named = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
-  ...rest,
+  ...unpushed(rest),
   name,
   kind: kind ?? name,
 });

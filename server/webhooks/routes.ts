@@ -9,8 +9,17 @@ import { parseJson, readBytes, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import type { Gate } from '../gate';
 import { deliver, type Delivered, type Delivering } from './deliver';
-import { PUBLISHED, pushSchema, saidByPush, saidByStandard, standardSchema, underItsNames, unfitIn } from './events';
-import type { Said } from './events';
+import {
+  PUBLISHED,
+  pushSchema,
+  saidByPush,
+  saidByStandard,
+  standardSchema,
+  tooOld,
+  underItsNames,
+  unfitIn,
+  type Said,
+} from './events';
 import { Recent } from './recent';
 import { malformedGithub, malformedStandard, signerOfGithub, signerOfStandard } from './signature';
 
@@ -53,8 +62,13 @@ export function webhookRoutes(deps: Deps): Hono {
       const source = believed('github', signerOfGithub(body, signature, sources));
       const event = required(context, 'X-GitHub-Event');
       if (event !== 'push') return context.body(null, 204);
-      const key = keyOf('github', source, required(context, 'X-GitHub-Delivery'));
-      const read = (): Said => saidByPush(parseJson(githubJson(context, body), pushSchema));
+      // The id of a delivery is not signed: what was signed names it, so that another id makes no other delivery of it.
+      const key = keyOf('github', source, digestOf(body));
+      const read = (): Said => {
+        const push = parseJson(githubJson(context, body), pushSchema);
+        reject('github', tooOld(push, deps.now()));
+        return saidByPush(push);
+      };
       return inTurn(context, { source, key, body, read });
     });
   });
@@ -83,7 +97,7 @@ async function answer(
   { source, key, body, read }: Signed,
 ): Promise<Response> {
   refuse(unfitKey(key));
-  const content = createHash('sha256').update(body).digest('hex');
+  const content = digestOf(body);
   const differs = (): Error => conveyorError('key-reused', { key, was: 'another delivery', now: 'another body' });
   const { answer: delivered, again } = await recent.once(
     { key, content, differs },
@@ -117,6 +131,8 @@ function saidInStandard(text: string): Said {
   const { type } = parseJson(text, standardSchema.pick({ type: true }));
   return type === PUBLISHED ? saidByStandard(parseJson(text, standardSchema)) : null;
 }
+
+const digestOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 
 function opened(webhook: WebhookKind, sources: readonly WebhookSource[]): readonly WebhookSource[] {
   if (sources.some(({ secrets }) => secrets.length > 0)) return sources;

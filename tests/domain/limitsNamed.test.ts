@@ -103,6 +103,7 @@ const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'se
   inheritedOmitted: STATE_LIMITS.inherited,
   followed: STATE_LIMITS.followed,
   'followed{}': STATE_LIMITS.followedPerArtifact,
+  pushed: SPEC_LIMITS.artifacts,
   late: STATE_LIMITS.late,
   'active[].gone.open': STATE_LIMITS.open,
   knownBad: STATE_LIMITS.knownBad,

@@ -101,6 +101,41 @@ describe('late news', () => {
     expect(after(back.state, webhook('4'), b)).toMatchObject({ number: 4, duplicate: false });
   });
 
+  describe('of a push that somebody kept, and delivers again under another id,', () => {
+    const pushed = (minute: number) => ({ pushedAt: `2026-11-20T12:${minute}:00Z` });
+    const forth = { ...b, metadata: { ...b.metadata, ...pushed(11) } };
+    const back = { ...a, metadata: { before: 'b', ...pushed(12) } };
+    const state = [{ ...a, metadata: pushed(10) }, forth, back].reduce(
+      (now, push) => after(now, webhook(`${push.version}-${push.metadata['pushedAt']}`), push).state,
+      pipeline,
+    );
+    /** As after a restart, with the keys of long ago forgotten. */
+    const later = JSON.parse(JSON.stringify({ ...state, keys: [], history: [], active: [] })) as PipelineState;
+
+    test('does not undo that its branch was put back', () => {
+      expect(state.nextNumber).toBe(4);
+      for (const now of [state, later]) {
+        const replayed = after(now, webhook('new'), forth);
+        expect(replayed).toMatchObject({ number: null, state: { inputs: { source: { version: 'a' } } } });
+        expect(pipelineStatus(replayed.state, NOW).late).toMatchObject([{ artifact: 'source@b', behind: 'a' }]);
+      }
+    });
+
+    test('does not undo what a person chose since', () => {
+      const chosen = remembering(later, [commit('z')]);
+      expect(after(chosen, webhook('new'), forth).number).toBeNull();
+      expect(after(chosen, webhook('new'), { ...forth, metadata: { before: 'z', ...pushed(13) } }).number).toBe(4);
+    });
+
+    test('keeps the order of pushes that came before it', () => {
+      const dated = { ...commit('d'), metadata: { before: 'a', pushedAt: '2199-01-01T00:00:00Z' } };
+      const poisoned = after(later, webhook('x'), dated).state;
+      expect(poisoned.pushed).toEqual({ source: NOW });
+      const { state: own } = submitted(later, [dated], finder, NOW);
+      expect(own.pushed).toEqual(later.pushed);
+    });
+  });
+
   test('is started all the same by a person who asks', () => {
     const { state } = after(pipeline, webhook('2'), b);
     expect(remembering(state, [a]).inputs['source']?.version).toBe('a');
@@ -124,13 +159,18 @@ describe('late news', () => {
 });
 
 test('a push says what it follows and when it was committed', () => {
-  const repository = { name: 'web', full_name: 'acme/web' };
+  const repository = { full_name: 'acme/web', pushed_at: Date.parse('2026-11-20T11:00:05Z') };
   const said = (before: string) =>
     saidByPush({
       ...{ ref: 'refs/heads/main', after: 'b'.repeat(40), before, deleted: false, repository },
       head_commit: { timestamp: '2026-11-20T12:00:00+01:00' },
     });
-  const metadata = { repository: 'acme/web', branch: 'main', committedAt: '2026-11-20T12:00:00+01:00' };
+  const metadata = {
+    pushedAt: '2026-11-20T11:00:05.000Z',
+    repository: 'acme/web',
+    branch: 'main',
+    committedAt: '2026-11-20T12:00:00+01:00',
+  };
   expect(said('a'.repeat(40))).toMatchObject({ artifact: { metadata: { ...metadata, before: 'a'.repeat(40) } } });
   expect(said('0'.repeat(40))).toHaveProperty('artifact.metadata', metadata);
 });

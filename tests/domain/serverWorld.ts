@@ -122,7 +122,7 @@ export function appOf(pipelines = new FakePipelines(), over: Partial<ServerDeps>
   });
 }
 
-export const commit = (n: number): string => n.toString(16).padStart(40, 'c');
+export const commit = (n: number): string => `c${n.toString(16).padStart(39, '0')}`;
 
 export const pushOf = (n: number, over: object = {}): object => ({
   ref: 'refs/heads/main',
