@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { conveyorError } from '../domain/errors';
 import type { Scope } from '../domain/finder/scope';
 import { NAME } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import type { Env } from './env';
+import { secretsIn, secretVariables } from './secrets';
 
 /**
  * Who may come in through the HTTP front end, as `tokens` and `webhooks` of conveyor.config.yaml say. Secrets are read
@@ -35,8 +37,11 @@ export interface WebhookSource {
   readonly scope: Scope | null;
 }
 
-const principal = z.string().regex(PRINCIPAL, { error: 'expected a principal such as service:ci' });
-const variable = z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' });
+/** Groups own things, and people and services act: of what a group did nobody could tell who it was. */
+const principal = z
+  .string()
+  .regex(PRINCIPAL, { error: 'expected a principal such as service:ci', abort: true })
+  .refine((name) => !name.startsWith('group:'), { error: 'a group does not act: name a user or a service' });
 const patterns = z.array(z.string().min(1).max(256)).max(100);
 const repository = z
   .string()
@@ -46,10 +51,7 @@ const repository = z
   });
 
 const common = {
-  // Several, so that a new secret works before the old one is withdrawn.
-  secretEnv: z.union([variable, z.array(variable).min(1)], {
-    error: 'expected the name of an environment variable, or a list of them',
-  }),
+  secretEnv: secretVariables,
   actor: principal.optional(),
   repositories: z.array(repository).max(1_000).optional(),
   with: z
@@ -84,7 +86,7 @@ const oneOrSeveral = <T extends z.ZodType, L extends z.ZodType>(one: T, several:
 
 /** The keys of conveyor.config.yaml that this file is about. */
 export const accessFields = {
-  tokens: z.array(z.strictObject({ principal, tokenEnv: variable })).default([]),
+  tokens: z.array(z.strictObject({ principal, tokenEnv: secretVariables })).default([]),
   webhooks: z
     .strictObject({
       github: oneOrSeveral(github, z.array(github.extend(named)).min(1).max(100)),
@@ -95,23 +97,42 @@ export const accessFields = {
 
 type Given = { readonly [F in keyof typeof accessFields]: z.output<(typeof accessFields)[F]> };
 
-export function toAccess({ tokens, webhooks }: Given, env: Env): Access {
+/** @throws ConveyorError `config-invalid` for a secret that can be guessed, or that several have */
+export function toAccess({ tokens, webhooks }: Given, env: Env, file: string): Access {
   const read = {
-    github: toSources('github', webhooks.github, env),
-    standard: toSources('standard', webhooks.standard, env),
+    github: toSources('github', webhooks.github, env, file),
+    standard: toSources('standard', webhooks.standard, env, file),
   };
-  const wanted = [
-    ...tokens.map(({ tokenEnv }) => tokenEnv),
-    ...Object.values(read).flatMap((all) => all.flatMap(({ secretEnvs }) => secretEnvs)),
-  ];
+  const sources = Object.values(read).flat();
+  refuseShared([...tokens.map(({ tokenEnv }) => tokenEnv), ...sources.map(({ secretEnvs }) => secretEnvs)], env, file);
+  const wanted = [...tokens.flatMap(({ tokenEnv }) => tokenEnv), ...sources.flatMap(({ secretEnvs }) => secretEnvs)];
   return {
-    tokens: tokens.flatMap((it) => {
-      const token = env[it.tokenEnv];
-      return token ? [{ principal: it.principal, token }] : [];
-    }),
+    tokens: tokens.flatMap(({ principal: who, tokenEnv }) =>
+      secretsIn(tokenEnv, env, file).map((token) => ({ principal: who, token })),
+    ),
     webhooks: read,
     unset: [...new Set(wanted.filter((one) => !env[one]))],
   };
+}
+
+/** A secret says who it is: of one that two have, nobody knows which of them came. */
+function refuseShared(all: readonly (readonly string[])[], env: Env, file: string): void {
+  const holders = new Map<string, { readonly variable: string; readonly of: number }>();
+  for (const [of, variable] of all.flatMap((variables, index) => variables.map((one) => [index, one] as const))) {
+    const secret = env[variable];
+    const other = secret ? holders.get(secret) : undefined;
+    if (other !== undefined && other.of !== of) {
+      const which =
+        other.variable === variable
+          ? `${variable} stands twice`
+          : `${other.variable} and ${variable} hold the same secret`;
+      throw conveyorError('config-invalid', {
+        file,
+        detail: `${which}: each token and source of webhooks needs its own`,
+      });
+    }
+    if (secret) holders.set(secret, { variable, of });
+  }
 }
 
 /** Sources that may say whatever somebody may, although they are open: by their keys in the file. */
@@ -125,17 +146,19 @@ export const withoutScope = ({ webhooks }: Pick<Access, 'webhooks'>): readonly s
 type GivenSource = z.output<typeof github> &
   Partial<Pick<z.output<typeof standard>, 'finders' | 'pipelines'>> & { readonly name?: string };
 
-function toSources(kind: WebhookKind, given: GivenSource | readonly GivenSource[] | undefined, env: Env) {
-  return [given ?? []].flat().map(({ name, secretEnv, actor, ...scope }): WebhookSource => {
-    const secretEnvs = [secretEnv].flat();
-    return {
-      name: name ?? kind,
-      actor: actor ?? `service:${name ?? (kind === 'github' ? 'github' : 'webhook')}`,
-      secretEnvs,
-      secrets: secretEnvs.flatMap((variable) => env[variable] || []),
-      scope: toScope(kind, scope),
-    };
-  });
+function toSources(
+  kind: WebhookKind,
+  given: GivenSource | readonly GivenSource[] | undefined,
+  env: Env,
+  file: string,
+): WebhookSource[] {
+  return [given ?? []].flat().map(({ name, secretEnv, actor, ...scope }) => ({
+    name: name ?? kind,
+    actor: actor ?? `service:${name ?? (kind === 'github' ? 'github' : 'webhook')}`,
+    secretEnvs: secretEnv,
+    secrets: secretsIn(secretEnv, env, file),
+    scope: toScope(kind, scope),
+  }));
 }
 
 /** A push speaks of commits, and addresses nobody. */

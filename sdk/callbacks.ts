@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Env } from './env';
 import type { RunCallback } from './protocol/actionService';
+import { secretsIn, secretVariables } from './secrets';
 
 /**
  * How action services say that a run has ended: `callbacks` of conveyor.config.yaml. A worker gives each run the address of
@@ -14,16 +15,12 @@ export interface Callbacks {
   readonly secrets: readonly string[];
 }
 
-const variable = z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' });
-
 /** The key of conveyor.config.yaml that this file is about. */
 export const callbackFields = {
   callbacks: z
     .strictObject({
       url: z.url({ protocol: /^https?$/, error: 'expected a URL such as http://localhost:4500' }),
-      secretEnv: z.union([variable, z.array(variable).min(1)], {
-        error: 'expected the name of an environment variable, or a list of them',
-      }),
+      secretEnv: secretVariables,
     })
     .optional(),
 };
@@ -32,9 +29,12 @@ interface Given {
   readonly callbacks?: z.output<typeof callbackFields.callbacks>;
 }
 
-/** Null where the file has none, and where no variable that it names is set. */
-export function toCallbacks({ callbacks }: Given, env: Env): Callbacks | null {
-  const secrets = [callbacks?.secretEnv ?? []].flat().flatMap((name) => env[name] || []);
+/**
+ * Null where the file has none, and where no variable that it names is set.
+ * @throws ConveyorError `config-invalid` for a secret that can be guessed
+ */
+export function toCallbacks({ callbacks }: Given, env: Env, file: string): Callbacks | null {
+  const secrets = secretsIn(callbacks?.secretEnv ?? [], env, file);
   return callbacks === undefined || secrets.length === 0 ? null : { url: callbacks.url.replace(/\/+$/, ''), secrets };
 }
 

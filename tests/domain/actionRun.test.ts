@@ -113,7 +113,7 @@ describe('what a service is given for a run', () => {
       url: 'http://conveyor:4500/v1/runs/shop/1/test/1/ended',
       key: expect.stringMatching(/^[0-9a-f]{64}$/),
     };
-    expect((await given({ callbacks }, { S: 'secret' })).calls[0]).toMatchObject({ callback });
+    expect((await given({ callbacks }, { S: 'a secret that is long enough' })).calls[0]).toMatchObject({ callback });
     expect((await given({ callbacks })).calls[0]).toMatchObject({ callback: undefined });
     expect((await given({})).calls[0]).toMatchObject({ callback: undefined });
   });

@@ -4,16 +4,17 @@ import { runEnded } from '../../sdk/runEnded';
 import type { Fetch } from '../../sdk/client';
 import { workflowOfRun } from '../../domain/ids';
 
+const A = 'a secret that is long enough';
 const given = { url: 'http://conveyor:4500/', secretEnv: ['A', 'B'] };
 const callbacks = (env: Record<string, string>, value: object | undefined = given) =>
   parseRegistry({ callbacks: value }, env).callbacks;
 
 describe('callbacks in the configuration', () => {
   test('exist only with an address and a secret', () => {
-    expect(parseRegistry({}, { A: 'a' }).callbacks).toBeNull();
+    expect(parseRegistry({}, { A }).callbacks).toBeNull();
     expect(callbacks({})).toBeNull();
     expect(callbacks({ A: '' })).toBeNull();
-    expect(callbacks({ A: 'a' })).toEqual({ url: 'http://conveyor:4500', secrets: ['a'] });
+    expect(callbacks({ A })).toEqual({ url: 'http://conveyor:4500', secrets: [A] });
   });
 
   test.each([
@@ -21,7 +22,7 @@ describe('callbacks in the configuration', () => {
     ['no variable', { url: given.url }],
     ['an address that is none of HTTP', { ...given, url: 'ftp://conveyor' }],
   ])('with %s are refused with their path', (_what, value) =>
-    expect(() => callbacks({ A: 'a' }, value)).toThrow(/callbacks/),
+    expect(() => callbacks({ A }, value)).toThrow(/callbacks/),
   );
 });
 

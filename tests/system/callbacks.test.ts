@@ -78,7 +78,7 @@ beforeAll(async () => {
     // Nobody is asked again before the test is over, unless it says something.
     settings: { progressInterval: '1h' },
     urls: { profile: await service.listen() },
-    env: { CONVEYOR_SERVER_URL: `http://127.0.0.1:${port}`, CONVEYOR_CALLBACK_SECRET: 'a secret of the tests' },
+    env: { CONVEYOR_SERVER_URL: `http://127.0.0.1:${port}`, CONVEYOR_CALLBACK_SECRET: 'a secret of the system tests' },
   });
   await startFront(stack, port);
 });

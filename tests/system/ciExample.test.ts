@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { PipelineSource } from '../../domain/spec/pipeline';
-import { releasesOf, SECRETS, startFront, subscribed, type Front } from './front';
+import { releasesOf, SECRET, SECRETS, startFront, subscribed, type Front } from './front';
 import { cleanEnv, ROOT, type Ended, type Env } from './process';
 import { given, type Service } from './service';
 import { OWNER, Stack } from './stack';
@@ -144,8 +144,8 @@ describe('conveyor-release.sh release', () => {
 
 describe('conveyor-release.sh publish', () => {
   test.each([
-    ['as it stands', 'a secret of the tests'],
-    ['as whsec_', `whsec_${Buffer.from('a secret of the tests').toString('base64')}`],
+    ['as it stands', SECRET],
+    ['as whsec_', `whsec_${Buffer.from(SECRET).toString('base64')}`],
   ])('reaches the pipelines that subscribe, once for a key, with the secret %s', async (how, secret) => {
     const target = `//shop:${how.replaceAll(' ', '-')}`;
     const shop = await shopOf({ artifacts: { executable: { finder: 'latest-build', with: { target } } } });

@@ -5,11 +5,12 @@ import type { Env, Running } from './process';
 import type { Stack } from './stack';
 import { eventually } from './waiting';
 
-export const TOKEN = 'a-token-of-the-tests';
-export const SECRET = 'a secret of the tests';
+export const TOKEN = 'a-token-of-the-system-tests';
+export const SECRET = 'a secret of the system tests';
+const GITHUB_SECRET = 'another secret of the system tests';
 export const SECRETS: Env = {
   CONVEYOR_CI_TOKEN: TOKEN,
-  CONVEYOR_GITHUB_SECRET: SECRET,
+  CONVEYOR_GITHUB_SECRET: GITHUB_SECRET,
   CONVEYOR_WEBHOOK_SECRET: SECRET,
 };
 
@@ -44,7 +45,7 @@ export function push(
       'content-type': 'application/json',
       'x-github-event': 'push',
       'x-github-delivery': delivery,
-      'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', GITHUB_SECRET).update(body).digest('hex')}`,
     },
   });
 }
