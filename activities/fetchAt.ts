@@ -21,7 +21,8 @@ export const fetchAt =
     const options = { method, headers: Object.fromEntries(request.headers), signal, lookup: lookupOf(addresses) };
     return new Promise((resolve, reject) => {
       const sent = (url.protocol === 'https:' ? overHttps : overHttp)(url, options, (answer) => {
-        answer.resume();
+        // Nobody reads it, however long it is.
+        answer.destroy();
         resolve(new Response(null, { status: answer.statusCode ?? 0 }));
       });
       sent.on('error', (cause) =>

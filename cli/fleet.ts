@@ -2,6 +2,7 @@ import { allUnits, type PageRequest, type UnitsPage } from '../domain/deploy/all
 import { planDeploy } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { shownUrl } from '../domain/shownUrl';
 import type { Unit } from '../domain/fleet/unit';
 import { deployActionsOf, type NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -38,7 +39,7 @@ export async function askPushType(
       const needed =
         error.code === 'extension-rejected'
           ? 'mend its config, or add the job to the simulated fleet with conveyor simulate job NAME'
-          : `start ${service.name} (at ${service.url})`;
+          : `start ${service.name} (at ${shownUrl(service.url)})`;
       const hint = `a plan needs the fleet: ${needed}, or give its units with --units FILE`;
       throw new ConveyorError(error.code, error.message, hint, error.retryable, error.exit);
     }

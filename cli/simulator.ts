@@ -1,3 +1,4 @@
+import { textUpTo } from '../sdk/bodyLimit';
 import { conveyorError } from '../domain/errors';
 
 /** The simulated fleet of an ordinary development stack, by its control API (docs/fleet.md). */
@@ -47,8 +48,11 @@ export async function describeVersion(
   await control(simulator, 'POST', '/control/versions', { version, behaviour });
 }
 
+const MAX_BYTES = 64 * 1_048_576;
+
 async function control(simulator: string, method: string, path: string, body?: unknown): Promise<unknown> {
   const url = `${simulator}${path}`;
+  const simulated = { service: 'the simulator', method: `${method} ${path}` };
   const response = await fetch(url, {
     method,
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -59,11 +63,12 @@ async function control(simulator: string, method: string, path: string, body?: u
       detail: error instanceof Error ? error.message : String(error),
     });
   });
-  const text = await response.text();
+  const text = await textUpTo(response, MAX_BYTES);
+  if (text === undefined)
+    throw conveyorError('extension-protocol', { ...simulated, field: 'body', detail: 'it is larger than 64 MiB' });
   if (!response.ok)
     throw conveyorError('extension-rejected', {
-      service: 'the simulator',
-      method: `${method} ${path}`,
+      ...simulated,
       status: response.status,
       detail: text.slice(0, 200),
     });

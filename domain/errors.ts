@@ -1,4 +1,5 @@
 import type { Unfit } from './excess';
+import { shownUrl } from './shownUrl';
 
 /**
  * Every error that a person or a script can meet, in one table: what it says, what to do, whether trying again
@@ -145,13 +146,13 @@ export const ERRORS = {
     exit: 1,
   }),
   'notification-refused': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `a notification to ${url} cannot be sent: ${detail}`,
+    message: ({ url, detail }) => `a notification to ${shownUrl(url)} cannot be sent: ${detail}`,
     hint: () => 'mend notify in the pipeline file, or notifications in the conveyor.config.yaml of the worker',
     retryable: false,
     exit: 1,
   }),
   'notification-undelivered': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `a notification to ${url} was not delivered: ${detail}`,
+    message: ({ url, detail }) => `a notification to ${shownUrl(url)} was not delivered: ${detail}`,
     hint: () => 'it is tried again by itself for a while; releases do not wait for it',
     retryable: true,
     exit: 1,
@@ -169,7 +170,7 @@ export const ERRORS = {
     exit: 1,
   }),
   'simulator-unreachable': entry<{ url: string; detail: string }>({
-    message: ({ url, detail }) => `no simulator answers at ${url} (${detail})`,
+    message: ({ url, detail }) => `no simulator answers at ${shownUrl(url)} (${detail})`,
     hint: () => 'start one with conveyor simulator or conveyor dev, or set CONVEYOR_SIMULATOR_URL',
     retryable: true,
     exit: 1,

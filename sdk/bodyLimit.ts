@@ -36,6 +36,12 @@ export interface Reading {
 
 type Refused = 'too-large' | 'too-slow' | 'unwanted';
 
+/** The text of an answer as it is once it is decompressed; undefined when that is larger than so many bytes. */
+export async function textUpTo({ body }: Response, maxSize: number): Promise<string | undefined> {
+  const bytes = body === null ? new Uint8Array() : await readUpTo(body, maxSize);
+  return typeof bytes === 'string' ? undefined : new TextDecoder().decode(bytes);
+}
+
 /** All of a body, unless it is larger, takes longer than `patienceMs`, or is unwanted: then no more of it is read. */
 export async function readUpTo(
   stream: ReadableStream<Uint8Array>,

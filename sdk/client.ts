@@ -1,7 +1,9 @@
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { errorBodySchema, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
+import { shownUrl, withShownUrls } from '../domain/shownUrl';
+import { textUpTo } from './bodyLimit';
+import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { fieldOf } from './server';
 import { traceparentOf } from './trace';
 
@@ -36,14 +38,15 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
 /**
  * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-lacks-method` (it has
  * no such method, which is optional), `extension-rejected` (4xx but 408 and 429, or a 5xx that says it is not retryable),
- * `extension-protocol` (an answer that its schema does not allow) and `extension-unavailable` (network, deadline, 408,
+ * `extension-protocol` (an answer that its schema does not allow, or larger than its method's may be) and `extension-unavailable` (network, deadline, 408,
  * 429, 5xx: the only one worth trying again). When `signal` aborts, throws its reason.
  */
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
 ): Promise<ResponseOf<P[M]>> {
   const { status, text } = await exchange(call);
-  if (status < 200 || status > 299) throw refusal(call, status, text);
+  if (status < 200 || status > 299) throw refusal(call, status, text ?? '');
+  if (text === undefined) throw violation(call, 'body', `it is larger than ${answerLimit(call) / MIB} MiB`);
   const body = parseJson(text);
   if (body === undefined) throw violation(call, 'body', `not JSON: ${excerpt(text)}`);
   const parsed = definitionOf(call).response.safeParse(body);
@@ -81,19 +84,26 @@ function definitionOf<P extends Protocol, M extends keyof P & string>(
   return call.protocol[call.method];
 }
 
+/** What one service answers may not cost a worker its memory. */
+function answerLimit<P extends Protocol, M extends keyof P & string>(
+  call: Pick<ExtensionCall<P, M>, 'protocol' | 'method'>,
+): number {
+  return definitionOf(call).maxAnswerBytes ?? MIB;
+}
+
 async function exchange<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; text: string | undefined }> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), call.service.timeoutMs);
   const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal;
   try {
     const response = await (call.fetch ?? fetch)(toRequest(call, signal));
-    return { status: response.status, text: await response.text() };
+    return { status: response.status, text: await textUpTo(response, answerLimit(call)) };
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;
     const detail = deadline.signal.aborted ? `no answer within ${call.service.timeoutMs} ms` : wording(error);
-    throw unavailable(call, `${detail} (${addressOf(call.service)})`);
+    throw unavailable(call, `${detail} (${shownUrl(call.service.url)})`);
   } finally {
     clearTimeout(timer);
   }
@@ -131,7 +141,7 @@ function refusal(call: Pick<AnyCall, 'service' | 'method' | 'protocol'>, status:
     return conveyorError('extension-lacks-method', { service: service.name, method });
   const final = status < 500 ? status !== 408 && status !== 429 : body.success && !body.data.error.retryable;
   if (final) return conveyorError('extension-rejected', { service: service.name, method, status, detail });
-  return unavailable(call, `${`${status} ${detail}`.trim()} (${addressOf(service)})`);
+  return unavailable(call, `${`${status} ${detail}`.trim()} (${shownUrl(service.url)})`);
 }
 
 const violation = (
@@ -142,12 +152,6 @@ const violation = (
 
 const unavailable = ({ service, method }: Pick<AnyCall, 'service' | 'method'>, detail: string): ConveyorError =>
   conveyorError('extension-unavailable', { service: service.name, method, detail });
-
-/** Where it was asked, for whoever looks why it is silent; without a query, in which secrets may be. */
-function addressOf({ url }: Pick<ServiceEndpoint, 'url'>): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`.replace(/\/+$/, '');
-}
 
 function parseJson(text: string): unknown {
   try {
@@ -163,5 +167,5 @@ const excerpt = (text: string): string => (text.length > 200 ? `${text.slice(0, 
 function wording(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause: unknown = error.cause;
-  return cause instanceof Error ? cause.message || error.message : error.message;
+  return withShownUrls(cause instanceof Error ? cause.message || error.message : error.message);
 }

@@ -97,6 +97,11 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
 
 const label = z.string().regex(/^[a-zA-Z_]\w*$/, { error: 'expected the name of a label, such as task' });
 
+function isPlain(url: string): boolean {
+  const { username, password, search, hash } = new URL(url);
+  return `${username}${password}${search}${hash}` === '';
+}
+
 const extensionSchema = z
   .strictObject({
     name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
@@ -105,7 +110,13 @@ const extensionSchema = z
     type: z.enum(['prometheus']).optional(),
     taskLabel: label.optional(),
     unitLabel: label.optional(),
-    url: z.url({ protocol: /^https?$/, error: 'expected a URL such as http://localhost:4400/push-types/twine' }),
+    url: z
+      .url({
+        protocol: /^https?$/,
+        error: 'expected a URL such as http://localhost:4400/push-types/twine',
+        abort: true,
+      })
+      .refine(isPlain, { error: 'a URL holds no name, password or query here: tokenEnv is for what is secret' }),
     tokenEnv: z.string().optional(),
     timeout: duration.default(DEFAULT_TIMEOUT_MS),
   })

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { limitBody } from './bodyLimit';
 import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/actionService';
 import { artifactFinderProtocol, type ArtifactFinderProtocol } from './protocol/artifactFinder';
-import { bodySchema, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
+import { bodySchema, MIB, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
 import { dataSourceProtocol, type DataSourceProtocol } from './protocol/dataSource';
 import { pushTypeProtocol, type PushTypeProtocol } from './protocol/pushType';
 import {
@@ -15,7 +15,7 @@ import {
 import { openApi } from './openapi';
 
 /** Bodies of extension calls are at most this many bytes (protocols.md). */
-const MAX_BODY_BYTES = 1_048_576;
+const MAX_BODY_BYTES = MIB;
 
 /** What every call carries besides its request. */
 export interface Call {

@@ -26,7 +26,7 @@ export function accepts(host: string, port: number, timeoutMs: number = 1000): P
 export async function answers(url: string, timeoutMs: number = 2000): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-    await response.arrayBuffer();
+    await response.body?.cancel();
     return response.ok;
   } catch {
     return false;

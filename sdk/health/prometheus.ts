@@ -1,4 +1,8 @@
+import { shownUrl, withShownUrls } from '../../domain/shownUrl';
 import { formatDuration } from '../../domain/text';
+import { textUpTo } from '../bodyLimit';
+import { MIB } from '../protocol/common';
+import { MAX_SERIES_BYTES } from '../protocol/dataSource';
 import { errorIn, seriesOf } from './prometheusAnswer';
 import { prometheusRequests, type PrometheusRequest } from './promql';
 import { gate, type Query } from './sides';
@@ -71,13 +75,15 @@ function serverAt({
       const all = AbortSignal.any([signal, timeout]);
       const init = { method: 'POST', body, headers, redirect: 'manual', signal: all } as const;
       const response = await fetch(`${place}/api/v1/${endpoint}`, init);
-      return readAnswer(response.status, response.headers, await response.text(), { end, maxSkewMs });
+      const text = await textUpTo(response, MAX_SERIES_BYTES);
+      if (text === undefined) throw new Refusal(`answered with more than ${MAX_SERIES_BYTES / MIB} MiB`);
+      return readAnswer(response.status, response.headers, text, { end, maxSkewMs });
     } catch (error) {
       if (timeout.aborted) throw new Error(`did not answer within ${formatDuration(timeoutMs)}`, { cause: error });
       throw error instanceof Refusal ? error : new Error(`cannot be reached: ${wording(error)}`, { cause: error });
     }
   };
-  return { place, ask };
+  return { place: shownUrl(url), ask };
 }
 
 /** An answer, but none that can be used; its message goes on "Prometheus at …". */
@@ -92,7 +98,9 @@ function readAnswer(
   { end, maxSkewMs }: { readonly end: number; readonly maxSkewMs: number },
 ): unknown {
   if (status >= 300 && status < 400)
-    throw new Refusal(`redirects to ${headers.get('location') ?? 'elsewhere'}; give that address instead`);
+    throw new Refusal(
+      `redirects to ${withShownUrls(headers.get('location') ?? 'elsewhere')}; give that address instead`,
+    );
   const body = parseJson(text);
   if (status !== 200) throw new Refusal(`answered ${status}: ${errorIn(body) ?? excerpt(text)}`);
   if (body === undefined) throw new Refusal(`answered with something that is not JSON: ${excerpt(text)}`);
@@ -128,5 +136,5 @@ const excerpt = (text: string): string => text.replace(/\s+/g, ' ').trim().slice
 /** `fetch failed` says nothing; its cause does. */
 function wording(error: unknown): string {
   const { message, cause } = error as { readonly message?: string; readonly cause?: { readonly message?: string } };
-  return cause?.message || message || String(error);
+  return withShownUrls(cause?.message || message || String(error));
 }

@@ -1,3 +1,4 @@
+import { shownUrl } from '../../domain/shownUrl';
 import { callExtension, type Fetch } from '../client';
 import { erroredResponse, type JudgeRequest, type JudgeResponse } from '../health';
 import type { CallContext } from '../protocol/common';
@@ -51,7 +52,7 @@ export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudg
         ...via,
       });
     } catch (error) {
-      return erroredResponse({ targets, checks, now, intervalMs }, `at ${url}: ${(error as Error).message}`);
+      return erroredResponse({ targets, checks, now, intervalMs }, `at ${shownUrl(url)}: ${(error as Error).message}`);
     }
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { artifactSchema, type Protocol } from './common';
+import { artifactSchema, MIB, type Protocol } from './common';
 
 /** One call serves a page of at most this many subscriptions (protocols.md). */
 export const MAX_SUBSCRIPTIONS = 1_000;
@@ -32,6 +32,7 @@ export const artifactFinderProtocol = {
       cursor: z.string(),
       refused: z.array(z.object({ pipeline: z.string(), artifact: z.string(), message: z.string() })).default([]),
     }),
+    maxAnswerBytes: 8 * MIB,
     mutates: false,
   },
 } as const satisfies Protocol;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RESULTS } from '../../domain/health/backtest';
 import { healthCheckInRequest } from '../../domain/spec/health';
 import { duration } from '../../domain/spec/scalars';
-import type { Method } from './common';
+import { MIB, type Method } from './common';
 import { seriesSchema } from './dataSource';
 import { verdictSchema } from './pushType';
 
@@ -79,6 +79,7 @@ export const backtestMethod = {
     /** Deploys of which Temporal keeps nothing any more. */
     lost: z.array(z.string()).readonly(),
   }),
+  maxAnswerBytes: 64 * MIB,
   mutates: false,
   contextFree: true,
 } as const satisfies Method;

@@ -35,11 +35,15 @@ export type ErrorBody = z.infer<typeof errorBodySchema>;
 
 export const emptySchema = z.object({});
 
+export const MIB = 1_048_576;
+
 /** One method of a protocol: what goes in (besides `context`), what comes out, whether it changes anything. */
 export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly request: I;
   readonly response: O;
   readonly mutates: boolean;
+  /** An answer is 1 MiB at most, unless this says otherwise; in bytes, decompressed. */
+  readonly maxAnswerBytes?: number;
   /** A service may leave it out. */
   readonly optional?: true;
   /** Not called by Conveyor but by the fleet, so that there is no context to send. */

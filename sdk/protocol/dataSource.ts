@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Protocol } from './common';
+import { MIB, type Protocol } from './common';
 
 /** The health data source protocol (protocols.md). Times are ms since the epoch, `step` is ms. */
 export const seriesSchema = z.object({
@@ -7,6 +7,9 @@ export const seriesSchema = z.object({
   points: z.array(z.tuple([z.number(), z.number()])),
 });
 export type Series = z.infer<typeof seriesSchema>;
+
+/** A point a minute of many tasks for a week. */
+export const MAX_SERIES_BYTES = 64 * MIB;
 
 export const dataSourceProtocol = {
   query: {
@@ -22,6 +25,7 @@ export const dataSourceProtocol = {
       step: z.number(),
     }),
     response: z.object({ series: z.array(seriesSchema) }),
+    maxAnswerBytes: MAX_SERIES_BYTES,
     mutates: false,
   },
 } as const satisfies Protocol;

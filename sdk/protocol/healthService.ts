@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SPEC_LIMITS } from '../../domain/limits';
 import { healthCheckInRequest } from '../../domain/spec/health';
 import { backtestMethod } from './backtest';
-import type { Protocol } from './common';
+import { MIB, type Protocol } from './common';
 import { pushTypeProtocol } from './pushType';
 
 /** The Health Check Service (health.md): what `runHealthChecks` takes, with targets resolved to task identifiers. */
@@ -31,6 +31,7 @@ export const healthServiceProtocol = {
       source: z.string().optional(),
     }),
     response: pushTypeProtocol.runHealthChecks.response,
+    maxAnswerBytes: 64 * MIB,
     mutates: false,
   },
   backtest: backtestMethod,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Unit, UnitProgress } from '../../domain/fleet/unit';
 import { healthCheckSchema } from '../../domain/spec/health';
-import { artifactSchema, emptySchema, type Protocol } from './common';
+import { artifactSchema, emptySchema, MIB, type Protocol } from './common';
 
 /** The push type protocol (protocols.md; Conveyor §5.2, Push article "Push Types"). */
 export const amountSchema = z.union([
@@ -139,6 +139,7 @@ export const pushTypeProtocol = {
      * update in several requests with other units, and what holds for all in `common`. One that leaves it out gives all at once.
      */
     response: z.object({ service: z.string(), units: z.array(unitSchema), next: z.string().nullish() }),
+    maxAnswerBytes: 4 * MIB,
     mutates: false,
   },
   needsPush: {
@@ -177,6 +178,7 @@ export const pushTypeProtocol = {
       units: z.array(z.object({ id: z.string(), checks: z.array(evidenceSchema) })),
       deploy: z.object({ checks: z.array(evidenceSchema) }),
     }),
+    maxAnswerBytes: 16 * MIB,
     mutates: false,
   },
   /**

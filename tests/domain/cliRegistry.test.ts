@@ -88,6 +88,12 @@ describe('the registry of extensions', () => {
       { extensions: [{ ...twine, tokenEnv: 'T' }] },
       /takes its token from T, which is not set/,
     ],
+    ['a password in a URL', { extensions: [{ ...twine, url: 'http://a:b@twine' }] }, /extensions\.0\.url: .*tokenEnv/],
+    [
+      'a token in a URL',
+      { extensions: [{ ...twine, url: 'http://twine/?token=x' }] },
+      /extensions\.0\.url: .*tokenEnv/,
+    ],
     ['one name twice', { extensions: [twine, twine] }, /two extensions twine of kind push-type/],
     [
       'a group member that is no principal',

@@ -49,7 +49,7 @@ const SAMPLES: Params = {
   'extension-unavailable': {
     service: 'twine',
     method: 'needsPush',
-    detail: 'connect ECONNREFUSED 127.0.0.1:4400 (http://localhost:4400/twine)',
+    detail: 'connect ECONNREFUSED 127.0.0.1:4400 (http://localhost:4400/…)',
   },
   'script-not-runnable': {
     command: './load-test',

@@ -188,7 +188,7 @@ describe('what can go wrong is said in one sentence', () => {
     [
       'a redirect',
       answering('', 302, { location: 'https://login/' }),
-      'redirects to https://login/; give that address instead',
+      'redirects to https://login; give that address instead',
     ],
     [
       'an answer that is partial',

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { ConveyorError } from '../../domain/errors';
@@ -99,7 +103,58 @@ test('who is silent is named with its address', async () => {
   const fetch: Fetch = () =>
     Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }));
   const { message } = await problem(look(fetch, { url: 'http://hosts:4400/push-types/hosts/' }));
-  expect(message).toBe('hosts did not answer look: connect ECONNREFUSED (http://hosts:4400/push-types/hosts)');
+  expect(message).toBe('hosts did not answer look: connect ECONNREFUSED (http://hosts:4400/…)');
+});
+
+test.each([
+  ['a name and password', 'http://alice:s3cret@hosts:4400/'],
+  ['a token in the path', 'http://hosts:4400/s3cret/'],
+  ['a token in the query', 'http://hosts:4400/?token=s3cret'],
+])('no secret in its address is told: %s', async (_what, url) => {
+  const gone: Fetch = () => Promise.reject(new TypeError('fetch failed', { cause: new Error(`no route to ${url}`) }));
+  for (const fetch of [gone, answering(503, 'no')]) {
+    const { message } = await problem(look(fetch, { url }));
+    expect(message).toContain('hosts:4400');
+    expect(message).not.toContain('s3cret');
+  }
+});
+
+describe('an answer that does not end', () => {
+  /** Bytes as they are wanted; how many have been. */
+  const endless = (status: number) => {
+    const taken = { bytes: 0 };
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      taken.bytes += 65_536;
+      controller.enqueue(new Uint8Array(65_536).fill(32));
+    };
+    const fetch: Fetch = () => Promise.resolve(new Response(new ReadableStream({ pull }), { status }));
+    return { fetch, taken };
+  };
+
+  test.each([
+    [200, 'extension-protocol', 'body: it is larger than 1 MiB'],
+    [404, 'extension-rejected', '404'],
+    [503, 'extension-unavailable', '503'],
+  ])('with status %i is %s, and not read any further', async (status, code, says) => {
+    const { fetch, taken } = endless(status);
+    const error = await problem(look(fetch));
+    expect(error).toMatchObject({ code, retryable: status === 503, message: expect.stringContaining(says) as string });
+    expect(taken.bytes).toBeLessThan(1_300_000);
+  });
+
+  test('is counted as it is when it is decompressed', async () => {
+    const bomb = gzipSync(Buffer.alloc(32 * 1_048_576, ' '));
+    expect(bomb.length).toBeLessThan(100_000);
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', connection: 'close' }).end(bomb);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const error = await problem(look(globalThis.fetch, { url: `http://127.0.0.1:${port}` }));
+    expect(error).toMatchObject({ code: 'extension-protocol', retryable: false });
+    server.closeAllConnections();
+    server.close();
+  });
 });
 
 test('a network that fails says how', async () => {
