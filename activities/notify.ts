@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { conveyorError } from '../domain/errors';
 import { cloudEvent, isSlack, slackMessage, type Notice } from '../domain/notify';
+import { isAllowedHost } from '../domain/notifyHost';
 import type { Fetch } from '../sdk/client';
-import type { Notifications } from '../sdk/notifications';
+import { keysFor, type Notifications } from '../sdk/notifications';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
 import { fetchAt } from './fetchAt';
@@ -47,6 +48,11 @@ export function createNotifyActivities(ports: Ports) {
 async function targetOf(url: string, ports: Ports): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
   const { notifications } = ports;
   const target = addressOf(url, notifications);
+  if (!isAllowedHost(target.hostname, notifications.allowed))
+    throw conveyorError('notification-refused', {
+      url,
+      detail: 'egress.allow of conveyor.config.yaml does not list its host',
+    });
   if (url.startsWith('${')) return { target, fetch: ports.fetch ?? fetch };
   const seen = await lookedAt(target, notifications.internal).catch((error: NodeJS.ErrnoException) => {
     throw conveyorError('notification-undelivered', { url, detail: error.code ?? error.message });
@@ -74,15 +80,15 @@ function addressOf(url: string, { variables }: Notifications): URL {
   return address;
 }
 
-/** Standard Webhooks: a signature for each secret over id, time and body, so that receivers can change theirs in their own time. */
+/** Standard Webhooks: a signature for each key of the receiver over id, time and body, so that receivers can change theirs in their own time. */
 async function signed({ clock, notifications }: Ports, target: URL, event: Notice): Promise<Request> {
   const slack = isSlack(target.hostname);
   const body = JSON.stringify(slack ? slackMessage(event) : cloudEvent(event));
   // A phase may be called what no header can carry.
   const id = encodeURI(event.id);
   const timestamp = String(Math.floor((await clock.now()) / 1000));
-  const signatures = notifications.secrets.map((secret) => {
-    const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`);
+  const signatures = keysFor(notifications, target).map((key) => {
+    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`);
     return `v1,${signature.digest('base64')}`;
   });
   return new Request(target, {
@@ -99,9 +105,6 @@ async function signed({ clock, notifications }: Ports, target: URL, event: Notic
     signal: AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(notifications.timeoutMs)]),
   });
 }
-
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
 
 /** Only the code of what went wrong is told: messages of the network name the address. */
 async function send(ports: Ports, ask: Fetch, url: string, request: Request): Promise<Response> {

@@ -1,3 +1,5 @@
+import { isLike } from './like';
+
 /**
  * Hosts that answer with the secrets of a machine to whoever asks from it: link-local addresses and the metadata services of
  * clouds. As a URL writes them; what a name stands for only the worker sees, which looks again (activities/notifyTarget.ts).
@@ -10,3 +12,9 @@ export const isMetadataHost = (host: string): boolean => METADATA.test(host);
 
 /** The host of an address as it is written; undefined for one that begins with a variable, or is none. */
 export const hostWritten = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined);
+
+/** Whether `egress.allow` lets something be sent to a host; without a list everything may. */
+export function isAllowedHost(host: string, allow: readonly string[] | null): boolean {
+  const plain = host.toLowerCase().replace(/\.$/, '');
+  return allow === null || allow.some((pattern) => isLike(pattern.toLowerCase(), plain));
+}

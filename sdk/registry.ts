@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
 import { NAME } from '../domain/ids';
+import { isAllowedHost } from '../domain/notifyHost';
 import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
@@ -80,6 +81,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   }
   const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
   rejectDuplicates(extensions, file);
+  rejectOutside(extensions, parsed.data.egress?.allow ?? null, file);
   return {
     file,
     extensions,
@@ -90,7 +92,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     scripts: toScripts(parsed.data, env, file),
     seal: toSeal(parsed.data, env, file),
     slots: toSlots(parsed.data),
-    notifications: toNotifications(parsed.data, env),
+    notifications: toNotifications(parsed.data, env, file),
     find: (kind, name) => findExtension(extensions, kind, name),
   };
 }
@@ -222,6 +224,15 @@ function rejectDuplicates(extensions: readonly ExtensionRef[], file: string): vo
     if (seen.has(`${kind} ${name}`))
       throw conveyorError('config-invalid', { file, detail: `there are two extensions ${name} of kind ${kind}` });
     seen.add(`${kind} ${name}`);
+  }
+}
+
+/** @throws ConveyorError `config-invalid`, since a worker could ask it nothing */
+function rejectOutside(extensions: readonly ExtensionRef[], allow: readonly string[] | null, file: string): void {
+  for (const { name, url } of extensions) {
+    const { hostname } = new URL(url);
+    const detail = `the extension ${name} is at ${hostname}, which egress.allow does not list`;
+    if (!isAllowedHost(hostname, allow)) throw conveyorError('config-invalid', { file, detail });
   }
 }
 

@@ -1,3 +1,4 @@
+import { isLike } from '../like';
 import { writtenOut } from '../plainText';
 import type { FinderEvent } from './match';
 import { MANUAL, PIPELINE_OUTPUT } from './standard';
@@ -92,21 +93,6 @@ const lower = (text: string): string => text.toLowerCase();
 
 const isAmong = (patterns: readonly string[], text: string): boolean =>
   patterns.some((pattern) => isLike(pattern, text));
-
-/** Whether a text is as a pattern says; in time that grows with their lengths only, since whoever delivers chooses the text. */
-export function isLike(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  let from = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, from);
-    if (found < 0) return false;
-    from = found + part.length;
-  }
-  return text.length - last.length >= from && text.endsWith(last);
-}
 
 const SHOWN = 200;
 

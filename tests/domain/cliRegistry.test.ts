@@ -94,6 +94,12 @@ describe('the registry of extensions', () => {
       { extensions: [{ ...twine, url: 'http://twine/?token=x' }] },
       /extensions\.0\.url: .*tokenEnv/,
     ],
+    [
+      'an extension outside of the network',
+      { extensions: [twine], egress: { allow: ['*.example.org'] } },
+      /extension twine is at .*, which egress\.allow does not list/,
+    ],
+    ['a host that is none', { egress: { allow: ['https://x/'] } }, /egress\.allow\.0: expected a host/],
     ['one name twice', { extensions: [twine, twine] }, /two extensions twine of kind push-type/],
     [
       'a group member that is no principal',

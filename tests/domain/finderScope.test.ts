@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { FinderEvent } from '../../domain/finder/match';
-import { isLike, namesOf, outOfScope, type Scope } from '../../domain/finder/scope';
+import { namesOf, outOfScope, type Scope } from '../../domain/finder/scope';
+import { isLike } from '../../domain/like';
 
 const event = (finder: string, about: FinderEvent['about'], repository?: string): FinderEvent => ({
   finder,

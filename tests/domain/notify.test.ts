@@ -1,12 +1,18 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createNotifyActivities } from '../../activities/notify';
 import { cloudEvent, isSlack, slackMessage, type Notice } from '../../domain/notify';
+import type { Notifications } from '../../sdk/notifications';
 import { parseRegistry } from '../../sdk/registry';
+
+const PIPELINES = join(__dirname, '../../docs/pipelines.md');
 
 const NOTICE: Notice = {
   id: 'deploy/kvstore/12/deploy/1/reverted/1',
@@ -129,6 +135,10 @@ describe('a notification is delivered', () => {
 
   function notify(url: string, config: object = {}, env: Record<string, string> = {}, event = NOTICE): Promise<void> {
     const { notifications } = parseRegistry({ notifications: { internal: true, ...config } }, env);
+    return run(url, notifications, event);
+  }
+
+  function run(url: string, notifications: Notifications, event = NOTICE): Promise<void> {
     const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
     return activity.run(createNotifyActivities({ clock: wallClock, notifications }).notify, { url, event });
   }
@@ -140,9 +150,10 @@ describe('a notification is delivered', () => {
       { KEY: FIRST },
       { ...NOTICE, id: 'deploy/kv/1/deploy/1/第一 ✓\n/paused' },
     );
-    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': given } = deliveries[0]?.headers ?? {};
-    const signature = createHmac('sha256', KEY).update(`${String(id)}.${String(at)}.${deliveries[0]?.body}`);
-    expect(given).toBe(`v1,${signature.digest('base64')}`);
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': header } = deliveries[0]?.headers ?? {};
+    const signature = createHmac('sha256', madeFor(FIRST, `${base}/hook`));
+    signature.update(`${String(id)}.${String(at)}.${deliveries[0]?.body}`);
+    expect(header).toBe(`v1,${signature.digest('base64')}`);
     expect(decodeURI(String(id))).toBe('deploy/kv/1/deploy/1/第一 ✓\n/paused');
   });
 
@@ -157,16 +168,45 @@ describe('a notification is delivered', () => {
     expect(deliveries[0]!.headers).not.toHaveProperty('webhook-signature');
   });
 
-  test('signed with every secret, so that a receiver may know either', async () => {
-    await notify(base, { secretEnv: ['FIRST', 'SECOND', 'UNSET'] }, { FIRST, SECOND: 'plain words' });
-    const { headers, body } = deliveries[0]!;
-    const { 'webhook-id': id, 'webhook-timestamp': timestamp } = headers;
-    expect(Math.abs(Date.now() / 1000 - Number(timestamp))).toBeLessThan(60);
-    const signed = `${String(id)}.${String(timestamp)}.${body}`;
-    const expected = [KEY, 'plain words'].map(
-      (key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
-    );
-    expect(headers['webhook-signature']).toBe(expected.join(' '));
+  const SECOND = 'plain words, and enough of them';
+  /** What the receiver at a path would expect of these keys. */
+  const signatures = (at: number, keys: readonly (Buffer | string)[]) => {
+    const { headers, body } = deliveries[at]!;
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    return keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`).join(' ');
+  };
+  const given = (at: number) => deliveries[at]?.headers['webhook-signature'];
+  const madeFor = (secret: string, place: string) => createHmac('sha256', secret).update(`notify:${place}`).digest();
+
+  test('signed with keys of its receiver, one of every secret, so that one who knows its own can sign for nobody else', async () => {
+    const config = { secretEnv: ['FIRST', 'SECOND', 'UNSET'] };
+    for (const path of ['/ci', '/ci/?team=storage', '/other'])
+      await notify(`${base}${path}`, config, { FIRST, SECOND });
+    const keysOf = (path: string) => [FIRST, SECOND].map((secret) => madeFor(secret, `${base}${path}`));
+    expect(given(0)).toBe(signatures(0, keysOf('/ci')));
+    expect(given(1)).toBe(signatures(1, keysOf('/ci')));
+    expect(given(2)).toBe(signatures(2, keysOf('/other')));
+    expect(keysOf('/other')).not.toEqual(keysOf('/ci'));
+    expect(Math.abs(Date.now() / 1000 - Number(deliveries[0]!.headers['webhook-timestamp']))).toBeLessThan(60);
+  });
+
+  test('signed with the keys that the platform says a receiver has, such as the secret that all of them had', async () => {
+    const receivers = [
+      { url: base, keyEnv: 'FIRST' },
+      { url: `${base}/ci/`, keyEnv: ['SECOND', 'FIRST'] },
+      { url: `${base}/unset`, keyEnv: 'UNSET' },
+    ];
+    const config = { secretEnv: 'FIRST', receivers };
+    for (const path of ['/cis', '/ci/a', '/unset']) await notify(`${base}${path}`, config, { FIRST, SECOND });
+    expect([given(0), given(1)]).toEqual([signatures(0, [KEY]), signatures(1, [SECOND, KEY])]);
+    expect(given(2)).toBeUndefined();
+  });
+
+  test('signed as docs/pipelines.md says that a receiver finds out its key', () => {
+    const [, line = ''] = /^ *(printf .*openssl base64)$/m.exec(readFileSync(PIPELINES, 'utf8')) ?? [];
+    const env = { ...process.env, CONVEYOR_NOTIFY_SECRET: SECOND };
+    const printed = execFileSync('sh', ['-c', line], { env, encoding: 'utf8' }).trim();
+    expect(printed).toBe(madeFor(SECOND, 'https://hooks.example.org/ci').toString('base64'));
   });
 
   test('to an address that only the worker knows', async () => {
@@ -207,6 +247,19 @@ describe('a notification is delivered', () => {
     const said = expect.stringMatching(message) as string;
     await expect(notify(url, { internal })).rejects.toMatchObject({ message: said });
     expect(deliveries).toEqual([]);
+  });
+
+  test('only to hosts that the platform lists, where it lists any, also by a variable of its own', async () => {
+    const { notifications } = parseRegistry({ notifications: { internal: true, env: ['HOOKS'] } }, { HOOKS: base });
+    const to = (url: string, allow: string[]) => run(url, { ...notifications, allowed: allow });
+    for (const url of [base, '${HOOKS}/x'])
+      await expect(to(url, ['*.example.org', 'localhost'])).rejects.toMatchObject({
+        ...{ type: 'notification-refused', nonRetryable: true },
+        message: expect.stringMatching(/egress.allow .* does not list its host/) as string,
+      });
+    expect(deliveries).toHaveLength(0);
+    for (const url of [base, '${HOOKS}/x']) await to(url, ['127.0.0.*']);
+    expect(deliveries).toHaveLength(2);
   });
 
   test('to this machine where the platform gave the address itself', async () => {
