@@ -105,7 +105,7 @@ async function answer(
       const said = read();
       refuse(unfitIn(said));
       refuseOutOfScope(deps, source, said);
-      const scopes = deps.access.webhooks.github.map(({ scope }) => scope);
+      const scopes = Object.values(deps.access.webhooks).flatMap((all) => all.map(({ scope }) => scope));
       return deliver(deps, { key, actor: source.actor, said: underItsNames(said, scopes) });
     },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,

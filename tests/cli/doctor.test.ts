@@ -91,3 +91,12 @@ test('a configuration that cannot be read says which file and why', async () => 
   const { configuration } = await examine({ CONVEYOR_CONFIG: file });
   expect(configuration).toMatchObject({ state: 'missing', found: expect.stringContaining(file) as string });
 });
+
+test('a source of webhooks that may say everything is a warning, once its secret is set', async () => {
+  expect(await examine({})).not.toHaveProperty('webhooks');
+  const { webhooks } = await examine({ CONVEYOR_GITHUB_SECRET: 'a secret that is long enough' });
+  expect(webhooks).toMatchObject({
+    ...{ state: 'warning', found: 'webhooks.github without a scope' },
+    how: expect.stringContaining('repositories') as string,
+  });
+});

@@ -104,5 +104,9 @@ describe('a push', () => {
   test('reaches who leaves out the owner where the scopes leave only one', async () => {
     expect(await releases(github, 'acme/app')).toEqual({ status: 202, to: ['short', 'full'] });
     expect(await releases(ACCESS.webhooks.github.slice(), 'acme/app')).toEqual({ status: 202, to: ['full'] });
+    const other = sourceOf({ name: 'other', scope: { ...none, finders: ['commits'], repositories: ['*/app'] } });
+    const { app, pipelines } = attacked({ github, standard: [other] }, called());
+    await app.request(GITHUB, push('acme/app'));
+    expect(pipelines.submissions.map(({ pipeline }) => pipeline)).toEqual(['full']);
   });
 });
