@@ -33,7 +33,10 @@ export interface Program {
 }
 
 export interface Screen {
+  /** Commands write plain lines and our own colours; the rest is written out on its way to the terminal (`guarded`). */
   write(text: string): void;
+  /** As it is: for `liveRegion`, whose pictures hold nothing else, and which moves the cursor. */
+  draw?(picture: string): void;
   readonly isTTY: boolean;
   readonly columns: number;
   readonly rows: number;

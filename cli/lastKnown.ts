@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../client/api';
 import { lastKnown } from '../client/lastKnown';
 import { ConveyorError } from '../domain/errors';
+import { allOnOneLine } from '../domain/plainText';
 import type { Io } from './io';
 import type { Output } from './output';
 import { deployTable, pipelineTable, releaseTable } from './render/lists';
@@ -33,7 +34,7 @@ async function tablesOf(client: ConveyorClient, id: string, output: Output): Pro
   const view = output.view();
   // What is too old for the lists is not said to be missing.
   const shown = <T>(rows: readonly T[], table: (rows: readonly T[], view: View) => string): string[] =>
-    rows.length === 0 ? [] : [table(rows.slice(0, SHOWN), view)];
+    rows.length === 0 ? [] : [table(allOnOneLine(rows.slice(0, SHOWN)), view)];
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];
   return tables.length === 0
     ? ''

@@ -18,6 +18,7 @@ const ERASE_BELOW = '\u001b[0J';
 const CLEAR_SCREEN = '\u001b[2J\u001b[H';
 
 export function liveRegion(screen: Screen): LiveRegion {
+  const draw = (text: string): void => (screen.draw ?? screen.write)(text);
   let drawn = 0;
   let last = '';
   let columns = screen.columns;
@@ -31,13 +32,13 @@ export function liveRegion(screen: Screen): LiveRegion {
       const lines = fitting(text, screen);
       const picture = lines.map((line) => `${ERASE_LINE}${line}\n`).join('');
       if (picture === last && drawn > 0 && columns === screen.columns) return;
-      screen.write(`${toTheTop()}${picture}${ERASE_BELOW}`);
+      draw(`${toTheTop()}${picture}${ERASE_BELOW}`);
       columns = screen.columns;
       drawn = lines.length;
       last = picture;
     },
     end: () => {
-      if (drawn > 0) screen.write(SHOW_CURSOR);
+      if (drawn > 0) draw(SHOW_CURSOR);
       drawn = 0;
       last = '';
     },

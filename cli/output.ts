@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { conveyorError, ConveyorError } from '../domain/errors';
-import { writtenOut } from '../domain/plainText';
+import { allOnOneLine, onOneLine, writtenOut } from '../domain/plainText';
 import type { Io } from './io';
 import { paint, safe, type View } from './render/paint';
 
@@ -41,36 +41,38 @@ export function outputOf(io: Io, options: { output?: string; color?: boolean }):
   };
 }
 
-/** Prints a value in the format asked for; `text` renders it for people, `name` is what `-o name` prints. */
-export function emit(
-  io: Io,
-  output: Output,
-  value: unknown,
-  show: { readonly text: (view: View) => string; readonly name: readonly string[] },
-): void {
+/** How a value is shown; `text` renders it for people, with every text in it on one line, `name` is what `-o name` prints. */
+interface Shown<T> {
+  readonly text: (view: View, value: T) => string;
+  readonly name: readonly string[];
+}
+
+/** Prints a value in the format asked for. */
+export function emit<T>(io: Io, output: Output, value: T, show: Shown<T>): void {
   io.stdout.write(`${formatted(output, value, show)}\n`);
 }
 
-function formatted(output: Output, value: unknown, show: Parameters<typeof emit>[3]): string {
+function formatted<T>(output: Output, value: T, show: Shown<T>): string {
   switch (output.format) {
     case 'json':
       return jsonText(value, 2);
     case 'jsonl':
-      return (Array.isArray(value) ? value : [value]).map((item) => jsonText(item)).join('\n');
+      return (Array.isArray(value) ? value : [value]).map((item: unknown) => jsonText(item)).join('\n');
     case 'yaml':
       return safe(stringify(value, { aliasDuplicateObjects: false }).trimEnd(), false);
     case 'name':
-      return safe(show.name.join('\n'), false);
+      return show.name.map(onOneLine).join('\n');
     case 'table':
     case 'wide': {
       const view = output.view();
-      return safe(show.text(view), view.color);
+      return safe(show.text(view, allOnOneLine(value)), view.color);
     }
   }
 }
 
 /** The same value for whoever parses it, and harmless where it is printed. */
-const jsonText = (value: unknown, indent?: number): string => writtenOut(JSON.stringify(value, null, indent), '\n');
+export const jsonText = (value: unknown, indent?: number): string =>
+  writtenOut(JSON.stringify(value, null, indent), '\n');
 
 /** An error as people and, with `-o json`, programs read it. Returns the exit code. */
 export function emitError(
@@ -85,14 +87,20 @@ export function emitError(
     const body = { error: { code: error.code, message: error.message, hint: error.hint } };
     io.stdout.write(`${jsonText(body, format === 'json' ? 2 : 0)}\n`);
   }
-  const hint = error.hint ? `\n${colors.dim('hint')}: ${error.hint}` : '';
-  io.stderr.write(`${safe(`${colors.red('error')}: ${error.code}: ${error.message}${hint}`, painted)}\n`);
+  const hint = error.hint ? `\n${colors.dim('hint')}: ${quoted(error.hint)}` : '';
+  io.stderr.write(`${safe(`${colors.red('error')}: ${error.code}: ${quoted(error.message)}${hint}`, painted)}\n`);
   return error.exit;
 }
 
+/** Errors may quote others. What they say has no colours, and its lines are no lines of ours: they are indented. */
+const quoted = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');
+
 /** A line of progress for people; programs that read stdout never see it. */
-export function note(io: Io, text: string): void {
-  io.stderr.write(`${safe(text, true)}\n`);
+export const note = (io: Io, text: string): void => noteLines(io, onOneLine(text));
+
+/** The same for a text of several lines that is all our own, or whose parts are on one line each. */
+export function noteLines(io: Io, text: string): void {
+  io.stderr.write(`${safe(text, false)}\n`);
 }
 
 export function colorFor(io: Pick<Io, 'env'>, isTTY: boolean, flag: boolean | undefined): boolean {

@@ -1,10 +1,11 @@
+import { allOnOneLine, onOneLine } from '../domain/plainText';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Io } from './io';
 import { liveRegion } from './live';
-import { emit, note, type Output } from './output';
+import { emit, jsonText, note, type Output } from './output';
 import { renderDeploy } from './render/deploy';
 import { logLines, type Watched } from './render/log';
-import { safe, type View } from './render/paint';
+import type { View } from './render/paint';
 import { renderRelease } from './render/release';
 import { wholeSeconds } from './render/words';
 
@@ -20,7 +21,8 @@ export interface Presenter {
 
 export function presenter(io: Io, output: Output): Presenter {
   if (output.human && io.stdout.isTTY) return picture(io, output);
-  if (output.human) return appended(io, (before, after) => logLines(before, after));
+  if (output.human)
+    return appended(io, (before, after) => logLines(before && allOnOneLine(before), allOnOneLine(after)));
   if (output.format === 'jsonl') return appended(io, changedJson);
   return quiet(io, output);
 }
@@ -30,10 +32,11 @@ function picture(io: Io, output: Output): Presenter {
   let seenAt = io.now();
   let lost: string | null = null;
   const warning = (): string =>
-    lost === null ? '' : `⚠ no contact for ${wholeSeconds(io.now() - seenAt)}: ${lost}; trying again\n`;
+    lost === null ? '' : `⚠ no contact for ${wholeSeconds(io.now() - seenAt)}: ${onOneLine(lost)}; trying again\n`;
   return {
     redraws: true,
-    look: (seen) => {
+    look: (found) => {
+      const seen = allOnOneLine(found);
       const full = renderWatched(seen, output.view());
       const fits = full.split('\n').length < io.stdout.rows - 1;
       const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
@@ -54,7 +57,7 @@ function appended(io: Io, linesOf: (before: Watched | null, after: Watched) => s
   return {
     redraws: false,
     look: (seen) => {
-      for (const line of linesOf(before, seen)) io.stdout.write(`${safe(line, true)}\n`);
+      for (const line of linesOf(before, seen)) io.stdout.write(`${line}\n`);
       before = seen;
     },
     contact: contactNotes(io),
@@ -73,8 +76,8 @@ function contactNotes(io: Io): Presenter['contact'] {
 }
 
 function changedJson(before: Watched | null, after: Watched): string[] {
-  const text = JSON.stringify(subjectOf(after));
-  return before !== null && JSON.stringify(subjectOf(before)) === text ? [] : [text];
+  const text = jsonText(subjectOf(after));
+  return before !== null && jsonText(subjectOf(before)) === text ? [] : [text];
 }
 
 /** Formats that hold one value: the last look, whatever it is. */

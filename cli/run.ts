@@ -4,10 +4,11 @@ import { COMMANDS } from './commands';
 import { examples, makeCli } from './commands/command';
 import type { Io } from './io';
 import { colorFor, emitError, FORMATS } from './output';
-import { safe } from './render/paint';
+import { guarded } from './screen';
 
 /** One command line, from its arguments to its exit code. Never throws, never prints a stack trace to people. */
-export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+export async function runCli(argv: readonly string[], world: Io): Promise<number> {
+  const io = guarded(world);
   let code = 0;
   const program = buildProgram(io, (finished) => (code = finished));
   try {
@@ -73,7 +74,7 @@ Exit codes: 0 ok, 1 error, 2 usage or invalid input, 3 ended not succeeded, 4 no
 function quietly(command: Command, io: Io): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.stdout.write(text),
-    writeErr: (text) => io.stderr.write(safe(text, true)),
+    writeErr: (text) => io.stderr.write(text),
     outputError: () => undefined,
     getOutHelpWidth: () => Math.min(io.stdout.columns, 120),
     getOutHasColors: () => colorFor(io, io.stdout.isTTY, undefined),

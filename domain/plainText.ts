@@ -21,5 +21,23 @@ export function whyNotPlain(text: string, keep: string = ''): string | undefined
 export const writtenOut = (text: string, keep: string = ''): string =>
   text.replace(EVERY, (found) => (keep.includes(found) ? found : `\\u${hex(found)}`));
 
+/** The text on one line: line breaks, with the spaces around them, become one space; all else that is not plain is written out. */
+export const onOneLine = (text: string): string => writtenOut(text.replace(BREAKS, ' '));
+
+const BREAKS = /[ \t]*[\n\r\u0085\u2028\u2029][\s\u0085]*/g;
+
+/**
+ * A value with every text in it, also the names of its fields, on one line: what was stored or answered may hold anything, and it is
+ * shown as rows and sentences.
+ */
+export function allOnOneLine<T>(value: T): T {
+  if (typeof value === 'string') return onOneLine(value) as T;
+  if (Array.isArray(value)) return value.map((inner: unknown) => allOnOneLine(inner)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [onOneLine(key), allOnOneLine<unknown>(inner)]),
+  ) as T;
+}
+
 const nameOf = (character: string): string => `U+${hex(character).toUpperCase()}`;
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, '0');

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
+import { writtenOut } from '../domain/plainText';
 
 /** Where the code says more than the exit code of the command line does. */
 const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
@@ -31,7 +32,7 @@ export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
     process.stderr.write(
-      `${traceOf(context)}${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      `${traceOf(context)}${writtenOut(error instanceof Error ? (error.stack ?? error.message) : String(error), '\n')}\n`,
     );
   const { code, message, hint } = known ?? {
     ...conveyorError('internal', { detail: '' }),

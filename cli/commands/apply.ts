@@ -1,10 +1,11 @@
 import type { ConveyorClient } from '../../client/api';
 import { ConveyorError } from '../../domain/errors';
+import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../io';
-import { emit, note } from '../output';
+import { emit, noteLines } from '../output';
 import { readPipelineFile } from '../pipelineFile';
 import { changesBetween, renderChanges, type Change } from '../render/changes';
 import { paint, type View } from '../render/paint';
@@ -31,7 +32,8 @@ export const apply: Register = (program, cli) => {
       cli.handle<{ readonly dryRun?: boolean }, [string[]]>(async ({ io, output, connect, options }, files) => {
         const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now())));
         const view = { ...output.view(), color: false };
-        if (checked.some((file) => file.problems.length > 0)) note(io, renderProblems(checked, view));
+        if (checked.some((file) => file.problems.length > 0))
+          noteLines(io, renderProblems(allOnOneLine(checked), view));
         // All or nothing: one bad file must not leave the others half applied.
         if (hasErrors(checked)) return EXIT.usage;
         await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
@@ -44,7 +46,7 @@ export const apply: Register = (program, cli) => {
             applied.push(outcome(file, spec, done, Boolean(options.dryRun)));
           }
           emit(io, output, applied, {
-            text: (now) => applied.map((one) => renderApplied(one, now)).join('\n'),
+            text: (now, shown) => shown.map((one) => renderApplied(one, now)).join('\n'),
             name: applied.map((one) => one.pipeline),
           });
           return EXIT.ok;

@@ -59,7 +59,7 @@ export const backtest: Register = (parent, cli) => {
         const plots = options.plot === undefined ? [] : writePlots(options.plot, tried);
         const report: BacktestReport = { pipeline: spec.pipeline, since: formatTime(sinceMs), actions: tried, plots };
         emit(io, output, report, {
-          text: (view) => backtestText(report, view, output.wide),
+          text: (view, shown) => backtestText(shown, view, output.wide),
           name: tried.flatMap(({ checks }) => checks.map(({ check }) => check)),
         });
         return 0;

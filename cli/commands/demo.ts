@@ -6,7 +6,7 @@ import { firstSurprise, tellStory, type DemoResult } from '../demo/story';
 import { renderSummary } from '../demo/summary';
 import { EXIT } from '../exit';
 import { withClient } from '../io';
-import { emit, note } from '../output';
+import { emit, note, noteLines } from '../output';
 import { environmentOf, freeAddresses } from '../stack/addresses';
 import { startStack, type Stack } from '../stack/stack';
 import { examples, type Call, type GlobalOptions, type Register } from './command';
@@ -43,13 +43,13 @@ async function runDemo(call: Call<Options>): Promise<number> {
     // Programs get one document on stdout: the result, or the error.
     if (surprise === null || call.output.human)
       emit(io, call.output, result, {
-        text: (view) => `\n${renderSummary(result, view)}`,
+        text: (view, shown) => `\n${renderSummary(shown, view)}`,
         name: result.releases.map(({ id }) => id),
       });
     kept = Boolean(options.keep);
-    if (kept) note(io, farewellKept(stack, result));
+    if (kept) noteLines(io, farewellKept(stack, result));
     if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
-    if (!kept) note(io, FAREWELL);
+    if (!kept) noteLines(io, FAREWELL);
     if (!kept) rmSync(logFolder, { recursive: true, force: true });
     return EXIT.ok;
   } finally {

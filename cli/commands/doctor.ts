@@ -17,7 +17,7 @@ export const doctor: Register = (program, cli) => {
           output,
           { checks },
           {
-            text: (view) => renderChecks(checks, view),
+            text: (view, shown) => renderChecks(shown.checks, view),
             name: checks.filter((check) => check.state !== 'ok').map((check) => check.name),
           },
         );

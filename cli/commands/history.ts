@@ -20,11 +20,11 @@ export const history: Register = (program, cli) => {
           const rows = await orLastKnown({ io, output, client }, pipeline, () => client.history(pipeline));
           if (options.summary) {
             const summary = summaryOf(pipeline, rows);
-            emit(io, output, summary, { text: (view) => renderSummary(summary, view), name: [pipeline] });
+            emit(io, output, summary, { text: (view, shown) => renderSummary(shown, view), name: [pipeline] });
             return 0;
           }
           emit(io, output, rows, {
-            text: (view) => historyTable(rows, view, output.wide),
+            text: (view, shown) => historyTable(shown, view, output.wide),
             name: rows.map((row) => row.id),
           });
           return 0;

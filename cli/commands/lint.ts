@@ -15,7 +15,7 @@ export const lint: Register = (program, cli) => {
         const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now(), { exec })));
         const report = { files: checked.map(({ file, problems }) => ({ file, problems })) };
         emit(io, output, report, {
-          text: (view) => renderProblems(report.files, view),
+          text: (view, shown) => renderProblems(shown.files, view),
           name: report.files.filter((file) => file.problems.length > 0).map(({ file }) => file),
         });
         return hasErrors(checked) ? EXIT.usage : EXIT.ok;

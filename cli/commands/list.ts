@@ -2,8 +2,8 @@ import { conveyorError } from '../../domain/errors';
 import { finderNames } from '../../domain/finder/health';
 import type { FinderView } from '../../domain/views';
 import type { ConveyorClient, ListQuery } from '../../client/api';
-import { withClient } from '../io';
-import { emit } from '../output';
+import { withClient, type Io } from '../io';
+import { emit, type Output } from '../output';
 import { finderTable } from '../render/finders';
 import { deployTable, pipelineTable, releaseTable } from '../render/lists';
 import type { View } from '../render/paint';
@@ -67,8 +67,8 @@ export const list: Register = (program, cli) => {
           ...(options.state === undefined ? {} : { state: options.state }),
         };
         return withClient(io, connect, async (client) => {
-          const { rows, ids, text } = await read(client, query);
-          emit(io, output, rows, { text: (view) => text(view, output.wide), name: ids });
+          const { print } = await read(client, query);
+          print(io, output);
           return 0;
         });
       }),
@@ -85,6 +85,9 @@ function kindOf(word: string): keyof typeof KINDS {
 function listed<T extends { readonly id: string }>(
   rows: readonly T[],
   render: (rows: readonly T[], view: View, wide?: boolean) => string,
-): { rows: readonly T[]; ids: string[]; text: (view: View, wide: boolean) => string } {
-  return { rows, ids: rows.map((row) => row.id), text: (view, wide) => render(rows, view, wide) };
+): { readonly print: (io: Io, output: Output) => void } {
+  const name = rows.map((row) => row.id);
+  return {
+    print: (io, output) => emit(io, output, rows, { text: (view, shown) => render(shown, view, output.wide), name }),
+  };
 }

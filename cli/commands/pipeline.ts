@@ -5,7 +5,7 @@ import { importedProblems, parsePipelineDocument } from '../../domain/spec/pipel
 import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { actorOf, withClient } from '../io';
-import { emit, isFormat, note } from '../output';
+import { emit, isFormat, jsonText, note } from '../output';
 import { examples, type Register } from './command';
 
 const exportBooks: Register = (group, cli) => {
@@ -21,7 +21,7 @@ const exportBooks: Register = (group, cli) => {
         ({ io, connect, options: { output: file } }, pipeline) =>
           withClient(io, connect, async (client) => {
             const document = await client.exportPipeline(pipeline);
-            const text = `${JSON.stringify(document, null, 2)}\n`;
+            const text = `${jsonText(document, 2)}\n`;
             // This one is JSON, whatever format is asked for.
             if (isFormat(file)) io.stdout.write(text);
             else {
@@ -51,7 +51,8 @@ const importBooks: Register = (group, cli) => {
           const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);
           const done = { pipeline, file, result: created ? 'created' : 'replaced', nextRelease: next };
           emit(io, output, done, {
-            text: () => `${pipeline} ${done.result} from ${file}; its next release is ${pipeline}/${next}`,
+            text: (_, shown) =>
+              `${pipeline} ${done.result} from ${shown.file}; its next release is ${pipeline}/${next}`,
             name: [pipeline],
           });
           return EXIT.ok;

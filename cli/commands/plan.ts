@@ -55,7 +55,7 @@ export const plan: Register = (program, cli) => {
         const times = { now: nowMs, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
         const planned = await orImpossible(() => planView(spec, name, units, times));
         emit(io, output, planned, {
-          text: (view) => renderPlan(planned, { ...view, now: nowMs }, openTimesOf(withBlackouts(spec, action))),
+          text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }, openTimesOf(withBlackouts(spec, action))),
           name: planned.phases.map((phase) => phase.name),
         });
         return 0;

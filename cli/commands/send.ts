@@ -25,7 +25,7 @@ export async function send(
   return withClient(io, connect, async (client) => {
     const receipt = await client.command(await resolve(client), verb, { ...extra, actor, reason });
     emit(io, output, receipt, {
-      text: (view) => `${paint(view.color).green('✔')} ${receipt.id}: ${receipt.effect}`,
+      text: (view, { id: of, effect }) => `${paint(view.color).green('✔')} ${of}: ${effect}`,
       name: [receipt.id],
     });
     return 0;

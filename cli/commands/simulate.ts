@@ -54,21 +54,27 @@ const jobs: Register = (group, cli) => {
 
 async function show(io: Io, output: Parameters<typeof emit>[1], isMeant: (job: JobView) => boolean): Promise<number> {
   const rows = (await listJobs(simulatorOf(io))).filter(isMeant);
-  const cells = rows.map(({ name, region, size, versions }) => [
-    name,
-    region,
-    String(size),
-    Object.entries(versions)
-      .flatMap(([version, count]) => (count > 0 ? [`${version} on ${count}`] : []))
-      .join(', '),
-  ]);
   emit(io, output, rows, {
-    text: (view) =>
-      table(['JOB', 'REGION', 'TASKS', 'RUNS'], cells, 'no jobs; conveyor simulate job NAME adds one', view),
+    text: (view, shown) =>
+      table(
+        ['JOB', 'REGION', 'TASKS', 'RUNS'],
+        shown.map(cellsOf),
+        'no jobs; conveyor simulate job NAME adds one',
+        view,
+      ),
     name: rows.map(({ name }) => name),
   });
   return 0;
 }
+
+const cellsOf = ({ name, region, size, versions }: JobView): string[] => [
+  name,
+  region,
+  String(size),
+  Object.entries(versions)
+    .flatMap(([version, count]) => (count > 0 ? [`${version} on ${count}`] : []))
+    .join(', '),
+];
 
 interface BadOptions {
   readonly errorRatio?: string;
@@ -113,7 +119,7 @@ const bad: Register = (group, cli) => {
           output,
           { version, behaviour },
           {
-            text: () => `${version} is bad from now on: ${JSON.stringify(behaviour)}`,
+            text: (_, shown) => `${shown.version} is bad from now on: ${JSON.stringify(behaviour)}`,
             name: [version],
           },
         );
@@ -130,7 +136,12 @@ const good: Register = (group, cli) => {
     .action(
       cli.handle<object, [string]>(async ({ io, output }, version) => {
         await describeVersion(simulatorOf(io), version, {});
-        emit(io, output, { version, behaviour: {} }, { text: () => `${version} is good from now on`, name: [version] });
+        emit(
+          io,
+          output,
+          { version, behaviour: {} },
+          { text: (_, shown) => `${shown.version} is good from now on`, name: [version] },
+        );
         return 0;
       }),
     );

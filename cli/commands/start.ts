@@ -107,14 +107,14 @@ async function announce(
     output,
     { ...started, webUi },
     {
-      text: (view) => {
+      text: (view, shown) => {
         const colors = paint(view.color);
-        const link = webUi === null ? [] : [`${colors.bold('Web UI')}  ${colors.underline(webUi)}`];
+        const link = shown.webUi === null ? [] : [`${colors.bold('Web UI')}  ${colors.underline(shown.webUi)}`];
         return [
-          `${colors.green('✔')} ${startedWords(started)}`,
-          ...(started.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
+          `${colors.green('✔')} ${startedWords(shown)}`,
+          ...(shown.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
           ...link,
-          `${colors.bold('Next')}    ${colors.cyan(nextOf(started, action))}`,
+          `${colors.bold('Next')}    ${colors.cyan(nextOf(shown, action))}`,
         ].join('\n');
       },
       name: [started.id],

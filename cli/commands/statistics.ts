@@ -23,7 +23,7 @@ export const statistics: Register = (parent, cli) => {
           const pasts = await pastsOf(client, pipelines);
           const report = reportOf(pasts, sinceMs === undefined ? null : io.now() - sinceMs);
           emit(io, output, report, {
-            text: (view) => statisticsText(report, view, output.wide),
+            text: (view, shown) => statisticsText(shown, view, output.wide),
             name: report.pipelines.map(({ pipeline }) => pipeline),
           });
           return 0;

@@ -1,4 +1,5 @@
 import { parseId } from '../../domain/ids';
+import { allOnOneLine } from '../../domain/plainText';
 import { orLastKnown } from '../lastKnown';
 import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
@@ -28,13 +29,13 @@ export const status: Register = (program, cli) => {
           if (parseId(id)?.kind === 'pipeline') {
             const pipeline = await orLastKnown({ io, output, client }, id, () => client.status(id));
             emit(io, output, pipeline, {
-              text: (view) => (pipeline.kind === 'pipeline' ? renderPipeline(pipeline, view) : ''),
+              text: (view, shown) => (shown.kind === 'pipeline' ? renderPipeline(shown, view) : ''),
               name: [pipeline.id],
             });
             return 0;
           }
           const seen = await orLastKnown({ io, output, client }, id, () => look(client, id, null));
-          emit(io, output, subjectOf(seen), { text: (view) => renderWatched(seen, view), name: [id] });
+          emit(io, output, subjectOf(seen), { text: (view) => renderWatched(allOnOneLine(seen), view), name: [id] });
           return 0;
         }),
       ),

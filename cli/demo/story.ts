@@ -4,7 +4,7 @@ import { conveyorError } from '../../domain/errors';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { installRoot } from '../../sdk/registry';
 import { actorOf, type Io } from '../io';
-import { note, type Output } from '../output';
+import { noteLines, type Output } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
 import { look, watch } from '../watch';
 import { createJobs, describeVersion, listJobs, type JobView } from '../simulator';
@@ -75,7 +75,7 @@ export function firstSurprise({ releases, deploys, jobs }: DemoResult): string |
 }
 
 function chapter(io: Io, text: string): void {
-  note(io, `\n${text}\n`);
+  noteLines(io, `\n${text}\n`);
 }
 
 /** Releases a source and watches it live. */

@@ -18,6 +18,7 @@ export interface View {
 export type Colors = ReturnType<typeof pc.createColors>;
 export const paint = (color: boolean): Colors => pc.createColors(color);
 
+const LAYOUT = '\n\t';
 /** What `paint` writes: bold, dim, underlined, and colours; nothing that hides or moves. */
 const OURS = /\u001b\[(?:0|1|2|4|22|24|3[0-79]|9[0-7])m/g;
 
@@ -26,11 +27,11 @@ const OURS = /\u001b\[(?:0|1|2|4|22|24|3[0-79]|9[0-7])m/g;
  * colours stay where there are any.
  */
 export function safe(text: string, color: boolean): string {
-  if (!color) return writtenOut(text, '\n');
+  if (!color) return writtenOut(text, LAYOUT);
   const colors = text.match(OURS) ?? [];
   return text
     .split(OURS)
-    .map((part, at) => writtenOut(part, '\n') + (colors[at] ?? ''))
+    .map((part, at) => writtenOut(part, LAYOUT) + (colors[at] ?? ''))
     .join('');
 }
 
