@@ -4,6 +4,7 @@ import type { Guest, LockRequest, Mutex } from '../domain/mutex';
 import { parseId } from '../domain/ids';
 import type { ReleaseEnd } from '../domain/pipeline/reconciled';
 import type { Settings } from '../domain/settings';
+import { summaryOf } from '../domain/markdown';
 import type { ReadGuests } from './guests';
 import type { Ports } from './pushCalls';
 import { OWN_ENDS, releaseEnd, stepsLeft, type Patience } from './remains';
@@ -22,7 +23,7 @@ export function createHolderActivities({ taskQueue, ...parts }: Parts) {
       args: [settings, await lostMutex(client, lockId)],
       signal,
       signalArgs: [message],
-      staticSummary: `one release at a time on ${lockId.slice('lock/'.length)}`,
+      staticSummary: summaryOf(`one release at a time on ${lockId.slice('lock/'.length)}`),
     });
   };
   return {

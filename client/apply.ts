@@ -11,6 +11,7 @@ import type { Policy } from '../domain/principals';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { jsonBytes } from '../domain/size';
 import type { PipelineSpec } from '../domain/spec/pipeline';
+import { paragraphs } from '../domain/markdown';
 import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
 import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplied } from './api';
@@ -82,7 +83,7 @@ async function changed(
     args: [left?.state ?? null],
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: `pipeline ${pipeline}`,
-    staticDetails: description,
+    staticDetails: paragraphs(description),
   });
   const input = {
     ...{ ...what, actor },

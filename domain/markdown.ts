@@ -1,23 +1,76 @@
+import { onOneLine } from './plainText';
+import { cutText, textBytes } from './size';
+
 /**
  * Markdown for the User Metadata tab of the Temporal Web UI, which gives tables no space between their cells: rows of
  * short cells are aligned in a code block instead, and sentences go into lists.
+ *
+ * Whatever is put into `marked` is a text and stays one, whoever wrote it: a reason makes no heading, link, image or HTML.
  */
+export class Markdown {
+  constructor(readonly source: string) {}
+}
+
+/** Our own Markdown, with texts in it as they are: ``marked`**${actor}** waits` ``. */
+export const marked = (ours: TemplateStringsArray, ...values: readonly (string | number | Markdown)[]): Markdown =>
+  new Markdown(ours.map((part, at) => part + sourceOf(values[at] ?? '')).join(''));
+
+const sourceOf = (value: string | number | Markdown): string =>
+  value instanceof Markdown ? value.source : literal(String(value));
+
+/** They make lists, headings and rules where they begin a line, and end headings. */
+const AT_AN_END = /^(?:[-+=#]|\d+[.)])|#(?=#*$)/g;
+const ANYWHERE = /[\\`*_[\]<>&~|!]/g;
+/** The Web UI makes links of these by itself. No part is without bounds: a long word must not take long. */
+const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,20}:\/\/|www\.)[^\s`]+|[^\s`@]{1,64}@[^\s`@]{1,255}/gi;
+
+/** A text as Markdown that shows it as it is, on one line. Addresses become code, since nothing else keeps them from being links. */
+export function literal(text: string): string {
+  const line = onOneLine(text).trim();
+  const addresses = line.match(ADDRESS) ?? [];
+  const escaped = line
+    .split(ADDRESS)
+    .map((part, at) => part.replace(ANYWHERE, '\\$&') + (addresses[at] === undefined ? '' : code(addresses[at]).source))
+    .join('');
+  return escaped.replace(AT_AN_END, (end) => end.replace(/.$/, '\\$&'));
+}
+
+/** The server takes no summary of more than 400 bytes, and a workflow that set one could not go on. */
+const SUMMARY_BYTES = 380;
+
+/** The summary of a workflow, an activity or a timer, which the Web UI takes for Markdown too: one line, and short enough. */
+export function summaryOf(text: string): string {
+  const summary = literal(text);
+  return textBytes(summary) <= SUMMARY_BYTES ? summary : summaryOf(cutText(text, Math.floor(textBytes(text) * 0.8)));
+}
+
+/** A text as code within a line. */
+export const code = (text: string): Markdown => new Markdown(`\`${withoutFences(text) || ' '}\``);
+
+/** Within code nothing but its end means anything. */
+const withoutFences = (text: string): string => onOneLine(text).replace(/`/g, "'");
+
+/** A text of several paragraphs that others wrote. */
+export const paragraphs = (text: string): string => sections(...text.split(/\n\s*\n/).map((part) => marked`${part}`));
 
 /** The server keeps at most 20,000 bytes of details; most of the text is ASCII. */
 const MAX_DETAILS = 16_000;
 
 /** The sections that hold something, with the blank lines that Markdown wants around lists. */
-export const sections = (...parts: readonly string[]): string =>
-  parts
-    .filter((part) => part !== '')
-    .join('\n\n')
-    .slice(0, MAX_DETAILS);
+export function sections(...parts: readonly Markdown[]): string {
+  const whole = parts.flatMap(({ source }) => (source === '' ? [] : [source])).join('\n\n');
+  // What is cut within a line might leave code open, and what is in it would be Markdown again.
+  return whole.length <= MAX_DETAILS ? whole : whole.slice(0, Math.max(0, whole.lastIndexOf('\n', MAX_DETAILS)));
+}
+
+export const NOTHING = new Markdown('');
 
 /** Rows of cells below each other, two spaces apart; nothing when there are none. */
-export function aligned(rows: readonly (readonly string[])[]): string {
+export function aligned(rows: readonly (readonly string[])[]): Markdown {
+  const cells = rows.map((row) => row.map(onOneLine));
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
-  const lines = rows.map((row) =>
+  for (const row of cells) row.forEach((cell, at) => (widths[at] = Math.max(widths[at] ?? 0, cell.length)));
+  const lines = cells.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join('  ')
@@ -26,12 +79,14 @@ export function aligned(rows: readonly (readonly string[])[]): string {
   return block(lines);
 }
 
-export const block = (lines: readonly string[]): string =>
-  lines.length > 0 ? ['```', ...lines.map((line) => line.replace(/`/g, "'")), '```'].join('\n') : '';
+export const block = (lines: readonly string[]): Markdown =>
+  lines.length > 0 ? new Markdown(['```', ...lines.map(withoutFences), '```'].join('\n')) : NOTHING;
 
 /** A heading and a list; nothing when the list is empty. */
-export const list = (heading: string, items: readonly string[]): string =>
-  items.length > 0 ? `${heading}\n\n${items.map((item) => `- ${item}`).join('\n')}` : '';
+export const list = (heading: string, items: readonly Markdown[]): Markdown =>
+  items.length > 0
+    ? new Markdown(`${literal(heading)}\n\n${items.map(({ source }) => `- ${source}`).join('\n')}`)
+    : NOTHING;
 
 /** `2026-11-20 21:13:09`, in UTC. */
 export const moment = (at: string): string => at.slice(0, 19).replace('T', ' ');

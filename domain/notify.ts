@@ -1,4 +1,5 @@
 import { identityOf, type Artifact } from './artifact';
+import { onOneLine } from './plainText';
 import type { PipelineSpec } from './spec/pipeline';
 
 /** What is told to people and programs outside: plain facts in, the body of a request out (protocols.md "Outbound notifications"). */
@@ -72,8 +73,8 @@ export function slackMessage(notice: Notice): object {
   return {
     text: forSlack(headline(notice)),
     blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text: `${MARKS[notice.on]} ${forSlack(headline(notice))}` } },
-      { type: 'context', elements: [{ type: 'mrkdwn', text: forSlack(details.join(' · ')) }] },
+      { type: 'section', text: { ...QUOTED, text: `${MARKS[notice.on]} ${forSlack(headline(notice))}` } },
+      { type: 'context', elements: [{ ...QUOTED, text: forSlack(details.join(' · ')) }] },
     ],
   };
 }
@@ -92,8 +93,11 @@ const MARKS: Readonly<Record<NotifyOn, string>> = {
 
 const SLACK_LENGTH = 2_900;
 
+/** Slack makes links and mentions of nothing in it. */
+const QUOTED = { type: 'mrkdwn', verbatim: true } as const;
+
 const forSlack = (text: string): string =>
-  text.slice(0, SLACK_LENGTH).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+  onOneLine(text).slice(0, SLACK_LENGTH).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
 interface CdEvent {
   readonly type: string;

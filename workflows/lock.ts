@@ -21,7 +21,7 @@ import {
   type LockRequest,
   type Mutex,
 } from '../domain/mutex';
-import { sections } from '../domain/markdown';
+import { list, marked, NOTHING, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { onSignal } from './inbox';
 import { lookers } from './proxies';
@@ -124,14 +124,18 @@ async function tell(requester: string, fence: number, waited: boolean): Promise<
 
 function describe(mutex: Mutex, ignored: number): string {
   const { holder, queue } = mutex;
-  const waiting = queue.map(({ owner }) => `- ${owner}`).join('\n');
-  const guests = guestsOf(mutex)
-    .map(({ requester }) => `- ${requester}`)
-    .join('\n');
   return sections(
-    `Held by **${holder?.owner ?? 'nobody'}**`,
-    waiting ? `Waiting:\n${waiting}` : '',
-    guests ? `Canaries beside it:\n${guests}` : '',
-    ignored > 0 ? 'A cancel request through Temporal was ignored: cancel the release that holds it instead.' : '',
+    marked`Held by **${holder?.owner ?? 'nobody'}**`,
+    list(
+      'Waiting:',
+      queue.map(({ owner }) => marked`${owner}`),
+    ),
+    list(
+      'Canaries beside it:',
+      guestsOf(mutex).map(({ requester }) => marked`${requester}`),
+    ),
+    ignored > 0
+      ? marked`A cancel request through Temporal was ignored: cancel the release that holds it instead.`
+      : NOTHING,
   );
 }

@@ -1,5 +1,5 @@
 import { releaseId } from '../ids';
-import { aligned, block, list, sections } from '../markdown';
+import { aligned, block, list, marked, NOTHING, sections } from '../markdown';
 import type { ChildFailure, ChildrenView } from '../views';
 import { isOver, type FanOutInput, type FanOutState, type ShardRecord } from './fanOut';
 import { KEPT_FAILURES, type ShardReport } from './window';
@@ -38,14 +38,14 @@ export function shardView(report: ShardReport): Omit<ChildrenView, 'commands'> {
 export function childrenDetails(title: string, view: Omit<ChildrenView, 'commands'>, next: readonly string[]): string {
   const rows = COUNTS.filter((name) => view[name] > 0).map((name) => [WORDS[name], String(view[name])]);
   return sections(
-    `## ${title}`,
-    `**${view.state}**: ${view.total} children${view.reason === null ? '' : `; ${view.reason}`}`,
+    marked`## ${title}`,
+    marked`**${view.state}**: ${view.total} children${view.reason === null ? '' : marked`; ${view.reason}`}`,
     aligned(rows),
     list(
       'Did not succeed',
-      view.failures.map(({ id, reason }) => `${id}: ${reason}`),
+      view.failures.map(({ id, reason }) => marked`${id}: ${reason}`),
     ),
-    next.length > 0 ? `Next:\n${block([...next])}` : '',
+    next.length > 0 ? marked`Next:\n${block(next)}` : NOTHING,
   );
 }
 

@@ -1,5 +1,5 @@
 import { sparkline } from '../sparkline';
-import { aligned, block, list, moment, sections } from '../markdown';
+import { aligned, block, list, marked, moment, NOTHING, sections, type Markdown } from '../markdown';
 import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
 import { totalsOf } from './counts';
@@ -7,19 +7,19 @@ import { totalsOf } from './counts';
 /** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (DESIGN §4 rule 12). */
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
   return sections(
-    `## ${status.id} → ${status.version}`,
-    `**${headline(status)}**`,
+    marked`## ${status.id} → ${status.version}`,
+    marked`**${headline(status)}**`,
     aligned(status.phases.map(phaseRow)),
     list(
       'Paused by health, while the others go on',
-      (status.pausedGroups ?? []).slice(0, MAX_ROWS).map(({ group, reason }) => `**${group}** ${reason}`),
+      (status.pausedGroups ?? []).slice(0, MAX_ROWS).map(({ group, reason }) => marked`**${group}** ${reason}`),
     ),
     list('Health', status.health.slice(0, MAX_ROWS).map(healthLine)),
     list(
       'Last steps (UTC)',
-      status.timeline.slice(-8).map(({ at, text }) => `${moment(at)} ${text}`),
+      status.timeline.slice(-8).map(({ at, text }) => marked`${moment(at)} ${text}`),
     ),
-    status.next.length > 0 ? `Next:\n${block(status.next)}` : '',
+    status.next.length > 0 ? marked`Next:\n${block(status.next)}` : NOTHING,
   );
 }
 
@@ -54,7 +54,7 @@ function phaseRow(phase: PhaseView): string[] {
   return [`${GLYPHS[state]} ${name}`, `${amount} of ${scope}`, state, counts, more];
 }
 
-function healthLine({ unit, check, verdict, reason, recent = [], threshold }: HealthRow): string {
+function healthLine({ unit, check, verdict, reason, recent = [], threshold }: HealthRow): Markdown {
   const line = sparkline(recent, threshold);
-  return `${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${line === '' ? '' : `${line} `}${verdict}: ${reason}`;
+  return marked`${VERDICT_GLYPHS[verdict]} **${unit} ${check}** ${line === '' ? '' : marked`${line} `}${verdict}: ${reason}`;
 }

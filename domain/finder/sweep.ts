@@ -1,6 +1,6 @@
 import { identityOf, type Artifact } from '../artifact';
 import { unfitArtifact, unfitText } from '../excess';
-import { aligned, list, sections } from '../markdown';
+import { aligned, list, marked, sections } from '../markdown';
 import type { Trigger } from '../views';
 import type { Asked, Page } from './pages';
 
@@ -111,11 +111,11 @@ function refused(outcome: SweepOutcome, pipeline: string, said: string, again: b
 
 /** What the Web UI shows of a sweep. */
 export function sweepDetails(finder: string, outcome: SweepCounts | null): string {
-  if (outcome === null) return `Asks **${finder}** what is new for its pipelines.`;
+  if (outcome === null) return sections(marked`Asks **${finder}** what is new for its pipelines.`);
   const rows = COUNTED.map(([name, what]) => [String(outcome[name]), what]);
   const more = outcome.refused - outcome.said.length;
-  const reasons = more > 0 ? [...outcome.said, `and ${more} more`] : outcome.said;
-  return sections(`**${finder}** was asked what is new.`, aligned(rows), list('Refused:', reasons));
+  const reasons = [...outcome.said, ...(more > 0 ? [`and ${more} more`] : [])].map((reason) => marked`${reason}`);
+  return sections(marked`**${finder}** was asked what is new.`, aligned(rows), list('Refused:', reasons));
 }
 
 const COUNTED = [

@@ -1,5 +1,5 @@
 import { releaseId } from '../ids';
-import { aligned, block, list, moment, sections } from '../markdown';
+import { aligned, block, code, list, marked, moment, NOTHING, sections } from '../markdown';
 import { formatTime } from '../text';
 import type { GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
 import { namesOf } from '../deploy/unavailable';
@@ -130,39 +130,43 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
   } = pipelineStatus(state, nowMs);
   const good = Object.entries(lastGood).map(
     ([action, { release, version }]) =>
-      `${action}: \`${version}\`, ${release === 0 ? 'as before the first release' : `since release ${release}`}`,
+      marked`${action}: ${code(version)}, ${release === 0 ? 'as before the first release' : `since release ${release}`}`,
   );
   return sections(
-    `## ${id}`,
+    marked`## ${id}`,
     frozen
-      ? `**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
-      : '',
-    held ? `**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : '',
-    good.length > 0 ? list('In production', good) : 'Nothing was deployed yet.',
+      ? marked`**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
+      : NOTHING,
+    held ? marked`**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : NOTHING,
+    good.length > 0 ? list('In production', good) : marked`Nothing was deployed yet.`,
     list(
       'Left behind, and not tried again',
       behind.map(
         ({ units, more = 0, version, release, bring }) =>
-          `${namesOf({ count: units.length + more, names: units })}: not brought to \`${version}\` by release ${release}; \`${bring}\``,
+          marked`${namesOf({ count: units.length + more, names: units })}: not brought to ${code(version)} by release ${release}; ${code(bring)}`,
       ),
     ),
-    releases.length > 0 ? `Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}` : '',
+    releases.length > 0
+      ? marked`Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}`
+      : NOTHING,
     list(
       'Waiting',
       waits.map(
         ({ release, action, why, until }) =>
-          `release ${release}${action === null ? '' : `, ${action}`}: ${why}${until === null ? '' : `, until ${moment(until)} UTC`}`,
+          marked`release ${release}${action === null ? '' : `, ${action}`}: ${why}${until === null ? '' : `, until ${moment(until)} UTC`}`,
       ),
     ),
     list(
       'Came after something newer, and started nothing',
-      late.map(({ artifact, at, behind: newer }) => `\`${artifact}\` at ${moment(at)} UTC, behind \`${newer}\``),
+      late.map(
+        ({ artifact, at, behind: newer }) => marked`${code(artifact)} at ${moment(at)} UTC, behind ${code(newer)}`,
+      ),
     ),
     list(
       'Known bad: never deployed again unless a person allows it',
-      knownBad.map(({ artifact, reason }) => `\`${artifact}\`: ${reason}`),
+      knownBad.map(({ artifact, reason }) => marked`${code(artifact)}: ${reason}`),
     ),
-    `Next:\n${block(nextOf(id, held !== null, frozen != null, knownBad.at(-1)?.artifact))}`,
+    marked`Next:\n${block(nextOf(id, held !== null, frozen != null, knownBad.at(-1)?.artifact))}`,
   );
 }
 

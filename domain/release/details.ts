@@ -1,4 +1,4 @@
-import { aligned, block, list, moment, sections } from '../markdown';
+import { aligned, block, code, list, marked, Markdown, moment, sections } from '../markdown';
 import { offersRerun } from './rerun';
 import type { ActionState, ActionView, ReleaseStatus } from '../views';
 
@@ -17,23 +17,23 @@ const GLYPHS: Readonly<Record<ActionState, string>> = {
  * @param reverted whether a deploy of it was.
  */
 export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = false): string {
-  const artifacts = status.artifacts.map(({ name, version }) => `\`${name}@${version}\``).join(', ');
+  const artifacts = status.artifacts.map(({ name, version }) => code(`${name}@${version}`).source).join(', ');
   return sections(
-    `## ${status.id}`,
-    `**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${artifacts} · ${status.trigger.kind}, by ${status.trigger.actor}${status.rerunOf === undefined ? '' : `, rerun of #${status.rerunOf}`}`,
+    marked`## ${status.id}`,
+    marked`**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${new Markdown(artifacts)} · ${status.trigger.kind}, by ${status.trigger.actor}${status.rerunOf === undefined ? '' : `, rerun of #${status.rerunOf}`}`,
     aligned(status.actions.map(({ name, type, state }) => [`${GLYPHS[state]} ${name}`, type, state])),
     list('Why', status.actions.flatMap(reasonOf)),
     list(
       'Last steps (UTC)',
-      status.timeline.slice(-8).map(({ at, text }) => `${moment(at)} ${text}`),
+      status.timeline.slice(-8).map(({ at, text }) => marked`${moment(at)} ${text}`),
     ),
-    `Next:\n${block(nextOf(status, reverted))}`,
+    marked`Next:\n${block(nextOf(status, reverted))}`,
   );
 }
 
-const reasonOf = ({ name, blockedBy, message, carriedFrom }: ActionView): string[] => {
+const reasonOf = ({ name, blockedBy, message, carriedFrom }: ActionView): Markdown[] => {
   const reason = carriedFrom === undefined ? (blockedBy ?? message) : `carried over, it succeeded in #${carriedFrom}`;
-  return reason === null ? [] : [`${name}: ${reason}`];
+  return reason === null ? [] : [marked`${name}: ${reason}`];
 };
 
 function nextOf(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): string[] {

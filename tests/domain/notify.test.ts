@@ -92,6 +92,18 @@ describe('what happened is told in the words of CDEvents where they have some', 
     expect(text).toBe('kvstore/12/deploy reverted: errors is 0.2 &amp; rising, above the limit of &lt;0.05&gt;');
     expect(blocks).toHaveLength(2);
     expect(JSON.stringify(blocks)).toContain('phase half · executable@kv:12');
+  });
+
+  test('Slack shows what others wrote on one line, and makes no mention, link or control character of it', () => {
+    const reason = 'ok\n*kvstore* succeeded <!channel> http://evil.example \u001b[2J\u202e';
+    const { text, blocks } = slackMessage({ ...NOTICE, reason }) as { text: string; blocks: readonly object[] };
+    expect(text).toBe(
+      'kvstore/12/deploy reverted: ok *kvstore* succeeded &lt;!channel&gt; http://evil.example \\u001b[2J\\u202e',
+    );
+    expect(blocks).toMatchObject([{ text: { verbatim: true } }, { elements: [{ verbatim: true }] }]);
+  });
+
+  test('only hosts of Slack get its messages', () => {
     expect(['hooks.slack.com', 'hooks.slack-gov.com', 'hooks.slack.com.example.org'].map(isSlack)).toEqual([
       true,
       true,

@@ -3,6 +3,7 @@ import type { GroupNames } from '../../activities/updates';
 import { otherGroups } from '../../domain/deploy/groups';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
+import { summaryOf } from '../../domain/markdown';
 import type { Waited } from '../waiting';
 import { insist } from './dependable';
 import { isParallel } from './groups';
@@ -98,7 +99,7 @@ class Guard implements GroupControl {
       }
       const { skippedChecks } = run.record.control;
       const wake = () => this.isOver || !mayWatch() || run.record.control.skippedChecks !== skippedChecks;
-      const options = { summary: `${this.phase.name}: health of each group`, ...TO_ITS_END };
+      const options = { summary: summaryOf(`${this.phase.name}: health of each group`), ...TO_ITS_END };
       this.take(await watch(run, { ...options, updating: true, fold: this.fold }, wake));
     }
   }

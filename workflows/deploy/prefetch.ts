@@ -1,5 +1,6 @@
 import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
 import { phaseUnits } from '../../domain/deploy/unavailable';
+import { summaryOf } from '../../domain/markdown';
 import { promptPush } from '../proxies';
 import { messageOf } from './dependable';
 import type { DeployRun } from './run';
@@ -22,7 +23,7 @@ export async function besidePrefetch(
 }
 
 async function prefetch(run: DeployRun, plan: DeployPlan, next: PhasePlan, over: () => boolean): Promise<void> {
-  const options = { summary: `prefetch for ${next.name}` };
+  const options = { summary: summaryOf(`prefetch for ${next.name}`) };
   const work = { phase: next.key, selection: phaseUnits(run.record, next), want: wantOf(next, plan) };
   const asked = await run.waitFor(
     () => promptPush(run.input.settings).prefetch.executeWithOptions(options, [run.call, work]),

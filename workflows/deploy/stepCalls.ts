@@ -2,6 +2,7 @@ import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
 import { logBytes } from '../../domain/scriptLog';
 import { formatDuration } from '../../domain/text';
+import { summaryOf } from '../../domain/markdown';
 import { followRun } from '../actionRuns';
 import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
 import { isRefusal, messageOf } from './dependable';
@@ -23,7 +24,7 @@ export async function performStep(
   wake: () => boolean,
 ): Promise<StepEnd> {
   const { timeoutMs, title } = of;
-  const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: `${title}: timeout` };
+  const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: summaryOf(`${title}: timeout`) };
   const perform = (): Promise<ActionEnd> => {
     const end = start(run, of, facts);
     run.lastStep = end.catch(() => undefined);
@@ -40,7 +41,8 @@ export async function performStep(
 }
 
 function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd> {
-  const { call, runId, title: summary, timeoutMs } = of;
+  const { call, runId, timeoutMs } = of;
+  const summary = summaryOf(of.title);
   const { action, settings } = run.input;
   if ('service' in call) {
     const follow = () => stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);

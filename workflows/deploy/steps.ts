@@ -12,6 +12,7 @@ import {
 } from '../../domain/deploy/steps';
 import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
+import { summaryOf } from '../../domain/markdown';
 import { patientActions } from '../proxies';
 import { resumed } from './dependable';
 import { whileHalted } from './gates';
@@ -80,7 +81,7 @@ async function watched(run: DeployRun, of: StepRun, facts: StepFacts): Promise<S
   let end: StepEnd | undefined;
   const over = () => end !== undefined;
   const performing = performStep(run, of, facts, () => isLeft(run)).then((ended) => void (end = ended));
-  const wait = { summary: `${of.title}: health goes on being checked`, untilMs: null };
+  const wait = { summary: summaryOf(`${of.title}: health goes on being checked`), untilMs: null };
   while (!over() && run.stop() === null) await (run.paused ? whilePaused(run, over) : waitWatching(run, wait, over));
   await performing;
   return end ?? { kind: 'left' };

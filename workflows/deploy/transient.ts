@@ -1,6 +1,7 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { formatDuration } from '../../domain/text';
 import { phaseUnits } from '../../domain/deploy/unavailable';
+import { summaryOf } from '../../domain/markdown';
 import { insist } from './dependable';
 import type { DeployRun } from './run';
 import { trackingOf } from './tracking';
@@ -23,7 +24,7 @@ export async function cameUp(
   if (attempt > MAX_TRANSIENT) return false;
   const afterMs = run.input.settings.transientMs;
   run.note('failing', `${phase.name}: a task failed to start; looking again in ${formatDuration(afterMs)}`);
-  await run.until(leave, { afterMs, summary: `${phase.name}: whether what failed comes up` });
+  await run.until(leave, { afterMs, summary: summaryOf(`${phase.name}: whether what failed comes up`) });
   const tracking = trackingOf(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
   const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), leave);
   if (seen === undefined || 'refused' in seen) return leave();

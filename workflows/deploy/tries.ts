@@ -2,6 +2,7 @@ import type { Tracking } from '../../activities/updates';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';
+import { summaryOf } from '../../domain/markdown';
 import { patientPushWatchers } from '../proxies';
 import { insist } from './dependable';
 import { unitsOfPart, type Part } from './lockstep';
@@ -46,7 +47,7 @@ export async function untilMet(
 ): Promise<void> {
   const isOver = () => control.leave() || run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
-  const summary = `${name}: whether its criterion is met after all`;
+  const summary = summaryOf(`${name}: whether its criterion is met after all`);
   const waited = await run.waitFor(
     () =>
       patientPushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [

@@ -11,6 +11,7 @@ import {
 } from '../../domain/deploy/steps';
 import { change, type DeployRecord } from '../../domain/deploy/state';
 import type { Ending } from '../../domain/deploy/outcome';
+import { summaryOf } from '../../domain/markdown';
 import { performStep, type StepEnd } from './stepCalls';
 import type { DeployRun } from './run';
 
@@ -73,7 +74,7 @@ async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: ()
     const afterMs = graceMs * 2 ** (tries - 1);
     if (!isLast()) {
       run.note('undo-failed', reason);
-      await run.until(() => wake() || run.hurried, { afterMs, summary: `${next.title}: try again` });
+      await run.until(() => wake() || run.hurried, { afterMs, summary: summaryOf(`${next.title}: try again`) });
     }
     if (isLast() && !wake()) return settle(run, of, 'not-undone', `${reason}; it is not tried again, so look after it`);
   }
@@ -91,7 +92,11 @@ async function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: ()
   let isOver = false;
   void run
     .until(() => run.hurried || isOver)
-    .then(() => isOver || run.until(() => isOver, { afterMs: graceMs, summary: `${next.title}: an emergency waits` }))
+    .then(
+      () =>
+        isOver ||
+        run.until(() => isOver, { afterMs: graceMs, summary: summaryOf(`${next.title}: an emergency waits`) }),
+    )
     .then((over) => (isLate = !over));
   const end = await performStep(run, next, facts, () => isLate || wake());
   isOver = true;

@@ -5,6 +5,7 @@ import type { Earlier, Progress } from '../../domain/deploy/progress';
 import type { Named } from '../../domain/deploy/snapshot';
 import { namesOf } from '../../domain/deploy/unavailable';
 import { formatDuration } from '../../domain/text';
+import { summaryOf } from '../../domain/markdown';
 import { pushWatchers, type patientPush } from '../proxies';
 import { insist, messageOf } from './dependable';
 import type { DeployRun } from './run';
@@ -116,7 +117,10 @@ const isHalted = (run: DeployRun, control: UpdateControl): boolean => run.paused
 
 /** `paused` when a command came before the answer: what was on its way by then is waited for, so that nothing that follows from the command overtakes it. */
 async function send(run: DeployRun, phase: PhasePlan, order: UpdateOrder, control: UpdateControl): Promise<Outcome> {
-  const options = { summary: `${phase.name}: send updates`, cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const };
+  const options = {
+    summary: summaryOf(`${phase.name}: send updates`),
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
+  };
   let sending: Promise<unknown> = Promise.resolve();
   run.unsent = order.updateId;
   const sent = await insist(
@@ -154,7 +158,7 @@ async function follow(
 ): Promise<UpdateEnd | 'paused'> {
   const tracking = followed(run, phase, order, updateIds, control);
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
-  const summary = `${phase.name}: follow updates`;
+  const summary = summaryOf(`${phase.name}: follow updates`);
   const startedMs = Date.now();
   const isTimed = !control.groups?.isHolding();
   const waited = await run.waitFor(
@@ -164,7 +168,7 @@ async function follow(
         { ...tracking, intervalMs, heartbeatTimeoutMs },
       ]),
     () => control.leave() || isHalted(run, control) || control.groups?.differs() === true,
-    isTimed ? { afterMs: budget.leftMs, summary: `${phase.name}: update timeout` } : undefined,
+    isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,
   );
   if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
   if (waited.kind === 'woken') return 'paused';

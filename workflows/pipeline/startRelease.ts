@@ -16,8 +16,8 @@ import {
   type ReleaseInput,
 } from '../../domain/release/state';
 import { isUrgent } from '../../domain/release/urgent';
-import { cutText } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { summaryOf } from '../../domain/markdown';
 import type { release } from '../release';
 import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
@@ -40,7 +40,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
       ...summaryMemo(releaseSummary(newRelease(input, Date.now()), input)),
       parentClosePolicy: ParentClosePolicy.ABANDON,
       ...priorityOf(state, queued),
-      staticSummary: cutText(`${id}: ${identities}, ${queued.trigger.kind} by ${queued.trigger.actor}`, SUMMARY_BYTES),
+      staticSummary: summaryOf(`${id}: ${identities}, ${queued.trigger.kind} by ${queued.trigger.actor}`),
       typedSearchAttributes: tagPairs({
         ConveyorPipeline: pipeline,
         ConveyorRelease: id,
@@ -53,9 +53,6 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   }
   run.catchUp(queued.number, state);
 }
-
-/** Temporal takes 400 bytes of a summary, and no workflow task that has more in it. */
-const SUMMARY_BYTES = 380;
 
 /** A rollback goes to what something good was deployed by, and to nothing that never succeeded. */
 const inProduction = ({ good }: PipelineState): string[] =>

@@ -3,6 +3,7 @@ import { versionOf } from '../../domain/artifact';
 import { newDeploy, type DeployInput } from '../../domain/deploy/state';
 import { deploySummary } from '../../domain/deploy/view';
 import { deployId, releaseId } from '../../domain/ids';
+import { summaryOf } from '../../domain/markdown';
 import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
 import type { ReleaseRun } from './run';
@@ -41,7 +42,7 @@ export function deployChild(run: ReleaseRun, name: string, own: Own) {
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     args: [input] as [DeployInput],
     ...summaryMemo(deploySummary(newDeploy(Date.now()), input)),
-    staticSummary: `${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`,
+    staticSummary: summaryOf(`${deployId(spec.pipeline, number, name)}: ${what} through ${pushType}`),
     typedSearchAttributes: tagPairs(tags),
   };
 }

@@ -1,6 +1,7 @@
 import { unitNames } from '../../domain/deploy/unavailable';
 import type { FollowOn } from '../../domain/pipeline/state';
 import type { DeployAction } from '../../domain/spec/pipeline';
+import { summaryOf } from '../../domain/markdown';
 import { unitWaits } from '../proxies';
 import { Leftovers, waitFor } from '../waiting';
 import type { ReleaseRun } from './run';
@@ -25,7 +26,7 @@ export async function untilUnitsReturn(
   const deployId = run.deploys.workflowId(name);
   const call = { pushType, pipeline: spec.pipeline, release: number, deployId, actor: trigger.actor, config };
   const leftovers = new Leftovers();
-  const summary = `until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`;
+  const summary = summaryOf(`until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`);
   const waited = await waitFor(
     leftovers,
     () => unitWaits().waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
