@@ -146,6 +146,18 @@ export const SPEC_LIMITS = {
   retries: refused('the number of attempts', 100, 'entries', 'each is in the history of the release'),
 } as const satisfies Record<string, Limit>;
 
+const AT_EACH_REQUEST = 'each request is held against all of them';
+
+/** What `platform` of the configuration may hold. */
+export const ACCESS_LIMITS = {
+  rules: refused('the number of rules of a list of platform', 1000, 'entries', AT_EACH_REQUEST),
+  patterns: refused('the number of patterns of a rule', 100, 'entries', AT_EACH_REQUEST),
+  pattern: refused('a pattern', 200, 'bytes', 'names are no longer'),
+  stars: refused('the number of * in a pattern', 8, 'entries', AT_EACH_REQUEST),
+  principals: refused('the number of principals of a rule', 100, 'entries', 'more are a group'),
+  checks: refused('the number of checks that a rule requires', 16, 'entries', 'a deploy has few'),
+} as const satisfies Record<string, Limit>;
+
 const shortened = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({
   ...{ of, max, unit, why },
   more: 'shortened',

@@ -3,6 +3,9 @@ export type Principal = string;
 
 export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
 
+/** A group owns things, and its members act: nobody comes as the group itself. */
+export const isGroup = (principal: Principal): boolean => principal.startsWith('group:');
+
 /** Who may command a pipeline: its owners, with the groups among them as the platform's configuration lists them. */
 export interface Policy {
   readonly owners: readonly Principal[];
@@ -16,7 +19,7 @@ export function mayCommand(policy: Policy, actor: Principal): boolean {
 
 /** Everybody who is an owner, or a member of a group that is one. */
 export const principalsOf = (policy: Policy): readonly Principal[] => [
-  ...new Set(policy.owners.flatMap((owner) => (owner.startsWith('group:') ? membersOf(policy, owner) : [owner]))),
+  ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? membersOf(policy, owner) : [owner]))),
 ];
 
 /** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import type { PlatformPolicy } from '../domain/access/platform';
 import { conveyorError } from '../domain/errors';
 import { NAME } from '../domain/ids';
 import { isAllowedHost } from '../domain/notifyHost';
@@ -13,6 +14,7 @@ import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
 import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
+import { lintPlatform, platformFields, toPlatform } from './platform';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 import { sealFields, toSeal, type SealSettings } from './seal';
 import { slotFields, toSlots, type Slots } from './slots';
@@ -40,6 +42,10 @@ export interface Registry {
   readonly extensions: readonly ExtensionRef[];
   /** Group name (without `group:`) → its principals. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
+  /** Who may do what; null where owners alone decide. */
+  readonly policy: PlatformPolicy | null;
+  /** What is probably not meant as it stands, each with its place. */
+  readonly warnings: readonly string[];
   /** How patient the machinery is; pipelines take it over when they are applied. */
   readonly settings: Settings;
   /** Who may come in through the HTTP front end. */
@@ -82,10 +88,10 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
   rejectDuplicates(extensions, file);
   rejectOutside(extensions, parsed.data.egress?.allow ?? null, file);
+  const facts = { policy: toPlatform(parsed.data.platform), groups: parsed.data.groups };
   return {
-    file,
-    extensions,
-    groups: parsed.data.groups,
+    ...{ file, extensions, ...facts },
+    warnings: lintPlatform({ ...facts, extensions }),
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env, file),
     callbacks: toCallbacks(parsed.data, env, file),
@@ -137,6 +143,7 @@ const configSchema = z.strictObject({
   ...sealFields,
   ...slotFields,
   ...notificationFields,
+  ...platformFields,
   groups: z
     .record(
       z.string().regex(/^[A-Za-z0-9._@-]+$/),

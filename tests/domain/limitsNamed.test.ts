@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
 import {
+  ACCESS_LIMITS,
   ARTIFACT_LIMITS,
   LOG_LIMITS,
   REQUEST_LIMITS,
@@ -134,6 +135,7 @@ const TABLES = [
   ['An artifact', ARTIFACT_LIMITS],
   ['A request, a command or a run', REQUEST_LIMITS],
   ['The pipeline file', SPEC_LIMITS],
+  ['The platform section of the configuration', ACCESS_LIMITS],
   ['What scripts wrote', LOG_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;

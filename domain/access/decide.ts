@@ -1,0 +1,93 @@
+import { isGroup, type Principal } from '../principals';
+import type { PipelineSpec } from '../spec/pipeline';
+import { decideCreator, decideEvictor, decideOwner, decidePicker } from './roles';
+import { allowedBy, refusedFor, type Decision } from './decision';
+import { membership } from './members';
+import { OPERATIONS, type Door, type OperationName } from './operations';
+import type { PlatformFacts } from './platform';
+import { whyProtected } from './protected';
+import { decideUses } from './usage';
+
+export type { Decision } from './decision';
+
+/** Who asks, as the door knows them; null: nobody said who they are. */
+export interface Who {
+  readonly principal: Principal | null;
+  readonly door: Door;
+}
+
+/** What is asked for, and all that a decision takes of it. */
+export interface What {
+  /** `''` where no pipeline is concerned. */
+  readonly pipeline: string;
+  /** Of the pipeline as it is; null where there is none. */
+  readonly owners: readonly Principal[] | null;
+  /** As it is, or would be. */
+  readonly spec?: PipelineSpec;
+  /** Of a pick: whom it names, and who started its release. */
+  readonly pick?: {
+    readonly principals: readonly Principal[];
+    readonly askedBy: Principal;
+    readonly approves: boolean;
+  };
+  /** Of a deploy: what it holds. */
+  readonly holds?: Units;
+  /** Of an emergency: whether it would not bake. */
+  readonly skipBake?: boolean;
+}
+
+export interface Units {
+  readonly pushType: string;
+  readonly units: readonly string[];
+}
+
+export interface Request {
+  readonly who: Who;
+  readonly verb: OperationName;
+  readonly what: What;
+}
+
+/**
+ * Whether somebody may do something, why, and by which rule. With a platform section what no rule allows is refused; without
+ * one, owners decide alone. Groups never act.
+ */
+export function decide(facts: PlatformFacts, request: Request): Decision {
+  const { who, verb, what } = request;
+  const { needs, doors } = OPERATIONS[verb];
+  if (needs === 'nobody') return allowedBy('everybody', 'anybody may read');
+  if (needs === 'key') return allowedBy('its key', 'whoever has the key of the run may say so');
+  if (doors.length === 0) return refusedFor(`${verb} is what pipelines do, and no principal`);
+  if (!doors.includes(who.door)) return refusedFor(`${verb} does not come in through the door ${who.door}`);
+  if (who.principal === null) return refusedFor(`${verb} takes somebody who is known: send a token`);
+  if (isGroup(who.principal))
+    return refusedFor(`${who.principal} is a group, which never acts: come as one of its members`);
+  const admin = facts.policy && membership(facts.policy.admins, who.principal, facts.groups);
+  const granted = admin
+    ? allowedBy('platform.admins', 'admins may do everything', admin.through)
+    : byRole(facts, request, who.principal);
+  if (!granted.allowed) return granted;
+  const forbidden =
+    whyProtected(facts, request, who.principal, Boolean(admin)) ?? (admin ? undefined : whyNotUsed(facts, verb, what));
+  return forbidden === undefined ? granted : refusedFor(forbidden);
+}
+
+function byRole(facts: PlatformFacts, { verb, what }: Request, principal: Principal): Decision {
+  switch (OPERATIONS[verb].needs) {
+    case 'creator':
+      return decideCreator(facts, what, principal, verb);
+    case 'evictor':
+      return decideEvictor(facts, what, principal);
+    case 'picker':
+      return decidePicker(facts, what, principal);
+    case 'delivery':
+      return allowedBy('its delivery', 'the server believes the delivery');
+    default:
+      return decideOwner(facts, what, principal);
+  }
+}
+
+/** A pipeline that would use what its owners may not is refused as it is applied, and not only as it runs. */
+function whyNotUsed(facts: PlatformFacts, verb: OperationName, { spec }: What): string | undefined {
+  const isApplied = verb === 'create' || verb === 'apply' || verb === 'import';
+  return isApplied && spec ? decideUses(facts, spec) : undefined;
+}

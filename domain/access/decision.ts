@@ -1,0 +1,24 @@
+import type { Principal } from '../principals';
+
+export type Decision = Allowed | Refused;
+
+export interface Allowed {
+  readonly allowed: true;
+  /** A place in the configuration, such as `platform.pipelines.0.creators`, or words where it is none. */
+  readonly by: string;
+  /** The group through which; null for whoever is named. */
+  readonly through: Principal | null;
+  readonly why: string;
+}
+
+export interface Refused {
+  readonly allowed: false;
+  /** One sentence: what lacks, which rule would allow it, and who is in it. */
+  readonly why: string;
+}
+
+export const allowedBy = (by: string, why: string, through: Principal | null = null): Allowed => ({
+  ...{ allowed: true, by, why, through },
+});
+
+export const refusedFor = (why: string): Refused => ({ allowed: false, why });

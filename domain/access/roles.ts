@@ -1,0 +1,83 @@
+import type { Principal } from '../principals';
+import { allowedBy, refusedFor, type Decision } from './decision';
+import type { Units, What } from './decide';
+import { listed, membership, short } from './members';
+import type { OperationName } from './operations';
+import { matchesAny } from './pattern';
+import type { PlatformFacts, PlatformPolicy } from './platform';
+import { protecting } from './protection';
+
+export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: What, who: Principal): Decision {
+  const member = membership(owners ?? [], who, groups);
+  if (member) return allowedBy(`owners of ${pipeline}`, `${who} is an owner of ${pipeline}`, member.through);
+  return refusedFor(`${who} is not an owner of ${pipeline}: ${listed(owners ?? [], groups)}`);
+}
+
+/** Names belong to creators, and pipelines to owners: whoever changes one is both. */
+export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): Decision {
+  const owners = what.owners ?? what.spec?.owners ?? [];
+  const owner = decideOwner(facts, { ...what, owners }, who);
+  if (facts.policy === null || !owner.allowed) return owner;
+  const { pipeline } = what;
+  const about = facts.policy.pipelines.flatMap((rule, at) =>
+    matchesAny(rule.names, pipeline) ? [{ ...rule, place: `platform.pipelines.${at}` }] : [],
+  );
+  for (const { creators, place, names } of about) {
+    const member = membership(creators, who, facts.groups);
+    if (member)
+      return allowedBy(`${place}.creators`, `${who} may have pipelines called ${short(names)}`, member.through);
+  }
+  const [first] = about;
+  const rule = first
+    ? `${first.place} (${short(first.names)}) lets ${listed(
+        about.flatMap(({ creators }) => creators),
+        facts.groups,
+      )}`
+    : `no rule of platform.pipelines is about that name; ${adminsOf(facts.policy, facts)}`;
+  return refusedFor(`${who} may not ${verb} ${pipeline}: ${rule}`);
+}
+
+const adminsOf = ({ admins }: PlatformPolicy, { groups }: PlatformFacts): string =>
+  `platform.admins are ${listed(admins, groups)}`;
+
+/** Owners of a service get their units back. */
+export function decideEvictor(facts: PlatformFacts, what: What, who: Principal): Decision {
+  const owner = decideOwner(facts, what, who);
+  if (owner.allowed || facts.policy === null || what.holds === undefined) return owner;
+  const { pushType, units } = what.holds;
+  const rules = servicesOf(facts.policy, what.holds);
+  for (const { rule, place } of rules) {
+    const member = membership(rule.owners, who, facts.groups);
+    const unit = units.find((one) => matchesAny(rule.units, one));
+    if (member) return allowedBy(`${place}.owners`, `${who} owns ${pushType}/${unit}, which it holds`, member.through);
+  }
+  const of =
+    rules.length > 0
+      ? `, nor of what it holds: ${listed(
+          rules.flatMap(({ rule }) => rule.owners),
+          facts.groups,
+        )}`
+      : '';
+  return refusedFor(`${owner.why}${of}`);
+}
+
+/** Rules about a push type's units, at least one of these. */
+export const servicesOf = ({ services }: PlatformPolicy, { pushType, units }: Units) =>
+  services.flatMap((rule, at) =>
+    rule.pushType === pushType && units.some((unit) => matchesAny(rule.units, unit))
+      ? [{ rule, place: `platform.services.${at}` }]
+      : [],
+  );
+
+/** People whom a protection rule wants for approvals are asked whether they own the pipeline or not. */
+export function decidePicker(facts: PlatformFacts, what: What, who: Principal): Decision {
+  for (const { rule, place } of facts.policy === null ? [] : protecting(facts.policy, what.pipeline)) {
+    const member = membership(rule.approvals?.by ?? [], who, facts.groups);
+    if (member) return allowedBy(`${place}.approvals.by`, `${place} lets ${who} approve`, member.through);
+  }
+  const named = what.pick?.principals ?? [];
+  if (named.length === 0) return decideOwner(facts, what, who);
+  const member = membership(named, who, facts.groups);
+  if (member) return allowedBy('whom the pick names', `the pick names ${who}`, member.through);
+  return refusedFor(`${who} may not pick that: the pick names ${listed(named, facts.groups)}`);
+}

@@ -1,0 +1,94 @@
+import type { Principal } from '../principals';
+import type { PipelineSpec } from '../spec/pipeline';
+import type { Units } from './decide';
+import { allowedBy, refusedFor, type Decision } from './decision';
+import { isCovered, listed, short } from './members';
+import { matches, matchesAny } from './pattern';
+import type { PlatformFacts } from './platform';
+import { usesOf, type Use } from './uses';
+
+/** What pipelines may do with what is not theirs. Every owner has to be allowed: whoever writes a file could name others in it. */
+
+const FREE: Decision = allowedBy('no platform section', 'without a platform section every pipeline may use everything');
+
+/** Whether pipelines of these owners may deploy to these units. A revert is never asked about. */
+export function decideDeploy(facts: PlatformFacts, owners: readonly Principal[] | undefined, held: Units): Decision {
+  if (facts.policy === null) return FREE;
+  const { pushType, units } = held;
+  const rules = facts.policy.services.map((rule, at) => ({ rule, place: `platform.services.${at}` }));
+  const own = rules.filter(({ rule }) => rule.pushType === pushType && allow(facts, owners, rule.owners));
+  const refused = units.filter((unit) => !own.some(({ rule }) => matchesAny(rule.units, unit)));
+  const [first] = refused;
+  if (first === undefined && (units.length > 0 || own.length > 0))
+    return allowedBy(own[0] ? `${own[0].place}.owners` : 'no units', `its owners own ${pushType}/${short(units)}`);
+  const about = rules.filter(
+    ({ rule }) => rule.pushType === pushType && (first === undefined || matchesAny(rule.units, first)),
+  );
+  const whose =
+    about.length > 0
+      ? `${about.map(({ place }) => place).join(', ')} ${about.length === 1 ? 'is' : 'are'} for pipelines of ${listed(
+          about.flatMap(({ rule }) => rule.owners),
+          facts.groups,
+        )}`
+      : `no rule of platform.services is about ${first === undefined ? 'it' : 'them'}`;
+  const what = first === undefined ? `with ${pushType}` : `to ${short(refused.map((unit) => `${pushType}/${unit}`))}`;
+  return refusedFor(`pipelines of ${ownersText(owners)} may not deploy ${what}: ${whose}`);
+}
+
+/** Whether pipelines of these owners may use a service, finder, data source or global mutex. */
+export function decideUse(
+  facts: PlatformFacts,
+  owners: readonly Principal[] | undefined,
+  { kind, name }: Use,
+): Decision {
+  if (facts.policy === null) return FREE;
+  if (kind === 'push-type') return decideDeploy(facts, owners, { pushType: name, units: [] });
+  if (kind === 'scripts') return decideScripts(facts, owners);
+  const about = facts.policy.uses.flatMap((rule, at) =>
+    rule.kind === kind && rule.names.some((pattern) => matches(pattern, name))
+      ? [{ rule, place: `platform.uses.${at}` }]
+      : [],
+  );
+  const found = about.find(({ rule }) => allow(facts, owners, rule.by));
+  if (found) return allowedBy(`${found.place}.by`, `its owners may use the ${kind} ${name}`);
+  const whose =
+    about.length > 0
+      ? `${about.map(({ place }) => place).join(', ')} ${about.length === 1 ? 'is' : 'are'} for pipelines of ${listed(
+          about.flatMap(({ rule }) => rule.by),
+          facts.groups,
+        )}`
+      : 'no rule of platform.uses is about it';
+  return refusedFor(`pipelines of ${ownersText(owners)} may not use the ${kind} ${name}: ${whose}`);
+}
+
+export function decideScripts(facts: PlatformFacts, owners: readonly Principal[] | undefined): Decision {
+  const { policy, groups } = facts;
+  if (policy === null) return FREE;
+  if (allow(facts, owners, policy.scripts)) return allowedBy('platform.scripts.by', 'its owners may run scripts');
+  return refusedFor(
+    `pipelines of ${ownersText(owners)} may not run scripts: platform.scripts lets ${listed(policy.scripts, groups)}`,
+  );
+}
+
+/** Why a pipeline would use something that its owners may not; undefined when it may use all of it. */
+export function decideUses(facts: PlatformFacts, spec: PipelineSpec): string | undefined {
+  if (facts.policy === null) return undefined;
+  for (const use of usesOf(spec)) {
+    const decision = decideUse(facts, spec.owners, use);
+    if (!decision.allowed) return decision.why;
+  }
+  return undefined;
+}
+
+/** Admins are in every list. */
+const allow = (
+  { policy, groups }: PlatformFacts,
+  owners: readonly Principal[] | undefined,
+  list: readonly Principal[],
+) =>
+  owners !== undefined &&
+  owners.length > 0 &&
+  owners.every((owner) => isCovered(owner, [...list, ...(policy?.admins ?? [])], groups));
+
+const ownersText = (owners: readonly Principal[] | undefined): string =>
+  owners === undefined ? 'unknown owners (they began before the platform section)' : short(owners);
