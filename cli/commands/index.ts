@@ -1,5 +1,6 @@
 import { actions } from './actions';
 import { apply } from './apply';
+import { can } from './can';
 import type { Register } from './command';
 import { completion } from './completion';
 import { demo } from './demo';
@@ -26,6 +27,6 @@ import { watch } from './watch';
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
   { heading: 'Releases:', commands: [release, rerun, list, status, watch, logs, history, health] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push, can] },
   { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
 ];

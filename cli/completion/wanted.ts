@@ -1,4 +1,5 @@
 import { FORMATS } from '../output';
+import { OPERATIONS } from '../../domain/access/operations';
 import { STATES } from '../states';
 import type { CommandNode, CommandTree, OptionNode } from './tree';
 
@@ -46,6 +47,8 @@ const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = 
   files: 'files',
   kind: ['pipelines', 'releases', 'deploys', 'finders'],
   shell: ['bash', 'zsh', 'fish'],
+  verb: Object.keys(OPERATIONS),
+  what: 'ids',
 };
 
 /** Operands whose name alone does not say what may stand there. */

@@ -1,0 +1,99 @@
+import { decide, type Decision, type Units, type What, type Who } from '../domain/access/decide';
+import { OPERATIONS, type OperationName } from '../domain/access/operations';
+import type { PlatformFacts } from '../domain/access/platform';
+import { ConveyorError } from '../domain/errors';
+import { deployId, releaseId, type Id } from '../domain/ids';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { DeployStatus } from '../domain/views';
+import type { ConveyorClient } from './api';
+
+/** What a decision takes to know of a pipeline, release or deploy is asked of these. */
+export type Asking = Pick<ConveyorClient, 'spec' | 'status' | 'exportPipeline' | 'listPipelines'>;
+
+export interface VerbAsked {
+  readonly who: Who;
+  readonly verb: OperationName;
+  readonly id: Id;
+  /** Of a pick: approves rather than rejects. */
+  readonly approves?: boolean;
+  /** Of an emergency. */
+  readonly skipBake?: boolean;
+}
+
+/**
+ * Whether somebody may give a verb to a pipeline, release, action or deploy. Whatever it holds is looked up only where that decides.
+ * @throws ConveyorError `unknown-pipeline`
+ */
+export async function decideVerb(
+  client: Asking,
+  facts: PlatformFacts,
+  { verb, who, id, approves = true, skipBake = false }: VerbAsked,
+): Promise<Decision> {
+  const known = { ...(await pipelineOf(client, id.pipeline, verb)), skipBake };
+  const what = verb === 'pick' ? { ...known, pick: await pickOf(client, id, known, approves) } : known;
+  const decision = decide(facts, { who, verb, what });
+  if (decision.allowed || OPERATIONS[verb].needs !== 'evictor' || id.kind !== 'action') return decision;
+  const holds = await heldBy(client, id);
+  return holds === undefined ? decision : decide(facts, { who, verb, what: { ...what, holds } });
+}
+
+/**
+ * Whether somebody may create a pipeline or change the one that there is.
+ * @param verb of one that exists
+ */
+export async function decideApply(
+  client: Asking,
+  facts: PlatformFacts,
+  { who, verb, spec }: { readonly who: Who; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
+): Promise<Decision & { readonly verb: OperationName }> {
+  const owners = await ownersNow(client, spec.pipeline);
+  const asked = owners === null ? 'create' : verb;
+  return { ...decide(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
+}
+
+/** Also of one whose workflow has ended, which nobody else may take over. */
+async function ownersNow(client: Asking, pipeline: string): Promise<PipelineSpec['owners'] | null> {
+  const orNull = (error: unknown): null => {
+    if (error instanceof ConveyorError && error.code === 'unknown-pipeline') return null;
+    throw error;
+  };
+  const spec = await client.spec(pipeline).catch(orNull);
+  if (spec !== null) return spec.owners;
+  const document = await client.exportPipeline(pipeline).catch(orNull);
+  return document === null ? null : document.spec.owners;
+}
+
+/** Where no worker answers, visibility knows the owners: a deploy can be stopped, and the command is kept. */
+async function pipelineOf(client: Asking, pipeline: string, verb: OperationName): Promise<What> {
+  try {
+    const spec = await client.spec(pipeline);
+    return { pipeline, owners: spec.owners, spec };
+  } catch (error) {
+    const isSilent = error instanceof ConveyorError && error.code === 'no-worker';
+    if (!isSilent || OPERATIONS[verb].protection !== undefined) throw error;
+    const [row] = await client.listPipelines({ pipeline, limit: 1 });
+    if (row === undefined) throw error;
+    return { pipeline, owners: row.owners };
+  }
+}
+
+/** The action that is picked says who may, and its release who asked. */
+async function pickOf(client: Asking, id: Id, { spec }: What, approves: boolean): Promise<NonNullable<What['pick']>> {
+  const action = id.kind === 'action' ? spec?.actions[id.action] : undefined;
+  const release = id.kind === 'pipeline' ? undefined : await client.status(releaseId(id.pipeline, id.number));
+  return {
+    principals: action?.type === 'manual-pick' ? action.with.principals : [],
+    askedBy: release?.kind === 'release' ? release.trigger.actor : '',
+    approves,
+  };
+}
+
+async function heldBy(client: Asking, { pipeline, number, action }: Extract<Id, { kind: 'action' }>) {
+  const status = await client.status(deployId(pipeline, number, action)).catch(() => undefined);
+  return status?.kind === 'deploy' ? unitsOf(status) : undefined;
+}
+
+const unitsOf = ({ pushType, phases }: DeployStatus): Units => ({
+  pushType,
+  units: [...new Set(phases.flatMap(({ units }) => units.map(({ id }) => id)))],
+});
