@@ -19,7 +19,9 @@ export function processIo(): Io {
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
       const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../sdk/registry')];
-      return createClient({ ...options, platform: loadRegistry(undefined, process.env) });
+      const { guarded } = await import('../client/guard');
+      const registry = loadRegistry(undefined, process.env);
+      return guarded(await createClient({ ...options, platform: registry }), () => registry, 'command-line');
     },
     become,
   };

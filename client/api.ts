@@ -17,16 +17,17 @@ import type {
 
 /**
  * Everything that a program may do with Conveyor; the command line and the server are written against it.
+ * Each operation that changes something names its actor, whom the caller has to know; `permitted` is for the guard (client/guard.ts).
  * Every operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
  * `temporal-unreachable`, `no-worker`, …
  */
 export interface ConveyorClient {
   /** Creates the pipeline or changes its spec; one whose workflow has ended goes on with its numbers and books. */
-  apply(spec: PipelineSpec, actor: string): Promise<PipelineApplied>;
+  apply(spec: PipelineSpec, actor: string, permitted?: string): Promise<PipelineApplied>;
   /** All that a pipeline remembers, also of one whose workflow has ended. */
   exportPipeline(pipeline: string): Promise<PipelineDocument>;
   /** Puts exported books back. @throws `invalid-state` over a pipeline that has come further */
-  importPipeline(document: PipelineDocument, actor: string): Promise<PipelineApplied>;
+  importPipeline(document: PipelineDocument, actor: string, permitted?: string): Promise<PipelineApplied>;
   spec(pipeline: string): Promise<PipelineSpec>;
   /**
    * The same key, or the same artifacts from a finder or webhook, give the same release. `passedOver` says which inputs that are left out
@@ -123,6 +124,7 @@ export interface EmergencyPush {
   readonly skipBake?: boolean;
   /** The same key gives the same release. */
   readonly key?: string;
+  readonly permitted?: string;
 }
 
 export interface Rerun {
@@ -132,6 +134,7 @@ export interface Rerun {
   readonly reason?: string | undefined;
   /** The same key gives the same release. */
   readonly key?: string | null | undefined;
+  readonly permitted?: string;
 }
 
 export interface ListQuery {

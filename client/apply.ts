@@ -7,7 +7,7 @@ import { STATE_LIMITS } from '../domain/limits';
 import { documentOf, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
 import { refuseApply, type Refusal } from '../domain/pipeline/requests';
 import type { PipelineState } from '../domain/pipeline/state';
-import type { Policy } from '../domain/principals';
+import { isGroup, type Policy } from '../domain/principals';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { jsonBytes } from '../domain/size';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -24,10 +24,16 @@ import { proven } from './seal';
 import type { Workflows } from './workflows';
 
 /** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
-export const apply = (workflows: Workflows, options: ClientOptions, spec: PipelineSpec, actor: string) =>
-  changed(workflows, options, spec, actor, 'apply', { spec }, (state, groups) =>
-    refuseApply(state, spec, groups, actor),
+export const apply = (workflows: Workflows, options: ClientOptions, spec: PipelineSpec, acting: Acting) =>
+  changed(workflows, options, spec, acting, 'apply', { spec }, (state, groups) =>
+    refuseApply(state, spec, groups, acting.actor, acting.permitted),
   );
+
+/** Who changes a pipeline, and by which rule a door let them. */
+interface Acting {
+  readonly actor: string;
+  readonly permitted?: string | undefined;
+}
 
 /** Where the workers of this client poll. */
 export const taskQueueOf = ({ taskQueue }: Pick<ClientOptions, 'taskQueue'>): string =>
@@ -50,12 +56,12 @@ export async function importPipeline(
   workflows: Workflows,
   options: ClientOptions,
   document: PipelineDocument,
-  actor: string,
+  acting: Acting,
 ): Promise<PipelineApplied> {
   const excess = over(STATE_LIMITS.state, jsonBytes(document));
   if (excess) throw conveyorError('over-limit', excess);
-  return changed(workflows, options, document.spec, actor, 'import', { document }, (state, groups) =>
-    refuseImport(state, document, groups, actor),
+  return changed(workflows, options, document.spec, acting, 'import', { document }, (state, groups) =>
+    refuseImport(state, document, groups, acting.actor, acting.permitted),
   );
 }
 
@@ -63,7 +69,7 @@ async function changed(
   workflows: Workflows,
   options: ClientOptions,
   { pipeline, description }: PipelineSpec,
-  actor: string,
+  { actor, permitted }: Acting,
   update: 'apply' | 'import',
   what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>,
   refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined,
@@ -87,6 +93,7 @@ async function changed(
   });
   const input = {
     ...{ ...what, actor },
+    ...(permitted === undefined ? {} : { permitted }),
     groups,
     settings: options.platform?.settings ?? DEFAULT_SETTINGS,
     ...(left === undefined ? {} : { found: left.found }),
@@ -127,7 +134,8 @@ function refused(
   { code, message, names = [] }: { code: string; message: string; names?: readonly string[] | undefined },
 ): ConveyorError {
   if (code === 'over-limit') return overLimit(names);
-  if (code === 'not-permitted') return conveyorError('not-permitted', { actor, pipeline });
+  if (code === 'not-permitted')
+    return conveyorError('not-permitted', { actor, pipeline, ...(isGroup(actor) ? { why: message } : {}) });
   return conveyorError('invalid-state', { verb, id: pipeline, why: message });
 }
 

@@ -37,9 +37,9 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
   const temporal = await connect({ seal: options.platform?.seal, ...options });
   const workflows = new Workflows(temporal, options.webUi ?? webUiOf(temporal.address));
   return {
-    apply: (spec, actor) => apply(workflows, options, spec, actor),
+    apply: (spec, actor, permitted) => apply(workflows, options, spec, { actor, permitted }),
     exportPipeline: (pipeline) => exportPipeline(workflows, pipeline),
-    importPipeline: (document, actor) => importPipeline(workflows, options, document, actor),
+    importPipeline: (document, actor, permitted) => importPipeline(workflows, options, document, { actor, permitted }),
     spec: async (pipeline) => (await workflows.pipelineState(pipeline)).spec,
     release: (pipeline, artifacts, trigger) => release(workflows, pipeline, { artifacts, trigger }),
     submit: (pipeline, artifacts, trigger) => submit(workflows, pipeline, { artifacts, trigger }),

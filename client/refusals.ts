@@ -36,8 +36,8 @@ export function refusalOf(
     '';
   switch (code) {
     case 'not-permitted':
-      // At a pick others than the owners may be named.
-      return failure.message.includes(' may not pick ')
+      // At a pick others than the owners may be named, and groups never act.
+      return / may not pick | never act/.test(failure.message)
         ? conveyorError('not-permitted', { actor, pipeline, why: failure.message })
         : conveyorError('not-permitted', { actor, pipeline });
     case 'key-reused':

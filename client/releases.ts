@@ -23,9 +23,15 @@ export function push(
   pipeline: string,
   action: string,
   artifacts: readonly Artifact[],
-  { actor, reason, skipBake = false, key = null }: Omit<EmergencyPush, 'key'> & { readonly key?: string | null },
+  {
+    actor,
+    reason,
+    skipBake = false,
+    key = null,
+    permitted,
+  }: Omit<EmergencyPush, 'key'> & { readonly key?: string | null },
 ) {
-  const trigger = { kind: 'emergency', actor, key, reason } as const;
+  const trigger = { kind: 'emergency', actor, key, reason, ...(permitted === undefined ? {} : { permitted }) } as const;
   return release(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
 }
 
@@ -34,10 +40,11 @@ export async function rerun(
   workflows: Workflows,
   pipeline: string,
   number: number,
-  { actor, kind = 'manual', reason, key = null }: Rerun,
+  { actor, kind = 'manual', reason, key = null, permitted }: Rerun,
 ) {
   const artifacts = await givenTo(workflows, pipeline, number);
-  const trigger = { kind, actor, key, ...(reason === undefined ? {} : { reason }) } as const;
+  const by = permitted === undefined ? {} : { permitted };
+  const trigger = { kind, actor, key, ...(reason === undefined ? {} : { reason }), ...by } as const;
   const id = releaseId(pipeline, number);
   const started = await ask<Started>(workflows, pipeline, 'start-release', { artifacts, trigger, rerunOf: number }, id);
   return { ...started, id: releaseId(pipeline, started.number) };

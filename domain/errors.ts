@@ -61,12 +61,14 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
-  'not-permitted': entry<{ actor: string; pipeline: string; why?: string }>({
+  'not-permitted': entry<{ actor: string; pipeline: string; why?: string; can?: string }>({
     message: ({ actor, pipeline, why }) => why ?? `${actor} is not an owner of ${pipeline}`,
-    hint: ({ pipeline, why }) =>
-      why === undefined
-        ? `ask an owner (conveyor status ${pipeline} lists them) to do it or to add you`
-        : 'ask one of them to do it',
+    hint: ({ pipeline, why, can }) =>
+      can !== undefined
+        ? `conveyor can ${can} explains it`
+        : why === undefined
+          ? `ask an owner (conveyor status ${pipeline} lists them) to do it or to add you`
+          : 'ask one of them to do it',
     retryable: false,
     exit: 4,
   }),

@@ -108,19 +108,21 @@ function excessOfMetadata(metadata: Artifact['metadata'], of: string): Excess | 
 
 export const excessOfTrigger = (trigger: Trigger): Excess | undefined => first(textsOfTrigger(trigger), tooLong);
 
-const textsOfTrigger = ({ actor, key, reason, parent }: Trigger): Given[] => [
+const textsOfTrigger = ({ actor, key, reason, parent, permitted }: Trigger): Given[] => [
   [REQUEST_LIMITS.actor, actor],
   [REQUEST_LIMITS.key, key ?? undefined],
   [REQUEST_LIMITS.reason, reason],
   [REQUEST_LIMITS.word, parent],
+  [REQUEST_LIMITS.actor, permitted],
 ];
 
 const excessOfKey = (key: string): Excess | undefined => tooLong([REQUEST_LIMITS.key, key]);
 
 export const excessOfCommand = (command: CommandInput): Excess | undefined => first(textsOfCommand(command), tooLong);
 
-const textsOfCommand = ({ actor, reason, ...rest }: CommandInput): Given[] => [
+const textsOfCommand = ({ actor, reason, permitted, ...rest }: CommandInput): Given[] => [
   [REQUEST_LIMITS.actor, actor],
+  [REQUEST_LIMITS.actor, permitted],
   [REQUEST_LIMITS.reason, reason],
   ...Object.values(rest).map((value): Given => [REQUEST_LIMITS.word, typeof value === 'string' ? value : undefined]),
 ];

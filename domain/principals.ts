@@ -12,6 +12,20 @@ export interface Policy {
   readonly groups: Readonly<Record<string, readonly Principal[]>>;
 }
 
+/**
+ * What makes the actor of a request one who may not command; undefined when they may. A door that decided by the rules of the platform
+ * says by which, and owners are asked no more.
+ */
+export function whyNotCommand(policy: Policy, { actor, permitted }: Acting, pipeline: string): string | undefined {
+  if (isGroup(actor)) return `${actor} is a group, which never acts: come as one of its members`;
+  return permitted !== undefined || mayCommand(policy, actor) ? undefined : `${actor} is not an owner of ${pipeline}`;
+}
+
+interface Acting {
+  readonly actor: Principal;
+  readonly permitted?: string | undefined;
+}
+
 /** Default grants nothing: an actor must be an owner or a member of a group that is one (DESIGN §9). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
   return policy.owners.some((owner) => owner === actor || membersOf(policy, owner).includes(actor));

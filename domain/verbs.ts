@@ -47,6 +47,8 @@ export interface CommandInput extends Proven {
   readonly action?: string;
   /** pick: go on, or fail the action. */
   readonly approve?: boolean;
+  /** By which rule the door lets them that took the command; owners are asked no more then. */
+  readonly permitted?: string;
 }
 
 /** A command as it is queued and recorded: who, what, when, why, and whether it was taken. */
@@ -58,11 +60,13 @@ export interface CommandRecord {
   readonly accepted: boolean;
   /** Why it was not accepted. */
   readonly rejection?: string;
+  /** A rule of the platform by which it was taken: its actor need not be an owner. */
+  readonly permitted?: string;
 }
 
 /** A command as the timeline tells it. */
-export function commandText({ verb, actor, reason, accepted, rejection }: CommandRecord): string {
-  const given = `${verb} by ${actor}`;
+export function commandText({ verb, actor, reason, accepted, rejection, permitted }: CommandRecord): string {
+  const given = `${verb} by ${actor}${permitted === undefined ? '' : ` (${permitted})`}`;
   return accepted ? withReason(given, reason) : `ignored ${given}: ${rejection ?? ''}`;
 }
 

@@ -42,7 +42,7 @@ export function createApp(deps: ServerDeps): Hono {
     '/v1/webhooks',
     webhookRoutes({
       ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line), subscribers, turns: new Turns(), metrics },
-      ...{ lane: lanes.webhooks, bodies: new Bodies(deps.limits.bodyBytes) },
+      ...{ client: deps.deliveries ?? deps.client, lane: lanes.webhooks, bodies: new Bodies(deps.limits.bodyBytes) },
     }),
   );
   const api = { ...deps, turns: new Turns() };

@@ -24,7 +24,10 @@ export type FrontClient = Pick<
 >;
 
 export interface ServerDeps {
+  /** As which the API asks; the actor of a request is the principal that it is known by. */
   readonly client: FrontClient;
+  /** As which deliveries of webhooks ask; the same one unless given. */
+  readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
   readonly access: Access;
   /** How action services say that a run has ended; null where nobody may. */

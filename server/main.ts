@@ -1,7 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
 import { connect } from '../client/connection';
+import { guarded } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
+import type { Door } from '../domain/access/operations';
 import { withoutScope } from '../sdk/access';
 import { loadRegistry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
@@ -24,9 +26,11 @@ async function main(): Promise<void> {
   const registry = loadRegistry(undefined, process.env);
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
+  const through = (door: Door) => guarded(client, () => registry, door);
   const temporal = await connect({ seal });
   const app = createApp({
-    client,
+    client: through('api'),
+    deliveries: through('webhook'),
     index: frontIndex(temporal),
     access: registry.access,
     callbacks: registry.callbacks,

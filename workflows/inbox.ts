@@ -1,7 +1,8 @@
 import type { SignalDefinition } from '@temporalio/common';
-import { ApplicationFailure, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { excessOfCommand, excessText } from '../domain/excess';
 import { REQUEST_LIMITS } from '../domain/limits';
+import { isGroup } from '../domain/principals';
 import { whyNotBelieved, withProof, type Proofs } from '../domain/proof';
 import { cutText } from '../domain/size';
 import { formatTime } from '../domain/text';
@@ -68,7 +69,7 @@ function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInpu
       nonRetryable: true,
       details: [[excess.what, excess.size, excess.limit]],
     });
-  const forbidden = forbids(rules, verb, input);
+  const forbidden = isGroup(input.actor ?? '') ? NO_GROUPS : whyForbidden(rules, verb, input);
   if (forbidden !== undefined) throw ApplicationFailure.nonRetryable(forbidden, 'not-permitted');
   const why = rules.whyNot(verb, input);
   if (why !== undefined) throw ApplicationFailure.nonRetryable(why, 'invalid-state');
@@ -81,11 +82,18 @@ function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
   else rules.record(commandRecord(verb, input, why));
 }
 
-const whyNotTaken = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
-  forbids(rules, verb, input) ?? rules.whyNot(verb, input);
+const NO_GROUPS = 'groups never act: come as one of its members';
 
-const forbids = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
-  whyNotBelieved(rules.proofs() ?? [], verb, input.proof) ?? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input);
+function whyNotTaken<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
+  // Until 0.2.0 a signal of a group was taken, and is in histories of workflows that still run.
+  if (isGroup(input.actor ?? '') && patched('groups never act')) return NO_GROUPS;
+  return whyForbidden(rules, verb, input) ?? rules.whyNot(verb, input);
+}
+
+/** Whoever a door let in by a rule of the platform need not be an owner. */
+const whyForbidden = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
+  whyNotBelieved(rules.proofs() ?? [], verb, input.proof) ??
+  (input.permitted === undefined ? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) : undefined);
 
 /** A command as it goes on record, taken now; of one that is too long only so much. */
 export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
@@ -95,6 +103,10 @@ export function commandRecord(verb: Verb, input: CommandInput, rejection?: strin
     actor: cutText(input.actor ?? UNKNOWN_ACTOR, REQUEST_LIMITS.actor.max),
     reason: cutText(input.reason ?? '', REQUEST_LIMITS.reason.max),
     accepted: rejection === undefined,
+    // That owners may goes without saying.
+    ...(input.permitted?.startsWith('platform.')
+      ? { permitted: cutText(input.permitted, REQUEST_LIMITS.actor.max) }
+      : {}),
     ...(rejection === undefined ? {} : { rejection }),
   };
 }

@@ -55,6 +55,8 @@ export interface ApplyInput extends Proven {
   readonly groups: Policy['groups'];
   readonly settings: Settings;
   readonly actor: string;
+  /** As of a command. */
+  readonly permitted?: string;
 }
 
 export interface Applied {

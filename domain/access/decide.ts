@@ -71,7 +71,7 @@ export function decide(facts: PlatformFacts, request: Request): Decision {
   return forbidden === undefined ? granted : refusedFor(forbidden);
 }
 
-function byRole(facts: PlatformFacts, { verb, what }: Request, principal: Principal): Decision {
+function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: Principal): Decision {
   switch (OPERATIONS[verb].needs) {
     case 'creator':
       return decideCreator(facts, what, principal, verb);
@@ -80,7 +80,9 @@ function byRole(facts: PlatformFacts, { verb, what }: Request, principal: Princi
     case 'picker':
       return decidePicker(facts, what, principal);
     case 'delivery':
-      return allowedBy('its delivery', 'the server believes the delivery');
+      return who.door === 'webhook'
+        ? allowedBy('its delivery', 'the server believes the delivery')
+        : decideOwner(facts, what, principal);
     default:
       return decideOwner(facts, what, principal);
   }

@@ -12,7 +12,7 @@ export const NEEDS = {
   owner: 'an owner of the pipeline',
   evictor: 'an owner of the pipeline, or of a service whose units the deploy holds',
   picker: 'whoever the pick names, else an owner of the pipeline',
-  delivery: 'a program, with a delivery that the server believes',
+  delivery: 'a program with a delivery that the server believes; through the API an owner of the pipeline',
   service: 'pipelines of which every owner is an owner of the service',
   use: 'pipelines of which every owner is in a rule for it',
   scripts: 'pipelines of which every owner is in platform.scripts',
@@ -67,7 +67,7 @@ export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   rerun: { ...owners('release', 'run again what failed'), protection: 'spec' },
   push: { ...owners('pipeline', 'an emergency push'), protection: 'emergency' },
   submit: {
-    ...{ of: 'pipeline', needs: 'delivery', doors: ['webhook'], protection: 'spec' },
+    ...{ of: 'pipeline', needs: 'delivery', doors: ['api', 'webhook'], protection: 'spec' },
     does: 'bring artifacts that may make a release',
   },
   'look-now': { of: 'run', needs: 'key', doors: ['run'], does: 'say that a run has ended' },

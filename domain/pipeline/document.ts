@@ -1,6 +1,6 @@
 import { over } from '../excess';
 import { STATE_LIMITS } from '../limits';
-import { mayCommand, type Policy } from '../principals';
+import type { Policy } from '../principals';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import { jsonBytes } from '../size';
 import { formatTime } from '../text';
@@ -47,10 +47,12 @@ export function refuseImport(
   document: PipelineDocument,
   groups: Policy['groups'],
   actor: string,
+  permitted?: string,
 ): Refusal | undefined {
   if (!isSpec(document.spec)) return { code: 'invalid-state', message: 'its spec is none that an export wrote' };
   const policy = state === null ? { owners: document.spec.owners, groups } : policyOf(state);
-  if (!mayCommand(policy, actor)) return notPermitted(actor, document.pipeline);
+  const forbidden = notPermitted(policy, { actor, permitted }, document.pipeline);
+  if (forbidden) return forbidden;
   const excess = refuseLargeSpec(document.spec, groups) ?? refuseLargeBooks(state, document, groups);
   if (excess !== undefined) return excess;
   if (state === null || document.nextNumber >= state.nextNumber) return undefined;

@@ -2,7 +2,7 @@ import { identityOf, type Artifact } from '../artifact';
 import { excessOfArtifacts, excessOfCommand, excessOfTrigger, over, type Excess } from '../excess';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { jsonBytes, textBytes } from '../size';
-import { mayCommand, type Policy } from '../principals';
+import { mayCommand, whyNotCommand, type Policy } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
@@ -43,10 +43,15 @@ export const policyOf = (state: Pick<PipelineState, 'spec' | 'groups'>): Policy 
   groups: state.groups,
 });
 
-export const notPermitted = (actor: string, pipeline: string): Refusal => ({
-  code: 'not-permitted',
-  message: `${actor} is not an owner of ${pipeline}`,
-});
+/** Undefined for whoever may command a pipeline. */
+export function notPermitted(
+  policy: Policy,
+  acting: { readonly actor: string; readonly permitted?: string | undefined },
+  pipeline: string,
+): Refusal | undefined {
+  const message = whyNotCommand(policy, acting, pipeline);
+  return message === undefined ? undefined : { code: 'not-permitted', message };
+}
 
 /** An owner of what there is may change it; who creates a pipeline must be an owner of what it becomes. */
 export function refuseApply(
@@ -54,12 +59,12 @@ export function refuseApply(
   spec: PipelineSpec,
   groups: Policy['groups'],
   actor: string,
+  permitted?: string,
 ): Refusal | undefined {
   if (namesCalendar(spec)) return { code: 'invalid-state', message: CALENDAR };
   if (!isSpec(spec)) return { code: 'invalid-state', message: 'it is not a pipeline as conveyor apply sends it' };
   const policy = state === null ? { owners: spec.owners, groups } : policyOf(state);
-  if (!mayCommand(policy, actor)) return notPermitted(actor, spec.pipeline);
-  return refuseLargeSpec(spec, groups);
+  return notPermitted(policy, { actor, permitted }, spec.pipeline) ?? refuseLargeSpec(spec, groups);
 }
 
 /** What the schema of the file does not see: lists that are small each, and large together. */
@@ -152,7 +157,8 @@ export function refuseEmergency(
   const names = action.inputs.filter((input) => !artifacts.some((artifact) => artifact.name === input));
   if (names.length > 0)
     return { code: 'missing-artifact', message: `${name} needs a version of ${names.join(', ')}`, names };
-  const never = whyNeverApproved(state.spec, policyOf(state), trigger);
+  // Whoever decided by the rules of the platform knows who else may approve.
+  const never = trigger.permitted === undefined ? whyNeverApproved(state.spec, policyOf(state), trigger) : undefined;
   if (never !== undefined) return { code: 'invalid-state', message: never };
   const full = whyBadFull(state);
   if (full !== undefined) return { code: 'invalid-state', message: full };
@@ -198,8 +204,8 @@ function refuseArtifacts(
   if (!areArtifacts(artifacts)) return { code: 'invalid-state', message: 'its artifacts are not as the protocol says' };
   const excess = excessOfTrigger(trigger) ?? excessOfArtifacts(artifacts);
   if (excess) return tooLarge(excess);
-  if (!isPlatform(trigger) && !mayCommand(policyOf(state), trigger.actor))
-    return notPermitted(trigger.actor, spec.pipeline);
+  const forbidden = isPlatform(trigger) ? undefined : notPermitted(policyOf(state), trigger, spec.pipeline);
+  if (forbidden) return forbidden;
   const unknown = artifacts.find(({ name }) => !wanted.includes(name));
   if (unknown)
     return {
@@ -274,21 +280,23 @@ export const refuseReportTo = (workflowId: string): Refusal | undefined =>
   tooLarge(over(REQUEST_LIMITS.workflowId, textBytes(workflowId)));
 
 export function refuseCancelQueued(state: PipelineState, number: number, command: CommandInput): Refusal | undefined {
-  const { actor = UNKNOWN_ACTOR } = command;
-  const excess = excessOfCommand(command);
-  if (excess) return tooLarge(excess);
-  if (!mayCommand(policyOf(state), actor)) return notPermitted(actor, state.spec.pipeline);
+  const forbidden = refuseCommand(state, command);
+  if (forbidden) return forbidden;
   const why = whyNotQueued(state, number);
   return why === undefined ? undefined : { code: 'invalid-state', message: why };
 }
 
 /** Never for being too many: one that is asked for again is the one under way. */
 export function refuseRollBack(state: PipelineState, of: number, command: CommandInput): Refusal | undefined {
-  const { actor = UNKNOWN_ACTOR } = command;
-  const excess = excessOfCommand(command);
-  if (excess) return tooLarge(excess);
-  if (!mayCommand(policyOf(state), actor)) return notPermitted(actor, state.spec.pipeline);
+  const forbidden = refuseCommand(state, command);
+  if (forbidden) return forbidden;
   if (rollbackUnderWay(state, of) !== undefined) return undefined;
   const back = rollbackOf(state, of);
   return 'impossible' in back ? { code: 'invalid-state', message: back.impossible } : undefined;
+}
+
+function refuseCommand(state: PipelineState, command: CommandInput): Refusal | undefined {
+  const excess = excessOfCommand(command);
+  if (excess) return tooLarge(excess);
+  return notPermitted(policyOf(state), { actor: UNKNOWN_ACTOR, ...command }, state.spec.pipeline);
 }

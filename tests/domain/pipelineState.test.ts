@@ -295,6 +295,18 @@ describe('a request is refused', () => {
     expect(refuseApply(state, theirs, {}, 'user:alice')).toBeUndefined();
   });
 
+  test('whom a rule of the platform permits need not be an owner, and a group never acts', () => {
+    const root = { actor: 'user:root', permitted: 'platform.admins' };
+    const two = good(good(pipelineOf(), 'kv:1'), 'kv:2');
+    const storage = { actor: 'group:storage', key: null };
+    expect(refuseApply(state, specOf(), {}, root.actor, root.permitted)).toBeUndefined();
+    expect(refuseRollBack(two, 2, root)).toBeUndefined();
+    expect(refusal('kv:1', { ...root, kind: 'manual', key: null })).toBeUndefined();
+    expect(refuseApply(state, specOf(), {}, 'group:storage', root.permitted)?.code).toBe('not-permitted');
+    expect(refuseRollBack(two, 2, storage as never)?.code).toBe('not-permitted');
+    expect(refusal('kv:1', { ...storage, kind: 'manual' })).toBe('not-permitted');
+  });
+
   test('a rollback is for owners, once, and only where there is something to go back to', () => {
     const two = good(good(pipelineOf(), 'kv:1'), 'kv:2');
     expect(refuseRollBack(two, 2, { actor: 'user:eve' })?.code).toBe('not-permitted');

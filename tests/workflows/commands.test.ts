@@ -270,6 +270,20 @@ test('somebody who is no owner can look but not act, and signals that change not
   await world.ended('kvstore', 1);
 });
 
+test('a rule of the platform lets in whoever is no owner, and is on record with them; a group never comes in', async () => {
+  await begin();
+  await baking();
+  const group = { actor: 'group:storage', permitted: 'platform.admins' };
+  await expect(world.command(DEPLOY, 'pause', group)).rejects.toMatchObject({ cause: { type: 'not-permitted' } });
+  await world.client.workflow.getHandle(DEPLOY).signal('pause', { ...group, reason: 'r' });
+  await world.command(DEPLOY, 'cancel', { actor: 'user:root', permitted: 'platform.admins' });
+  await world.ended('kvstore', 1);
+  expect((await world.deployStatus('kvstore', 1)).commands).toMatchObject([
+    { verb: 'pause', actor: 'group:storage', accepted: false, rejection: expect.stringContaining('groups never act') },
+    { verb: 'cancel', actor: 'user:root', accepted: true, permitted: 'platform.admins' },
+  ]);
+});
+
 test('of several people who press pause at the same moment one is told that it worked', async () => {
   await begin();
   await baking();

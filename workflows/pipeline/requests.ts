@@ -49,9 +49,11 @@ import { subscribe } from './subscribe';
 
 /** What programs ask of a pipeline: each is refused with a reason, or answered at once (domain/pipeline/requests.ts). */
 export function answerRequests(run: PipelineRun): void {
-  answer(run, applyUpdate, apply, ({ spec, groups, actor }) => refuseApply(run.state, spec, groups, actor));
-  answer(run, importUpdate, importBooks, ({ document, groups, actor }) =>
-    refuseImport(run.state, document, groups, actor),
+  answer(run, applyUpdate, apply, ({ spec, groups, actor, permitted }) =>
+    refuseApply(run.state, spec, groups, actor, permitted),
+  );
+  answer(run, importUpdate, importBooks, ({ document, groups, actor, permitted }) =>
+    refuseImport(run.state, document, groups, actor, permitted),
   );
   answer(
     run,

@@ -1,0 +1,188 @@
+import type { Decision } from '../domain/access/decide';
+import { protecting } from '../domain/access/protection';
+import type { Door, OperationName } from '../domain/access/operations';
+import type { PlatformFacts } from '../domain/access/platform';
+import { conveyorError } from '../domain/errors';
+import { parseId, releaseId, type Id } from '../domain/ids';
+import { REQUEST_LIMITS } from '../domain/limits';
+import { isGroup } from '../domain/principals';
+import { cutText } from '../domain/size';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { Trigger } from '../domain/views';
+import { decideApply, decideVerb } from './about';
+import type { ConveyorClient } from './api';
+
+/** What each operation of a client is decided as; commands are decided by their verb. One that is new does not compile until it is here. */
+export const DECIDED_AS: Readonly<Record<keyof ConveyorClient, OperationName | 'the verb' | 'nothing'>> = {
+  apply: 'apply',
+  importPipeline: 'import',
+  release: 'release',
+  submit: 'submit',
+  push: 'push',
+  rerun: 'rerun',
+  command: 'the verb',
+  lookNow: 'look-now',
+  exportPipeline: 'read',
+  spec: 'read',
+  status: 'read',
+  listPipelines: 'read',
+  listReleases: 'read',
+  listDeploys: 'read',
+  listFinders: 'read',
+  history: 'read',
+  logs: 'read',
+  readiness: 'read',
+  close: 'nothing',
+};
+
+/**
+ * A client that asks, before each operation, whether its actor may, by the configuration as it is at that moment. The door has to know
+ * that the actor is who they say. What is let through says by which rule, so that workflows need not know the groups.
+ * Every operation also throws `not-permitted`, with the rule that would allow it.
+ */
+export function guarded(client: ConveyorClient, platform: () => PlatformFacts, door: Door): ConveyorClient {
+  const gate = new Gate(client, platform, door);
+  return {
+    ...reads(client),
+    apply: async (spec, actor) => client.apply(spec, actor, await gate.toApply('apply', spec, actor)),
+    importPipeline: async (document, actor) =>
+      client.importPipeline(document, actor, await gate.toApply('import', document.spec, actor)),
+    release: async (pipeline, artifacts, trigger) =>
+      client.release(pipeline, artifacts, under(trigger, await gate.toRelease(pipeline, trigger))),
+    submit: async (pipeline, artifacts, trigger) =>
+      client.submit(pipeline, artifacts, under(trigger, await gate.toSubmit(pipeline, trigger))),
+    push: async (pipeline, action, artifacts, push) => {
+      const { skipBake = false, actor } = push;
+      const by = await gate.to('push', { kind: 'pipeline', pipeline }, actor, { skipBake });
+      return client.push(pipeline, action, artifacts, under(push, by));
+    },
+    rerun: async (pipeline, number, rerun) => {
+      const by = await gate.to('rerun', { kind: 'release', pipeline, number }, rerun.actor);
+      return client.rerun(pipeline, number, under(rerun, by));
+    },
+    command: async (text, verb, input) => {
+      const id = commanded(text, input.action);
+      // What is no id at all is refused below, in words about ids.
+      if (id === undefined) return client.command(text, verb, input);
+      const by = await gate.to(verb, id, input.actor ?? null, { approves: input.approve === true });
+      return client.command(text, verb, under(input, by));
+    },
+  };
+}
+
+type Reads = Omit<ConveyorClient, 'apply' | 'importPipeline' | 'release' | 'submit' | 'push' | 'rerun' | 'command'>;
+
+const reads = (client: ConveyorClient): Reads => ({
+  exportPipeline: (pipeline) => client.exportPipeline(pipeline),
+  spec: (pipeline) => client.spec(pipeline),
+  status: (id) => client.status(id),
+  listPipelines: (query) => client.listPipelines(query),
+  listReleases: (query) => client.listReleases(query),
+  listDeploys: (query) => client.listDeploys(query),
+  listFinders: () => client.listFinders(),
+  history: (pipeline) => client.history(pipeline),
+  logs: (id, attempt) => client.logs(id, attempt),
+  lookNow: (runId) => client.lookNow(runId),
+  readiness: () => client.readiness(),
+  close: () => client.close(),
+});
+
+/** `pick kvstore/12` with an action is about that action. */
+function commanded(text: string, action: string | undefined): Id | undefined {
+  const id = parseId(text);
+  return id?.kind === 'release' && action !== undefined ? { ...id, kind: 'action', action } : id;
+}
+
+/** By which rule; missing without a platform section, where workflows ask owners themselves. */
+interface Permit {
+  readonly permitted?: string;
+}
+
+/** Whatever whoever asks says about rules counts for nothing. */
+function under<T extends Permit>(given: T, permit: Permit): Omit<T, 'permitted'> & Permit {
+  const { permitted: _said, ...rest } = given;
+  return { ...rest, ...permit };
+}
+
+class Gate {
+  constructor(
+    private readonly client: ConveyorClient,
+    private readonly platform: () => PlatformFacts,
+    private readonly door: Door,
+  ) {}
+
+  async to(
+    verb: OperationName,
+    id: Id,
+    actor: string | null,
+    more: { readonly approves?: boolean; readonly skipBake?: boolean } = {},
+  ): Promise<Permit> {
+    const facts = this.platform();
+    const asked = { actor, verb, id };
+    if (facts.policy === null) return withoutSection(asked);
+    const who = { principal: actor, door: this.door };
+    return granted(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
+  }
+
+  async toApply(verb: 'apply' | 'import', spec: PipelineSpec, actor: string): Promise<string | undefined> {
+    const facts = this.platform();
+    const asked = { actor, verb, id: { kind: 'pipeline', pipeline: spec.pipeline } } as const;
+    if (facts.policy === null) return withoutSection(asked).permitted;
+    const who = { principal: actor, door: this.door };
+    const decision = await decideApply(this.client, facts, { who, verb, spec });
+    return granted(decision, { ...asked, verb: decision.verb }).permitted;
+  }
+
+  /** Other kinds are not a person's to start, and are asked of no owner. */
+  toRelease(pipeline: string, { kind, actor }: Trigger): Promise<Permit> {
+    if (kind === 'manual' || kind === 'api') return this.to('release', { kind: 'pipeline', pipeline }, actor);
+    return Promise.reject(
+      refusal(`nobody starts a release of kind ${kind} by hand`, {
+        actor,
+        verb: 'release',
+        id: { kind: 'pipeline', pipeline },
+      }),
+    );
+  }
+
+  /** A delivery concerns many pipelines: they are asked only where a rule protects them. */
+  async toSubmit(pipeline: string, { actor }: Trigger): Promise<Permit> {
+    const { policy } = this.platform();
+    if (this.door === 'webhook' && !isGroup(actor) && (policy === null || protecting(policy, pipeline).length === 0))
+      return {};
+    return this.to('submit', { kind: 'pipeline', pipeline }, actor);
+  }
+}
+
+interface Asked {
+  readonly actor: string | null;
+  readonly verb: OperationName;
+  readonly id: Id;
+}
+
+function withoutSection(asked: Asked): Permit {
+  if (asked.actor === null || !isGroup(asked.actor)) return {};
+  throw refusal(`${asked.actor} is a group, which never acts: come as one of its members`, asked);
+}
+
+function granted(decision: Decision, asked: Asked): Permit {
+  if (!decision.allowed) throw refusal(decision.why, asked);
+  const { by, through } = decision;
+  return { permitted: cutText(through === null ? by : `${by} through ${through}`, REQUEST_LIMITS.actor.max) };
+}
+
+function refusal(why: string, { actor, verb, id }: Asked) {
+  const who = actor ?? 'nobody';
+  return conveyorError('not-permitted', {
+    actor: who,
+    pipeline: id.pipeline,
+    why,
+    can: `${who} ${verb} ${textOf(id)}`,
+  });
+}
+
+function textOf(id: Id): string {
+  if (id.kind === 'pipeline') return id.pipeline;
+  const release = releaseId(id.pipeline, id.number);
+  return id.kind === 'release' ? release : `${release}/${id.action}`;
+}
