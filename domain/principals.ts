@@ -36,6 +36,12 @@ export const principalsOf = (policy: Policy): readonly Principal[] => [
   ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? membersOf(policy, owner) : [owner]))),
 ];
 
+/** The groups that somebody is a member of, as owners name them. */
+export const groupsWith = (groups: Policy['groups'], actor: Principal): readonly Principal[] =>
+  Object.keys(groups)
+    .filter((name) => groups[name]?.includes(actor))
+    .map((name) => `group:${name}`);
+
 /** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */
 function membersOf({ groups }: Policy, owner: Principal): readonly Principal[] {
   const [kind, name = ''] = owner.split(':');

@@ -13,10 +13,15 @@ import { secretsIn, secretVariables } from './secrets';
  */
 export interface Access {
   readonly tokens: readonly ApiToken[];
+  /** Whether whoever only looks needs a token; null where the file leaves it to the place at which the server listens. */
+  readonly reads: Reads | null;
   readonly webhooks: Readonly<Record<WebhookKind, readonly WebhookSource[]>>;
   /** Variables that the file names and the environment does not have. */
   readonly unset: readonly string[];
 }
+
+export type Reads = (typeof READS)[number];
+const READS = ['open', 'authenticated'] as const;
 
 export interface ApiToken {
   readonly principal: string;
@@ -87,6 +92,7 @@ const oneOrSeveral = <T extends z.ZodType, L extends z.ZodType>(one: T, several:
 /** The keys of conveyor.config.yaml that this file is about. */
 export const accessFields = {
   tokens: z.array(z.strictObject({ principal, tokenEnv: secretVariables })).default([]),
+  reads: z.enum(READS, { error: 'expected open or authenticated' }).nullable().default(null),
   webhooks: z
     .strictObject({
       github: oneOrSeveral(github, z.array(github.extend(named)).min(1).max(100)),
@@ -98,7 +104,7 @@ export const accessFields = {
 type Given = { readonly [F in keyof typeof accessFields]: z.output<(typeof accessFields)[F]> };
 
 /** @throws ConveyorError `config-invalid` for a secret that can be guessed, or that several have */
-export function toAccess({ tokens, webhooks }: Given, env: Env, file: string): Access {
+export function toAccess({ tokens, reads, webhooks }: Given, env: Env, file: string): Access {
   const read = {
     github: toSources('github', webhooks.github, env, file),
     standard: toSources('standard', webhooks.standard, env, file),
@@ -110,6 +116,7 @@ export function toAccess({ tokens, webhooks }: Given, env: Env, file: string): A
     tokens: tokens.flatMap(({ principal: who, tokenEnv }) =>
       secretsIn(tokenEnv, env, file).map((token) => ({ principal: who, token })),
     ),
+    reads,
     webhooks: read,
     unset: [...new Set(wanted.filter((one) => !env[one]))],
   };

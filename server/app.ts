@@ -1,7 +1,9 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
+import { principalOf } from './auth';
 import { Bodies } from './bodies';
+import { queryOf } from './body';
 import type { ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
@@ -10,10 +12,14 @@ import { Gate } from './gate';
 import { Metrics } from './metrics';
 import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
+import { bringingRoutes } from './routes/bringing';
 import { healthRoutes } from './routes/health';
+import { meRoutes } from './routes/me';
 import { pipelineRoutes } from './routes/pipelines';
 import { releaseRoutes } from './routes/releases';
 import { runRoutes } from './routes/runs';
+import { specRoutes } from './routes/specs';
+import { listQuery } from './schemas';
 import { Subscribers } from './subscribers';
 import { Turns } from './turns';
 import { webhookRoutes } from './webhooks/routes';
@@ -30,6 +36,7 @@ export function createApp(deps: ServerDeps): Hono {
   const lanes = { webhooks: new Gate(webhooks), api: new Gate(people), runs: new Gate(runs) };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measured(metrics, deps));
+  if (deps.reads === 'authenticated') app.use('/v1/*', forTheKnown(deps));
   app.use('/v1/*', (c, next) => (hasOwnLane(c) ? next() : lanes.api.run(next, c.req.raw.signal)));
   app.route('/', healthRoutes(deps));
   const finders = new FinderHealth(deps.client, () => deps.now());
@@ -37,7 +44,7 @@ export function createApp(deps: ServerDeps): Hono {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     return c.text(metrics.text(counts, await finders.read(), deps.now() - startedAtMs), 200, METRICS_TYPE);
   });
-  app.get('/openapi.json', (c) => c.json(openApiDocument()));
+  app.get('/openapi.json', (c) => c.json(openApiDocument(deps.reads)));
   app.route(
     '/v1/webhooks',
     webhookRoutes({
@@ -46,8 +53,10 @@ export function createApp(deps: ServerDeps): Hono {
     }),
   );
   const api = { ...deps, turns: new Turns() };
+  app.route('/v1/me', meRoutes(deps));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
-  app.route('/v1/pipelines', pipelineRoutes(api));
+  app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
+  for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));
   app.route('/v1/releases', releaseRoutes(api));
   const ended = new Ended(deps.client.lookNow, (line) => deps.log(line));
   app.route('/v1/runs', runRoutes({ ...deps, ended, lane: lanes.runs }));
@@ -58,6 +67,14 @@ export function createApp(deps: ServerDeps): Hono {
 
 /** What is let in once it is believed. */
 const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.req.path);
+
+/** Who only looks is known before anything is done, so that strangers wait in no line. */
+const forTheKnown =
+  ({ access }: Pick<ServerDeps, 'access'>): MiddlewareHandler =>
+  async (c, next) => {
+    if (c.req.method === 'GET') principalOf(c, access.tokens);
+    await next();
+  };
 
 const measured =
   (metrics: Metrics, { now, isDraining }: Pick<ServerDeps, 'now' | 'isDraining'>): MiddlewareHandler =>

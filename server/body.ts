@@ -30,10 +30,16 @@ export async function readJson<S extends z.ZodType>(context: Context, schema: S)
   return parseJson(bytes.length === 0 ? '{}' : Buffer.from(bytes).toString('utf8'), schema);
 }
 
-export function parseJson<S extends z.ZodType>(text: string, schema: S): z.output<S> {
-  const parsed = schema.safeParse(valueOf(text));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
+/** What the address asks for, checked. @throws ConveyorError `invalid-request` */
+export const queryOf = <S extends z.ZodType>(context: Context, schema: S): z.output<S> =>
+  parsed(context.req.query(), schema);
+
+export const parseJson = <S extends z.ZodType>(text: string, schema: S): z.output<S> => parsed(valueOf(text), schema);
+
+function parsed<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(
     ({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`,
   );
   throw conveyorError('invalid-request', { detail: problems.join('; ') });

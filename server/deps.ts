@@ -1,27 +1,12 @@
 import type { ConveyorClient } from '../client/api';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Policy } from '../domain/principals';
-import type { Access } from '../sdk/access';
+import type { Access, Reads } from '../sdk/access';
 import type { Callbacks } from '../sdk/callbacks';
 import type { GateLimits } from './gate';
 
 /** What the front end asks of Conveyor. */
-export type FrontClient = Pick<
-  ConveyorClient,
-  | 'listPipelines'
-  | 'listReleases'
-  | 'listDeploys'
-  | 'listFinders'
-  | 'readiness'
-  | 'spec'
-  | 'status'
-  | 'history'
-  | 'release'
-  | 'rerun'
-  | 'submit'
-  | 'command'
-  | 'lookNow'
->;
+export type FrontClient = Omit<ConveyorClient, 'close'>;
 
 export interface ServerDeps {
   /** As which the API asks; the actor of a request is the principal that it is known by. */
@@ -30,6 +15,8 @@ export interface ServerDeps {
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
   readonly access: Access;
+  /** Whether whoever only looks needs a token. */
+  readonly reads: Reads;
   /** How action services say that a run has ended; null where nobody may. */
   readonly callbacks: Callbacks | null;
   /** Who is in which group, for owners that are one. */

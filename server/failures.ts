@@ -27,7 +27,7 @@ type Status = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 /** Seconds after which it is worth trying what failed for want of something else. */
 export const RETRY_AFTER = '5';
 
-/** `{ "error": { "code", "message", "hint", "retryable" } }` with the status that the code means; what nobody foresaw is logged. */
+/** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status that the code means; what nobody foresaw is logged. */
 export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
@@ -42,7 +42,8 @@ export function answerFailure(context: Context, error: unknown): Response {
   const status = known === undefined ? 500 : statusOf(known);
   if (status === 503) context.header('retry-after', RETRY_AFTER);
   if (status === 401) context.header('www-authenticate', 'Bearer');
-  return context.json({ error: { code, message, hint, retryable: known?.retryable ?? false } }, status);
+  const { retryable, exit } = known ?? { retryable: false, exit: 1 };
+  return context.json({ error: { code, message, hint, retryable, exit } }, status);
 }
 
 /** Which request of a caller it was, where that says so (W3C trace context). */

@@ -23,7 +23,7 @@ export const historyOf = (c: Context, client: FrontClient, pipeline: string): Pr
     },
   );
 
-/** Who only looks is answered as well as one can; where nothing is known, with the error. */
+/** Who only looks is answered as well as one can; where nothing is known, or `?live=true` wants nothing else, with the error. */
 async function orLastKnown(
   c: Context,
   ask: () => Promise<object>,
@@ -32,7 +32,7 @@ async function orLastKnown(
   try {
     return c.json(await ask());
   } catch (error) {
-    if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
+    if (!(error instanceof ConveyorError) || error.code !== 'no-worker' || c.req.query('live') === 'true') throw error;
     // Whoever lists needs no worker, so that what stops a list is what is wrong.
     const stale = await known(error.message);
     if (stale === undefined) throw error;

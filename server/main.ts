@@ -28,11 +28,13 @@ async function main(): Promise<void> {
   const client = await createClient({ platform: registry });
   const through = (door: Door) => guarded(client, () => registry, door);
   const temporal = await connect({ seal });
+  const reads = registry.access.reads ?? (isClosed(place) ? 'open' : 'authenticated');
   const app = createApp({
     client: through('api'),
     deliveries: through('webhook'),
     index: frontIndex(temporal),
     access: registry.access,
+    reads,
     callbacks: registry.callbacks,
     groups: registry.groups,
     limits: DEFAULT_LIMITS,
@@ -42,7 +44,9 @@ async function main(): Promise<void> {
   });
   const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, place, 'the server');
   if (!isClosed(place))
-    process.stderr.write(`note: it is open to other machines, at ${place.host}; whoever only reads needs no token\n`);
+    process.stderr.write(
+      `note: it is open to other machines, at ${place.host}; whoever only reads needs ${reads === 'open' ? 'no' : 'a'} token\n`,
+    );
   for (const name of registry.access.unset)
     process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
   for (const source of withoutScope(registry.access))

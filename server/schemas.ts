@@ -6,6 +6,7 @@ import { artifactSchema } from '../sdk/protocol/common';
 /** What requests hold and answers look like; `/openapi.json` is made of these. */
 
 const key = z.string().min(1);
+const asked = z.enum(['manual', 'api']).default('api').describe('how it was asked for: by a person, or by a program');
 
 export const releaseRequest = z.strictObject({
   artifacts: z
@@ -17,12 +18,14 @@ export const releaseRequest = z.strictObject({
       }),
     )
     .default([]),
+  trigger: asked,
   idempotencyKey: key
     .optional()
     .describe('the same key gives the same release; the header Idempotency-Key means the same'),
 });
 
 export const rerunRequest = z.strictObject({
+  trigger: asked,
   reason: z.string().trim().min(1).optional().describe('why; it goes on record'),
   idempotencyKey: releaseRequest.shape.idempotencyKey,
 });
@@ -53,9 +56,20 @@ export const commandRequest = z.strictObject({
 });
 
 export const listQuery = z.strictObject({
+  pipeline: z.string().regex(NAME).optional(),
   state: z.string().min(1).optional(),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
+
+/** Of what can be looked at without a worker. */
+export const liveQuery = z.strictObject({
+  live: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('true: where no worker answers, an error instead of what was known before'),
+});
+
+export const logsQuery = z.strictObject({ attempt: z.coerce.number().int().min(1).optional() });
 
 export const pipelineVerb = z.enum(PIPELINE_VERBS);
 /** What a release does not know, its only running deploy does. */
@@ -88,6 +102,7 @@ export const failureAnswer = z.object({
   error: z.object({
     ...{ code: z.string(), message: z.string(), hint: z.string() },
     retryable: z.boolean().describe('the same request may be taken another time'),
+    exit: z.number().int().describe('what the command line would exit with'),
   }),
 });
 
@@ -175,4 +190,26 @@ export const deployAnswer = z.looseObject({
   version: z.string(),
   summary: z.string(),
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
+});
+
+export const releasesAnswer = z.array(z.looseObject(releaseFields));
+export const deploysAnswer = z.array(deployAnswer.omit({ summary: true, phases: true }));
+
+export const logsAnswer = z.object({
+  ...{ id: z.string(), attempt: z.number().int() },
+  ended: z.boolean().describe('nothing more comes of this attempt'),
+  runs: z.array(
+    z.looseObject({
+      ...{ run: z.string(), title: z.string(), state: z.enum(['running', 'succeeded', 'failed', 'cancelled']) },
+      ...{ message: z.string().nullable(), url: z.string().nullable() },
+      log: z.looseObject({ head: z.string(), tail: z.string() }).nullable(),
+    }),
+  ),
+});
+
+export const meAnswer = z.object({
+  principal: z.string(),
+  groups: z.array(z.string()).describe('those of the platform that it is a member of'),
+  door: z.literal('token').describe('how it came in'),
+  expiresAt: time.nullable(),
 });

@@ -24,7 +24,7 @@ const inheritance = z.looseObject({
 const byName = <T extends z.ZodType>(value: T) => z.record(z.string(), value);
 
 /** A spec as a pipeline keeps it: durations are ms, and what the file left out is filled in. */
-const spec = z.looseObject({
+export const specSchema = z.looseObject({
   pipeline: name,
   description: z.string(),
   owners: z.array(z.string()).min(1),
@@ -38,13 +38,13 @@ const spec = z.looseObject({
   notify: z.array(z.looseObject({ url: z.string() })),
 });
 
-const document = z
+export const documentSchema = z
   .strictObject({
     kind: z.literal('conveyor.pipeline', { error: 'expected a file that conveyor pipeline export wrote' }),
     version: z.literal(1, { error: 'expected version 1; a later Conveyor wrote this file' }),
     exportedAt: z.string(),
     pipeline: name,
-    spec,
+    spec: specSchema,
     nextNumber: number,
     newestBegun: byName(z.number().int().nonnegative()),
     good: byName(
@@ -78,7 +78,7 @@ const document = z
 
 /** @returns the document, or the first thing that is wrong with it and where. */
 export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodError {
-  const parsed = document.safeParse(value);
+  const parsed = documentSchema.safeParse(value);
   return parsed.success ? (parsed.data as unknown as PipelineDocument) : parsed.error;
 }
 
@@ -86,11 +86,15 @@ export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodE
  * What lint says against the spec of a document. It is taken all the same: rules that came after the export must not
  * keep a lost pipeline from coming back, but somebody may have edited the file.
  */
-export function importedProblems(given: PipelineDocument): string[] {
+export const importedProblems = ({ spec }: Pick<PipelineDocument, 'spec'>): string[] =>
+  specProblems(spec) ?? ['the spec is not one that conveyor pipeline export wrote; conveyor apply replaces it'];
+
+/** The errors that lint finds in a spec as a pipeline keeps it; undefined of what is none. Takes long of one that is over its limits. */
+export function specProblems(spec: PipelineSpec): string[] | undefined {
   try {
-    const errors = lintPipeline(given.spec as PipelineSpec).filter(({ severity }) => severity === 'error');
+    const errors = lintPipeline(spec).filter(({ severity }) => severity === 'error');
     return errors.map(({ path, message, hint }) => `${formatPath(path)}: ${message}; ${hint}`);
   } catch {
-    return ['the spec is not one that conveyor pipeline export wrote; conveyor apply replaces it'];
+    return undefined;
   }
 }

@@ -1,10 +1,11 @@
 import { Hono, type Context } from 'hono';
+import type { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { principalOf } from '../auth';
-import { parseJson, readJson, refuse } from '../body';
+import { queryOf, readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import { historyOf, statusOf } from '../lastKnown';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
@@ -15,16 +16,15 @@ type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 /** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
 export function pipelineRoutes({ client, access, turns }: Deps): Hono {
   const app = new Hono();
-  app.get('/', async (c) => c.json(await client.listPipelines(parseJson(JSON.stringify(c.req.query()), listQuery))));
+  app.get('/', async (c) => c.json(await client.listPipelines(queryOf(c, listQuery))));
   app.get('/:name', (c) => statusOf(c, client, pipelineOf(c)));
   app.get('/:name/history', (c) => historyOf(c, client, pipelineOf(c)));
 
   app.post('/:name/releases', async (c) => {
     const actor = principalOf(c, access.tokens);
-    const { artifacts, idempotencyKey } = await readJson(c, releaseRequest);
-    const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
-    refuse(unfitArtifacts(given));
-    const [pipeline, trigger] = [pipelineOf(c), { kind: 'api', actor, key: keyOf(c, idempotencyKey) } as const];
+    const { artifacts, trigger: kind, idempotencyKey } = await readJson(c, releaseRequest);
+    const given = artifactsOf(artifacts);
+    const [pipeline, trigger] = [pipelineOf(c), { kind, actor, key: keyOf(c, idempotencyKey) } as const];
     const started = await turns.run(pipeline, () => client.release(pipeline, given, trigger));
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);
@@ -36,6 +36,13 @@ export function pipelineRoutes({ client, access, turns }: Deps): Hono {
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   });
   return app;
+}
+
+/** What a request names, whole. @throws ConveyorError `over-limit`, `invalid-text` */
+export function artifactsOf(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
+  const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
+  refuse(unfitArtifacts(given));
+  return given;
 }
 
 /** Who commands, and why. @throws ConveyorError `unauthorized`, `missing-reason`, `invalid-request` */
@@ -56,7 +63,7 @@ export function verbOf<V extends Verb>(c: Context, verbs: readonly V[]): V {
 }
 
 /** Without a slash in it: `%2F` would make another id of it. */
-function pipelineOf(c: Context): string {
+export function pipelineOf(c: Context): string {
   const name = c.req.param('name') ?? '';
   if (name.includes('/')) throw conveyorError('invalid-id', { text: name, expected: 'the name of a pipeline' });
   return name;

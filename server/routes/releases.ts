@@ -3,20 +3,22 @@ import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { parseId } from '../../domain/ids';
 import { principalOf } from '../auth';
-import { readJson, refuse } from '../body';
+import { queryOf, readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import { statusOf } from '../lastKnown';
-import { releaseVerb, rerunRequest } from '../schemas';
+import { listQuery, logsQuery, releaseVerb, rerunRequest } from '../schemas';
 import type { Turns } from '../turns';
 import { commandOf, keyOf, verbOf } from './pipelines';
 
 type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
 
-/** `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
+/** `/v1/releases`; `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
 export function releaseRoutes({ client, access, turns }: Deps): Hono {
   const app = new Hono();
+  app.get('/', async (c) => c.json(await client.listReleases(queryOf(c, listQuery))));
   app.get('/:pipeline/:n', (c) => statusOf(c, client, idOf(c)));
   app.get('/:pipeline/:n/:action', (c) => statusOf(c, client, idOf(c)));
+  app.get('/:pipeline/:n/:action/logs', async (c) => c.json(await client.logs(idOf(c), queryOf(c, logsQuery).attempt)));
   const command = async (c: Context): Promise<Response> => {
     const verb = verbOf(c, releaseVerb.options);
     const [id, input] = [idOf(c), await commandOf(c, verb, access)];
@@ -24,10 +26,10 @@ export function releaseRoutes({ client, access, turns }: Deps): Hono {
   };
   app.post('/:pipeline/:n/rerun', async (c) => {
     const actor = principalOf(c, access.tokens);
-    const { reason, idempotencyKey } = await readJson(c, rerunRequest);
+    const { reason, trigger: kind, idempotencyKey } = await readJson(c, rerunRequest);
     const id = parseId(idOf(c));
     if (id?.kind !== 'release') throw conveyorError('not-found', { what: 'release' });
-    const given = { actor, kind: 'api', reason, key: keyOf(c, idempotencyKey) } as const;
+    const given = { actor, kind, reason, key: keyOf(c, idempotencyKey) } as const;
     refuse(unfitCommand({ actor, ...(reason === undefined ? {} : { reason }) }));
     const started = await turns.run(id.pipeline, () => client.rerun(id.pipeline, id.number, given));
     c.header('location', `/v1/releases/${started.id}`);

@@ -1,15 +1,18 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { fitsRun } from '../../sdk/callbacks';
-import { bearerOf } from '../auth';
+import { bearerOf, principalOf } from '../auth';
 import type { ServerDeps } from '../deps';
 import type { Ended } from '../ended';
 import type { Gate } from '../gate';
 
-type Deps = Pick<ServerDeps, 'callbacks'> & { readonly ended: Ended; readonly lane: Gate };
+type Deps = Pick<ServerDeps, 'callbacks' | 'client' | 'access'> & { readonly ended: Ended; readonly lane: Gate };
 
-/** `POST /v1/runs/<run>/ended`: an action service says that a run has ended. Nothing is read but the path and the key. */
-export function runRoutes({ callbacks, ended, lane }: Deps): Hono {
+/**
+ * `POST /v1/runs/<run>/ended`: an action service says that a run has ended. Nothing is read but the path and the key. `…/look` is the
+ * same for whoever has a token, and answers what came of it.
+ */
+export function runRoutes({ callbacks, client, access, ended, lane }: Deps): Hono {
   const app = new Hono();
   app.post('/:run{.+}/ended', async (c) => {
     const run = c.req.param('run');
@@ -17,6 +20,10 @@ export function runRoutes({ callbacks, ended, lane }: Deps): Hono {
     if (!fitsRun(callbacks, run, bearerOf(c))) throw conveyorError('wrong-key', { run });
     await lane.run(() => ended.say(run), c.req.raw.signal);
     return c.body(null, 204);
+  });
+  app.post('/:run{.+}/look', async (c) => {
+    principalOf(c, access.tokens);
+    return c.json({ look: await lane.run(() => client.lookNow(c.req.param('run')), c.req.raw.signal) });
   });
   return app;
 }

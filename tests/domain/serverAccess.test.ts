@@ -35,6 +35,7 @@ describe('who may come in through the HTTP front end', () => {
     };
     expect(access(value, env)).toEqual({
       tokens: [],
+      reads: null,
       webhooks: {
         github: [],
         standard: [{ name: 'standard', actor: 'service:webhook', secretEnvs: ['A', 'B'], secrets: [], scope: null }],
@@ -117,7 +118,13 @@ describe('who may come in through the HTTP front end', () => {
     expect(withoutScope(access({ webhooks }, {}))).toEqual([]);
   });
 
+  test('whoever only looks needs a token where the file says so', () => {
+    expect([access({}).reads, access({ reads: 'open' }).reads]).toEqual([null, 'open']);
+    expect(access({ reads: 'authenticated' }).reads).toBe('authenticated');
+  });
+
   test.each([
+    ['a way to read that there is not', { reads: 'sometimes' }, /reads: expected open or authenticated/],
     ['a token in the file itself', { tokens: [{ principal: 'service:ci', token: 'secret' }] }, /tokens\.0/],
     [
       'a name that is no principal',

@@ -1,10 +1,21 @@
 import { conveyorError } from '../../domain/errors';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../../domain/verbs';
 import type { FrontClient } from '../../server/deps';
+import { documentOf } from '../../domain/pipeline/document';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { deploy, pipeline, release } from './cliSamples';
+import { NOW, pipelineOf, specOf } from './pipelineWorld';
 import { ACCESS, appOf, FakePipelines, TOKEN } from './serverWorld';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
+
+const twice = ({ actions }: PipelineSpec): object => ({
+  ...actions,
+  after: { ...Object.values(actions)[0], needs: ['nobody'] },
+});
+
+const manyActions = (): object =>
+  Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [`a${n}`, { type: 'wait-for' }]));
 
 interface Sent {
   readonly headers?: Record<string, string>;
@@ -114,6 +125,85 @@ describe('a rerun over HTTP', () => {
   });
 });
 
+describe('a pipeline over HTTP', () => {
+  const spec = specOf();
+  const put = (body: unknown, headers: Record<string, string> = BEARER): RequestInit => ({
+    ...post(body, headers),
+    method: 'PUT',
+  });
+
+  test('is applied on behalf of the principal of the token', async () => {
+    const pipelines = new FakePipelines();
+    const response = await appOf(pipelines).request('/v1/pipelines/kvstore', put(spec));
+    expect([response.status, await response.json()]).toEqual([200, { created: true, previous: null }]);
+    expect(pipelines.calls).toEqual([['apply', spec, 'service:ci']]);
+  });
+
+  test.each<[what: string, init: RequestInit, status: number, says: RegExp]>([
+    ['without a token', put(spec, {}), 401, /unauthorized/],
+    ['of another name', put({ ...spec, pipeline: 'other' }), 400, /the address says kvstore, the body other/],
+    ['that is none', put({ pipeline: 'kvstore' }), 400, /owners/],
+    ['that lint refuses', put({ ...spec, mutex: {}, actions: twice(spec) }), 400, /no action nobody/],
+    ['that is no spec inside', put({ ...spec, actions: { deploy: { type: 'deploy' } } }), 400, /not a spec/],
+    ['that is too large', put({ ...spec, description: 'x'.repeat(70_000) }), 413, /the pipeline as a whole/],
+    ['with 4,000 actions', put({ ...spec, actions: manyActions() }), 413, /over-limit/],
+  ])('%s is refused, and brought to nobody', async (_what, init, status, says) => {
+    const pipelines = new FakePipelines();
+    const response = await appOf(pipelines).request('/v1/pipelines/kvstore', init);
+    expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(says)]);
+    expect(pipelines.calls).toEqual([]);
+  });
+
+  test('what it remembers is put back on behalf of the principal of the token', async () => {
+    const [pipelines, document] = [new FakePipelines(), documentOf(pipelineOf(), NOW)];
+    const app = appOf(pipelines);
+    expect((await app.request('/v1/pipelines/kvstore/import', post(document))).status).toBe(200);
+    expect(pipelines.calls).toEqual([['importPipeline', document, 'service:ci']]);
+    expect((await app.request('/v1/pipelines/other/import', post(document))).status).toBe(400);
+    expect((await app.request('/v1/pipelines/kvstore/import', post({ kind: 'something' }))).status).toBe(400);
+    expect((await app.request('/v1/pipelines/kvstore/import', post(document, {}))).status).toBe(401);
+    expect(pipelines.calls).toHaveLength(1);
+  });
+
+  const artifacts = [{ name: 'executable', version: 'kv:14' }];
+  const given = [{ name: 'executable', kind: 'executable', version: 'kv:14', metadata: {} }];
+
+  test('is pushed to in an emergency, with a reason', async () => {
+    const pipelines = new FakePipelines();
+    const body = { action: 'deploy', artifacts, reason: 'it loses writes', skipBake: true };
+    const push = (over: object) => appOf(pipelines).request('/v1/pipelines/kvstore/pushes', post({ ...body, ...over }));
+    const response = await push({ idempotencyKey: 'k' });
+    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/releases/kvstore/9']);
+    expect(await response.json()).toEqual({ id: 'kvstore/9', number: 9, duplicate: false, approvals: 1 });
+    const how = { actor: 'service:ci', reason: 'it loses writes', skipBake: true, key: 'k' };
+    expect(pipelines.calls).toEqual([['push', 'kvstore', 'deploy', given, how]]);
+    expect((await push({ reason: undefined })).status).toBe(400);
+    expect((await push({ actor: 'user:bob' })).status).toBe(400);
+  });
+
+  test('is brought what came into being elsewhere by its owners alone', async () => {
+    const pipelines = new FakePipelines();
+    const submit = (owners: readonly string[]) =>
+      appOf(pipelines, {
+        client: { ...pipelines.client, spec: () => Promise.resolve({ owners } as never) },
+        groups: { bots: ['service:ci'] },
+      }).request('/v1/pipelines/kvstore/submissions', post({ artifacts, idempotencyKey: 'k' }));
+    expect((await submit(['user:alice'])).status).toBe(403);
+    expect(pipelines.submissions).toEqual([]);
+    expect((await submit(['group:bots'])).status).toBe(202);
+    const trigger = { kind: 'webhook', actor: 'service:ci', key: 'k' };
+    expect(pipelines.submissions).toEqual([{ pipeline: 'kvstore', artifacts: given, trigger }]);
+  });
+});
+
+test('whoever has a token may have a run looked at, by the id with its slashes', async () => {
+  const pipelines = new FakePipelines();
+  const response = await appOf(pipelines).request('/v1/runs/release/kvstore/7/test/1/look', post(''));
+  expect([response.status, await response.json()]).toEqual([200, { look: 'looks' }]);
+  expect(pipelines.calls).toEqual([['lookNow', 'release/kvstore/7/test/1']]);
+  expect((await appOf().request('/v1/runs/release/kvstore/7/test/1/look', post('', {}))).status).toBe(401);
+});
+
 describe('a command over HTTP', () => {
   test.each<[path: string, id: string, verb: string, body: object]>([
     ['/v1/pipelines/kvstore/commands/hold', 'kvstore', 'hold', {}],
@@ -159,6 +249,14 @@ describe('a command over HTTP', () => {
   });
 });
 
+const LOOKING = [
+  '/v1/pipelines/kvstore/spec',
+  '/v1/pipelines/kvstore/export',
+  '/v1/releases',
+  '/v1/deploys',
+  '/v1/releases/kvstore/7/test/logs?attempt=2',
+];
+
 describe('looking', () => {
   test.each([
     '/v1/pipelines',
@@ -167,7 +265,44 @@ describe('looking', () => {
     '/v1/finders',
     '/v1/releases/kvstore/7',
     '/v1/releases/kvstore/7/deploy',
-  ])('%s needs no token', async (path) => expect((await appOf().request(path)).status).toBe(200));
+    ...LOOKING,
+  ])('%s needs no token, unless the configuration says so', async (path) => {
+    expect((await appOf().request(path)).status).toBe(200);
+    const pipelines = new FakePipelines();
+    const closed = appOf(pipelines, { reads: 'authenticated' });
+    expect([(await closed.request(path)).status, pipelines.calls]).toEqual([401, []]);
+    expect((await closed.request(path, { headers: BEARER })).status).toBe(200);
+  });
+
+  test.each(['/livez', '/readyz', '/metrics', '/openapi.json'])(
+    '%s is for whoever runs the server, and needs no token ever',
+    async (path) => expect((await appOf(undefined, { reads: 'authenticated' }).request(path)).status).toBe(200),
+  );
+
+  test.each([
+    ['/v1/pipelines?pipeline=kvstore', 'listPipelines', { pipeline: 'kvstore', limit: 100 }],
+    [
+      '/v1/releases?pipeline=kvstore&state=running&limit=3',
+      'listReleases',
+      { pipeline: 'kvstore', state: 'running', limit: 3 },
+    ],
+    ['/v1/deploys?limit=7', 'listDeploys', { limit: 7 }],
+  ])('%s asks as the command line does', async (path, ...call) => {
+    const pipelines = new FakePipelines();
+    await appOf(pipelines).request(path);
+    expect(pipelines.calls).toEqual([call]);
+  });
+
+  test('a token is told as whom it is taken, and in which groups', async () => {
+    const groups = { storage: ['service:ci', 'user:alice'], others: ['user:bob'] };
+    expect(await (await appOf(undefined, { groups }).request('/v1/me', { headers: BEARER })).json()).toEqual({
+      principal: 'service:ci',
+      groups: ['group:storage'],
+      door: 'token',
+      expiresAt: null,
+    });
+    expect((await appOf().request('/v1/me')).status).toBe(401);
+  });
 
   test('lists take a state and a limit', async () => {
     const pipelines = new FakePipelines();
@@ -216,6 +351,14 @@ describe('looking while no worker answers', () => {
     ]);
   });
 
+  test.each(['/v1/pipelines/kvstore', '/v1/pipelines/kvstore/history', '/v1/releases/kvstore/12'])(
+    '%s?live=true says nothing that may be old',
+    async (path) => {
+      const answer = await world(known).request(`${path}?live=true`);
+      expect([answer.status, await answer.json()]).toMatchObject([503, { error: { code: 'no-worker' } }]);
+    },
+  );
+
   test('what nobody knows, and a command, is 503 as before', async () => {
     expect((await world({}).request('/v1/pipelines/kvstore')).status).toBe(503);
     expect((await world({}).request('/v1/pipelines/kvstore/history')).status).toBe(503);
@@ -239,8 +382,8 @@ describe('what goes wrong has the status that says whose turn it is', () => {
     const response = await appOf(undefined, failing(error)).request('/v1/pipelines/kvstore/releases', post({}));
     expect(response.status).toBe(status);
     expect(response.headers.get('retry-after')).toBe(status === 503 ? '5' : null);
-    const { code, message, hint, retryable } = error;
-    expect(await response.json()).toEqual({ error: { code, message, hint, retryable } });
+    const { code, message, hint, retryable, exit } = error;
+    expect(await response.json()).toEqual({ error: { code, message, hint, retryable, exit } });
   });
 
   test('a defect is 500, tells the log what it was and the client nothing', async () => {
@@ -281,7 +424,14 @@ describe('/openapi.json', () => {
       Object.entries(methods).map((it) => [path, ...it] as const),
     );
     for (const [path, method, { security }] of operations)
-      expect([path, security !== undefined]).toEqual([path, method === 'post' && !path.includes('webhooks')]);
+      expect([path, security !== undefined]).toEqual([
+        path,
+        path === '/v1/me' || (method !== 'get' && !path.includes('webhooks')),
+      ]);
+    const closed = (await (
+      await appOf(undefined, { reads: 'authenticated' }).request('/openapi.json')
+    ).json()) as Document;
+    expect(closed.paths['/v1/finders']?.['get']?.security).toEqual([{ token: [] }]);
   });
 
   test('lists the verbs that there are', async () => {

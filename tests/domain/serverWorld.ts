@@ -45,6 +45,23 @@ export class FakePipelines {
         this.calls.filter(([, , , trigger]) => key !== null && (trigger as Trigger).key === key).length > 1;
       return Promise.resolve({ id: `${pipeline}/7`, number: 7, duplicate });
     },
+    push: (...call) => {
+      this.calls.push(['push', ...call]);
+      return Promise.resolve({ id: `${call[0]}/9`, number: 9, duplicate: false, approvals: 1 });
+    },
+    apply: (...call) => {
+      this.calls.push(['apply', ...call]);
+      return Promise.resolve({ created: true, previous: null });
+    },
+    importPipeline: (...call) => {
+      this.calls.push(['importPipeline', ...call]);
+      return Promise.resolve({ created: true, previous: null });
+    },
+    exportPipeline: (pipeline) => Promise.resolve({ kind: 'conveyor.pipeline', pipeline } as never),
+    logs: (...call) => {
+      this.calls.push(['logs', ...call]);
+      return Promise.resolve({ id: call[0], attempt: call[1] ?? 1, ended: true, runs: [] });
+    },
     rerun: (...call) => {
       this.calls.push(['rerun', ...call]);
       return Promise.resolve({ id: `${call[0]}/8`, number: 8, duplicate: false });
@@ -62,8 +79,14 @@ export class FakePipelines {
     },
     readiness: () =>
       Promise.resolve((['temporal', 'worker'] as const).map((name) => ({ name, ok: true, detail: 'answers' }))),
-    listReleases: () => Promise.resolve([]),
-    listDeploys: () => Promise.resolve([]),
+    listReleases: (query) => {
+      this.calls.push(['listReleases', query]);
+      return Promise.resolve([]);
+    },
+    listDeploys: (query) => {
+      this.calls.push(['listDeploys', query]);
+      return Promise.resolve([]);
+    },
     listFinders: () => Promise.resolve([{ id: 'commits', kind: 'finder', state: 'answers' } as never]),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);
@@ -100,6 +123,7 @@ export const sourceOf = (over: Partial<WebhookSource> & Pick<WebhookSource, 'nam
 
 export const ACCESS: ServerDeps['access'] = {
   tokens: [{ principal: 'service:ci', token: TOKEN }],
+  reads: null,
   webhooks: {
     github: [sourceOf({ name: 'github', actor: 'service:github', secretEnvs: ['G'] })],
     standard: [sourceOf({ name: 'standard', actor: 'service:webhook', secretEnvs: ['S'] })],
@@ -112,6 +136,7 @@ export function appOf(pipelines = new FakePipelines(), over: Partial<ServerDeps>
     client: pipelines.client,
     index: pipelines.index,
     access: ACCESS,
+    reads: 'open',
     callbacks: null,
     groups: {},
     limits: DEFAULT_LIMITS,

@@ -1,0 +1,181 @@
+import type { z } from 'zod';
+import { documentSchema } from '../domain/spec/pipelineDocument';
+import * as changes from './changes';
+import * as schemas from './schemas';
+import { pushSchema, standardSchema } from './webhooks/events';
+
+type Method = 'get' | 'post' | 'put';
+
+export interface Operation {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly status: 200 | 202 | 204;
+  /** `read`: whoever only looks, who needs a token where `reads` of the configuration says so. */
+  readonly security: 'read' | 'token' | 'signed' | 'key';
+  readonly request?: z.ZodType;
+  readonly answer?: z.ZodType;
+  /** What may stand behind the `?` of the address. */
+  readonly query?: z.ZodObject;
+  readonly headers?: readonly (readonly [name: string, required: boolean, description: string])[];
+  /** What else may come back, besides the errors that everything may give. */
+  readonly also?: Readonly<Record<number, string>>;
+}
+
+const KEY = [['Idempotency-Key', false, 'The same key gives the same release.']] as const;
+const REFUSED = { 403: 'Not an owner', 404: 'There is no such thing', 409: 'Not in this state' };
+const DELIVERED = {
+  204: 'None of our pipelines is concerned',
+  401: 'The signature does not fit',
+  413: 'Larger than 1 MiB',
+  503: 'Try again after Retry-After',
+};
+
+const get = (path: string, summary: string, answer: z.ZodType, query?: z.ZodObject): Operation => ({
+  method: 'get',
+  path,
+  summary,
+  status: 200,
+  security: 'read',
+  answer,
+  ...(query === undefined ? {} : { query }),
+  also: { 404: REFUSED[404] },
+});
+
+/** What starts something; the same key starts it once. */
+const start = (path: string, summary: string, request: z.ZodType, answer: z.ZodType): Operation => ({
+  method: 'post',
+  path,
+  summary,
+  status: 202,
+  security: 'token',
+  request,
+  answer,
+  headers: KEY,
+  also: { ...REFUSED, 422: 'An artifact is missing, or none of the pipeline' },
+});
+
+const change = (method: 'put' | 'post', path: string, summary: string, request: z.ZodType): Operation => ({
+  method,
+  path,
+  summary,
+  status: 200,
+  security: 'token',
+  request,
+  answer: changes.appliedAnswer,
+  also: { ...REFUSED, 413: 'Larger than docs/limits.md has it' },
+});
+
+const command = (path: string, of: string): Operation => ({
+  method: 'post',
+  path,
+  summary: `A command to ${of}; the actor is the principal of the token`,
+  status: 200,
+  security: 'token',
+  request: schemas.commandRequest,
+  answer: schemas.receiptAnswer,
+  also: REFUSED,
+});
+
+/** Every route of `/v1`; a test holds it against those that there are. */
+export const OPERATIONS: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/v1/webhooks/github',
+    summary: 'A delivery of GitHub: a push to a branch starts the releases of pipelines that subscribe to its commits',
+    status: 202,
+    security: 'signed',
+    request: pushSchema,
+    answer: schemas.deliveredAnswer,
+    headers: [
+      ['X-Hub-Signature-256', true, 'sha256=<hex> of the raw body.'],
+      ['X-GitHub-Event', true, '`push`; anything else is taken for nothing of ours.'],
+    ],
+    also: DELIVERED,
+  },
+  {
+    method: 'post',
+    path: '/v1/webhooks/standard',
+    summary: 'A Standard Webhooks delivery of `artifact.published`, to subscribers of a finder or to one pipeline',
+    status: 202,
+    security: 'signed',
+    request: standardSchema,
+    answer: schemas.deliveredAnswer,
+    headers: [
+      ['webhook-id', true, 'The same id never starts a second release.'],
+      ['webhook-timestamp', true, 'Seconds since the epoch, at most five minutes off.'],
+      ['webhook-signature', true, 'v1,<base64> of <id>.<timestamp>.<body>; several, separated by spaces.'],
+    ],
+    also: { ...DELIVERED, ...REFUSED },
+  },
+  {
+    method: 'get',
+    path: '/v1/me',
+    summary: 'As whom the server takes whoever asks',
+    status: 200,
+    security: 'token',
+    answer: schemas.meAnswer,
+  },
+  get(
+    '/v1/pipelines',
+    'Pipelines, as `conveyor list pipelines` shows them',
+    schemas.pipelinesAnswer,
+    schemas.listQuery,
+  ),
+  get('/v1/pipelines/{name}', 'The status of a pipeline', schemas.pipelineAnswer, schemas.liveQuery),
+  change('put', '/v1/pipelines/{name}', 'Creates the pipeline, or changes its spec', changes.applyRequest),
+  get('/v1/pipelines/{name}/spec', 'What the pipeline is, as it keeps it', changes.applyRequest),
+  get('/v1/pipelines/{name}/history', 'Its releases, newest first', schemas.historyAnswer, schemas.liveQuery),
+  get('/v1/pipelines/{name}/export', 'All that it remembers, also once its workflow has ended', documentSchema),
+  change('post', '/v1/pipelines/{name}/import', 'Puts back what export answered', documentSchema),
+  start(
+    '/v1/pipelines/{name}/releases',
+    'Starts a release of some artifact versions',
+    schemas.releaseRequest,
+    schemas.startedAnswer,
+  ),
+  start(
+    '/v1/pipelines/{name}/pushes',
+    'In an emergency: deploys these versions now, ahead of the queue',
+    changes.pushRequest,
+    changes.pushedAnswer,
+  ),
+  start(
+    '/v1/pipelines/{name}/submissions',
+    'Brings what came into being elsewhere: a release once every input has a value and one is new',
+    changes.submitRequest,
+    changes.submittedAnswer,
+  ),
+  command('/v1/pipelines/{name}/commands/{verb}', 'a pipeline'),
+  {
+    method: 'post',
+    path: '/v1/runs/{run}/ended',
+    summary:
+      'An action service says that a run has ended: `callback.url` of its startRun, where the id has its slashes',
+    status: 204,
+    security: 'key',
+    also: { 403: 'The key is not that of this run', 404: 'Nobody may say so here', 503: 'Try again after Retry-After' },
+  },
+  {
+    method: 'post',
+    path: '/v1/runs/{run}/look',
+    summary: 'Whoever follows a run looks at once; the id of the run has its slashes',
+    status: 200,
+    security: 'token',
+    answer: changes.lookAnswer,
+  },
+  get('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
+  get('/v1/deploys', 'Deploys, as `conveyor list deploys` shows them', schemas.deploysAnswer, schemas.listQuery),
+  get('/v1/releases', 'Releases, as `conveyor list releases` shows them', schemas.releasesAnswer, schemas.listQuery),
+  get('/v1/releases/{pipeline}/{n}', 'The status of a release', schemas.releaseAnswer, schemas.liveQuery),
+  get('/v1/releases/{pipeline}/{n}/{action}', 'The status of a deploy', schemas.deployAnswer, schemas.liveQuery),
+  get('/v1/releases/{pipeline}/{n}/{action}/logs', 'What an action wrote', schemas.logsAnswer, schemas.logsQuery),
+  start(
+    '/v1/releases/{pipeline}/{n}/rerun',
+    'Runs again what failed of a release that has ended, in a new release; what had succeeded is carried over',
+    schemas.rerunRequest,
+    schemas.startedAnswer,
+  ),
+  command('/v1/releases/{pipeline}/{n}/commands/{verb}', 'a release, or to its only running deploy'),
+  command('/v1/releases/{pipeline}/{n}/{action}/commands/{verb}', 'a deploy, or to another action of a release'),
+];

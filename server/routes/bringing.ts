@@ -1,0 +1,43 @@
+import { Hono } from 'hono';
+import { conveyorError } from '../../domain/errors';
+import { unfitCommand } from '../../domain/excess';
+import { mayCommand } from '../../domain/principals';
+import { principalOf } from '../auth';
+import { readJson, refuse } from '../body';
+import { pushRequest, submitRequest } from '../changes';
+import type { ServerDeps } from '../deps';
+import type { Turns } from '../turns';
+import { artifactsOf, keyOf, pipelineOf } from './pipelines';
+
+type Deps = Pick<ServerDeps, 'client' | 'access' | 'groups'> & { readonly turns: Turns };
+
+/** `/v1/pipelines/<name>`: emergencies, and what came into being elsewhere. */
+export function bringingRoutes({ client, access, groups, turns }: Deps): Hono {
+  const app = new Hono();
+  app.post('/:name/pushes', async (c) => {
+    const actor = principalOf(c, access.tokens);
+    const { action, artifacts, reason, skipBake, idempotencyKey } = await readJson(c, pushRequest);
+    if (reason === undefined) throw conveyorError('missing-reason', { verb: 'push' });
+    refuse(unfitCommand({ actor, reason }));
+    const [given, key] = [artifactsOf(artifacts), keyOf(c, idempotencyKey)];
+    const push = { actor, reason, ...(skipBake ? { skipBake } : {}), ...(key === null ? {} : { key }) };
+    const pipeline = pipelineOf(c);
+    const started = await turns.run(pipeline, () => client.push(pipeline, action, given, push));
+    c.header('location', `/v1/releases/${started.id}`);
+    return c.json(started, 202);
+  });
+
+  app.post('/:name/submissions', async (c) => {
+    const actor = principalOf(c, access.tokens);
+    const { artifacts, idempotencyKey } = await readJson(c, submitRequest);
+    const [pipeline, given, key] = [pipelineOf(c), artifactsOf(artifacts), keyOf(c, idempotencyKey)];
+    const { owners } = await client.spec(pipeline);
+    // A pipeline takes what finders bring from anybody: here somebody asks, who needs to own it.
+    if (!mayCommand({ owners, groups }, actor)) throw conveyorError('not-permitted', { actor, pipeline });
+    const trigger = { kind: 'webhook', actor, key } as const;
+    const submitted = await turns.run(pipeline, () => client.submit(pipeline, given, trigger));
+    if (submitted.id !== null) c.header('location', `/v1/releases/${submitted.id}`);
+    return c.json(submitted, 202);
+  });
+  return app;
+}

@@ -1,0 +1,57 @@
+import { Hono, type Context } from 'hono';
+import { conveyorError } from '../../domain/errors';
+import { over } from '../../domain/excess';
+import { SPEC_LIMITS } from '../../domain/limits';
+import type { PipelineDocument } from '../../domain/pipeline/document';
+import { jsonBytes } from '../../domain/size';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument';
+import { principalOf } from '../auth';
+import { readJson, refuse } from '../body';
+import { applyRequest } from '../changes';
+import type { ServerDeps } from '../deps';
+import type { Turns } from '../turns';
+import { pipelineOf } from './pipelines';
+
+type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
+
+/** `/v1/pipelines/<name>`: what a pipeline is and remembers, which its owners change. */
+export function specRoutes({ client, access, turns }: Deps): Hono {
+  const app = new Hono();
+  app.get('/:name/spec', async (c) => c.json(await client.spec(pipelineOf(c))));
+  app.get('/:name/export', async (c) => c.json(await client.exportPipeline(pipelineOf(c))));
+
+  app.put('/:name', async (c) => {
+    const actor = principalOf(c, access.tokens);
+    const spec = await specOf(c);
+    return c.json(await turns.run(spec.pipeline, () => client.apply(spec, actor)));
+  });
+
+  app.post('/:name/import', async (c) => {
+    const actor = principalOf(c, access.tokens);
+    const document = (await readJson(c, documentSchema)) as unknown as PipelineDocument;
+    requireName(c, document.pipeline);
+    return c.json(await turns.run(document.pipeline, () => client.importPipeline(document, actor)));
+  });
+  return app;
+}
+
+/** So many problems are worth reading. */
+const SHOWN = 10;
+
+/** What lint lets through. @throws ConveyorError `invalid-request`, `over-limit` */
+async function specOf(c: Context): Promise<PipelineSpec> {
+  const spec = (await readJson(c, applyRequest)) as unknown as PipelineSpec;
+  requireName(c, spec.pipeline);
+  // Before lint, which takes long for what is too large.
+  refuse(over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length));
+  const problems = specProblems(spec) ?? ['body: not a spec as a pipeline keeps it'];
+  if (problems.length === 0) return spec;
+  throw conveyorError('invalid-request', { detail: problems.slice(0, SHOWN).join('; ') });
+}
+
+function requireName(c: Context, inBody: string): void {
+  const name = pipelineOf(c);
+  if (inBody !== name)
+    throw conveyorError('invalid-request', { detail: `the address says ${name}, the body ${inBody}` });
+}

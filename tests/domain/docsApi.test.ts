@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OPERATIONS } from '../../server/operations';
+
+const DOCS = readFileSync(join(__dirname, '../../docs/api.md'), 'utf8');
+
+test('docs/api.md lists every route, in words of /openapi.json', () => {
+  const rows = [...DOCS.matchAll(/^\| `([A-Z]+ \/\S+)` \| (.*) \|$/gm)].map(
+    ([, route, summary]) => `${route}: ${summary}`,
+  );
+  expect(rows).toEqual(OPERATIONS.map(({ method, path, summary }) => `${method.toUpperCase()} ${path}: ${summary}`));
+});
