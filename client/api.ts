@@ -20,6 +20,9 @@ import type {
  * Each operation that changes something names its actor, whom the caller has to know; `permitted` is for the guard (client/guard.ts).
  * Every operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
  * `temporal-unreachable`, `no-worker`, …
+ *
+ * `createClient` (client/index.ts) speaks to Temporal and believes whoever it is told acts; `createHttpClient` (client/http/client.ts)
+ * speaks to `conveyor server`, which knows by the token who acts, so that an `actor` given here counts for nothing.
  */
 export interface ConveyorClient {
   /** Creates the pipeline or changes its spec; one whose workflow has ended goes on with its numbers and books. */
@@ -104,7 +107,7 @@ export type LookNow = 'looks' | 'busy' | 'nobody' | 'unsupported';
 
 /** Something that every operation needs. */
 export interface Part {
-  readonly name: 'temporal' | 'worker';
+  readonly name: 'server' | 'temporal' | 'worker';
   readonly ok: boolean;
   readonly detail: string;
 }

@@ -1,9 +1,10 @@
 import { conveyorError, unfitError } from '../domain/errors';
 import { unfitCommand } from '../domain/excess';
-import { parseId, releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
+import { releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
 import { whyEndedOutside } from '../domain/outside';
 import { offersRerun } from '../domain/release/rerun';
-import { isPipelineVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
+import { requireTarget } from '../domain/target';
+import { isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import { leave } from './unanswered';
 import type { Workflows } from './workflows';
@@ -15,14 +16,10 @@ type Receipt = CommandReceipt & { readonly id: string };
  * it acknowledges the command itself (DESIGN §4 rule 3). Reverting what has ended starts a rollback.
  */
 export async function command(workflows: Workflows, text: string, verb: Verb, input: CommandInput): Promise<Receipt> {
-  const id = parseId(text);
-  if (id === undefined)
-    throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
+  const id = requireTarget(text, verb);
   const unfit = unfitCommand(input);
   if (unfit) throw unfitError(unfit);
-  if (isPipelineVerb(verb)) return toPipeline(workflows, id, text, verb, input);
-  if (id.kind === 'pipeline')
-    throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
+  if (id.kind === 'pipeline') return toPipeline(workflows, id, verb, input);
   if (OF_ACTIONS.includes(verb)) return toAction(workflows, id, text, verb, input);
   const release = await releaseOf(workflows, id, verb, input);
   if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
@@ -61,17 +58,10 @@ const releaseOf = (workflows: Workflows, id: OfRelease, verb: Verb, input: Comma
     .release(id.pipeline, id.number)
     .catch((error: unknown) => leave(error, workflows.temporal, id, verb, input));
 
-async function toPipeline(
-  workflows: Workflows,
-  id: Id,
-  text: string,
-  verb: Verb,
-  input: CommandInput,
-): Promise<Receipt> {
-  if (id.kind !== 'pipeline') throw conveyorError('invalid-id', { text, expected: `a pipeline, which ${verb} is for` });
+async function toPipeline(workflows: Workflows, { pipeline }: Id, verb: Verb, input: CommandInput): Promise<Receipt> {
   return {
-    ...(await workflows.update<CommandReceipt>(workflowIds.pipeline(id.pipeline), id.pipeline, verb, input)),
-    id: id.pipeline,
+    ...(await workflows.update<CommandReceipt>(workflowIds.pipeline(pipeline), pipeline, verb, input)),
+    id: pipeline,
   };
 }
 

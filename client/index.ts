@@ -1,7 +1,6 @@
-import { conveyorError } from '../domain/errors';
-import { parseId } from '../domain/ids';
 import type { Policy } from '../domain/principals';
 import type { Settings } from '../domain/settings';
+import { requireId } from '../domain/target';
 import type { HistoryRow } from '../domain/views';
 import type { ConveyorClient } from './api';
 import { apply, exportPipeline, importPipeline, taskQueueOf } from './apply';
@@ -67,9 +66,7 @@ function webUiOf(address: string): string {
 }
 
 async function status(workflows: Workflows, text: string) {
-  const id = parseId(text);
-  if (id === undefined)
-    throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
+  const id = requireId(text);
   if (id.kind === 'pipeline') return workflows.pipeline(id.pipeline);
   return id.kind === 'release'
     ? workflows.releaseWithWaits(id.pipeline, id.number)

@@ -1,7 +1,8 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { conveyorError } from '../domain/errors';
-import { parseId, workflowIds } from '../domain/ids';
+import { workflowIds } from '../domain/ids';
+import { requireAction } from '../domain/target';
 import type { ActionLogs, RunLog } from './api';
 import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
@@ -11,10 +12,7 @@ import type { Workflows } from './workflows';
  * those around its phases. What has ended is in the history of its workflow, what runs in its heartbeats.
  */
 export async function logs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
-  const id = parseId(text);
-  if (id?.kind !== 'action')
-    throw conveyorError('invalid-id', { text, expected: 'the id of an action, such as kvstore/12/deploy' });
-  const { pipeline, number, action } = id;
+  const { pipeline, number, action } = requireAction(text);
   const { actions } = await workflows.release(pipeline, number);
   const view = actions.find(({ name }) => name === action);
   if (view === undefined) {

@@ -171,6 +171,12 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
+  'server-unreachable': entry<{ url: string; detail: string }>({
+    message: ({ url, detail }) => `no Conveyor server answers at ${url} (${detail})`,
+    hint: () => 'check the address and the network',
+    retryable: true,
+    exit: 1,
+  }),
   'simulator-unreachable': entry<{ url: string; detail: string }>({
     message: ({ url, detail }) => `no simulator answers at ${shownUrl(url)} (${detail})`,
     hint: () => 'start one with conveyor simulator or conveyor dev, or set CONVEYOR_SIMULATOR_URL',

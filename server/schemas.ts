@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NAME } from '../domain/ids';
+import { REQUEST_LIMITS } from '../domain/limits';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
 import { artifactSchema } from '../sdk/protocol/common';
 
@@ -58,7 +59,7 @@ export const commandRequest = z.strictObject({
 export const listQuery = z.strictObject({
   pipeline: z.string().regex(NAME).optional(),
   state: z.string().min(1).optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  limit: z.coerce.number().int().min(1).max(REQUEST_LIMITS.rows.max).default(100),
 });
 
 /** Of what can be looked at without a worker. */

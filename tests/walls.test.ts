@@ -67,6 +67,10 @@ describe('an import that crosses a wall is rejected', () => {
     ['simulator/world.ts', `import { connect } from '../client/connect';`],
     ['client/connect.ts', `import { push } from '../activities/push';`],
     ['client/connect.ts', `import { call } from '../sdk/call';`],
+    ['client/http/send.ts', `import { Client } from '@temporalio/client';`],
+    ['client/http/client.ts', `import { connect } from '../connection';`],
+    ['client/http/client.ts', `import { app } from '../../server/app';`],
+    ['client/connection.ts', `import { send } from './http/send';`],
     ['server/app.ts', `import { deploy } from '../workflows/deploy';`],
     ['server/app.ts', `import { World } from '../simulator/world';`],
     ['cli/commands/dev.ts', `import { main } from '../../workers/main';`],
@@ -111,6 +115,11 @@ describe('an import within the walls is accepted', () => {
     ],
     ['simulator/world.ts', `export { serve } from '../sdk/server';\nexport { NAME } from '../domain/ids';`],
     ['client/connect.ts', `export { verbUpdate } from '../workflows/messages';`],
+    [
+      'client/http/client.ts',
+      `export type { ConveyorClient } from '../api';\nexport { parseId } from '../../domain/ids';`,
+    ],
+    ['cli/door.ts', `export { createHttpClient } from '../client/http/client';`],
     [
       'cli/commands/plan.ts',
       `export { connect } from '../../client/connect';\nexport { readFileSync } from 'node:fs';`,

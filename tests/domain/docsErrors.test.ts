@@ -62,6 +62,10 @@ const SAMPLES: Params = {
   'notification-undelivered': { url: '${SLACK_WEBHOOK}', detail: 'ECONNREFUSED' },
   'plan-impossible': { why: 'the scope region:z of phase first matches none of the units (kvstore-x, kvstore-y)' },
   'temporal-unreachable': { address: 'localhost:7233', detail: 'Failed to connect before the deadline' },
+  'server-unreachable': {
+    url: 'https://conveyor.example.com',
+    detail: 'getaddrinfo ENOTFOUND conveyor.example.com',
+  },
   'simulator-unreachable': { url: 'http://localhost:4400', detail: 'fetch failed' },
   'no-worker': { id: 'kvstore/12' },
   'port-in-use': { port: 4400, process: 'the simulator' },

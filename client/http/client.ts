@@ -1,0 +1,79 @@
+import { conveyorError } from '../../domain/errors';
+import { REQUEST_LIMITS } from '../../domain/limits';
+import { requireAction, requireId, requireTarget } from '../../domain/target';
+import type { ConveyorClient, ListQuery, LookNow } from '../api';
+import { readiness } from './readiness';
+import { ME, paramsOf, ROUTES, type Route } from './routes';
+import { send, type Asked, type HttpOptions } from './send';
+
+export type { HttpOptions } from './send';
+
+/**
+ * Everything that a program may do with Conveyor, through `conveyor server`. Who acts is who the token belongs to: an `actor` that is given
+ * counts for nothing. Nothing is connected before it is asked.
+ */
+export function createHttpClient(options: HttpOptions): ConveyorClient {
+  const ask = <T>(route: Route, asked?: Asked): Promise<T> => send<T>(options, route, asked);
+  const rows = <T>(route: Route, what: string, query: ListQuery): Promise<T[]> => listed(ask, route, what, query);
+  return {
+    apply: (spec) => ask(ROUTES.apply, { params: { name: spec.pipeline }, body: spec }),
+    exportPipeline: (name) => ask(ROUTES.exportPipeline, { params: { name } }),
+    importPipeline: (document) => ask(ROUTES.importPipeline, { params: { name: document.pipeline }, body: document }),
+    spec: (name) => ask(ROUTES.spec, { params: { name } }),
+    release: (name, artifacts, { kind, key }) =>
+      ask(ROUTES.release, { params: { name }, body: { artifacts, trigger: kind === 'manual' ? kind : 'api' }, key }),
+    submit: (name, artifacts, { key }) => ask(ROUTES.submit, { params: { name }, body: { artifacts }, key }),
+    push: (name, action, artifacts, { actor: _, key = null, ...how }) =>
+      ask(ROUTES.push, { params: { name }, body: { action, artifacts, ...how }, key }),
+    rerun: (pipeline, n, { kind = 'manual', reason, key = null }) =>
+      ask(ROUTES.rerun, { params: { pipeline, n }, body: { trigger: kind, reason }, key }),
+    status: async (text) => {
+      const id = requireId(text);
+      return ask(ROUTES.status[id.kind], { params: paramsOf(id), query: NOW });
+    },
+    listPipelines: (query) => rows(ROUTES.listPipelines, 'pipelines', query),
+    listReleases: (query) => rows(ROUTES.listReleases, 'releases', query),
+    listDeploys: (query) => rows(ROUTES.listDeploys, 'deploys', query),
+    listFinders: () => ask(ROUTES.listFinders),
+    history: (name) => ask(ROUTES.history, { params: { name }, query: NOW }),
+    logs: async (text, attempt) => ask(ROUTES.logs, { params: paramsOf(requireAction(text)), query: { attempt } }),
+    command: async (text, verb, { actor: _, ...input }) => {
+      const id = requireTarget(text, verb);
+      return ask(ROUTES.command[id.kind], { params: { ...paramsOf(id), verb }, body: input });
+    },
+    lookNow: async (run) => (await ask<{ readonly look: LookNow }>(ROUTES.lookNow, { params: { run } })).look,
+    readiness: () => readiness(options),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** What was before is for whoever asks for it (client/lastKnown.ts). */
+const NOW = { live: 'true' } as const;
+
+/** As whom the server takes whoever asks. */
+export interface Me {
+  readonly principal: string;
+  readonly groups: readonly string[];
+  /** How they came in. */
+  readonly door: string;
+  readonly expiresAt: string | null;
+}
+
+/** @throws ConveyorError `unauthorized`, `server-unreachable` */
+export const whoAmI = (options: HttpOptions): Promise<Me> => send<Me>(options, ME);
+
+/** Whoever wants more than a server answers at once gets all that there are, or is told so: never a part that looks whole. */
+async function listed<T>(
+  ask: (route: Route, asked: Asked) => Promise<T[]>,
+  route: Route,
+  what: string,
+  { pipeline, state, limit }: ListQuery,
+): Promise<T[]> {
+  const { max } = REQUEST_LIMITS.rows;
+  const found = await ask(route, { query: { pipeline, state, limit: Math.min(limit, max) } });
+  if (limit <= max || found.length < max) return found;
+  throw conveyorError('usage', {
+    text: `there are more than ${max} ${what}, which a server does not list at once`,
+    hint: `name the pipeline, or ask for ${max} at most`,
+  });
+}

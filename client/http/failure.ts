@@ -1,0 +1,29 @@
+import { ConveyorError, type ErrorCode } from '../../domain/errors';
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The error that a server answers, as it threw it; also one with a code that only a newer server knows. */
+export function failureIn({
+  status,
+  body,
+}: {
+  readonly status: number;
+  readonly body: unknown;
+}): ConveyorError | undefined {
+  if (status < 300) return undefined;
+  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
+  const { code, message, hint, retryable = status === 503, exit = exitOf(status) } = error;
+  const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+  return new ConveyorError(
+    text(code, 'internal') as ErrorCode,
+    text(message, `the server answered ${status}`),
+    text(hint, ''),
+    retryable === true,
+    typeof exit === 'number' ? exit : 1,
+  );
+}
+
+/** What servers before 0.3 leave out. */
+const exitOf = (status: number): number =>
+  [401, 403, 404].includes(status) ? 4 : [400, 413, 422].includes(status) ? 2 : 1;

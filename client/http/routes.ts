@@ -1,0 +1,65 @@
+import type { Id } from '../../domain/ids';
+import type { ConveyorClient } from '../api';
+
+/** A route of `conveyor server` (server/operations.ts). */
+export type Route = `${'GET' | 'POST' | 'PUT'} /${string}`;
+
+/** Where what is done depends on whom an id means. */
+type ByKind = Readonly<Record<Id['kind'], Route>>;
+
+/** The route of every operation; one without does not compile. Who closes a client tells nobody. */
+export const ROUTES = {
+  apply: 'PUT /v1/pipelines/{name}',
+  exportPipeline: 'GET /v1/pipelines/{name}/export',
+  importPipeline: 'POST /v1/pipelines/{name}/import',
+  spec: 'GET /v1/pipelines/{name}/spec',
+  release: 'POST /v1/pipelines/{name}/releases',
+  submit: 'POST /v1/pipelines/{name}/submissions',
+  push: 'POST /v1/pipelines/{name}/pushes',
+  rerun: 'POST /v1/releases/{pipeline}/{n}/rerun',
+  status: {
+    pipeline: 'GET /v1/pipelines/{pipeline}',
+    release: 'GET /v1/releases/{pipeline}/{n}',
+    action: 'GET /v1/releases/{pipeline}/{n}/{action}',
+  },
+  listPipelines: 'GET /v1/pipelines',
+  listReleases: 'GET /v1/releases',
+  listDeploys: 'GET /v1/deploys',
+  listFinders: 'GET /v1/finders',
+  history: 'GET /v1/pipelines/{name}/history',
+  logs: 'GET /v1/releases/{pipeline}/{n}/{action}/logs',
+  command: {
+    pipeline: 'POST /v1/pipelines/{pipeline}/commands/{verb}',
+    release: 'POST /v1/releases/{pipeline}/{n}/commands/{verb}',
+    action: 'POST /v1/releases/{pipeline}/{n}/{action}/commands/{verb}',
+  },
+  lookNow: 'POST /v1/runs/{run}/look',
+  readiness: 'GET /readyz',
+} as const satisfies Readonly<Record<Exclude<keyof ConveyorClient, 'close'>, Route | ByKind>>;
+
+/** As whom the server takes whoever asks, which is no operation. */
+export const ME: Route = 'GET /v1/me';
+
+export type Params = Readonly<Record<string, string | number>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** What fills the route of an id. */
+export const paramsOf = (id: Id): Params => ({
+  pipeline: id.pipeline,
+  ...(id.kind === 'pipeline' ? {} : { n: id.number }),
+  ...(id.kind === 'action' ? { action: id.action } : {}),
+});
+
+/** The path of a route below the address of a server. A run keeps its slashes; of anything else they would make another path. */
+export function pathOf(route: Route, params: Params, query: Query): string {
+  const path = route.slice(route.indexOf('/')).replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const value = String(params[name]);
+    return name === 'run' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+  });
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+export const methodOf = (route: Route): string => route.slice(0, route.indexOf(' '));

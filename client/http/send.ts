@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { conveyorError } from '../../domain/errors';
+import { failureIn, isRecord } from './failure';
+import { methodOf, pathOf, type Params, type Query, type Route } from './routes';
+
+export interface HttpOptions {
+  /** As `serverUrl` gives it (url.ts). */
+  readonly url: string;
+  /** The bearer token; null where whoever looks needs none. */
+  readonly token: string | null;
+  readonly fetch?: typeof fetch;
+  /** Between two tries. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+export interface Asked {
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: object;
+  /** Of what is started: the same key starts it once. Null makes one, so that it can be sent again where no answer came. */
+  readonly key?: string | null;
+}
+
+/** Longer than a server waits for its turn and then for a worker. */
+const ANSWER_MS = 60_000;
+const PAUSES_MS = [250, 1_000];
+/** What a proxy answers whose server is gone for a moment. */
+const GATEWAY: readonly number[] = [502, 503, 504];
+
+/** What came of one try: an answer in the form of Conveyor, or none, and whether another try may have one. */
+export type Tried =
+  { readonly status: number; readonly body: unknown } | { readonly detail: string; readonly isWorthAnother: boolean };
+
+/**
+ * Asks a server. What only reads, or has a key, is sent again where no server answered: that changes nothing twice.
+ * @throws ConveyorError what the server answers, with its code, message, hint and exit code; `server-unreachable`
+ */
+export async function send<T>(options: HttpOptions, route: Route, asked: Asked = {}): Promise<T> {
+  const ownKey = asked.key === null ? randomUUID() : undefined;
+  const key = ownKey ?? asked.key;
+  const body = key == null ? asked.body : { ...asked.body, idempotencyKey: key };
+  const isSafe = methodOf(route) === 'GET' || key != null;
+  let tried = await attempt(options, route, { ...asked, body }, ANSWER_MS);
+  let isAgain = false;
+  for (const pauseMs of isSafe ? PAUSES_MS : []) {
+    if ('status' in tried || !tried.isWorthAnother) break;
+    await (options.sleep ?? wait)(pauseMs);
+    tried = await attempt(options, route, { ...asked, body }, ANSWER_MS);
+    isAgain = true;
+  }
+  if ('detail' in tried) throw conveyorError('server-unreachable', { url: options.url, detail: tried.detail });
+  const failure = failureIn(tried);
+  if (failure) throw failure;
+  return (ownKey !== undefined && isAgain ? asFirst(tried.body) : tried.body) as T;
+}
+
+/** Nobody else has this key: what was started by it before was started by a try of ours, whose answer was lost. */
+const asFirst = (body: unknown): unknown =>
+  isRecord(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
+
+/** One request, which ends within `withinMs`. Never throws. */
+export async function attempt(
+  { url, token, fetch: ask = fetch }: HttpOptions,
+  route: Route,
+  { params = {}, query = {}, body }: Omit<Asked, 'body'> & { readonly body?: object | undefined },
+  withinMs: number,
+): Promise<Tried> {
+  try {
+    const response = await ask(`${url}${pathOf(route, params, query)}`, {
+      method: methodOf(route),
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A token is for this server alone.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(withinMs),
+    });
+    return answerIn(response.status, await response.text());
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return { detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
+    const detail = detailOf(error);
+    // What cannot be a header is repeated by whoever refuses it.
+    return { detail: token === null ? detail : detail.replaceAll(token, '…'), isWorthAnother: true };
+  }
+}
+
+/** What is no JSON, or an error in another form, was not said by a Conveyor server. */
+function answerIn(status: number, text: string): Tried {
+  const strange = {
+    detail: `it answered ${status}, and not as a Conveyor server does`,
+    isWorthAnother: GATEWAY.includes(status),
+  };
+  try {
+    const body = JSON.parse(text) as unknown;
+    const isOurs = status < 300 || (isRecord(body) && ('error' in body || 'checks' in body));
+    return isOurs ? { status, body } : strange;
+  } catch {
+    return strange;
+  }
+}
+
+/** `fetch failed` says nothing; its cause does: `connect ECONNREFUSED 127.0.0.1:4500`. */
+function detailOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error
+    ? cause.message || ((cause as NodeJS.ErrnoException).code ?? error.message)
+    : error.message;
+}

@@ -1,0 +1,30 @@
+import { conveyorError } from '../../domain/errors';
+
+/** Nobody listens between a machine and itself. */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/**
+ * The address of a server without a slash at its end, as a person typed it.
+ * @throws ConveyorError `usage` for what is no address of a server, and where a token would travel in the open unless `insecure`
+ */
+export function serverUrl(text: string, { insecure }: { readonly insecure: boolean }): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.protocol === 'http:';
+  if (url === undefined || !(isPlain || url.protocol === 'https:') || url.search !== '' || url.hash !== '')
+    throw conveyorError('usage', {
+      // What is in it may be secret.
+      text: 'the address of the server is none',
+      hint: 'write it as https://conveyor.example.com; here http://localhost:4500 will do',
+    });
+  if (url.username !== '' || url.password !== '')
+    throw conveyorError('usage', {
+      text: 'the address of the server holds a name or a password',
+      hint: 'leave it out of the address; conveyor login says who you are',
+    });
+  if (isPlain && !insecure && !LOOPBACK.test(url.hostname))
+    throw conveyorError('usage', {
+      text: `${url.origin} is not encrypted, so that others could read the token on its way`,
+      hint: 'use https://, or add --insecure where nobody can listen',
+    });
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}

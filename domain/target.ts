@@ -1,0 +1,28 @@
+import { conveyorError } from './errors';
+import { parseId, type Id } from './ids';
+import { isPipelineVerb, type Verb } from './verbs';
+
+/** Whom an id means that a person typed. @throws ConveyorError `invalid-id` */
+export function requireId(text: string): Id {
+  const id = parseId(text);
+  if (id === undefined)
+    throw conveyorError('invalid-id', { text, expected: 'the id of a pipeline, release or deploy' });
+  return id;
+}
+
+/** An id that a verb is for. @throws ConveyorError `invalid-id` */
+export function requireTarget(text: string, verb: Verb): Id {
+  const id = requireId(text);
+  if (isPipelineVerb(verb) && id.kind !== 'pipeline')
+    throw conveyorError('invalid-id', { text, expected: `a pipeline, which ${verb} is for` });
+  if (!isPipelineVerb(verb) && id.kind === 'pipeline')
+    throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
+  return id;
+}
+
+/** The id of an action. @throws ConveyorError `invalid-id` */
+export function requireAction(text: string): Extract<Id, { readonly kind: 'action' }> {
+  const id = parseId(text);
+  if (id?.kind === 'action') return id;
+  throw conveyorError('invalid-id', { text, expected: 'the id of an action, such as kvstore/12/deploy' });
+}

@@ -1,0 +1,36 @@
+import { createHttpClient } from '../../client/http/client';
+import { ME, ROUTES } from '../../client/http/routes';
+import { OPERATIONS } from '../../server/operations';
+import { ACCESS, appOf, TOKEN } from '../domain/serverWorld';
+import { CASES, describeConveyorClient, type Behind } from './conveyorClient';
+
+/** A server in this process, over what stands behind it. */
+const serverOver = (behind: Behind): typeof fetch => {
+  const app = appOf(undefined, { client: behind.client, access: ACCESS, reads: 'authenticated' });
+  return (input, init) => Promise.resolve(app.request(input as string, init));
+};
+
+describeConveyorClient('what stands behind', ({ client }) => client, { checksIds: false });
+describeConveyorClient(
+  'the server and its client',
+  (behind) => createHttpClient({ url: 'http://localhost:4500', token: TOKEN, fetch: serverOver(behind) }),
+  { checksIds: true },
+);
+
+const routes = Object.values(ROUTES).flatMap((route) => (typeof route === 'string' ? [route] : Object.values(route)));
+
+test('every operation is tried, and has a route that the server describes', () => {
+  expect([...new Set(CASES.map(({ operation }) => operation))].sort()).toEqual(Object.keys(ROUTES).sort());
+  const shapeOf = (route: string): string => route.replace(/\{\w+\}/g, '{}');
+  const described = new Set(
+    OPERATIONS.map(({ method, path }) => shapeOf(`${method.toUpperCase()} ${path}`)).concat('GET /readyz'),
+  );
+  expect(routes.filter((route) => !described.has(shapeOf(route)))).toEqual([]);
+  // What the server takes besides is for those who are no clients.
+  const used = new Set([...routes, ME].map(shapeOf));
+  expect([...described].filter((route) => !used.has(route))).toEqual([
+    'POST /v1/webhooks/github',
+    'POST /v1/webhooks/standard',
+    'POST /v1/runs/{}/ended',
+  ]);
+});

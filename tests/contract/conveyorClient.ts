@@ -1,0 +1,193 @@
+import type { ConveyorClient } from '../../client/api';
+import { ROUTES } from '../../client/http/routes';
+import { documentOf } from '../../domain/pipeline/document';
+import { ConveyorError, ERRORS, type ErrorCode } from '../../domain/errors';
+import { deploy, pipeline, release } from '../domain/cliSamples';
+import { artifact, NOW, pipelineOf, specOf } from '../domain/pipelineWorld';
+
+export type Operation = keyof typeof ROUTES;
+
+/** Who asks, as the client is told and as the server finds out. */
+export const ACTOR = 'service:ci';
+
+/** What stands behind the client that is tried: it answers what it is told, and keeps what it was asked. */
+export class Behind {
+  readonly calls: (readonly unknown[])[] = [];
+  private readonly answers = new Map<string, () => Promise<unknown>>();
+
+  answer(operation: Operation, answer: () => Promise<unknown>): void {
+    this.answers.set(operation, answer);
+  }
+
+  readonly client = Object.fromEntries(
+    [...Object.keys(ROUTES), 'close'].map((operation) => [
+      operation,
+      (...given: readonly unknown[]) => {
+        this.calls.push([operation, ...given]);
+        return (this.answers.get(operation) ?? (() => Promise.resolve({ owners: [ACTOR] })))();
+      },
+    ]),
+  ) as unknown as ConveyorClient;
+}
+
+interface Case {
+  readonly operation: Operation;
+  readonly title?: string;
+  readonly ask: (client: ConveyorClient) => Promise<unknown>;
+  /** What stands behind is asked this. */
+  readonly asked: readonly unknown[];
+  readonly answer: unknown;
+}
+
+const spec = specOf();
+const document = documentOf(pipelineOf(), NOW);
+const artifacts = [{ ...artifact('kv:14'), digest: 'sha256:1', metadata: { branch: 'main' } }];
+const started = { id: 'kvstore/7', number: 7, duplicate: false };
+const receipt = { id: 'kvstore/12', accepted: true, effect: 'it is so' };
+const command = { actor: ACTOR, reason: 'it is time' };
+const trigger = { kind: 'manual', actor: ACTOR, key: 'k' } as const;
+const query = { pipeline: 'kvstore', state: 'running', limit: 3 };
+const whole = {
+  noRevert: true,
+  acceptMissing: true,
+  notBad: true,
+  check: 'errors',
+  for: 'deploy',
+  phase: 'first',
+} as const;
+
+const same = <O extends Operation>(
+  operation: O,
+  args: Parameters<ConveyorClient[O]>,
+  answer: unknown,
+  title?: string,
+): Case => ({
+  ...{ operation, asked: args, answer, ...(title === undefined ? {} : { title }) },
+  ask: (client) => (client[operation] as (...given: readonly unknown[]) => Promise<unknown>)(...args),
+});
+
+/** One of each operation at least. */
+export const CASES: readonly Case[] = [
+  same('apply', [spec, ACTOR], { created: false, previous: spec, continued: { after: 12, books: true } }),
+  same('exportPipeline', ['kvstore'], document),
+  same('importPipeline', [document, ACTOR], { created: true, previous: null }),
+  same('spec', ['kvstore'], spec),
+  same('release', ['kvstore', artifacts, trigger], { ...started, passedOver: ['source 11 failed'] }),
+  same('release', ['kvstore', [], { ...trigger, kind: 'api' }], started, 'a release that a program asks for'),
+  same('submit', ['kvstore', artifacts, { ...trigger, kind: 'webhook' }], { id: null, number: null, duplicate: false }),
+  same('push', ['kvstore', 'deploy', artifacts, { ...command, skipBake: true, key: 'k' }], {
+    ...started,
+    approvals: 2,
+  }),
+  same('rerun', ['kvstore', 12, { ...command, kind: 'manual', key: 'k' }], started),
+  same('status', ['kvstore'], pipeline()),
+  same('status', ['kvstore/13'], release(), 'the status of a release'),
+  same('status', ['kvstore/13/deploy'], deploy(), 'the status of a deploy'),
+  same('listPipelines', [query], [pipeline()]),
+  same('listReleases', [query], [release()]),
+  same('listDeploys', [{ limit: 50 }], [deploy()]),
+  same('listFinders', [], [{ id: 'commits', kind: 'finder', state: 'answers' }]),
+  same('history', ['kvstore'], [{ ...release(), durationMs: 12, deploys: [] }]),
+  same('logs', ['kvstore/13/test', 2], { id: 'kvstore/13/test', attempt: 2, ended: true, runs: [] }),
+  same(
+    'command',
+    ['kvstore', 'freeze', { ...command, until: '2026-12-27T06:00:00Z' }],
+    receipt,
+    'a command to a pipeline',
+  ),
+  same(
+    'command',
+    ['kvstore', 'allow-artifact', { ...command, artifact: 'executable@kv:13' }],
+    receipt,
+    'allow-artifact',
+  ),
+  same('command', ['kvstore/12', 'pause', { ...command, ...whole }], receipt),
+  same('command', ['kvstore/12/go', 'pick', { ...command, approve: true, action: 'go' }], receipt, 'a pick'),
+  same('command', ['kvstore/12/deploy', 'skip-bake', command], receipt, 'a command to a deploy'),
+  same('lookNow', ['deploy/kvstore/12/deploy/1/0/pre/0/1'], 'busy'),
+  same(
+    'readiness',
+    [],
+    [
+      { name: 'temporal', ok: true, detail: 'answers' },
+      { name: 'worker', ok: false, detail: 'no worker polls' },
+    ],
+  ),
+];
+
+/** What is no id is refused before anybody is asked, in the same words. */
+const NO_IDS: readonly (readonly [title: string, ask: (client: ConveyorClient) => Promise<unknown>, says: RegExp])[] = [
+  [
+    'the status of what is no id',
+    (client) => client.status('kvstore/x'),
+    /is not the id of a pipeline, release or deploy/,
+  ],
+  ['a command to what is no id', (client) => client.command('a b', 'pause', command), /is not the id of a pipeline/],
+  [
+    'a hold of a release',
+    (client) => client.command('kvstore/1', 'hold', command),
+    /is not a pipeline, which hold is for/,
+  ],
+  [
+    'a pause of a pipeline',
+    (client) => client.command('kvstore', 'pause', command),
+    /a release or deploy, which pause/,
+  ],
+  ['the logs of a release', (client) => client.logs('kvstore/1'), /is not the id of an action/],
+];
+
+const errorOf = async (asked: Promise<unknown>): Promise<unknown> =>
+  asked.then(
+    (answer) => ({ answer }),
+    ({ name, code, message, hint, retryable, exit }: ConveyorError) => ({ name, code, message, hint, retryable, exit }),
+  );
+
+/** An error as it would be thrown, whose words are its own. */
+const errorWith = (code: string, retryable: boolean, exit: number): ConveyorError =>
+  new ConveyorError(code as ErrorCode, `${code} happened to “kvstore”`, `mend ${code}`, retryable, exit);
+
+/**
+ * What every implementation of `ConveyorClient` does with what stands behind it.
+ * @param checksIds whether it finds out by itself what is no id
+ */
+export function describeConveyorClient(
+  name: string,
+  open: (behind: Behind) => ConveyorClient,
+  { checksIds }: { readonly checksIds: boolean },
+): void {
+  describe(`${name}, as a client`, () => {
+    test.each(CASES.map((one) => [one.title ?? one.operation, one] as const))(
+      '%s asks what it was asked and answers what it was answered',
+      async (_title, { operation, ask, asked, answer }) => {
+        const behind = new Behind();
+        behind.answer(operation, () => Promise.resolve(answer));
+        expect(await ask(open(behind))).toEqual(answer);
+        expect(behind.calls.filter(([called]) => called === operation)).toEqual([[operation, ...asked]]);
+      },
+    );
+
+    const failing = CASES.filter(({ operation, title }) => operation !== 'readiness' && title === undefined);
+    test.each(failing.map((one) => [one.operation, one] as const))(
+      '%s fails as what stands behind it fails, and asks once',
+      async (_operation, { operation, ask }) => {
+        const codes = Object.entries(ERRORS).map(([code, { retryable, exit }]) => errorWith(code, retryable, exit));
+        for (const error of [...codes, errorWith('of-a-later-version', true, 7)]) {
+          const behind = new Behind();
+          behind.answer(operation, () => Promise.reject(error));
+          expect(await errorOf(ask(open(behind)))).toEqual(await errorOf(Promise.reject(error)));
+          expect(behind.calls.filter(([called]) => called === operation)).toHaveLength(1);
+        }
+      },
+    );
+
+    if (checksIds)
+      test.each(NO_IDS)('%s is refused, and nobody is asked', async (_title, ask, says) => {
+        const behind = new Behind();
+        await expect(ask(open(behind))).rejects.toMatchObject({
+          code: 'invalid-id',
+          message: expect.stringMatching(says),
+        });
+        expect(behind.calls).toEqual([]);
+      });
+  });
+}
