@@ -72,7 +72,7 @@ const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.re
 const forTheKnown =
   ({ access }: Pick<ServerDeps, 'access'>): MiddlewareHandler =>
   async (c, next) => {
-    if (c.req.method === 'GET') principalOf(c, access.tokens);
+    if (c.req.method === 'GET' || c.req.method === 'HEAD') principalOf(c, access.tokens);
     await next();
   };
 

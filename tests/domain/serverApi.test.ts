@@ -270,7 +270,8 @@ describe('looking', () => {
     expect((await appOf().request(path)).status).toBe(200);
     const pipelines = new FakePipelines();
     const closed = appOf(pipelines, { reads: 'authenticated' });
-    expect([(await closed.request(path)).status, pipelines.calls]).toEqual([401, []]);
+    for (const method of ['GET', 'HEAD'])
+      expect([(await closed.request(path, { method })).status, pipelines.calls]).toEqual([401, []]);
     expect((await closed.request(path, { headers: BEARER })).status).toBe(200);
   });
 
