@@ -2,6 +2,7 @@ import type { ConveyorClient } from '../client/api';
 import { conveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
 import type { Env } from '../sdk/env';
+import { doorOf, enter } from './door';
 
 /** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
 export interface Io {
@@ -20,7 +21,11 @@ export interface Io {
   /** Asks one line of a person. Only called when `canAsk`. */
   ask(question: string): Promise<string>;
   readonly canAsk: boolean;
+  /** To Temporal itself. */
   connect(options: ConnectOptions): Promise<ConveyorClient>;
+  readonly fetch: typeof fetch;
+  /** All of the standard input. */
+  input(): Promise<string>;
   /** Goes on as another program, in this very process, which ends when and as that does; never resolves. */
   become(program: Program): Promise<never>;
 }
@@ -43,17 +48,27 @@ export interface Screen {
 }
 
 export interface ConnectOptions {
+  /** The server to go through. */
+  readonly server?: string;
+  /** Why a command goes past the server. */
+  readonly breakGlass?: string;
+  /** A token may travel in the open. */
+  readonly insecure?: boolean;
+  /** To a stack of one's own, whatever server there is. */
+  readonly direct?: boolean;
   readonly address?: string;
   readonly namespace?: string;
   readonly taskQueue?: string;
   readonly webUi?: string;
 }
 
-/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). */
-export function actorOf(io: Pick<Io, 'env' | 'login'>): string {
+/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). A server knows better, so that nothing is wrong with either there. */
+export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
   const given = io.env.CONVEYOR_ACTOR;
-  if (given === undefined || given === '') return `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
+  const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
+  if (given === undefined || given === '') return login;
   if (PRINCIPAL.test(given)) return given;
+  if (doorOf(io.env, connect).kind === 'server') return login;
   throw conveyorError('usage', {
     text: `CONVEYOR_ACTOR is ${given}, which is not a principal`,
     hint: 'set it to something like user:alice or service:ci',
@@ -70,13 +85,13 @@ export async function reasonOf(io: Io, verb: string, given: string | undefined):
   throw conveyorError('missing-reason', { verb });
 }
 
-/** Runs with a connected client and closes it whatever happens. */
+/** Runs with a client, through the door that is meant (door.ts), and closes it whatever happens. */
 export async function withClient<T>(
   io: Io,
   options: ConnectOptions,
   run: (client: ConveyorClient) => Promise<T>,
 ): Promise<T> {
-  const client = await io.connect(options);
+  const client = await enter(io, options);
   try {
     return await run(client);
   } finally {

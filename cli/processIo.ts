@@ -23,6 +23,8 @@ export function processIo(): Io {
       const registry = loadRegistry(undefined, process.env);
       return guarded(await createClient({ ...options, platform: registry }), () => registry, 'command-line');
     },
+    fetch,
+    input,
     become,
   };
 }
@@ -78,6 +80,18 @@ async function become({ path, args, env }: Program): Promise<never> {
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
   await import(path);
   return new Promise(() => undefined);
+}
+
+/** What is longer is not what anybody is asked for here. */
+const MAX_INPUT = 65_536;
+
+async function input(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += chunk as string;
+    if (text.length > MAX_INPUT) break;
+  }
+  return text;
 }
 
 function ask(question: string): Promise<string> {

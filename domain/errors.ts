@@ -173,7 +173,7 @@ export const ERRORS = {
   }),
   'server-unreachable': entry<{ url: string; detail: string }>({
     message: ({ url, detail }) => `no Conveyor server answers at ${url} (${detail})`,
-    hint: () => 'check the address and the network',
+    hint: () => 'check the address and the network; conveyor doctor shows where it comes from',
     retryable: true,
     exit: 1,
   }),
@@ -221,9 +221,16 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'credentials-unusable': entry<{ file: string; why: string }>({
+    message: ({ file, why }) => `${file} cannot be used: ${why}`,
+    hint: ({ file }) => `chmod 600 ${file} if you wrote it; else conveyor logout, and conveyor login URL again`,
+    retryable: false,
+    exit: 2,
+  }),
   unauthorized: entry<{ why: string }>({
     message: ({ why }) => `nobody is known by this request: ${why}`,
-    hint: () => 'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists',
+    hint: () =>
+      'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists; commands send that of conveyor login URL',
     retryable: false,
     exit: 4,
   }),

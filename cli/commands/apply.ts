@@ -37,7 +37,7 @@ export const apply: Register = (program, cli) => {
         // All or nothing: one bad file must not leave the others half applied.
         if (hasErrors(checked)) return EXIT.usage;
         await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
-        const actor = actorOf(io);
+        const actor = actorOf(io, connect);
         return withClient(io, connect, async (client) => {
           const applied: Applied[] = [];
           for (const { file, spec } of checked) {

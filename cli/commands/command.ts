@@ -14,6 +14,9 @@ export interface Call<O> {
 }
 
 export interface GlobalOptions {
+  readonly server?: string;
+  readonly breakGlass?: string;
+  readonly insecure?: boolean;
   readonly output?: string;
   readonly color?: boolean;
   readonly address?: string;
@@ -96,8 +99,11 @@ export function numberOption(flag: string, text: string | undefined, fallback: n
 }
 
 function connectOptions(options: GlobalOptions): ConnectOptions {
-  const { address, namespace, taskQueue } = options;
+  const { server, breakGlass, insecure, address, namespace, taskQueue } = options;
   return {
+    ...(server === undefined ? {} : { server }),
+    ...(breakGlass === undefined ? {} : { breakGlass }),
+    ...(insecure === undefined ? {} : { insecure }),
     ...(address === undefined ? {} : { address }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(taskQueue === undefined ? {} : { taskQueue }),

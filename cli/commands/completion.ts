@@ -63,7 +63,8 @@ async function candidatesOf(
   return found.map((one) => ({ ...one, value: `${prefix}${one.value}` }));
 }
 
-const CONNECTING: Readonly<Record<string, keyof ConnectOptions>> = {
+const CONNECTING: Readonly<Record<string, 'server' | 'address' | 'namespace'>> = {
+  '--server': 'server',
   '--address': 'address',
   '--namespace': 'namespace',
 };

@@ -4,6 +4,7 @@ import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../sdk/registry';
 import { firstSurprise, tellStory, type DemoResult } from '../demo/story';
 import { renderSummary } from '../demo/summary';
+import { pastServer } from '../door';
 import { EXIT } from '../exit';
 import { withClient } from '../io';
 import { emit, note, noteLines } from '../output';
@@ -47,7 +48,7 @@ async function runDemo(call: Call<Options>): Promise<number> {
         name: result.releases.map(({ id }) => id),
       });
     kept = Boolean(options.keep);
-    if (kept) noteLines(io, farewellKept(stack, result));
+    if (kept) noteLines(io, farewellKept(stack, result, pastServer(io.env)));
     if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
     if (!kept) noteLines(io, FAREWELL);
     if (!kept) rmSync(logFolder, { recursive: true, force: true });
@@ -60,7 +61,7 @@ async function runDemo(call: Call<Options>): Promise<number> {
 
 async function play({ io, output }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<DemoResult | undefined> {
   const { temporal, webUi, simulator, taskQueue } = stack.addresses;
-  const connect = { address: temporal, webUi, taskQueue };
+  const connect = { address: temporal, webUi, taskQueue, direct: true };
   return withClient(io, connect, (client) => tellStory({ io, output, client, simulator, stop }));
 }
 
@@ -74,8 +75,9 @@ Everything that the demo started is being stopped. Three things to try next:
 export function farewellKept(
   stack: Pick<Stack, 'addresses' | 'logFolder' | 'pids'>,
   result: Pick<DemoResult, 'deploys'>,
+  more: Readonly<Record<string, string>> = {},
 ): string {
-  const env = Object.entries(environmentOf(stack.addresses)).map(([name, value]) => `${name}=${value}`);
+  const env = Object.entries({ ...environmentOf(stack.addresses), ...more }).map(([name, value]) => `${name}=${value}`);
   const bad = result.deploys.at(-1)?.id ?? '';
   return `
 It goes on running; its logs are in ${stack.logFolder}. To talk to it:

@@ -5,6 +5,7 @@ import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../sdk/registry';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
+import { pastServer } from '../door';
 import { EXIT } from '../exit';
 import { emit, note } from '../output';
 import { alignRows, paint, type View } from '../render/paint';
@@ -65,7 +66,10 @@ async function runDev(call: Call<Options>): Promise<number> {
     const ready = readyOf(stack);
     const namespace = (call.connect.namespace ?? io.env.TEMPORAL_NAMESPACE) || 'default';
     if (options.readyFile) writeWhole(resolve(options.readyFile), ready);
-    emit(io, output, ready, { text: (view) => renderReady(ready, stack, namespace, view), name: [ready.temporal] });
+    emit(io, output, ready, {
+      text: (view) => renderReady(ready, stack, namespace, pastServer(io.env), view),
+      name: [ready.temporal],
+    });
     return await untilStopped(call, stack, stop);
   } finally {
     note(io, 'Stopping what was started');
@@ -120,7 +124,13 @@ function writeWhole(file: string, ready: Ready): void {
   renameSync(`${file}.part`, file);
 }
 
-function renderReady(ready: Ready, stack: Stack, namespace: string, view: View): string {
+function renderReady(
+  ready: Ready,
+  stack: Stack,
+  namespace: string,
+  more: Readonly<Record<string, string>>,
+  view: View,
+): string {
   const colors = paint(view.color);
   const rows = [
     ['Temporal', ready.temporal],
@@ -132,9 +142,9 @@ function renderReady(ready: Ready, stack: Stack, namespace: string, view: View):
   ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
   // At addresses of their own the next commands find nothing by themselves.
   const isElsewhere = stack.addresses.temporal !== usualAddresses({}, {}).temporal;
-  const environment = Object.entries(environmentOf(stack.addresses)).map(([name, value]) => `${name}=${value}`);
+  const environment = Object.entries({ ...(isElsewhere ? environmentOf(stack.addresses) : {}), ...more });
   const next = [
-    ...(isElsewhere ? [`export ${environment.join(' ')}`] : []),
+    ...(environment.length > 0 ? [`export ${environment.map(([name, value]) => `${name}=${value}`).join(' ')}`] : []),
     'conveyor apply examples/kvstore/pipeline.yaml',
     'conveyor release kvstore --artifact source=12 --wait',
     'conveyor list releases',

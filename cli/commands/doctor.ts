@@ -10,8 +10,8 @@ export const doctor: Register = (program, cli) => {
     .description('what is missing on this machine, and how to get it; changes nothing')
     .addHelpText('after', examples('conveyor doctor', 'conveyor doctor -o json'))
     .action(
-      cli.handle<object>(async ({ io, output }) => {
-        const checks = await runChecks(io.env);
+      cli.handle<object>(async ({ io, output, connect }) => {
+        const checks = await runChecks(io.env, connect, io);
         emit(
           io,
           output,

@@ -11,6 +11,8 @@ import { history } from './history';
 import { init } from './init';
 import { lint } from './lint';
 import { list } from './list';
+import { login } from './login';
+import { logout } from './logout';
 import { logs } from './logs';
 import { pipeline } from './pipeline';
 import { plan } from './plan';
@@ -22,11 +24,13 @@ import { simulate } from './simulate';
 import { status } from './status';
 import { verbs } from './verbs';
 import { watch } from './watch';
+import { whoami } from './whoami';
 
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
   { heading: 'Releases:', commands: [release, rerun, list, status, watch, logs, history, health] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push, can] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
+  { heading: 'Who you are, and what you may do:', commands: [login, logout, whoami, can] },
   { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
 ];

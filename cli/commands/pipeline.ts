@@ -45,7 +45,7 @@ const importBooks: Register = (group, cli) => {
         const document = parsePipelineDocument(readData(file));
         if (document instanceof ZodError) throw notAs(file, document);
         return withClient(io, connect, async (client) => {
-          const { created, continued } = await client.importPipeline(document, actorOf(io));
+          const { created, continued } = await client.importPipeline(document, actorOf(io, connect));
           for (const problem of importedProblems(document)) note(io, `warning: ${problem}`);
           const { pipeline, nextNumber } = document;
           const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);

@@ -22,10 +22,10 @@ export const push: Register = (program, cli) => {
     )
     .action(
       cli.handle<Options, [string, string]>(async (call, pipeline, action) => {
-        const { io, options } = call;
+        const { io, connect, options } = call;
         const artifacts = options.artifact.map(parseArtifact);
         if (!options.emergency) throw noEmergency(pipeline);
-        const actor = actorOf(io);
+        const actor = actorOf(io, connect);
         const reason = await reasonOf(io, 'push', options.reason);
         const how = {
           actor,

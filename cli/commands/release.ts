@@ -15,7 +15,11 @@ export const release: Register = (program, cli) => {
     .action(
       cli.handle<StartOptions, [string]>((call, pipeline) => {
         const artifacts = call.options.artifact.map(parseArtifact);
-        const trigger = { kind: 'manual', actor: actorOf(call.io), key: call.options.idempotencyKey ?? null } as const;
+        const trigger = {
+          kind: 'manual',
+          actor: actorOf(call.io, call.connect),
+          key: call.options.idempotencyKey ?? null,
+        } as const;
         return start(call, (client) => client.release(pipeline, artifacts, trigger));
       }),
     );

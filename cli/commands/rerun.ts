@@ -23,7 +23,7 @@ export const rerun: Register = (program, cli) => {
         const id = parseId(text);
         if (id?.kind !== 'release')
           throw conveyorError('invalid-id', { text, expected: 'a release that has ended, such as kvstore/12' });
-        const given = { actor: actorOf(call.io), reason, key };
+        const given = { actor: actorOf(call.io, call.connect), reason, key };
         return start(call, (client) => client.rerun(id.pipeline, id.number, given));
       }),
     );

@@ -20,7 +20,7 @@ export async function send(
   extra: Partial<CommandInput>,
   resolve: (client: ConveyorClient) => Promise<string> = () => Promise.resolve(id),
 ): Promise<number> {
-  const actor = actorOf(io);
+  const actor = actorOf(io, connect);
   const reason = await reasonOf(io, verb, options.reason);
   return withClient(io, connect, async (client) => {
     const receipt = await client.command(await resolve(client), verb, { ...extra, actor, reason });

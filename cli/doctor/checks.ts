@@ -1,14 +1,22 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Env } from '../../sdk/env';
+import type { ConnectOptions, Io } from '../io';
 import type { Check } from './check';
+import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
 import { checkConfig, checkFinders, checkPorts, checkTemporal, checkWebhooks } from './surroundings';
 
 /** Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed or started. */
-export async function runChecks(env: Env = process.env): Promise<Check[]> {
+export async function runChecks(
+  env: Env = process.env,
+  connect: ConnectOptions = {},
+  io: Pick<Io, 'fetch' | 'sleep'> = { fetch, sleep: async (ms) => void (await wait(ms)) },
+): Promise<Check[]> {
   const looks = await Promise.all([
     checkTemporalBinary(env),
     checkTestServer(env),
     checkDisk(env),
+    checkDoor(env, connect, io),
     checkTemporal(env),
     checkFinders(env),
     checkPorts(env),

@@ -100,3 +100,21 @@ test('a source of webhooks that may say everything is a warning, once its secret
     how: expect.stringContaining('repositories') as string,
   });
 });
+
+test('the door is Temporal itself, or the server that was named and whom it knows', async () => {
+  expect((await examine({ TEMPORAL_ADDRESS: '127.0.0.1:1' })).door).toMatchObject({
+    state: 'ok',
+    found: 'Temporal itself at 127.0.0.1:1, which believes whoever comes',
+  });
+  const gone = 'http://127.0.0.1:1';
+  expect((await examine({ CONVEYOR_SERVER: gone, CONVEYOR_BREAK_GLASS: 'it is gone' })).door).toMatchObject({
+    state: 'warning',
+    found: expect.stringContaining('the glass is broken: it is gone') as string,
+  });
+  expect((await examine({ CONVEYOR_SERVER: 'http://conveyor.internal' })).door).toMatchObject({ state: 'missing' });
+  const stranger = `http://127.0.0.1:${await listen(() => 404)}`;
+  expect((await examine({ CONVEYOR_SERVER: stranger })).door).toMatchObject({
+    state: 'warning',
+    found: expect.stringContaining(`the server at ${stranger} (CONVEYOR_SERVER): `) as string,
+  });
+});

@@ -16,6 +16,10 @@ export interface World {
   readonly client?: Partial<ConveyorClient>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isTTY?: boolean;
+  /** What comes in on stdin. */
+  readonly input?: string;
+  /** Who answers over HTTP; without it nobody does. */
+  readonly fetch?: typeof fetch;
   /** What a person answers to a prompt; without it there is no person. */
   readonly answer?: string;
   /** When Ctrl-C is pressed, in ms since the start. */
@@ -58,6 +62,8 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
       connections.push(options);
       return Promise.resolve({ close: () => Promise.resolve(), ...world.client } as ConveyorClient);
     },
+    fetch: world.fetch ?? (() => Promise.reject(new TypeError('fetch failed'))),
+    input: () => Promise.resolve(world.input ?? ''),
     become: ({ path }) => Promise.reject(new Error(`nothing is started in tests: ${path}`)),
   });
   return { code, ...written, connections };

@@ -78,6 +78,10 @@ const SAMPLES: Params = {
     file: 'conveyor.config.yaml',
     detail: 'extensions.0.url: expected a URL such as http://localhost:4400/push-types/twine',
   },
+  'credentials-unusable': {
+    file: '/home/alice/.config/conveyor/credentials.json',
+    why: 'others may read it (mode 644)',
+  },
   unauthorized: { why: 'the bearer token is none of the configured ones' },
   'bad-signature': { webhook: 'github', why: 'X-Hub-Signature-256 does not fit the body' },
   'not-in-scope': { source: 'builds', what: 'publish for the finder "commits"' },

@@ -1,0 +1,94 @@
+import type { ConveyorClient } from '../client/api';
+import { createHttpClient, type HttpOptions } from '../client/http/client';
+import { serverUrl } from '../client/http/url';
+import { conveyorError, ConveyorError } from '../domain/errors';
+import type { Env } from '../sdk/env';
+import type { ConnectOptions, Io } from './io';
+import { readCredentials } from './login/credentials';
+import { tokenIn } from './login/token';
+import { note } from './output';
+
+/** How a command comes to Conveyor: through a server, which knows who asks; or to Temporal itself, where whoever comes is believed. */
+export type Door =
+  | { readonly kind: 'server'; readonly url: string; readonly token: string | null; readonly from: From }
+  | { readonly kind: 'temporal'; readonly reason: string | null };
+
+/** What named the server. */
+type From = '--server' | 'CONVEYOR_SERVER' | 'conveyor login';
+
+/** @throws ConveyorError `usage`, `credentials-unusable` */
+export function doorOf(env: Env, options: ConnectOptions): Door {
+  const reason = options.direct ? null : reasonIn(env, options);
+  if (options.direct || reason !== null) return { kind: 'temporal', reason };
+  const server = serverIn(env, options);
+  if (server === undefined) return { kind: 'temporal', reason };
+  const flag = OF_TEMPORAL.find(([, name]) => options[name] !== undefined)?.[0];
+  if (flag === undefined) return server;
+  throw conveyorError('usage', {
+    text: `${flag} is for Temporal itself, and commands go through the server at ${server.url} (${server.from})`,
+    hint: `leave it out; to go past the server: --break-glass "why"; to go without one: conveyor logout`,
+  });
+}
+
+/** The way that a command takes, open. Says on stderr what people do not expect. @throws what `doorOf` and `io.connect` throw */
+export async function enter(io: Io, options: ConnectOptions): Promise<ConveyorClient> {
+  const door = doorOf(io.env, options);
+  if (door.kind === 'server') {
+    if (io.env.CONVEYOR_ACTOR)
+      note(io, 'note: CONVEYOR_ACTOR counts for nothing here: the server knows by your token who you are');
+    return createHttpClient(httpOf(io, door));
+  }
+  if (door.reason !== null)
+    note(io, `note: the glass is broken: this goes to Temporal itself, past the server: ${door.reason}`);
+  const { server: _, breakGlass: _reason, insecure: _insecure, direct: _direct, ...temporal } = options;
+  return io.connect(temporal);
+}
+
+export const httpOf = (
+  { fetch, sleep }: Pick<Io, 'fetch' | 'sleep'>,
+  { url, token }: Pick<HttpOptions, 'url' | 'token'>,
+): HttpOptions => ({ url, token, fetch, sleep });
+
+/** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */
+export function pastServer(env: Env): Readonly<Record<string, string>> {
+  try {
+    return doorOf(env, {}).kind === 'server' ? DEVELOPMENT : {};
+  } catch (error) {
+    if (error instanceof ConveyorError) return DEVELOPMENT;
+    throw error;
+  }
+}
+
+const DEVELOPMENT = { CONVEYOR_BREAK_GLASS: 'development' };
+
+const OF_TEMPORAL = [
+  ['--address', 'address'],
+  ['--namespace', 'namespace'],
+  ['--task-queue', 'taskQueue'],
+] as const;
+
+function reasonIn(env: Env, { breakGlass }: ConnectOptions): string | null {
+  if (breakGlass?.trim() === '')
+    throw conveyorError('usage', {
+      text: '--break-glass needs a reason',
+      hint: 'say why: --break-glass "the server is gone"',
+    });
+  return breakGlass?.trim() || env.CONVEYOR_BREAK_GLASS?.trim() || null;
+}
+
+/** A token that was kept for one server is never sent to another. */
+function serverIn(env: Env, options: ConnectOptions): Extract<Door, { kind: 'server' }> | undefined {
+  const { insecure = false } = options;
+  const own = env.CONVEYOR_TOKEN ? tokenIn(env.CONVEYOR_TOKEN, 'CONVEYOR_TOKEN') : undefined;
+  const named = options.server ?? (env.CONVEYOR_SERVER || undefined);
+  if (named === undefined) {
+    const kept = readCredentials(env);
+    if (kept === undefined) return undefined;
+    const url = serverUrl(kept.server, { insecure: insecure || kept.insecure === true });
+    return { kind: 'server', url, token: own ?? kept.token, from: 'conveyor login' };
+  }
+  const url = serverUrl(named, { insecure });
+  const kept = own === undefined ? readCredentials(env) : undefined;
+  const token = own ?? (kept?.server === url ? kept.token : null);
+  return { kind: 'server', url, token, from: options.server === undefined ? 'CONVEYOR_SERVER' : '--server' };
+}

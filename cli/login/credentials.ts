@@ -1,0 +1,122 @@
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+  type Stats,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { conveyorError } from '../../domain/errors';
+import type { Env } from '../../sdk/env';
+
+/** What `conveyor login` keeps: a server, and the token by which it knows whoever typed it. */
+export interface Credentials {
+  /** As `serverUrl` gives it. */
+  readonly server: string;
+  readonly token: string;
+  /** They said that nobody listens on the way. */
+  readonly insecure?: true;
+}
+
+/** `$XDG_CONFIG_HOME/conveyor/credentials.json`; undefined for whoever has neither that nor a home. */
+export function credentialsFile(env: Env): string | undefined {
+  const base = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);
+  return base === undefined ? undefined : join(base, 'conveyor', 'credentials.json');
+}
+
+/** Undefined where nobody has logged in. @throws ConveyorError `credentials-unusable`, which never repeats what is in the file */
+export function readCredentials(env: Env): Credentials | undefined {
+  const file = credentialsFile(env);
+  if (file === undefined) return undefined;
+  const text = readSafely(file);
+  if (text === undefined) return undefined;
+  const credentials = parsed(text);
+  if (credentials === undefined) throw unusable(file, 'conveyor login did not write it');
+  return credentials;
+}
+
+/** Nobody ever reads half a file, and nobody else reads it at all. @returns where it is */
+export function writeCredentials(env: Env, credentials: Credentials): string {
+  const file = credentialsFile(env);
+  if (file === undefined)
+    throw conveyorError('usage', {
+      text: 'there is no place to keep who you are: neither XDG_CONFIG_HOME nor HOME is set',
+      hint: 'set one of them, or give CONVEYOR_SERVER and CONVEYOR_TOKEN to each command',
+    });
+  const part = `${file}.${process.pid}.part`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    chmodSync(dirname(file), 0o700);
+    rmSync(part, { force: true });
+    const fd = openSync(part, 'wx', 0o600);
+    try {
+      writeSync(fd, `${JSON.stringify(credentials, null, 2)}\n`);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw unusable(file, codeOf(error));
+  }
+  return file;
+}
+
+/** Also a file that nobody should use. @returns whether there was one */
+export function removeCredentials(env: Env): boolean {
+  const file = credentialsFile(env);
+  if (file === undefined) return false;
+  try {
+    rmSync(file);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw unusable(file, codeOf(error));
+  }
+}
+
+function readSafely(file: string): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, 'r');
+    // Of what was opened, whatever the name means a moment later.
+    const why = whyNot(fstatSync(fd));
+    if (why !== undefined) throw unusable(file, why);
+    return readFileSync(fd, 'utf8');
+  } catch (error) {
+    if (fd !== undefined) throw error;
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw unusable(file, codeOf(error));
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function whyNot({ mode, uid }: Stats): string | undefined {
+  if ((mode & 0o170000) !== 0o100000) return 'it is no file';
+  if (process.getuid === undefined) return undefined;
+  if (uid !== process.getuid()) return 'it belongs to somebody else';
+  return (mode & 0o077) === 0 ? undefined : `others may read it (mode ${(mode & 0o777).toString(8)})`;
+}
+
+function parsed(text: string): Credentials | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Credentials> | null;
+    const { server, token, insecure } = value ?? {};
+    if (typeof server !== 'string' || typeof token !== 'string') return undefined;
+    return { server, token, ...(insecure === true ? { insecure } : {}) };
+  } catch {
+    return undefined;
+  }
+}
+
+const unusable = (file: string, why: string) => conveyorError('credentials-unusable', { file, why });
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);

@@ -1,0 +1,14 @@
+import { conveyorError } from '../../domain/errors';
+
+/** A signed token of a provider has some kilobytes. */
+const MAX_LENGTH = 16_384;
+
+/** A token as it was given, without the line's end. @throws ConveyorError `usage`, which never repeats it */
+export function tokenIn(text: string, from: string): string {
+  const token = text.trim();
+  if (/^[\x21-\x7e]+$/.test(token) && token.length <= MAX_LENGTH) return token;
+  throw conveyorError('usage', {
+    text: token === '' ? `there is no token in ${from}` : `what is in ${from} is no token`,
+    hint: 'a token is one word of plain ASCII; it is the value of the variable that tokens of the server name',
+  });
+}
