@@ -46,7 +46,8 @@ usage: ./temporal-dev.sh [options]            run the development server until C
   --log-level L   debug, info, warn, error or never (error)
 
 The server is $TEMPORAL_CLI, `temporal` on PATH (1.4 or newer), the one in the cache, the official download, or a build
-with Go, in this order. The cache is $CONVEYOR_CACHE, else $XDG_CACHE_HOME/conveyor, else ~/.cache/conveyor.
+with Go, in this order; $TEMPORAL_CLI is taken as it is, one on PATH or in the cache only where nobody else may write it,
+and one in the cache only while it has the SHA-256 that it had when it was put there. The cache is $CONVEYOR_CACHE, else $XDG_CACHE_HOME/conveyor, else ~/.cache/conveyor.
 TEXT
 }
 
@@ -103,6 +104,7 @@ run_server() {
   require_free_port "$port" --port
   [ -n "$headless" ] || require_free_port "$ui_port" --ui-port
   binary=$(install_temporal)
+  say "Temporal server: $binary"
   arguments=(server start-dev --ip 127.0.0.1 --port "$port" --log-level "$log_level")
   if [ -n "$headless" ]; then arguments+=(--headless); else arguments+=(--ui-port "$ui_port" --ui-disable-news-fetch); fi
   if [ -n "$db" ]; then

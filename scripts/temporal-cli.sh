@@ -2,6 +2,8 @@
 
 TEMPORAL_VERSION=1.8.2
 TEMPORAL_CACHED="$CONVEYOR_CACHE/bin/temporal-$TEMPORAL_VERSION"
+# What it was when it was downloaded or built.
+TEMPORAL_RECORD="$TEMPORAL_CACHED.sha256"
 
 # The path of the binary on stdout. Order: $TEMPORAL_CLI, PATH, cache, download, build.
 install_temporal() {
@@ -17,14 +19,51 @@ find_temporal() {
     [ -x "$TEMPORAL_CLI" ] && [ ! -d "$TEMPORAL_CLI" ] ||
       fail "TEMPORAL_CLI is $TEMPORAL_CLI, which cannot be run" "correct it, or unset it and let Conveyor find or build one"
     printf '%s\n' "$TEMPORAL_CLI"
-  elif has temporal && recent_enough temporal; then
+  elif has temporal && only_ours "$(command -v temporal)" && recent_enough temporal; then
     command -v temporal
   elif [ -x "$TEMPORAL_CACHED" ]; then
+    require_unchanged
     printf '%s\n' "$TEMPORAL_CACHED"
   else
     return 1
   fi
 }
+
+# Whoever may write a program decides what it does: that may only be root and whoever runs it.
+only_ours() {
+  local path=$1 place
+  for place in "$path" "$(dirname "$path")"; do
+    if others_may_write "$place"; then
+      say "note: not using the temporal on PATH: others may write $place"
+      return 1
+    fi
+  done
+}
+
+# Belongs to somebody else, or may be written by everybody or by a group that is not the user's own.
+others_may_write() {
+  local group=''
+  [ "$(id -u)" = "$(id -g)" ] || group="-o -perm -0020"
+  # shellcheck disable=SC2086
+  [ -n "$(find -L "$1" -prune \( ! \( -user "$(id -u)" -o -user 0 \) -o -perm -0002 $group -o -perm -0020 ! -group "$(id -g)" \))" ]
+}
+
+# The cached server is what was put there. One from before there were records gets its own, if only its owner could write it.
+require_unchanged() {
+  local place found recorded again="remove $TEMPORAL_CACHED* and let Conveyor get it again, or set TEMPORAL_CLI to a binary you trust"
+  for place in "$TEMPORAL_CACHED" "$CONVEYOR_CACHE/bin" "$CONVEYOR_CACHE"; do
+    ! others_may_write "$place" || fail "others may write $place, so that the Temporal server in it may be anybody's" \
+      "chmod go-w $place if nobody did, else $again"
+  done
+  found=$(sha256_of "$TEMPORAL_CACHED") || return 0
+  if [ ! -e "$TEMPORAL_RECORD" ]; then record_temporal; fi
+  recorded=$(cut -d' ' -f1 "$TEMPORAL_RECORD")
+  [ "$found" = "$recorded" ] ||
+    fail "$TEMPORAL_CACHED has the SHA-256 $found, not the $recorded that it had when Conveyor got it" "do not run it; $again"
+}
+
+# Written before the binary has its name, so that there is none without.
+record_temporal() { printf '%s  %s\n' "$(sha256_of "${1:-$TEMPORAL_CACHED}")" "${TEMPORAL_CACHED##*/}" >"$TEMPORAL_RECORD"; }
 
 # Older ones ignore the SQLite settings or lack features that the workflows use.
 recent_enough() {
@@ -38,7 +77,7 @@ recent_enough() {
 
 provide_temporal() {
   [ ! -x "$TEMPORAL_CACHED" ] || return 0 # whoever held the lock before us made it
-  mkdir -p "$CONVEYOR_CACHE/bin"
+  (umask 022 && mkdir -p "$CONVEYOR_CACHE/bin")
   download_temporal || build_temporal
 }
 
@@ -48,13 +87,15 @@ download_temporal() {
   work=$(mktemp -d "$CONVEYOR_CACHE/download.XXXXXX")
   say "Downloading $archive"
   if fetch_verified "$archive" "$digest" "$work" && tar -xzf "$work/$archive" -C "$work" temporal &&
-    chmod +x "$work/temporal" && mv "$work/temporal" "$TEMPORAL_CACHED"; then
+    chmod 755 "$work/temporal" && keep_temporal "$work/temporal"; then
     rm -rf "$work"
   else
     rm -rf "$work"
     return 1
   fi
 }
+
+keep_temporal() { record_temporal "$1" && mv "$1" "$TEMPORAL_CACHED"; }
 
 fetch_verified() {
   local url="https://github.com/temporalio/cli/releases/download/v$TEMPORAL_VERSION/$1" reason found
@@ -112,7 +153,7 @@ build_temporal() {
     fail "the Temporal server could not be built; the whole log is $log" \
       'mend what it says, install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_CLI to a temporal binary'
   fi
-  mv "$made" "$TEMPORAL_CACHED"
+  chmod 755 "$made" && keep_temporal "$made"
 }
 
 # Any Go since 1.21 fetches by itself the newer toolchain that go.mod names.

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -150,6 +150,61 @@ describe('temporal-dev.sh', () => {
     });
     expect(run(env, '--print-path')).toMatchObject({ status: 0, stdout: `${cached}\n` });
     expect(spawnSync(cached, { encoding: 'utf8' }).stdout).toBe('temporal version 9.9.9\n');
+  });
+
+  /** A machine with a download in its cache. */
+  function withDownload(name: string): { env: NodeJS.ProcessEnv; cached: string } {
+    const env: NodeJS.ProcessEnv = { ...machine(name, { curl, temporal: old }), CONVEYOR_TEMPORAL_SHA256: digest };
+    expect(run(env, '--install-only').status).toBe(0);
+    return { env, cached: path.join(env.CONVEYOR_CACHE!, 'bin/temporal-1.8.2') };
+  }
+
+  test('refuses a server in its cache that is not what it put there', () => {
+    const { env, cached } = withDownload('changed');
+    writeFileSync(cached, '#!/bin/sh\necho "temporal version 1.8.2"\n');
+    for (const how of ['--install-only', '--print-path'])
+      expect(run(env, how)).toMatchObject({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /has the SHA-256 [0-9a-f]{64}, not the [^]*hint: do not run it; remove /,
+        ) as string,
+      });
+  });
+
+  test.each([
+    ['the file', (cached: string) => cached],
+    ['its folder', (cached: string) => path.dirname(cached)],
+    ['the cache', (cached: string) => path.dirname(path.dirname(cached))],
+  ])('refuses a server in its cache when others may write %s', (_, placeOf) => {
+    const { env, cached } = withDownload('open');
+    chmodSync(placeOf(cached), 0o777);
+    expect(run(env, '--install-only')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`error: others may write ${placeOf(cached)}, `) as string,
+    });
+  });
+
+  test('goes on with a server that was cached before there were records, and records it', () => {
+    const { env, cached } = withDownload('before');
+    rmSync(`${cached}.sha256`);
+    expect(run(env, '--print-path')).toMatchObject({ status: 0, stdout: `${cached}\n` });
+    expect(readFileSync(`${cached}.sha256`, 'utf8')).toContain(
+      createHash('sha256').update(readFileSync(cached)).digest('hex'),
+    );
+  });
+
+  test('passes over a temporal on PATH that others may write, without running it', () => {
+    const env = machine('planted', { temporal: 'touch "$0.ran"; echo "temporal version 1.4.0"' });
+    const home = env.PATH!.split(':')[0]!;
+    chmodSync(home, 0o777);
+    const ended = run(env, '--print-path');
+    expect(ended).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`not using the temporal on PATH: others may write ${home}\n`) as string,
+    });
+    expect(existsSync(path.join(home, 'temporal.ran'))).toBe(false);
   });
 
   test('never keeps a download whose digest is not the pinned one', () => {
