@@ -31,6 +31,7 @@ export {
 export { leaderLast, type Ensemble } from './controllers/leaderLast';
 export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive';
 export { shardAware, type Placement } from './controllers/shardAware';
+export { localOnly } from './localOnly';
 export { unitsPage } from './pages';
 export { runEnded, type RunEndedOptions } from './runEnded';
 export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type UnitTasks } from './health';

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { serve } from '@hono/node-server';
 import { conveyorError, type ConveyorError } from '../domain/errors';
+import { localOnly } from '../sdk/localOnly';
 import { createSimulator } from './app';
 
 /** The simulator as a process: `--port 4400 --seed 1 --speed 1`. One line when it is ready, nothing after it. */
@@ -16,9 +17,12 @@ function main(): void {
     ? { url: hcs, ...(process.env.CONVEYOR_HCS_TOKEN && { token: process.env.CONVEYOR_HCS_TOKEN }) }
     : undefined;
   const { app } = createSimulator({ seed, speed, now: () => Date.now(), ...(healthService && { healthService }) });
-  const server = serve({ fetch: app.fetch, port, hostname: HOST, overrideGlobalObjects: false }, (address) => {
-    console.log(`simulator ready on http://${HOST}:${address.port} (seed ${seed}, speed ${speed})`);
-  });
+  const server = serve(
+    { fetch: localOnly(app.fetch), port, hostname: HOST, overrideGlobalObjects: false },
+    (address) => {
+      console.log(`simulator ready on http://${HOST}:${address.port} (seed ${seed}, speed ${speed})`);
+    },
+  );
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE') fail(conveyorError('port-in-use', { port, process: 'the simulator' }));
     fail(conveyorError('internal', { detail: error.message }));

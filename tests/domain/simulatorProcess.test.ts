@@ -52,7 +52,8 @@ test('a lost reply breaks the connection, and the process lives on', async () =>
   const { ready } = simulator('--port', '0');
   const url = /http:\S+/.exec(await ready)?.[0] ?? '';
   const fault = { kind: 'http', service: 'build', mode: 'lose-reply', count: 1 };
-  await fetch(`${url}/control/faults`, { method: 'POST', body: JSON.stringify(fault) });
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${url}/control/faults`, { method: 'POST', headers, body: JSON.stringify(fault) });
   const start = () =>
     callExtension({
       service: { name: 'build', url: `${url}/actions/build`, timeoutMs: 5000 },

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { serve } from '@hono/node-server';
 import { parse } from 'yaml';
-import { judgeTargets, prometheusQuery, remoteJudge, type Query } from '../../../sdk';
+import { judgeTargets, localOnly, prometheusQuery, remoteJudge, type Query } from '../../../sdk';
 import { Copies } from './copies';
 import { Fleet, fleetSchema } from './fleet';
 import { processesPushType, type Judge } from './pushType';
@@ -40,7 +40,7 @@ function main(): void {
 
 function listen(fleet: Fleet, port: number): void {
   const app = processesPushType(fleet, judge(process.env));
-  const server = serve({ fetch: app.fetch, port, hostname: HOST }, (address) => {
+  const server = serve({ fetch: localOnly(app.fetch), port, hostname: HOST }, (address) => {
     for (const unit of fleet.unitNames) void keepStepping(fleet, unit);
     callCopies(fleet);
     console.log(`processes ready on http://${HOST}:${address.port}`);

@@ -1,0 +1,28 @@
+/** Answers a request, as `app.fetch` of Hono does. */
+type Answer<A extends readonly unknown[]> = (request: Request, ...rest: A) => Response | Promise<Response>;
+
+/**
+ * For a server without tokens that listens on this machine alone: the web pages that a person visits reach it too. Refused are names that
+ * are none of this machine's (403; a page may let its own name stand for 127.0.0.1), pages of other origins (403), and bodies that are
+ * not `application/json` (415), which is all that a page may send without being asked. `serve({ fetch: localOnly(app.fetch), … })`.
+ */
+export const localOnly =
+  <A extends readonly unknown[]>(answer: Answer<A>): Answer<A> =>
+  (request, ...rest) =>
+    refusalOf(request) ?? answer(request, ...rest);
+
+function refusalOf({ headers }: Request): Response | undefined {
+  const host = headers.get('host') ?? '';
+  if (!LOOPBACK.test(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
+  const origin = headers.get('origin');
+  if (origin !== null && origin !== `http://${host}`)
+    return refused(403, 'not-local', `pages of ${origin} may not call it`);
+  const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
+  if (!hasBody || /^application\/json *(;|$)/i.test(headers.get('content-type') ?? '')) return undefined;
+  return refused(415, 'not-json', 'the body has to be application/json');
+}
+
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+
+const refused = (status: number, code: string, message: string): Response =>
+  Response.json({ error: { code, message, retryable: false } }, { status });
