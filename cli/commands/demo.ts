@@ -67,9 +67,9 @@ async function play({ io, output }: Call<Options>, stack: Stack, stop: AbortSign
 
 const FAREWELL = `
 Everything that the demo started is being stopped. Three things to try next:
-  npm run demo -- --keep        the same, left running, to look around in the Web UI
-  npm run dev                   a stack that stays, with the same fleet
-  npx conveyor init my-service  a pipeline of your own`;
+  npm run demo -- --keep                     the same, left running, to look around in the Web UI
+  npm run dev                                a stack that stays, with the same fleet
+  npx --no-install conveyor init my-service  a pipeline of your own`;
 
 /** How to look around in what goes on running, and how to stop it. */
 export function farewellKept(
@@ -83,9 +83,9 @@ export function farewellKept(
 It goes on running; its logs are in ${stack.logFolder}. To talk to it:
   export ${env.join(' ')}
 Three things to try next:
-  npx conveyor status ${bad}
-  npx conveyor history kvstore
-  npx conveyor release kvstore --artifact source=14 --wait
+  npx --no-install conveyor status ${bad}
+  npx --no-install conveyor history kvstore
+  npx --no-install conveyor release kvstore --artifact source=14 --wait
 To stop it:
   kill ${Object.values(stack.pids()).join(' ')}`;
 }

@@ -47,18 +47,24 @@ describe('the README', () => {
     .filter((line) => line !== '');
 
   test.each([...new Set(commands)])('%s is a command that exists, with the options that it has', async (line) => {
-    const [first = '', second = '', third = ''] = line.split(' ');
+    const [first = '', second = '', third = '', fourth = ''] = line.split(' ');
     if (first === 'export') return expect(second).toMatch(/^CONVEYOR_[A-Z_]+=\S+$/);
     if (first === 'temporal') return expect(second).toBe('workflow');
     if (first === 'npm') {
       const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
       return expect(Object.keys(scripts)).toContain(second === 'run' ? third : second);
     }
-    expect([first, second]).toEqual(['npx', 'conveyor']);
-    const help = await run([third, '--help']);
+    expect([first, second, third]).toEqual(['npx', '--no-install', 'conveyor']);
+    const help = await run([fourth, '--help']);
     expect(help.code).toBe(0);
-    for (const option of line.match(/ --[a-z-]+/g) ?? []) expect(help.out).toContain(option.trim());
+    for (const option of line.split(' conveyor ')[1]?.match(/ --[a-z-]+/g) ?? [])
+      expect(help.out).toContain(option.trim());
   });
+
+  test.each([...PAGES, 'cli/commands/demo.ts', 'cli/commands/dev.ts', 'cli/commands/init.ts'])(
+    '%s has nobody run a package of a stranger: npx fetches one where this checkout is not',
+    (page) => expect(read(page)).not.toMatch(/npx (?!--no-install )[^\n`]*\bconveyor\b/),
+  );
 
   test('lists every command of the command line', async () => {
     const table = README.slice(README.indexOf('## Command line'), README.indexOf('## Extending'));

@@ -42,8 +42,8 @@ withPrometheus('with a real Prometheus and real processes', () => {
   const six = (version: string): string[] => Array.from({ length: 6 }, () => version);
   const [dev, main, scrape, ...typed] = typedLines();
   const type = async (line: string | undefined) => {
-    const [npx, conveyor, ...args] = (line ?? '').split(' ');
-    expect([npx, conveyor]).toEqual(['npx', 'conveyor']);
+    const [npx, noInstall, conveyor, ...args] = (line ?? '').split(' ');
+    expect([npx, noInstall, conveyor]).toEqual(['npx', '--no-install', 'conveyor']);
     return stack.conveyor(args);
   };
 

@@ -28,7 +28,8 @@ test('the README begins with the demo and the tests', () => {
 
 describe('what the README tells people to type works, in this order', () => {
   test.each(STORY)('%s', async (line) => {
-    const [program, ...args] = wordsOf(line);
+    const [program, ...words] = wordsOf(line);
+    const args = program === 'npx' ? words.slice(1) : words;
     if (program === 'export') return expect(args).toEqual([`CONVEYOR_ACTOR=${OWNER}`]);
     if (program === 'temporal') return expect(await stack.temporalCli(args)).not.toBe('');
     await moment(args);
