@@ -25,7 +25,7 @@ const ANYWHERE = /[\\`*_[\]<>&~|!]/g;
 const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,20}:\/\/|www\.)[^\s`]+|[^\s`@]{1,64}@[^\s`@]{1,255}/gi;
 
 /** A text as Markdown that shows it as it is, on one line. Addresses become code, since nothing else keeps them from being links. */
-export function literal(text: string): string {
+function literal(text: string): string {
   const line = onOneLine(text).trim();
   const addresses = line.match(ADDRESS) ?? [];
   const escaped = line
