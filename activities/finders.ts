@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Lasting } from '../domain/finder/lasting';
 import type { SweepMemory } from '../domain/finder/memory';
 import { pagesOf, type Page } from '../domain/finder/pages';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
@@ -14,7 +15,7 @@ import {
   type Submission,
   type SweepOutcome,
 } from '../domain/finder/sweep';
-import { workflowIds } from '../domain/ids';
+import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { callExtension, type Fetch } from '../sdk/client';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
@@ -23,6 +24,7 @@ import { atOnce } from './atOnce';
 import { beating, type Clock } from './clock';
 import { asFailure } from './failure';
 import { findOutputs } from './pipelineOutput';
+import { sweepAgain, type SweptAgain } from './sweepAgain';
 
 export interface FinderParts {
   readonly registry: Registry;
@@ -38,6 +40,8 @@ export interface SweepInput {
   /** What the last sweep left; null before the first. */
   readonly memory: SweepMemory | null;
   readonly heartbeatTimeoutMs: number;
+  /** Absent: one sweep. */
+  readonly lasting?: Lasting;
 }
 
 export type FinderActivities = ReturnType<typeof createFinderActivities>;
@@ -49,33 +53,41 @@ const ANSWER_MS = 10_000;
 /** That many pipelines that do not answer are no longer their own fault. */
 const MAX_SILENT = 100;
 
-/** One look of a finder for all its pipelines (Conveyor §5.1). */
+/** The looks of a finder for all its pipelines (Conveyor §5.1). */
 export function createFinderActivities(parts: FinderParts) {
   return {
-    /**
-     * Asks the finder once for each page of subscriptions and submits what it found. A pipeline that refuses, or does
-     * not answer, stops nothing; a finder that is down fails the attempt. Doing it twice is harmless, since a submission
-     * that came before makes no release.
-     */
-    sweep: async ({ finder, memory, heartbeatTimeoutMs }: SweepInput): Promise<SweepOutcome> => {
+    /** Doing it twice is harmless, since a submission that came before makes no release. */
+    sweep: async ({ lasting, ...order }: SweepInput): Promise<SweepOutcome | SweptAgain> => {
+      const { finder, memory, heartbeatTimeoutMs } = order;
+      if (lasting) return sweepAgain(parts, { ...order, lasting }, (before) => sweepOnce(parts, finder, before));
       const context = Context.current();
-      let outcome = NOT_BEGUN;
-      const beat = (): void => context.heartbeat({ ...outcome, again: outcome.again.length });
-      return beating(heartbeatTimeoutMs / 3, beat, async () => {
-        const silent = new Silence();
-        for await (const page of pagesOf(parts.index.subscriptions(finder), memory, MAX_SUBSCRIPTIONS)) {
-          const answer = await getArtifacts(parts, finder, page);
-          outcome = answered(outcome, page, answer);
-          await atOnce(AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
-            context.cancellationSignal.throwIfAborted();
-            const reception = await silent.unless(() => submit(parts, submission));
-            outcome = received(outcome, submission, reception);
-          });
-        }
-        return outcome;
-      });
+      return beating(
+        heartbeatTimeoutMs / 3,
+        () => context.heartbeat(),
+        () => sweepOnce(parts, finder, memory),
+      );
     },
   };
+}
+
+/**
+ * Asks the finder once for each page of subscriptions and submits what it found. A pipeline that refuses, or does not answer, stops nothing;
+ * a finder that is down fails the attempt.
+ */
+async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory | null): Promise<SweepOutcome> {
+  const { cancellationSignal } = Context.current();
+  const silent = new Silence();
+  let outcome = NOT_BEGUN;
+  for await (const page of pagesOf(parts.index.subscriptions(finder), memory, MAX_SUBSCRIPTIONS)) {
+    const answer = await getArtifacts(parts, finder, page);
+    outcome = answered(outcome, page, answer);
+    await atOnce(AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
+      cancellationSignal.throwIfAborted();
+      const reception = await silent.unless(() => submit(parts, submission));
+      outcome = received(outcome, submission, reception);
+    });
+  }
+  return outcome;
 }
 
 function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Page): Promise<FinderAnswer> {
@@ -90,7 +102,7 @@ function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Pag
       protocol: artifactFinderProtocol,
       method: 'getArtifacts',
       request,
-      context: { pipeline: '', release: 0, deployId: `sweep/${finder}`, actor: `service:${finder}`, config: {} },
+      context: { pipeline: '', release: 0, deployId: sweepId(finder), actor: `service:${finder}`, config: {} },
       ...(info.workflowExecution ? { runId: info.workflowExecution.workflowId } : {}),
       ...(fetch === undefined ? {} : { fetch }),
       signal: cancellationSignal,

@@ -87,7 +87,8 @@ class Counting {
   async sweep(cursor: string | null): Promise<SweepOutcome> {
     const memory = { cursor, beganMs: Date.now(), again: [] };
     const input = { finder: 'commits', memory, heartbeatTimeoutMs: 10_000 };
-    return (await new MockActivityEnvironment().run(this.activities.sweep, input)) as SweepOutcome;
+    const sweep = this.activities.sweep as (it: typeof input) => Promise<SweepOutcome>;
+    return new MockActivityEnvironment().run(sweep, input);
   }
 }
 

@@ -1,9 +1,11 @@
 import { ScheduleNotFoundError, WorkflowFailedError, type ScheduleDescription } from '@temporalio/client';
 import { conveyorError } from '../domain/errors';
-import { finderView, type FinderFacts, type SweepSchedule, type UnderWay } from '../domain/finder/health';
-import type { SweepCounts } from '../domain/finder/sweep';
+import { finderView, type FinderFacts, type SweepSchedule } from '../domain/finder/health';
+import type { SweepReport, SweepSeen } from '../domain/finder/lasting';
+import { sweepId } from '../domain/ids';
 import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
+import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
 /** Whoever looks at a pipeline does not wait longer for how its finders stand. */
@@ -31,12 +33,12 @@ export const finders = (temporal: Temporal, names: readonly string[]): Promise<F
     Promise.all(names.map(async (name) => finderView(await factsOf(temporal, name), Date.now()))),
   );
 
-const PREFIX = 'sweep/';
+const PREFIX = sweepId('');
 
 async function factsOf({ client }: Temporal, finder: string): Promise<FinderFacts> {
-  const none = { finder, schedule: null, underWay: null, report: null, failure: null };
+  const none = { finder, schedule: null, underWay: null, last: null, failure: null };
   const described = await client.schedule
-    .getHandle(`${PREFIX}${finder}`)
+    .getHandle(sweepId(finder))
     .describe()
     .catch((error: unknown) => {
       if (error instanceof ScheduleNotFoundError) return undefined;
@@ -44,10 +46,11 @@ async function factsOf({ client }: Temporal, finder: string): Promise<FinderFact
     });
   if (described === undefined) return none;
   const sweeps = sweepsIn(described);
-  const last = sweeps.at(-1);
-  const { status, ...facts } = last ? await lastOf(client, last) : {};
-  const upToDate = last && status ? [...sweeps.slice(0, -1), { ...last, status }] : sweeps;
-  return { ...none, schedule: scheduleOf(described, upToDate), ...facts };
+  const newest = sweeps.at(-1);
+  const { status, ...facts } = newest ? await newestOf(client, newest) : {};
+  const upToDate = newest && status ? [...sweeps.slice(0, -1), { ...newest, status }] : sweeps;
+  const last = facts.last ?? (await lastOf(client, upToDate));
+  return { ...none, schedule: scheduleOf(described, upToDate), ...facts, last };
 }
 
 interface Sweep {
@@ -76,34 +79,40 @@ function scheduleOf(
   return { pausedBecause: paused ? note : null, nextAtMs: info.nextActionTimes[0]?.getTime() ?? null, sweeps };
 }
 
-type Last = Partial<Pick<FinderFacts, 'underWay' | 'report' | 'failure'> & Pick<Sweep, 'status'>>;
+type Newest = Partial<Pick<FinderFacts, 'underWay' | 'last' | 'failure'> & Pick<Sweep, 'status'>>;
 
-/** The newest sweep: what it is at, what it reported, or why it failed. Its Schedule learns of its end a while later. */
-async function lastOf(client: Temporal['client'], { workflowId, status }: Sweep): Promise<Last> {
+/** The newest workflow: what it is at, what it reported, or why it failed. Its Schedule learns of its end a while later. */
+async function newestOf(client: Temporal['client'], { workflowId, status }: Sweep): Promise<Newest> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     if (status === 'running') {
-      const { status: now, raw } = await handle.describe();
-      if (now.name === 'RUNNING') return { underWay: underWayIn(raw) };
+      const { status: now, pending } = await serverView(handle);
+      if (now === 'RUNNING') return underWayIn(pending);
     }
-    return { status: 'completed', report: (await handle.result()) as SweepCounts };
+    return { status: 'completed', last: (await handle.result()) as SweepReport | null };
   } catch (error) {
     if (error instanceof WorkflowFailedError) return { status: 'failed', failure: reasonOf(error) };
     return status === 'failed' ? { failure: 'its last sweep failed' } : {};
   }
 }
 
-type Described = Awaited<ReturnType<ReturnType<Temporal['client']['workflow']['getHandle']>['describe']>>['raw'];
+function underWayIn([sweep]: readonly Pending[]): Newest {
+  if (!sweep) return { underWay: { dueMs: null, isTaken: false, failure: null, nextTryMs: null } };
+  const { stage, failure, nextMs, heartbeat } = sweep;
+  const { report = null, dueMs = null } = (heartbeat ?? {}) as Partial<SweepSeen>;
+  const underWay = { dueMs, isTaken: stage === 'runs' || failure !== null, failure, nextTryMs: nextMs };
+  return { underWay, last: report };
+}
 
-function underWayIn({ pendingActivities }: Described): UnderWay {
-  const [sweep] = pendingActivities ?? [];
-  if (!sweep) return { isTaken: false, failure: null, nextTryMs: null };
-  const { lastFailure, lastStartedTime, nextAttemptScheduleTime: next } = sweep;
-  return {
-    isTaken: Boolean(lastStartedTime) || Boolean(lastFailure),
-    failure: lastFailure?.message ?? null,
-    nextTryMs: next ? Number(next.seconds ?? 0) * 1_000 : null,
-  };
+/** What the newest workflow that has ended well reported, where the newest of all has not been answered yet. */
+async function lastOf(client: Temporal['client'], sweeps: readonly Sweep[]): Promise<SweepReport | null> {
+  const ended = sweeps.findLast(({ status }) => status === 'completed');
+  if (ended === undefined) return null;
+  const report = await client.workflow
+    .getHandle(ended.workflowId)
+    .result()
+    .catch(() => null);
+  return report as SweepReport | null;
 }
 
 /** What the finder said is at the bottom: the workflow failed because its activity did. */

@@ -12,6 +12,8 @@ export interface Pending {
   readonly stage: 'runs' | 'waits' | 'tries';
   readonly heartbeat: unknown;
   readonly failure: string | null;
+  /** When the next attempt begins, ms since the epoch; null while one runs. */
+  readonly nextMs: number | null;
   /** Counted from the last look that saw something. */
   readonly attempt: number;
 }
@@ -37,7 +39,16 @@ type WorkflowExecutionStatusName = Described['status']['name'];
 const STARTED = 2;
 
 const pendingIn = (raw: Described['raw']): Pending[] =>
-  (raw.pendingActivities ?? []).map(({ activityId, activityType, heartbeatDetails, lastFailure, attempt, state }) => {
+  (raw.pendingActivities ?? []).map((activity) => {
+    const {
+      activityId,
+      activityType,
+      heartbeatDetails,
+      lastFailure,
+      attempt,
+      state,
+      nextAttemptScheduleTime: next,
+    } = activity;
     const payload = heartbeatDetails?.payloads?.[0];
     const heartbeat: unknown = payload ? defaultPayloadConverter.fromPayload(payload) : undefined;
     const { since = 0 } = (heartbeat ?? {}) as { since?: number };
@@ -48,6 +59,7 @@ const pendingIn = (raw: Described['raw']): Pending[] =>
       stage: state === STARTED ? 'runs' : waits ? 'waits' : 'tries',
       heartbeat,
       failure: waits ? null : (lastFailure?.message ?? null),
+      nextMs: next ? Number(next.seconds ?? 0) * 1_000 + Math.ceil((next.nanos ?? 0) / 1e6) : null,
       attempt: looksSince(attempt ?? 1, since),
     };
   });

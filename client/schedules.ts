@@ -1,5 +1,14 @@
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
-import type { SweepOrder } from '../workflows/artifactSweep';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+  WorkflowNotFoundError,
+  type Client,
+  type ScheduleOptions,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { isSame, type SweepOrder } from '../domain/finder/lasting';
+import { sweepId } from '../domain/ids';
+import { serverView } from './live';
 
 export interface SweepPlan {
   readonly intervalMs: number;
@@ -11,6 +20,9 @@ export interface SweepPlan {
 
 /** A sweep that was due while Temporal was down is made up for only if it was due this shortly before; the next is near. */
 const CATCHUP_MS = 60_000;
+
+/** For so long a workflow sweeps again and again: a row of the list of workflows. */
+const LASTING_MS = 3_600_000;
 
 /**
  * One Schedule `sweep/<finder>` for each finder, made or brought up to date; whether a person paused it stays. Several
@@ -26,21 +38,51 @@ async function ensureSweep(client: Client, schedule: ReturnType<typeof sweepSche
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const { scheduleId, memo: _, ...wanted } = schedule;
-    await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
+    const handle = client.schedule.getHandle(scheduleId);
+    const { action: before } = await handle.describe();
+    await handle.update(({ state }) => ({ ...wanted, state }));
+    const { args, taskQueue } = wanted.action;
+    const isMoved = before.taskQueue !== taskQueue;
+    if (!isMoved && isSame(before.args?.[0] as SweepOrder, args[0])) return;
+    const { info } = await handle.describe();
+    for (const { workflow } of info.runningActions) {
+      const running = client.workflow.getHandle(workflow.workflowId);
+      await (isMoved ? endMoved(running, taskQueue) : hasten(client, running));
+    }
+  }
+}
+
+/** Nobody may serve the task queue any more on which it waits for its next sweep, and meanwhile the Schedule starts no other. */
+async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<void> {
+  try {
+    await running.terminate(`sweeps are made on the task queue ${taskQueue} now`);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+/** It sees before its next sweep that its order is out of date, and ends; that sweep may be due in hours. */
+async function hasten({ workflowService, options: { namespace } }: Client, running: WorkflowHandle): Promise<void> {
+  const { workflowId } = running;
+  try {
+    const waiting = (await serverView(running)).pending.find(({ stage }) => stage === 'waits');
+    if (waiting) await workflowService.resetActivity({ namespace, execution: { workflowId }, id: waiting.id });
+  } catch {
+    // It has ended meanwhile, or the server cannot do so: then it takes its time.
   }
 }
 
 const sweepSchedule = (finder: string, { intervalMs, jitterMs, taskQueue, heartbeatTimeoutMs }: SweepPlan) =>
   ({
-    scheduleId: `sweep/${finder}`,
+    scheduleId: sweepId(finder),
     spec: { intervals: [{ every: intervalMs }], jitter: jitterMs },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_MS },
     action: {
       type: 'startWorkflow',
       workflowType: 'artifactSweep',
-      workflowId: `sweep/${finder}`,
+      workflowId: sweepId(finder),
       taskQueue,
-      args: [{ finder, heartbeatTimeoutMs } satisfies SweepOrder],
+      args: [{ finder, heartbeatTimeoutMs, lasting: { intervalMs, lastingMs: LASTING_MS } }] satisfies [SweepOrder],
       staticSummary: `what is new for the pipelines of ${finder}`,
     },
     memo: { finder },

@@ -18,6 +18,9 @@ export const workflowIds = {
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 
+/** Of the Temporal Schedule of a finder; the ids of the workflows that it starts begin so. */
+export const sweepId = (finder: string): string => `sweep/${finder}`;
+
 export const releaseId = (pipeline: string, number: number): string => `${pipeline}/${number}`;
 export const deployId = (pipeline: string, number: number, action: string): string => `${pipeline}/${number}/${action}`;
 

@@ -323,7 +323,7 @@ export interface FinderView {
   readonly kind: 'finder';
   /** `idle`: no pipeline wants anything of it; `paused`: a person paused its Temporal Schedule; `unasked`: no worker asks it. */
   readonly state: 'answers' | 'failing' | 'idle' | 'paused' | 'unasked';
-  /** When the last sweep began that it answered; null where its last ten know of none. */
+  /** When the last sweep began that it answered; null where none is known. */
   readonly answeredAt: string | null;
   /** Failing and unasked: since when, at least. */
   readonly since: string | null;

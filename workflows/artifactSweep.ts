@@ -1,30 +1,31 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { SweepOrder, SweepReport } from '../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../domain/finder/memory';
-import { sweepDetails, type SweepCounts } from '../domain/finder/sweep';
+import { sweepDetails, type SweepOutcome } from '../domain/finder/sweep';
 import { sweepers } from './proxies';
 
-/** As a Schedule starts it (client/schedules.ts). */
-export interface SweepOrder {
-  readonly finder: string;
-  readonly heartbeatTimeoutMs: number;
+/**
+ * The looks of one finder for all its pipelines, one after the other. What it must know of the sweep before comes with the Schedule, as the
+ * result of the last run that completed; so nobody stores anything, and what ended without a result is made up for by the next. Null where
+ * no sweep was ever answered.
+ */
+export async function artifactSweep(order: SweepOrder): Promise<SweepReport | null> {
+  const { finder, lasting } = order;
+  const { lastResult, startTime } = workflowInfo();
+  const last = (lastResult as SweepReport | null | undefined) ?? null;
+  const memory = last && { cursor: last.cursor, beganMs: last.beganMs, again: last.again };
+  setCurrentDetails(sweepDetails(finder, null, lasting?.intervalMs));
+  const swept = await sweepers(order).sweep({ ...order, memory });
+  // Workers that know one sweep a workflow make one, whatever the order.
+  const report = 'report' in swept ? (swept.report ?? last) : reportOf(memory, startTime.getTime(), swept);
+  if (report !== null) setCurrentDetails(sweepDetails(finder, report));
+  return report;
 }
 
-/** What a sweep leaves to the next one, and what it did. */
-export type SweepReport = SweepMemory & SweepCounts;
-
-/**
- * One look of one finder for all its pipelines. What it must know of the sweep before comes with the Schedule, as the
- * result of the last run that completed; so nobody stores anything, and a sweep that failed is made up for by the next.
- */
-export async function artifactSweep({ finder, heartbeatTimeoutMs }: SweepOrder): Promise<SweepReport> {
-  const { lastResult, startTime } = workflowInfo();
-  const memory = (lastResult as SweepReport | undefined) ?? null;
-  setCurrentDetails(sweepDetails(finder, null));
-  const { cursor, again, ...counts } = await sweepers(heartbeatTimeoutMs).sweep({
-    finder,
-    memory: memory && { cursor: memory.cursor, beganMs: memory.beganMs, again: memory.again },
-    heartbeatTimeoutMs,
-  });
-  setCurrentDetails(sweepDetails(finder, counts));
-  return { ...memoryAfter(memory, startTime.getTime(), { cursor, again }), ...counts };
+function reportOf(
+  memory: SweepMemory | null,
+  beganMs: number,
+  { cursor, again, ...counts }: SweepOutcome,
+): SweepReport {
+  return { ...memoryAfter(memory, beganMs, { cursor, again }), ...counts };
 }

@@ -11,6 +11,7 @@ import type { ScriptActivities } from '../activities/script';
 import type { SoakActivities } from '../activities/soak';
 import type { WaitForActivities } from '../activities/waitFor';
 import type { WindowRoomActivities } from '../activities/windowRoom';
+import type { SweepOrder } from '../domain/finder/lasting';
 import { KEEPS_FAILING } from '../domain/looks';
 import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
@@ -65,14 +66,6 @@ export const calendar = proxyActivities<CalendarActivities>({ startToCloseTimeou
 
 export const windowRooms = proxyActivities<WindowRoomActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
-/** A sweep goes on until its finder answers; meanwhile its Schedule starts no other. */
-export const sweepers = (heartbeatTimeoutMs: number) =>
-  proxyActivities<FinderActivities>({
-    startToCloseTimeout: '1h',
-    heartbeatTimeout: heartbeatTimeoutMs,
-    retry: FOREVER,
-  });
-
 /** Activities that may take as long as they like, of which each look ends by itself before long … */
 const looking = ({ heartbeatTimeoutMs }: Settings) =>
   ({ startToCloseTimeout: '365d', heartbeatTimeout: heartbeatTimeoutMs }) as const;
@@ -83,6 +76,14 @@ const watching = (settings: Settings) =>
 
 /** Each look says itself when the next is due (activities/look.ts); this is for the one after a worker that died in a look. */
 const LOOK_AGAIN = { initialInterval: '1s', backoffCoefficient: 1 } as const;
+
+/** A sweep goes on until its finder answers; meanwhile its Schedule starts no other. */
+export const sweepers = ({ heartbeatTimeoutMs, lasting }: SweepOrder) =>
+  proxyActivities<FinderActivities>({
+    startToCloseTimeout: '1h',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: lasting ? LOOK_AGAIN : FOREVER,
+  });
 
 /** Looks that fail a few times in a row come back to the workflow, which shows the outage and waits for its end. */
 const LOOK_A_WHILE = { ...LOOK_AGAIN, nonRetryableErrorTypes: [KEEPS_FAILING] };

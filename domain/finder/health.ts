@@ -1,18 +1,18 @@
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { FinderView } from '../views';
-import type { SweepCounts } from './sweep';
+import type { SweepReport } from './lasting';
 
 /** What Temporal knows of a finder without asking it, or a worker. Times are ms since the epoch. */
 export interface FinderFacts {
   readonly finder: string;
   /** Null where no worker has made one. */
   readonly schedule: SweepSchedule | null;
-  /** The newest sweep, if it is under way. */
+  /** The newest workflow, if it is under way. */
   readonly underWay: UnderWay | null;
-  /** What the newest sweep reported, if it has ended; null where that is not known. */
-  readonly report: Pick<SweepCounts, 'calls' | 'said'> | null;
-  /** Why the newest sweep failed, if it did. */
+  /** What the last sweep that was answered reported; null where that is not known. */
+  readonly last: Pick<SweepReport, 'beganMs' | 'calls' | 'said'> | null;
+  /** Why the newest workflow failed, if it did. */
   readonly failure: string | null;
 }
 
@@ -20,16 +20,18 @@ export interface SweepSchedule {
   /** What the person who paused it wrote; null where nobody has. */
   readonly pausedBecause: string | null;
   readonly nextAtMs: number | null;
-  /** The last sweeps, oldest first. */
+  /** The last workflows that it started, oldest first; each sweeps for an hour. */
   readonly sweeps: readonly { readonly atMs: number; readonly status: 'running' | 'completed' | 'failed' }[];
 }
 
 export interface UnderWay {
-  /** Whether a worker has taken it up. */
+  /** When the sweep was due that has not been answered, or will be; null: when the workflow began. */
+  readonly dueMs: number | null;
+  /** Whether a worker has taken that one up. */
   readonly isTaken: boolean;
   /** What its last attempt failed with. */
   readonly failure: string | null;
-  /** Null while it is being asked. */
+  /** Null while the finder is being asked. */
   readonly nextTryMs: number | null;
 }
 
@@ -38,27 +40,28 @@ const TAKEN_WITHIN_MS = 30_000;
 
 /** Whether a finder answers, since when not, what it said and when it is asked next. */
 export function finderView(facts: FinderFacts, nowMs: number): FinderView {
-  const { finder: id, schedule, underWay, report } = facts;
+  const { finder: id, schedule, underWay, last } = facts;
   const known = { id, kind: 'finder', ...NOTHING } as const;
   if (schedule === null)
     return { ...known, state: 'unasked', reason: 'no worker has such a finder in its configuration' };
   const { sweeps, pausedBecause } = schedule;
   const answered = sweeps.findLastIndex(({ status }) => status === 'completed');
-  const since = sweeps[answered + 1];
+  const nextMs = underWay ? underWay.nextTryMs : schedule.nextAtMs;
+  const sinceMs = underWay?.dueMs ?? sweeps[answered + 1]?.atMs;
   const asked = {
     ...known,
-    answeredAt: timeOf(sweeps[answered]?.atMs),
-    nextAt: timeOf(underWay ? (underWay.nextTryMs ?? undefined) : (schedule.nextAtMs ?? undefined)),
-    refused: report?.said ?? [],
+    answeredAt: timeOf(last?.beganMs ?? sweeps[answered]?.atMs),
+    nextAt: timeOf(nextMs !== null && nextMs > nowMs ? nextMs : null),
+    refused: last?.said ?? [],
   };
   const failure = underWay?.failure ?? facts.failure;
-  if (since !== undefined && failure !== null)
-    return { ...asked, state: 'failing', since: timeOf(since.atMs), reason: failure };
-  if (since !== undefined && underWay?.isTaken === false && nowMs - since.atMs > TAKEN_WITHIN_MS)
-    return { ...asked, state: 'unasked', since: timeOf(since.atMs), reason: 'no worker takes up its sweep' };
+  if (sinceMs !== undefined && failure !== null)
+    return { ...asked, state: 'failing', since: timeOf(sinceMs), reason: failure };
+  if (sinceMs !== undefined && underWay?.isTaken === false && nowMs - sinceMs > TAKEN_WITHIN_MS)
+    return { ...asked, state: 'unasked', since: timeOf(sinceMs), reason: 'no worker takes up its sweep' };
   if (pausedBecause !== null)
     return { ...asked, state: 'paused', nextAt: null, reason: pausedBecause || 'its Temporal Schedule is paused' };
-  if (report?.calls === 0)
+  if (last?.calls === 0)
     return { ...asked, state: 'idle', answeredAt: null, reason: 'no pipeline wants anything of it' };
   return { ...asked, state: 'answers' };
 }
@@ -77,4 +80,4 @@ export const refusedFor = (pipeline: string, view: FinderView): FinderView => ({
 
 const NOTHING = { answeredAt: null, since: null, reason: null, nextAt: null, refused: [] } as const;
 
-const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : formatTime(ms));
+const timeOf = (ms: number | null | undefined): string | null => (ms == null ? null : formatTime(ms));

@@ -1,6 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import { unfitArtifact, unfitText } from '../excess';
 import { aligned, list, marked, sections } from '../markdown';
+import { formatDuration } from '../text';
 import type { Trigger } from '../views';
 import type { Asked, Page } from './pages';
 
@@ -109,9 +110,10 @@ function refused(outcome: SweepOutcome, pipeline: string, said: string, again: b
   };
 }
 
-/** What the Web UI shows of a sweep. */
-export function sweepDetails(finder: string, outcome: SweepCounts | null): string {
-  if (outcome === null) return sections(marked`Asks **${finder}** what is new for its pipelines.`);
+/** What the Web UI shows of sweeps: while they go on how often, then what the last came to. */
+export function sweepDetails(finder: string, outcome: SweepCounts | null, intervalMs?: number): string {
+  const often = intervalMs === undefined ? '' : ` every ${formatDuration(intervalMs)}`;
+  if (outcome === null) return sections(marked`Asks **${finder}**${often} what is new for its pipelines.`);
   const rows = COUNTED.map(([name, what]) => [String(outcome[name]), what]);
   const more = outcome.refused - outcome.said.length;
   const reasons = [...outcome.said, ...(more > 0 ? [`and ${more} more`] : [])].map((reason) => marked`${reason}`);

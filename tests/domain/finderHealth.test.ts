@@ -13,10 +13,11 @@ const sweep = (secondsAgo: number, status: 'running' | 'completed' | 'failed' = 
   atMs: NOW - secondsAgo * 1000,
   status,
 });
+const reported = (secondsAgo: number) => ({ beganMs: NOW - secondsAgo * 1000, calls: 1, said: [] as string[] });
 const seen = (sweeps: readonly ReturnType<typeof sweep>[], over: Partial<FinderFacts> = {}): FinderView =>
   finderView(
     {
-      ...{ finder: 'commits', underWay: null, report: null, failure: null },
+      ...{ finder: 'commits', underWay: null, last: null, failure: null },
       schedule: { pausedBecause: null, nextAtMs: NOW + 5_000, sweeps },
       ...over,
     },
@@ -25,14 +26,14 @@ const seen = (sweeps: readonly ReturnType<typeof sweep>[], over: Partial<FinderF
 
 describe('a finder', () => {
   test('answers, and is asked again when its Schedule says', () => {
-    expect(seen([sweep(12), sweep(2)], { report: { calls: 1, said: [] } })).toEqual({
+    expect(seen([sweep(12), sweep(2)], { last: reported(2) })).toEqual({
       ...{ id: 'commits', kind: 'finder', state: 'answers', answeredAt: at(2), since: null, reason: null },
       ...{ nextAt: at(-5), refused: [] },
     });
   });
 
   test('that is being asked is as it was', () => {
-    const underWay = { isTaken: true, failure: null, nextTryMs: null };
+    const underWay = { dueMs: null, isTaken: true, failure: null, nextTryMs: null };
     expect(seen([sweep(12), sweep(2, 'running')], { underWay })).toMatchObject({
       state: 'answers',
       answeredAt: at(12),
@@ -40,7 +41,7 @@ describe('a finder', () => {
   });
 
   test('that is dead says since when, what it said, and when it is asked again', () => {
-    const underWay = { isTaken: true, failure: 'connect ECONNREFUSED', nextTryMs: NOW + 8_000 };
+    const underWay = { dueMs: null, isTaken: true, failure: 'connect ECONNREFUSED', nextTryMs: NOW + 8_000 };
     expect(seen([sweep(700), sweep(690, 'running')], { underWay })).toMatchObject({
       ...{ state: 'failing', answeredAt: at(700), since: at(690), reason: 'connect ECONNREFUSED', nextAt: at(-8) },
     });
@@ -58,7 +59,7 @@ describe('a finder', () => {
   });
 
   test('is not asked where no worker takes up its sweep, or has it in its configuration', () => {
-    const underWay = { isTaken: false, failure: null, nextTryMs: null };
+    const underWay = { dueMs: null, isTaken: false, failure: null, nextTryMs: null };
     expect(seen([sweep(99), sweep(89, 'running')], { underWay })).toMatchObject({
       ...{ state: 'unasked', since: at(89), reason: 'no worker takes up its sweep' },
     });
@@ -66,14 +67,61 @@ describe('a finder', () => {
   });
 
   test('of which nobody wants anything is idle, and one that a person paused says so', () => {
-    expect(seen([sweep(2)], { report: { calls: 0, said: [] } })).toMatchObject({ state: 'idle', answeredAt: null });
+    expect(seen([sweep(2)], { last: { ...reported(2), calls: 0 } })).toMatchObject({ state: 'idle', answeredAt: null });
     const schedule = { pausedBecause: 'maintenance', nextAtMs: NOW + 5_000, sweeps: [sweep(2)] };
     expect(seen([], { schedule })).toMatchObject({ state: 'paused', reason: 'maintenance', nextAt: null });
   });
 
+  describe('whose workflow sweeps for an hour', () => {
+    const hour = [sweep(5_400), sweep(1_800, 'running')];
+    const waiting = { dueMs: NOW + 8_000, isTaken: false, failure: null, nextTryMs: NOW + 8_000 };
+
+    test('answers between two sweeps as after one: when it was asked last, what it said, and when it is asked next', () => {
+      const last = { ...reported(2), said: ['web: known-bad'] };
+      expect(seen(hour, { underWay: waiting, last })).toEqual({
+        ...{ id: 'commits', kind: 'finder', state: 'answers', answeredAt: at(2), since: null, reason: null },
+        ...{ nextAt: at(-8), refused: ['web: known-bad'] },
+      });
+      expect(seen(hour, { underWay: waiting, last: { ...last, calls: 0 } })).toMatchObject({ state: 'idle' });
+    });
+
+    test('while it is asked is as it was', () => {
+      const underWay = { dueMs: NOW - 1_000, isTaken: true, failure: null, nextTryMs: null };
+      expect(seen(hour, { underWay, last: reported(11) })).toMatchObject({
+        ...{ state: 'answers', answeredAt: at(11), since: null, nextAt: null },
+      });
+    });
+
+    test('is failing since the first of its sweeps that failed, not since the workflow began', () => {
+      const underWay = { dueMs: NOW - 90_000, isTaken: true, failure: '503', nextTryMs: NOW + 3_000 };
+      expect(seen(hour, { underWay, last: reported(100) })).toMatchObject({
+        ...{ state: 'failing', answeredAt: at(100), since: at(90), reason: '503', nextAt: at(-3) },
+      });
+    });
+
+    test('is not asked once a sweep that was due is taken up by no worker', () => {
+      const due = (secondsAgo: number) => ({
+        ...waiting,
+        dueMs: NOW - secondsAgo * 1_000,
+        nextTryMs: NOW - secondsAgo * 1_000,
+      });
+      expect(seen(hour, { underWay: due(29), last: reported(40) })).toMatchObject({ state: 'answers' });
+      expect(seen(hour, { underWay: due(31), last: reported(40) })).toMatchObject({
+        ...{ state: 'unasked', answeredAt: at(40), since: at(31), nextAt: null },
+      });
+    });
+
+    test('is paused at once when a person pauses its Schedule', () => {
+      const schedule = { pausedBecause: 'maintenance', nextAtMs: null, sweeps: hour };
+      expect(seen(hour, { schedule, underWay: waiting, last: reported(2) })).toMatchObject({
+        ...{ state: 'paused', answeredAt: at(2), nextAt: null, reason: 'maintenance' },
+      });
+    });
+  });
+
   test('shows each pipeline what it refused of that one alone', () => {
     const said = ['web, source: no such branch', 'web: known-bad', 'webshop, source: no'];
-    const found = seen([sweep(2)], { report: { calls: 1, said } });
+    const found = seen([sweep(2)], { last: { ...reported(2), said } });
     expect(found.refused).toEqual(said);
     expect(refusedFor('web', found).refused).toEqual(['source: no such branch', 'known-bad']);
   });

@@ -1,10 +1,16 @@
-import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
+import {
+  ScheduleNotFoundError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type Client,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createFinderActivities } from '../../activities/finders';
 import { identityOf, type Artifact } from '../../domain/artifact';
+import type { Lasting, SweepOrder, SweepSeen } from '../../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
 import type { PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
@@ -14,6 +20,9 @@ import { parseRegistry } from '../../sdk/registry';
 
 /** Sweeps that fail are part of the tests; what the worker says of them is not. */
 const QUIET = new DefaultLogger('ERROR');
+
+/** The Temporal Schedule of the finder; null where there is none, and `silent` where Temporal does not answer. */
+type FakeSchedule = 'silent' | null | { paused: boolean; taskQueue: string; order: SweepOrder; next: number[] };
 
 /** What a pipeline says to a submission instead of taking it. */
 type Mood = 'gone' | 'held' | 'known-bad' | 'silent';
@@ -38,6 +47,7 @@ export class FinderWorld {
   calls = 0;
   memory: SweepMemory | null = null;
   now = 1_000_000_000;
+  schedule: FakeSchedule = 'silent';
 
   constructor(
     readonly finder: string,
@@ -54,12 +64,28 @@ export class FinderWorld {
   /** One sweep, as the Schedule starts it: with what the last one that completed left. */
   async sweeps(): Promise<SweepOutcome> {
     const [environment, began] = [new MockActivityEnvironment({}, { logger: QUIET }), this.now];
-    const { sweep } = this.activities();
     const input = { finder: this.finder, memory: this.memory, heartbeatTimeoutMs: 10_000 };
+    const sweep = this.activities().sweep as (it: typeof input) => Promise<SweepOutcome>;
     const outcome = (await environment.run(sweep, input)) as SweepOutcome;
     this.memory = memoryAfter(this.memory, began, outcome);
     this.now += 60_000;
     return outcome;
+  }
+
+  /** One attempt of a workflow that sweeps again and again: what it ended with, and what it leaves to the next attempt. */
+  async attempt(
+    lasting: Lasting,
+    info: { attempt: number; scheduledTimestampMs: number; heartbeatDetails: unknown },
+  ): Promise<{ end: unknown; seen: SweepSeen | undefined }> {
+    const environment = new MockActivityEnvironment({ ...info, taskQueue: 'conveyor' }, { logger: QUIET });
+    let seen: unknown = info.heartbeatDetails;
+    environment.on('heartbeat', (details: unknown) => (seen = details));
+    const input = { finder: this.finder, memory: this.memory, heartbeatTimeoutMs: 10_000, lasting };
+    const { sweep } = this.activities();
+    const end: unknown = await environment
+      .run(sweep as (it: typeof input) => Promise<unknown>, input)
+      .catch((error: unknown) => error);
+    return { end, seen: seen as SweepSeen | undefined };
   }
 
   client(): Client {
@@ -76,7 +102,21 @@ export class FinderWorld {
         },
       };
     };
-    return { workflow: { getHandle }, withDeadline: (_: number, work: () => unknown) => work() } as unknown as Client;
+    const schedule = { getHandle: () => ({ describe: async () => this.describe() }) };
+    return {
+      workflow: { getHandle },
+      schedule,
+      withDeadline: (_: number, work: () => unknown) => work(),
+    } as unknown as Client;
+  }
+
+  private describe(): object {
+    const { schedule } = this;
+    if (schedule === 'silent') throw new Error('no answer in time');
+    if (schedule === null) throw new ScheduleNotFoundError('no such schedule', this.finder);
+    const { paused, taskQueue, order, next } = schedule;
+    const nextActionTimes = next.map((at) => new Date(at));
+    return { state: { paused }, action: { taskQueue, args: [order] }, info: { nextActionTimes } };
   }
 
   private activities() {

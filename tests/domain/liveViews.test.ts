@@ -10,7 +10,7 @@ const VIEW: ActionView = {
   ...{ startedAt: null, endedAt: null, deploy: null, needs: [], progress: null, message: null, pickBy: null },
 };
 const said = (heartbeat: unknown, failure: string | null = null): Pending => ({
-  ...{ id: '5', activity: 'runAction', stage: 'waits', heartbeat, failure, attempt: 1 },
+  ...{ id: '5', activity: 'runAction', stage: 'waits', heartbeat, failure, nextMs: null, attempt: 1 },
 });
 const SEEN = { action: 'profile', progress: 0.4, message: '4 of 10 samples', url: 'http://profiler/runs/7' };
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { freePorts } from '../../cli/stack/ports';
-import { workflowIds } from '../../domain/ids';
+import { serverView } from '../../client/live';
+import { sweepId, workflowIds } from '../../domain/ids';
 import { Family } from '../system/family';
 import { Processes } from '../system/process';
 import { startTemporal, startTemporalWithShortHistories } from '../system/server';
@@ -160,23 +161,21 @@ const recordFanOut =
     await save(stack, `release-${name}`, workflowIds.release(name, 1));
   };
 
-/** A finder is asked for the first time, and again with what the first sweep left. */
+/** A finder is asked again and again, until a person pauses its Schedule; what ended after one sweep was recorded before. */
 async function recordSweeps(stack: Stack): Promise<void> {
   const artifacts = { executable: { finder: 'tagged-executables', with: { package: 'shop-swept', tag: 'live' } } };
   const shop = await given(stack, { name: 'shop-swept', pipeline: { artifacts }, deploy: { phases: [] } });
   await stack.control('POST', '/control/builds', { version: shop.version(2), tag: 'live' });
-  const swept: string[] = [];
-  for (const name of ['sweep-first', 'sweep-later']) {
-    await stack.temporal.schedule.getHandle('sweep/tagged-executables').trigger(ScheduleOverlapPolicy.SKIP);
-    const query = `WorkflowType = 'artifactSweep' AND ExecutionStatus = 'Completed'`;
-    const workflowId = await eventually('the finder was asked', async () => {
-      for await (const { workflowId: id } of stack.temporal.workflow.list({ query }))
-        if (id.startsWith('sweep/tagged-executables-') && !swept.includes(id)) return id;
-      return undefined;
-    });
-    swept.push(workflowId);
-    await save(stack, name, workflowId);
-  }
+  const schedule = stack.temporal.schedule.getHandle(sweepId('tagged-executables'));
+  await schedule.trigger(ScheduleOverlapPolicy.SKIP);
+  const sweep = await eventually('the finder was asked', async () => {
+    const { info } = await schedule.describe();
+    const handle = stack.temporal.workflow.getHandle(info.recentActions.at(-1)?.action.workflow.workflowId ?? '');
+    return (await serverView(handle)).pending[0]?.stage === 'waits' && handle;
+  });
+  await schedule.pause('to record a history');
+  await sweep.result();
+  await save(stack, 'sweep-lasting', sweep.workflowId);
 }
 
 async function save(stack: Stack, name: string, workflowId: string): Promise<void> {

@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ScheduleOverlapPolicy, type WorkflowHandle } from '@temporalio/client';
 import { freePorts } from '../../cli/stack/ports';
+import { serverView, type Pending } from '../../client/live';
 import { ensureSweeps } from '../../client/schedules';
+import type { SweepReport, SweepSeen } from '../../domain/finder/lasting';
+import { sweepId } from '../../domain/ids';
 import type { FinderView, HistoryRow, PipelineStatus } from '../../domain/views';
-import type { SweepReport } from '../../workflows/artifactSweep';
 import { Processes } from './process';
 import { startTemporal } from './server';
 import { OWNER, SPEED, Stack } from './stack';
@@ -57,17 +60,28 @@ const releases = (pipeline: string, count: number): Promise<string[]> =>
     return keys.length >= count && keys;
   });
 
-/** Sweeps of a finder that began after now and have ended, as they reported. */
-async function nextSweeps(finder: string, count: number): Promise<SweepReport[]> {
-  const query = `WorkflowType = 'artifactSweep' AND ExecutionStatus = 'Completed' AND StartTime > '${new Date().toISOString()}'`;
-  const ids = await eventually(`${finder} was swept ${count} times`, async () => {
-    const ended: string[] = [];
-    for await (const { workflowId } of stack.temporal.workflow.list({ query }))
-      if (workflowId.startsWith(`sweep/${finder}-`)) ended.push(workflowId);
-    return ended.length >= count && ended;
-  });
-  return Promise.all(ids.map((id) => stack.temporal.workflow.getHandle(id).result() as Promise<SweepReport>));
+/** The newest workflow that the Schedule of a finder started. */
+async function sweeping(finder: string): Promise<WorkflowHandle> {
+  const { info } = await stack.temporal.schedule.getHandle(sweepId(finder)).describe();
+  return stack.temporal.workflow.getHandle(info.recentActions.at(-1)?.action.workflow.workflowId ?? sweepId(finder));
 }
+
+const sweepOf = async (finder: string): Promise<Pending | undefined> =>
+  (await serverView(await sweeping(finder))).pending[0];
+
+/** Sweeps of a finder that began after now and were answered, as they reported. */
+async function nextSweeps(finder: string, count: number): Promise<SweepReport[]> {
+  const [since, reports] = [Date.now(), new Map<number, SweepReport>()];
+  await eventually(`${finder} was swept ${count} times`, async () => {
+    const { report } = ((await sweepOf(finder))?.heartbeat ?? {}) as Partial<SweepSeen>;
+    if (report && report.beganMs > since) reports.set(report.beganMs, report);
+    return reports.size >= count;
+  });
+  return [...reports.values()];
+}
+
+const finderView = async (finder: string): Promise<FinderView | undefined> =>
+  (await stack.client.listFinders()).find(({ id }) => id === finder);
 
 describe('what a finder finds', () => {
   test('becomes a release, and one only, however often it is looked for', async () => {
@@ -111,6 +125,22 @@ describe('what a finder finds', () => {
   });
 });
 
+describe('the list of workflows', () => {
+  test('has one row for a finder, however often it is asked', async () => {
+    await nextSweeps('commits', 5);
+    const listed = await stack.temporalCli(['workflow', 'list', '-o', 'json']);
+    const ids = (JSON.parse(listed) as { execution: { workflowId: string } }[]).map((row) => row.execution.workflowId);
+    const swept = ids.filter((id) => id.startsWith(sweepId('')));
+    const finders = (await stack.client.listFinders()).map(({ id }) => id);
+    for (const id of finders) expect(swept.filter((row) => row.startsWith(`${sweepId(id)}-`))).toHaveLength(1);
+    expect(swept).toHaveLength(finders.length);
+    const view = await finderView('commits');
+    expect(view).toMatchObject({ state: 'answers', since: null, reason: null });
+    const { events } = await (await sweeping('commits')).fetchHistory();
+    expect(events?.length).toBeLessThan(10);
+  });
+});
+
 describe('a finder that is dead', () => {
   test('is seen where people look, with since when, what it said and when it is asked next, until it answers', async () => {
     const name = await given('tagged-executables', { package: `p-${randomBytes(4).toString('hex')}`, tag: 'prod' });
@@ -140,12 +170,7 @@ describe('a worker that is killed', () => {
       const slow = { kind: 'http', service: 'commits', mode: 'delay', count: 1, delayMs: 3_000 * SPEED };
       await stack.control('POST', '/control/faults', slow);
       await commit(repository, revision);
-      await eventually('a sweep is under way', async () => {
-        const query = `WorkflowType = 'artifactSweep' AND ExecutionStatus = 'Running'`;
-        for await (const { workflowId } of stack.temporal.workflow.list({ query }))
-          if (workflowId.startsWith('sweep/commits-')) return true;
-        return false;
-      });
+      await eventually('a sweep is under way', async () => (await sweepOf('commits'))?.stage === 'runs');
       await stack.crashWorker();
       for (const name of names) await releases(name, revision === 'r1' ? 1 : 2);
     }
@@ -162,6 +187,63 @@ describe('the Schedules', () => {
     const { spec, action } = await stack.temporal.schedule.getHandle('sweep/one').describe();
     expect(spec.intervals?.[0]?.every).toBe(3_600_000);
     expect(action).toMatchObject({ workflowType: 'artifactSweep', taskQueue: 'nobody' });
+  });
+
+  test('that a person pauses ask nobody any more, and go on where they were', async () => {
+    const handle = stack.temporal.schedule.getHandle(sweepId('config-changes'));
+    const [before] = await nextSweeps('config-changes', 1);
+    const running = await sweeping('config-changes');
+    await handle.pause('maintenance');
+    expect(await finderView('config-changes')).toMatchObject({ state: 'paused', reason: 'maintenance', nextAt: null });
+    const { beganMs } = (await running.result()) as SweepReport;
+    expect(beganMs).toBeGreaterThanOrEqual(before?.beganMs ?? 0);
+    const answeredAt = new Date(beganMs).toISOString();
+    expect(await finderView('config-changes')).toMatchObject({ state: 'paused', answeredAt });
+    await handle.unpause();
+    await nextSweeps('config-changes', 1);
+    expect((await sweeping('config-changes')).workflowId).not.toBe(running.workflowId);
+  });
+
+  test('that are changed end what sweeps by the old order, though its next sweep were hours away', async () => {
+    const served = { ...plan, taskQueue: stack.taskQueue, heartbeatTimeoutMs: 10_000 };
+    const change = async (more: object): Promise<WorkflowHandle> => {
+      const running = await sweeping('model-versions');
+      await ensureSweeps(stack.temporal, ['model-versions'], { ...served, ...more });
+      return running;
+    };
+    const first = await change({});
+    await first.result();
+    await change({ intervalMs: 1_000, heartbeatTimeoutMs: 2_000 });
+    await nextSweeps('model-versions', 1);
+    const slow = await change({ intervalMs: 3_000_000 });
+    expect(await slow.result()).toMatchObject({ refused: 0 });
+    const schedule = stack.temporal.schedule.getHandle(sweepId('model-versions'));
+    const asked = (): Promise<WorkflowHandle> =>
+      eventually('it was asked, and waits', async () => {
+        const running = await sweeping('model-versions');
+        return (await serverView(running)).pending[0]?.stage === 'waits' && running;
+      });
+    // It hears a moment later that what it started has ended, and would skip.
+    await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+    const hourly = await asked();
+    await schedule.trigger(ScheduleOverlapPolicy.CANCEL_OTHER);
+    await hourly.result().catch(() => undefined);
+    expect((await hourly.describe()).status.name).toBe('CANCELLED');
+    await asked();
+    const triggered = await change({ intervalMs: 1_000 });
+    expect(await triggered.result()).toMatchObject({ refused: 0 });
+    await nextSweeps('model-versions', 1);
+  });
+
+  test('of a task queue that nobody serves are not waited for', async () => {
+    await ensureSweeps(stack.temporal, ['model-versions'], { ...plan, intervalMs: 1_000 });
+    const stuck = await eventually('a workflow waits for a worker', async () => {
+      const running = await sweeping('model-versions');
+      return (await running.describe()).taskQueue === 'nobody' && running;
+    });
+    await ensureSweeps(stack.temporal, ['model-versions'], { ...plan, intervalMs: 1_000, taskQueue: stack.taskQueue });
+    await nextSweeps('model-versions', 1);
+    expect((await stuck.describe()).status.name).toBe('TERMINATED');
   });
 
   test('follow the configuration, and stay paused when a person paused them', async () => {
