@@ -1,5 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import type { WorkflowHandle } from '@temporalio/client';
+import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { finderNames, refusedFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
@@ -84,11 +84,17 @@ export class Workflows {
     return { ...release, actions };
   }
 
-  /** What a release has come to. @throws unknown-release, also of one that was never started */
+  /** What a release has come to. @throws unknown-release, also of one that was never started; not-rerunnable */
   recollection(pipeline: string, number: number): Promise<Recollection> {
     const id = releaseId(pipeline, number);
-    const notFound = () => conveyorError('unknown-release', { id });
-    return this.query<Recollection>(workflowIds.release(pipeline, number), id, 'recollection', notFound);
+    const asked = async (): Promise<Recollection> => {
+      try {
+        return await this.handle(workflowIds.release(pipeline, number)).query<Recollection>('recollection');
+      } catch (error) {
+        throw error instanceof QueryNotRegisteredError ? notRecalled(id, pipeline) : error;
+      }
+    };
+    return this.asking(id, asked, { notFound: () => conveyorError('unknown-release', { id }) });
   }
 
   async deploy(pipeline: string, number: number, action: string): Promise<DeployStatus> {
@@ -204,3 +210,10 @@ const notBegun = (id: string, why: string | null): ConveyorError =>
   why === null
     ? conveyorError('unknown-deploy', { id })
     : conveyorError('invalid-state', { verb: 'show', id, why: `it has not begun: ${why}` });
+
+const notRecalled = (id: string, pipeline: string): ConveyorError =>
+  conveyorError('not-rerunnable', {
+    id,
+    why: 'a worker of an older version answered for it, and knows no reruns',
+    instead: `upgrade every worker and try again, or: conveyor release ${pipeline} --artifact NAME=VERSION releases the same versions from the beginning`,
+  });

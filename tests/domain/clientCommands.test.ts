@@ -1,7 +1,8 @@
-import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { QueryNotRegisteredError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { command } from '../../client/commands';
 import type { Temporal } from '../../client/connection';
+import { rerun } from '../../client/releases';
 import { Workflows } from '../../client/workflows';
 import type { ReleaseStatus } from '../../domain/views';
 import { action, release } from './cliSamples';
@@ -61,6 +62,15 @@ function serverWith(answers: Readonly<Record<string, object | Error>>): {
   const temporal = { client, address: 'localhost:7233', namespace: 'default' } as unknown as Temporal;
   return { workflows: new Workflows(temporal, ''), asked };
 }
+
+test('a rerun that a worker of an older version is asked for says why not, and what to do instead', async () => {
+  const unknown = new QueryNotRegisteredError('Workflow did not register a handler for recollection', 3);
+  const { workflows } = serverWith({ 'release/kvstore/13': unknown });
+  const hint = expect.stringContaining('conveyor release kvstore --artifact NAME=VERSION') as string;
+  await expect(rerun(workflows, 'kvstore', 13, { actor: 'user:alice' })).rejects.toMatchObject({
+    ...{ code: 'not-rerunnable', message: expect.stringContaining('older version') as string, hint },
+  });
+});
 
 describe('the status of a release whose deploy runs', () => {
   const running = release({ actions: [deploying('deploy'), script] });
