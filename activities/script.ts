@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { CancelledFailure, Context } from '@temporalio/activity';
 import { conveyorError } from '../domain/errors';
 import type { Selection } from '../domain/deploy/snapshot';
@@ -8,14 +5,15 @@ import { stepUnits } from '../domain/deploy/steps';
 import { LOG_LIMITS } from '../domain/limits';
 import type { ScriptLog } from '../domain/scriptLog';
 import { formatDuration } from '../domain/text';
+import { withoutIsolation } from '../domain/isolation';
+import type { RunningScript, Runner } from '../runner/runner';
+import type { ScriptExit } from '../runner/scriptProcess';
 import type { Scripts } from '../sdk/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
 import { asFailure } from './failure';
-import { groupsWith, stopGroup } from './processGroup';
-import { LogKeeper } from './scriptLog';
+import { lastLine, LogKeeper } from './scriptLog';
 import { unitsIn, type SnapshotStore } from './snapshots';
-import { lastLine, startScript, type ScriptExit, type ScriptProcess } from './scriptProcess';
 
 /** One run of a script: an action of its own, or what a deploy runs before and after a phase. */
 export interface ScriptRun {
@@ -64,40 +62,48 @@ type ScriptSeen = Pick<ActionSeen, 'action' | 'run' | 'progress' | 'message'> & 
 interface Ports {
   readonly clock: Clock;
   readonly scripts: Scripts;
+  readonly runner: Runner;
   readonly snapshots: SnapshotStore;
 }
 
 export type ScriptActivities = ReturnType<typeof createScriptActivities>;
 
 export function createScriptActivities(ports: Ports) {
-  const { scripts } = ports;
+  const { scripts, runner } = ports;
   return {
     /**
      * Runs a script to its end: exit code 0 is success. Nothing that it started outlives it; on cancellation, time-out or a flood
-     * of output its process group is stopped. At least once: after the death of a worker it is run again, once what was left
-     * of it on this machine is stopped.
-     * @throws script-not-runnable (not retried), CancelledFailure with `ScriptWrote`
+     * of output it is stopped. At least once: after the death of a worker it is run again, once what was left of it on this
+     * machine is stopped.
+     * @throws scripts-off, script-not-runnable (not retried), CancelledFailure with `ScriptWrote`
      */
     runScript: (run: ScriptRun): Promise<ScriptEnd> =>
       asFailure(async () => {
-        if (Context.current().info.attempt > 1) await stopLeftovers(run, scripts);
-        const folder = await mkdtemp(join(tmpdir(), 'conveyor-script-'));
+        const { runId, command } = run;
+        if (!scripts.enabled) throw conveyorError('scripts-off', { command: command[0] ?? '' });
+        if (Context.current().info.attempt > 1) await runner.stopLeftovers(runId);
+        const { facts, texts } = await known(ports, run);
+        const env = { ...allowed(run, scripts), ...facts };
+        const log = await logOf(run, ports);
+        const script = await runner.start({ runId, command, env, texts, log });
         try {
-          const env = { ...allowed(run, scripts), ...(await facts(ports, run, folder)) };
-          const log = new LogKeeper(run.env.flatMap((name) => scripts.variables[name] ?? []));
-          const script = await startScript({ ...scripts, command: run.command, env, log });
-          return await follow(run, script, log, ports).catch((error: unknown) => {
-            throw error instanceof CancelledFailure ? new CancelledFailure(error.message, [wrote(run, log)]) : error;
-          });
+          return await follow(run, script, log, ports);
+        } catch (error) {
+          throw error instanceof CancelledFailure ? new CancelledFailure(error.message, [wrote(run, log)]) : error;
         } finally {
-          await rm(folder, { recursive: true, force: true });
+          script.close();
         }
       }),
   };
 }
 
-async function stopLeftovers({ runId }: ScriptRun, { stopGraceMs }: Scripts): Promise<void> {
-  await Promise.all(groupsWith('CONVEYOR_RUN', runId).map((group) => stopGroup(group, stopGraceMs)));
+/** It begins with what the script is not kept from, if anything. */
+async function logOf(run: ScriptRun, { scripts, runner }: Ports): Promise<LogKeeper> {
+  const secrets = run.env.flatMap((name) => scripts.variables[name] ?? []);
+  const beat = () => Context.current().heartbeat(seen(run, new LogKeeper()));
+  const { missing } = await beating(beatEvery(run), beat, runner.isolation);
+  const lacks = withoutIsolation(missing);
+  return new LogKeeper(secrets, lacks === null ? '' : `conveyor: ${lacks}\n`);
 }
 
 function allowed({ command, env }: ScriptRun, { path, variables }: Scripts): Record<string, string> {
@@ -111,15 +117,13 @@ function allowed({ command, env }: ScriptRun, { path, variables }: Scripts): Rec
   return { PATH: path, ...Object.fromEntries(given) };
 }
 
-async function facts(
+/** What is told by variables, and what by files that variables name. */
+async function known(
   { snapshots }: Pick<Ports, 'snapshots'>,
   { runId, facts: of }: ScriptRun,
-  folder: string,
-): Promise<Record<string, string>> {
+): Promise<{ readonly facts: Record<string, string>; readonly texts: Record<string, string> }> {
   const ofUnits = of.selection && stepUnits(await unitsIn(snapshots, of.selection), of.lastGood ?? null);
-  const units = ofUnits && join(folder, 'units');
-  if (units !== undefined) await writeFile(units, (ofUnits?.units ?? []).map((unit) => `${unit}\n`).join(''));
-  const known = {
+  const variables = {
     CONVEYOR_RUN: runId,
     CONVEYOR_PIPELINE: of.pipeline,
     CONVEYOR_RELEASE: of.release,
@@ -127,11 +131,13 @@ async function facts(
     CONVEYOR_PHASE: of.phase,
     CONVEYOR_VERSION: of.version,
     CONVEYOR_PREVIOUS_VERSION: ofUnits?.previousVersion,
-    CONVEYOR_UNITS: units,
   };
-  return Object.fromEntries(
-    Object.entries(known).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+  return {
+    facts: Object.fromEntries(
+      Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
+    texts: ofUnits ? { CONVEYOR_UNITS: ofUnits.units.map((unit) => `${unit}\n`).join('') } : {},
+  };
 }
 
 /** How a script came to its end: by itself, or stopped by us because of this. */
@@ -143,11 +149,10 @@ const SILENCE_MS = 1_000;
 
 async function follow(
   run: ScriptRun,
-  script: ScriptProcess,
+  script: RunningScript,
   log: LogKeeper,
   { clock, scripts }: Ports,
 ): Promise<ScriptEnd> {
-  const { action, runId, heartbeatTimeoutMs } = run;
   const context = Context.current();
   const overdue = deadline(run, { clock, scripts });
   const ends = Promise.race<End>([
@@ -157,17 +162,12 @@ async function follow(
     context.cancelled,
   ]);
   const beat = (): void => {
-    const seen: ScriptSeen = {
-      ...{ action, run: runId, progress: null },
-      message: lastLine(log.latest()),
-      log: log.read(LOG_LIMITS.liveLog.max),
-    };
-    context.heartbeat(seen);
+    context.heartbeat(seen(run, log));
     overdue.look();
   };
-  return beating(Math.min(LOOK_MS, heartbeatTimeoutMs / 3), beat, async () => {
+  return beating(beatEvery(run), beat, async () => {
     const end = await ends.finally(async () => {
-      await stopGroup(script.group, scripts.stopGraceMs);
+      await script.stop();
       const heard = new AbortController();
       await Promise.race([script.silent, wallClock.sleep(SILENCE_MS, heard.signal)]);
       heard.abort();
@@ -175,6 +175,14 @@ async function follow(
     return told(run, end, log);
   });
 }
+
+const beatEvery = ({ heartbeatTimeoutMs }: ScriptRun): number => Math.min(LOOK_MS, heartbeatTimeoutMs / 3);
+
+const seen = ({ action, runId }: ScriptRun, log: LogKeeper): ScriptSeen => ({
+  ...{ action, run: runId, progress: null },
+  message: lastLine(log.latest()),
+  log: log.read(LOG_LIMITS.liveLog.max),
+});
 
 /** Looks at the clock now and then rather than sleeping on it: a process takes real time, whatever the clock is. */
 function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<Ports, 'clock' | 'scripts'>) {

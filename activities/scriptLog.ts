@@ -8,6 +8,7 @@ const PIECE_LENGTH = 4096;
 /** Shorter values would make *** of words. */
 const SECRET_LENGTH = 6;
 const MASK = '***';
+const LINE_LENGTH = 200;
 /** In characters. What is read later may be less. */
 const [HEAD_LENGTH, TAIL_LENGTH] = [LOG_LIMITS.log.max / 4, LOG_LIMITS.log.max];
 
@@ -24,7 +25,11 @@ export class LogKeeper {
   private readonly mask: (text: string) => string;
   private readonly longest: number;
 
-  constructor(values: readonly string[] = []) {
+  /** Before all that it keeps comes `heading`: whole lines, or nothing. */
+  constructor(
+    values: readonly string[] = [],
+    private readonly heading = '',
+  ) {
     const secrets = secretsIn(values);
     const any = new RegExp(secrets.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
     this.mask = secrets.length === 0 ? (text) => text : (text) => text.replace(any, MASK);
@@ -55,8 +60,8 @@ export class LogKeeper {
 
   /** Whole lines, in so many bytes of JSON. */
   read(bytes: number): ScriptLog {
-    const { head, tail, total } = this;
-    return fitted({ head, cut: total - head.length - tail.length, tail }, bytes);
+    const { heading, head, tail, total } = this;
+    return fitted({ head: heading + head, cut: total - head.length - tail.length, tail }, bytes);
   }
 
   /** The last lines, and one that has no end yet. */
@@ -82,6 +87,13 @@ export class LogKeeper {
   private plain(text: string): string {
     return this.mask(writtenOut(stripVTControlCharacters(text).replace(/\r\n?/g, '\n'), '\n\t'));
   }
+}
+
+/** The last line that says something; null while there is none. */
+export function lastLine(text: string): string | null {
+  const lines = text.split('\n');
+  const last = lines.map((line) => line.trim()).findLast((line) => line !== '');
+  return last?.slice(0, LINE_LENGTH) ?? null;
 }
 
 /** Where the last whole line ends; what a carriage return at the very end means shows with what follows it. */

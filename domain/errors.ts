@@ -141,6 +141,13 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
+  'scripts-off': entry<{ command: string }>({
+    message: ({ command }) => `the script ${command} was not run: this worker runs no scripts`,
+    hint: () =>
+      'scripts: { enabled: true } in the conveyor.config.yaml of the workers allows them, once you trust whoever may apply (docs/scripts.md)',
+    retryable: false,
+    exit: 1,
+  }),
   'script-not-runnable': entry<{ command: string; detail: string }>({
     message: ({ command, detail }) => `the script ${command} cannot be run: ${detail}`,
     hint: () => 'scripts run on the worker, as scripts in its conveyor.config.yaml says; mend the command or that',

@@ -10,6 +10,7 @@ const FOLDERS = [
   'domain',
   'workflows',
   'activities',
+  'runner',
   'workers',
   'client',
   'server',

@@ -1,13 +1,29 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { GUARANTEES, isGuarantee, type Guarantee } from '../domain/isolation';
 import { duration } from '../domain/spec/scalars';
 import type { Env } from './env';
 
 /**
- * What scripts of pipelines get from the worker that runs them, and what they may use up: `scripts` of conveyor.config.yaml.
- * A variable of the worker is given to a script when the file lists it here and the pipeline asks for it.
+ * Whether pipelines may have scripts, what these get from the worker that runs them, and what they may use up: `scripts` of
+ * conveyor.config.yaml. A variable of the worker is given to a script when the file lists it here and the pipeline asks for it.
  */
 export interface Scripts {
+  /** False unless the file says otherwise: whoever may apply a pipeline chooses the programs. */
+  readonly enabled: boolean;
+  /** What has to hold on a machine for a script to run there. */
+  readonly required: readonly Guarantee[];
+  /** `none`: not even this machine's loopback. */
+  readonly network: 'none' | 'host';
+  /** Whom scripts run as where the worker is root: a name or a number. */
+  readonly user: string;
+  /** A name or a number; null: the group of the user. */
+  readonly group: string | null;
+  /** Folders in which what scripts write stays. */
+  readonly writable: readonly string[];
+  readonly limits: ScriptLimits;
+  /** The configuration, which scripts must not write. */
+  readonly file: string;
   /** The working directory; relative commands start from here. */
   readonly directory: string;
   /** The variables that pipelines may ask for; undefined when this worker does not have one. */
@@ -20,8 +36,20 @@ export interface Scripts {
   readonly stopGraceMs: number;
 }
 
-const UNITS = { B: 1, KiB: 1024, MiB: 1_048_576 } as const;
-const SIZE = /^(\d+)\s?(B|KiB|MiB)$/;
+export interface ScriptLimits {
+  /** Of each process of a script. */
+  readonly memoryBytes: number;
+  /** Of all scripts of a user together. */
+  readonly processes: number;
+  /** Of each process. */
+  readonly cpuMs: number;
+  /** Of each file, and of all that lies in a private `$TMPDIR`. */
+  readonly fileBytes: number;
+}
+
+const UNITS = { B: 1, KiB: 1024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
+const SIZE = /^(\d+)\s?(B|KiB|MiB|GiB)$/;
+const DAY_MS = 86_400_000;
 
 const size = z
   .string()
@@ -31,10 +59,34 @@ const size = z
     return Number(count) * UNITS[unit as keyof typeof UNITS];
   });
 
+const account = z
+  .union([z.int().min(0).transform(String), z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/)])
+  .refine((name) => name !== '0' && name !== 'root', { error: 'scripts never run as root' });
+
+function toRequired(given: string | readonly string[], context: z.RefinementCtx): Guarantee[] {
+  if (given === 'required') return Object.keys(GUARANTEES).filter(isGuarantee);
+  if (typeof given === 'string') return [];
+  const unknown = given.filter((name) => !isGuarantee(name));
+  const known = Object.keys(GUARANTEES).join(', ');
+  if (unknown.length > 0)
+    context.addIssue({
+      code: 'custom',
+      message: `${unknown.join(', ')}: expected required, best-effort or some of ${known}`,
+    });
+  return given.filter(isGuarantee);
+}
+
 /** The key of conveyor.config.yaml that this file is about. */
 export const scriptFields = {
   scripts: z
     .strictObject({
+      enabled: z.boolean(),
+      isolation: z.union([z.enum(['required', 'best-effort']), z.array(z.string())]).transform(toRequired),
+      network: z.enum(['none', 'host']),
+      user: account,
+      group: account,
+      writable: z.array(z.string().min(1)),
+      limits: z.strictObject({ memory: size, processes: z.int().min(8), cpuTime: duration, fileSize: size }).partial(),
       directory: z.string().min(1),
       env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' })),
       outputLimit: size,
@@ -49,12 +101,36 @@ type Given = { readonly [F in keyof typeof scriptFields]: z.output<(typeof scrip
 
 /** Relative directories are relative to the file. */
 export function toScripts({ scripts }: Given, env: Env, file: string): Scripts {
+  const inFolder = (folder: string): string => resolve(dirname(file), folder);
   return {
-    directory: resolve(dirname(file), scripts.directory ?? '.'),
+    enabled: scripts.enabled ?? false,
+    required: required(scripts),
+    network: scripts.network ?? 'none',
+    user: scripts.user ?? 'nobody',
+    group: scripts.group ?? null,
+    writable: (scripts.writable ?? []).map(inFolder),
+    limits: toLimits(scripts.limits ?? {}),
+    file: resolve(file),
+    directory: inFolder(scripts.directory ?? '.'),
     variables: Object.fromEntries((scripts.env ?? []).map((name) => [name, env[name]])),
     path: env['PATH'] ?? '',
     outputLimitBytes: scripts.outputLimit ?? UNITS.MiB,
-    maxDurationMs: scripts.maxDuration ?? 86_400_000,
+    maxDurationMs: scripts.maxDuration ?? DAY_MS,
     stopGraceMs: scripts.stopGrace ?? 10_000,
+  };
+}
+
+/** All of them by default. A network that the file itself gives to scripts is not missed. */
+function required({ isolation, network }: Given['scripts']): readonly Guarantee[] {
+  const wanted = isolation ?? Object.keys(GUARANTEES).filter(isGuarantee);
+  return network === 'host' ? wanted.filter((name) => name !== 'network') : wanted;
+}
+
+function toLimits({ memory, processes, cpuTime, fileSize }: NonNullable<Given['scripts']['limits']>): ScriptLimits {
+  return {
+    memoryBytes: memory ?? 2 * UNITS.GiB,
+    processes: processes ?? 512,
+    cpuMs: cpuTime ?? DAY_MS,
+    fileBytes: fileSize ?? UNITS.GiB,
   };
 }

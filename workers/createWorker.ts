@@ -16,6 +16,7 @@ import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
 import { sealing } from '../client/seal';
+import type { Runner } from '../runner/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
@@ -25,6 +26,7 @@ export interface WorkerParts extends Ports {
   /** For the activities that start and look at workflows. */
   readonly client: Client;
   readonly index: PipelineIndex;
+  readonly runner: Runner;
   readonly namespace: string;
   readonly taskQueue: string;
   /** The workflow bundle, made once by the build. */
@@ -78,7 +80,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   return asOne(await Promise.all([main, ...beside]));
 }
 
-function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): object {
+function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerParts): object {
   const snapshots = createSnapshotStore({ client, taskQueue });
   const guests = createGuestReader(client);
   return {
@@ -88,7 +90,7 @@ function activitiesOf({ client, index, taskQueue, ...ports }: WorkerParts): obje
     ...createChildActivities({ client, index }),
     ...createCalendarActivities(ports),
     ...createFinderActivities({ ...ports, client, index }),
-    ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts, snapshots }),
+    ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
     ...createSoakActivities({ client, clock: ports.clock }),

@@ -10,6 +10,8 @@ import { sealing } from '../client/seal';
 import { ensureSweeps } from '../client/schedules';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { withoutIsolation } from '../domain/isolation';
+import { createRunner, type Runner } from '../runner/runner';
 import { loadRegistry, type Registry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
 import { createWorker } from './createWorker';
@@ -24,10 +26,12 @@ async function main(): Promise<void> {
   const taskQueue = process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
   const [connection, clientConnection] = await connect(address, connectionOptions);
   const client = new Client({ connection: clientConnection, namespace, ...sealing(registry.seal) });
+  const runner = createRunner(registry.scripts);
   const worker = await createWorker({
     connection,
     client,
     index: createPipelineIndex(client),
+    runner,
     namespace,
     taskQueue,
     codePath: bundlePath(),
@@ -36,6 +40,7 @@ async function main(): Promise<void> {
   });
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
   await sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
+  if (registry.scripts.enabled) void sayIsolation(runner, log);
   process.stdout.write(
     `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
   );
@@ -43,6 +48,14 @@ async function main(): Promise<void> {
   await connection.close();
   await clientConnection.close();
   log.info('drained');
+}
+
+/** Tried when a worker starts, so that the first script need not wait for it. */
+async function sayIsolation(runner: Runner, log: pino.Logger): Promise<void> {
+  const { missing, refused } = await runner.isolation();
+  const lacks = withoutIsolation(missing);
+  if (lacks === null) log.info('scripts are isolated');
+  else log.warn({ missing, refused }, `scripts are not isolated: ${lacks} (conveyor doctor says how to mend it)`);
 }
 
 /** Each finder that is configured is asked now and then, and the one that workers are themselves. */

@@ -1,5 +1,6 @@
 import { parseRegistry, loadRegistry } from '../../sdk/registry';
 import { ConveyorError } from '../../domain/errors';
+import { GUARANTEES } from '../../domain/isolation';
 
 const twine = { name: 'twine', kind: 'push-type', url: '${SIM:-http://localhost:4400}/push-types/twine/' };
 
@@ -44,7 +45,7 @@ describe('the registry of extensions', () => {
   test('scripts start in the folder of the file, and get the variables that it lists', () => {
     const given = { directory: 'scripts', env: ['TOKEN', 'ABSENT'], outputLimit: '64KiB', maxDuration: '2h' };
     const { scripts } = parseRegistry({ scripts: given }, { TOKEN: 't', PATH: '/bin' }, '/etc/conveyor/config.yaml');
-    expect(scripts).toEqual({
+    expect(scripts).toMatchObject({
       directory: '/etc/conveyor/scripts',
       variables: { TOKEN: 't', ABSENT: undefined },
       path: '/bin',
@@ -56,6 +57,21 @@ describe('the registry of extensions', () => {
       directory: '/etc/conveyor',
       variables: {},
       outputLimitBytes: 1_048_576,
+    });
+  });
+
+  test('scripts are off, and once they are on, all that the runner guarantees has to hold unless the file says otherwise', () => {
+    const scriptsOf = (scripts?: object) => parseRegistry({ scripts }, {}, '/etc/conveyor/config.yaml').scripts;
+    expect(scriptsOf()).toMatchObject({
+      ...{ enabled: false, required: Object.keys(GUARANTEES), network: 'none', user: 'nobody', writable: [] },
+      limits: { memoryBytes: 2_147_483_648, processes: 512, cpuMs: 86_400_000, fileBytes: 1_073_741_824 },
+    });
+    expect(scriptsOf({ enabled: true, isolation: 'best-effort' })).toMatchObject({ enabled: true, required: [] });
+    expect(scriptsOf({ isolation: ['files', 'network'], network: 'host' }).required).toEqual(['files']);
+    expect(scriptsOf({ network: 'host' }).required).not.toContain('network');
+    expect(scriptsOf({ writable: ['out'], user: 1234 })).toMatchObject({
+      writable: ['/etc/conveyor/out'],
+      user: '1234',
     });
   });
 

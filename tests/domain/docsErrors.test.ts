@@ -51,6 +51,7 @@ const SAMPLES: Params = {
     method: 'needsPush',
     detail: 'connect ECONNREFUSED 127.0.0.1:4400 (http://localhost:4400/…)',
   },
+  'scripts-off': { command: './load-test' },
   'script-not-runnable': {
     command: './load-test',
     detail: 'it was not found, neither on PATH nor from /srv/conveyor',

@@ -1,13 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createScriptActivities, type ScriptEnd, type ScriptRun } from '../../activities/script';
+import { probe, type Isolation } from '../../runner/probe';
+import { createRunner } from '../../runner/runner';
 import { parseRegistry } from '../../sdk/registry';
+import type { Scripts } from '../../sdk/scripts';
 import { everyUnit } from '../../domain/deploy/snapshot';
 import { inlineSnapshots } from './inlineSnapshots';
 
@@ -16,6 +19,8 @@ jest.setTimeout(30_000);
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'script-test-'));
+  // Where the worker is root its scripts are nobody's.
+  chmodSync(folder, 0o777);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -33,6 +38,22 @@ function script(text: string, name = 'run.sh'): string[] {
   return [`./${name}`];
 }
 
+/** A folder that may be written to, so that scripts can say whom they started. */
+function scriptsWith(config: object): Scripts {
+  const given = {
+    enabled: true,
+    isolation: 'best-effort',
+    directory: folder,
+    writable: [folder],
+    env: ['TOKEN', 'ABSENT'],
+  };
+  return parseRegistry({ scripts: { ...given, stopGrace: '300ms', ...config } }, WORKER_ENV).scripts;
+}
+
+/** Tried once: it is the same for all of them. What this machine lacks is the business of scriptIsolation.test.ts. */
+let isolation: Promise<Isolation> | undefined;
+const isolationHere = () => (isolation ??= probe(scriptsWith({})).then((found) => ({ ...found, missing: [] })));
+
 interface Around {
   readonly env?: MockActivityEnvironment;
   readonly config?: object;
@@ -40,11 +61,12 @@ interface Around {
 
 function run(given: Partial<ScriptRun> & Pick<ScriptRun, 'command'>, around: Around = {}): Promise<ScriptEnd> {
   const { env = activity(), config = {} } = around;
-  const scripts = { directory: folder, env: ['TOKEN', 'ABSENT'], stopGrace: '300ms', ...config };
+  const scripts = scriptsWith(config);
   const { runScript } = createScriptActivities({
     clock: wallClock,
     snapshots: inlineSnapshots,
-    scripts: parseRegistry({ scripts }, WORKER_ENV).scripts,
+    scripts,
+    runner: createRunner(scripts, isolationHere),
   });
   const facts = WITHOUT_FACTS;
   const whole = { runId: 'r', action: 'load-test', env: [], facts, timeoutMs: null, heartbeatTimeoutMs: 90, ...given };
@@ -125,6 +147,7 @@ describe('a script knows what it is about and nothing else', () => {
       CONVEYOR_VERSION: '13',
       CONVEYOR_PREVIOUS_VERSION: '12',
       CONVEYOR_UNITS: expect.any(String),
+      TMPDIR: expect.any(String),
     });
     expect(units).toBe('kvstore-x\nkvstore-y\n');
     expect(existsSync(env['CONVEYOR_UNITS']!)).toBe(false);
@@ -132,7 +155,7 @@ describe('a script knows what it is about and nothing else', () => {
 
   test('what is not known is not set, and what was not asked for is not given', async () => {
     const { log } = await run({ command: [process.execPath, '-p', 'Object.keys(process.env).sort().join()'] });
-    expect(log.head.trim()).toBe('CONVEYOR_PIPELINE,CONVEYOR_RELEASE,CONVEYOR_RUN,PATH');
+    expect(log.head.trim()).toBe('CONVEYOR_PIPELINE,CONVEYOR_RELEASE,CONVEYOR_RUN,PATH,TMPDIR');
   });
 
   test('arguments reach it as they are written, whatever a shell would make of them', async () => {
@@ -176,24 +199,34 @@ describe('what cannot be run fails at once, for good, and says why', () => {
   });
 });
 
-/** A script with a child that ignores SIGTERM, and both their process ids in files. */
-const FAMILY = `bash -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.05; done' &
+/** A script with a child that ignores SIGTERM. The numbers in these files may be those of a namespace. */
+const FAMILY = `bash -c 'trap "" TERM; echo $$ > child; while :; do sleep 0.05; done' "$1" &
 echo $$ > parent
 while [ ! -s child ]; do sleep 0.01; done
 echo running`;
 
+/** A script whose processes are known by an argument. */
+const family = (text: string): string[] => [...script(text), basename(folder)];
+
+/** Processes of this test that still run, as the machine sees them. */
+const familyAlive = (): string[] =>
+  execFileSync('ps', ['-axo', 'stat=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => !line.startsWith('Z') && line.endsWith(` ${basename(folder)}`));
+
 describe('nothing that a script started outlives it', () => {
   const expectFamilyGone = async (): Promise<void> => {
-    for (const file of ['parent', 'child']) expect(isAlive(await numberIn(file))).toBe(false);
+    await numberIn('child');
+    expect(familyAlive()).toEqual([]);
   };
 
   test('not when it ends and leaves a child behind', async () => {
-    expect(await run({ command: script(FAMILY) })).toMatchObject({ succeeded: true });
+    expect(await run({ command: family(FAMILY) })).toMatchObject({ succeeded: true });
     await expectFamilyGone();
   });
 
   test('not when it runs longer than its own limit', async () => {
-    const end = await run({ command: script(`${FAMILY}\nwait`), timeoutMs: 500 });
+    const end = await run({ command: family(`${FAMILY}\nwait`), timeoutMs: 500 });
     expect(end).toMatchObject({ succeeded: false, message: './run.sh was stopped: it ran for 500ms, its limit' });
     expect(end.log.head).toBe('running\n');
     await expectFamilyGone();
@@ -205,7 +238,7 @@ describe('nothing that a script started outlives it', () => {
   });
 
   test('not when it writes without end', async () => {
-    const command = script(`${FAMILY}\nyes flood`);
+    const command = family(`${FAMILY}\nyes flood`);
     const end = await run({ command }, { config: { outputLimit: '64KiB' } });
     expect(end).toMatchObject({ succeeded: false, message: './run.sh was stopped: it wrote more than 65536 bytes' });
     expect(JSON.stringify(end.log).length).toBeLessThanOrEqual(4150);
@@ -214,8 +247,9 @@ describe('nothing that a script started outlives it', () => {
 
   test('not when the action is cancelled, which is confirmed only when all is gone', async () => {
     const env = activity();
-    const running = run({ command: script(`${FAMILY}\necho 1 > said\nwait`) }, { env });
+    const running = run({ command: family(`${FAMILY}\necho 1 > said\nwait`) }, { env });
     await numberIn('said');
+    expect(familyAlive()).not.toEqual([]);
     env.cancel();
     // What it wrote is not lost.
     const details = [{ log: { head: 'running\n' } }];

@@ -9,6 +9,7 @@ const RUNNING = [
   'domain',
   'workflows',
   'activities',
+  'runner',
   'workers',
   'client',
   'server',

@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { GUARANTEES } from '../../domain/isolation';
 import type { ReleaseStatus } from '../../domain/views';
 import { given } from './service';
-import { OWNER, Stack } from './stack';
+import { OWNER, SHARED, Stack } from './stack';
 import { eventually } from './waiting';
 
 let stack: Stack;
@@ -27,22 +29,26 @@ const ended = (name: string): Promise<ReleaseStatus> =>
     return status.endedAt !== null && status;
   });
 
+/** What a script itself wrote: before it stands what this machine does not keep it from. */
+const own = (text = ''): string => text.replace(/^conveyor: nothing keeps it from .*\n/, '');
+
 /** A pipeline of one script, which starts a child, says so, and waits until it may go on. */
 async function givenScript(): Promise<{ name: string; starts: () => string[]; mayEnd: () => void }> {
   const name = nameOf('script');
-  const file = (what: string): string => join(stack.home, `${name}.${what}`);
+  const file = (what: string): string => join(stack.home, SHARED, `${name}.${what}`);
   writeFileSync(
     file('sh'),
     `#!/usr/bin/env bash
-sleep 1000 &
-echo "$$ $! $CONVEYOR_RUN" >> ${name}.starts
+cd ${SHARED}
+bash -c 'sleep 1000; :' left-by-${name} &
+echo "$CONVEYOR_RUN" >> ${name}.starts
 echo "working"
 while [ ! -e ${name}.go ]; do sleep 0.1; done
 echo "done with $CONVEYOR_RELEASE"
 `,
   );
   chmodSync(file('sh'), 0o755);
-  await applied(name, { script: { type: 'custom-script', with: { command: [`./${name}.sh`] } } });
+  await applied(name, { script: { type: 'custom-script', with: { command: [`./${SHARED}/${name}.sh`] } } });
   await stack.json(['release', name]);
   const starts = (): string[] =>
     existsSync(file('starts')) ? readFileSync(file('starts'), 'utf8').trim().split('\n') : [];
@@ -50,16 +56,15 @@ echo "done with $CONVEYOR_RELEASE"
   return { name, starts, mayEnd: () => writeFileSync(file('go'), '') };
 }
 
-/** The processes of one start of the script that still run. */
-const alive = (start: string): string[] =>
-  start
-    .split(' ')
-    .slice(0, 2)
-    .filter((pid) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+/** The children of scripts of this pipeline that still run: one while its script runs. */
+const alive = (name: string): string[] =>
+  execFileSync('ps', ['-axo', 'stat=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => !line.startsWith('Z') && line.endsWith(` left-by-${name}`));
 
 describe('a script on a worker', () => {
   test('says in status what it is doing, decides the release, and leaves nothing running', async () => {
-    const { name, starts, mayEnd } = await givenScript();
+    const { name, mayEnd } = await givenScript();
     await eventually('status shows its last line', async () => (await release(name)).actions[0]?.message === 'working');
     mayEnd();
     expect(await ended(name)).toMatchObject({
@@ -68,7 +73,7 @@ describe('a script on a worker', () => {
         { name: 'script', state: 'succeeded', message: expect.stringContaining(`done with ${name}/1`) as string },
       ],
     });
-    expect(starts().flatMap(alive)).toEqual([]);
+    expect(alive(name)).toEqual([]);
   });
 
   // What a killed worker left behind is found in /proc.
@@ -79,10 +84,9 @@ describe('a script on a worker', () => {
       const { name, starts, mayEnd } = await givenScript();
       await stack.crashWorker();
       await eventually('the script runs again', async () => starts().length === 2);
-      const [first = '', second = ''] = starts();
-      expect(alive(first)).toEqual([]);
-      expect(alive(second)).toHaveLength(2);
-      expect(second.split(' ')[2]).toBe(first.split(' ')[2]);
+      expect(alive(name)).toHaveLength(1);
+      const [first, second] = starts();
+      expect(second).toBe(first);
       mayEnd();
       expect(await ended(name)).toMatchObject({ state: 'succeeded' });
       expect(starts()).toHaveLength(2);
@@ -94,13 +98,14 @@ describe('a script on a worker', () => {
     const id = `${name}/1/script`;
     await eventually(
       'its log has a line',
-      async () => (await stack.client.logs(id)).runs[0]?.log?.head === 'working\n',
+      async () => own((await stack.client.logs(id)).runs[0]?.log?.head) === 'working\n',
     );
     const following = stack.conveyor(['logs', id, '--follow']);
     mayEnd();
     await ended(name);
-    expect(await following).toMatchObject({ code: 0, stdout: `working\ndone with ${name}/1\n` });
-    expect((await stack.conveyor(['logs', id])).stdout).toBe(`working\ndone with ${name}/1\n`);
+    const { code, stdout } = await following;
+    expect({ code, wrote: own(stdout) }).toEqual({ code: 0, wrote: `working\ndone with ${name}/1\n` });
+    expect(own((await stack.conveyor(['logs', id])).stdout)).toBe(`working\ndone with ${name}/1\n`);
     expect(await stack.client.logs(id)).toMatchObject({ attempt: 1, ended: true, runs: [{ state: 'succeeded' }] });
   });
 
@@ -109,15 +114,39 @@ describe('a script on a worker', () => {
     await stack.json(['cancel', `${name}/1`, '--reason', 'not now']);
     await ended(name);
     const { runs } = await stack.client.logs(`${name}/1/script`);
-    expect(runs).toMatchObject([{ state: 'cancelled', log: { head: 'working\n' } }]);
+    expect(runs.map(({ state, log }) => [state, own(log?.head)])).toEqual([['cancelled', 'working\n']]);
   });
 
   test('is stopped with all that it started when its release is cancelled', async () => {
-    const { name, starts } = await givenScript();
+    const { name } = await givenScript();
     await stack.json(['cancel', `${name}/1`, '--reason', 'not now']);
     expect(await ended(name)).toMatchObject({ state: 'cancelled' });
-    expect(starts().flatMap(alive)).toEqual([]);
+    expect(alive(name)).toEqual([]);
   });
+});
+
+test('a script neither reads the secrets of its worker, nor reaches Temporal, nor rewrites the platform, or its log says so', async () => {
+  const name = nameOf('attack');
+  const [host, port] = stack.temporalAddress.split(':');
+  const config = join(stack.home, 'conveyor.config.yaml');
+  const before = readFileSync(config, 'utf8');
+  const attack = [
+    `cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -q CONVEYOR_TASK_QUEUE=${stack.taskQueue} && echo read environment`,
+    `(exec 5<>/dev/tcp/${host}/${port}) && echo reached network`,
+    `echo '# broken' >> ${config} && echo wrote files`,
+    'exit 0',
+  ].join('\n');
+  await applied(name, { script: { type: 'custom-script', with: { command: ['bash', '-c', attack] } } });
+  await stack.json(['release', name]);
+  expect(await ended(name)).toMatchObject({ state: 'succeeded' });
+  const log = (await stack.client.logs(`${name}/1/script`)).runs[0]?.log?.head ?? '';
+  writeFileSync(config, before);
+  const [first = ''] = log.split('\n');
+  for (const guarantee of ['environment', 'network', 'files'] as const) {
+    const came = new RegExp(`^(read|reached|wrote) ${guarantee}$`, 'm').test(log);
+    const saysSo = first.startsWith('conveyor: ') && first.includes(GUARANTEES[guarantee].keepsFrom);
+    expect({ guarantee, held: saysSo || !came }).toEqual({ guarantee, held: true });
+  }
 });
 
 test('a deploy shows what the commands around its phases wrote, one after the other', async () => {
@@ -129,9 +158,10 @@ test('a deploy shows what the commands around its phases wrote, one after the ot
   });
   await shop.ships(2);
   await ended(shop.name);
-  expect((await stack.client.logs(`${shop.name}/1/deploy`)).runs).toMatchObject([
-    { title: 'first: before the updates: echo', state: 'succeeded', log: { head: 'on the way\n' } },
-    { title: 'completion: before the updates: printenv', state: 'succeeded', log: { head: 'completion\n' } },
+  const { runs } = await stack.client.logs(`${shop.name}/1/deploy`);
+  expect(runs.map(({ title, state, log }) => [title, state, own(log?.head)])).toEqual([
+    ['first: before the updates: echo', 'succeeded', 'on the way\n'],
+    ['completion: before the updates: printenv', 'succeeded', 'completion\n'],
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -58,6 +58,10 @@ export class Stack {
   static async open({ temporal, env = {}, ...config }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
+    // Scripts of a worker that is root are nobody's.
+    chmodSync(home, 0o755);
+    mkdirSync(join(home, SHARED));
+    chmodSync(join(home, SHARED), 0o777);
     writeConfig(home, config);
     const connection = await Connection.connect({ address });
     const processes = new Processes();
@@ -166,13 +170,20 @@ export class Stack {
   }
 }
 
+/** What scripts write there stays. */
+export const SHARED = 'shared';
+
 const configIn = (home: string): string => join(home, 'conveyor.config.yaml');
 
 /** The platform's configuration of this checkout, with more impatient settings. */
 function writeConfig(home: string, { settings, slots, seal, urls = {} }: StackOptions): void {
-  const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as { extensions: { name: string }[] };
+  const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as {
+    extensions: { name: string }[];
+    scripts: object;
+  };
   const extensions = config.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
+  const scripts = { ...config.scripts, writable: [SHARED] };
   const more = { ...(slots ? { slots } : {}), ...(seal ? { seal } : {}) };
-  const changed = { ...config, extensions, settings: { ...SETTINGS, ...settings }, ...more };
+  const changed = { ...config, extensions, scripts, settings: { ...SETTINGS, ...settings }, ...more };
   writeFileSync(configIn(home), stringify(changed));
 }

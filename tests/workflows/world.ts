@@ -18,6 +18,7 @@ import { viaApp } from '../../sdk/client';
 import { parseRegistry } from '../../sdk/registry';
 import type { SealSettings } from '../../sdk/seal';
 import { createSimulator, type Simulator } from '../../simulator/app';
+import { createRunner } from '../../runner/runner';
 import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
 import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
 import { lostTasks } from './lostTasks';
@@ -68,6 +69,7 @@ export class VirtualWorld {
     const taskQueue = `virtual-${randomUUID()}`;
     const index = new MemoryIndex();
     const slow = new SlowActions(clock, simulator.simulation);
+    const registry = { ...parseRegistry(EXTENSIONS, { PATH: process.env['PATH'] }), seal };
     const worker = await createWorker({
       connection: env.nativeConnection,
       client,
@@ -75,7 +77,8 @@ export class VirtualWorld {
       namespace: 'default',
       taskQueue,
       codePath,
-      registry: { ...parseRegistry(EXTENSIONS, {}), seal },
+      registry,
+      runner: createRunner(registry.scripts, () => Promise.resolve(NOT_APART)),
       clock,
       // Asked anew each time, so that a test may put itself in between.
       fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw)).onError(thrown)),
@@ -372,7 +375,11 @@ const VIRTUAL_SETTINGS: Settings = {
 
 const ACTION_SERVICES = ['build', 'integr-test', 'perf-test', 'pkg', 'profile', 'incident-report'];
 
+/** Virtual time does not wait for namespaces; what they keep scripts from has tests of its own. */
+const NOT_APART = { method: { namespaces: null, account: null, tools: null }, missing: [], refused: [] };
+
 const EXTENSIONS = {
+  scripts: { enabled: true, isolation: 'best-effort' },
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },

@@ -19,9 +19,14 @@ const LAYERS = {
     why: 'workflow code is deterministic and is loaded once for every running workflow: no effects, and nothing heavy such as schemas',
   },
   activities: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk', 'runner'],
     types: [],
     why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
+  },
+  runner: {
+    from: ['domain', 'sdk'],
+    types: [],
+    why: 'the runner starts processes and looks after them; whose scripts they are, and why they run, is not its business',
   },
   sdk: {
     from: ['domain', 'domain/spec'],
@@ -50,12 +55,12 @@ const LAYERS = {
     why: 'front ends go through the client, so that both obey the same rules',
   },
   cli: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'client/http', 'sdk'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'client/http', 'sdk', 'runner'],
     types: [],
     why: 'front ends go through the client; programs are started by path, in a process of their own or as this one',
   },
   workers: {
-    from: ['domain', 'domain/spec', 'workflows', 'activities', 'client', 'sdk', 'simulator'],
+    from: ['domain', 'domain/spec', 'workflows', 'activities', 'runner', 'client', 'sdk', 'simulator'],
     types: [],
     why: TOP,
   },

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { wallClock } from './clock';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** Process groups: a script and all that it started. A group is named by the id of its first process, which may be gone already. */
 
@@ -27,10 +27,9 @@ export function groupsWith(name: string, value: string): readonly number[] {
 }
 
 async function hasEnded(group: number, withinMs: number): Promise<boolean> {
-  const until = (await wallClock.now()) + withinMs;
-  while (isAlive(group)) {
-    if ((await wallClock.now()) >= until) return false;
-    await wallClock.sleep(LOOK_MS);
+  for (let waitedMs = 0; isAlive(group); waitedMs += LOOK_MS) {
+    if (waitedMs >= withinMs) return false;
+    await wait(LOOK_MS);
   }
   return true;
 }
@@ -66,6 +65,10 @@ function processes(): readonly ProcessInfo[] {
     return /^\d+$/.test(entry) && group !== '' ? [{ pid: Number(entry), group: Number(group), state }] : [];
   });
 }
+
+/** The processes that were started with this text among their arguments. */
+export const processesWith = (text: string): readonly number[] =>
+  processes().flatMap(({ pid, state }) => (state !== 'Z' && read(`/proc/${pid}/cmdline`).includes(text) ? [pid] : []));
 
 const environmentOf = (pid: number): string => `\0${read(`/proc/${pid}/environ`)}`;
 

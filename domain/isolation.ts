@@ -1,0 +1,44 @@
+/**
+ * What the runner promises about a script, each if the machine has the means. What keeps a script from each was tried on the machine
+ * itself (runner/probe.ts).
+ */
+export const GUARANTEES = {
+  environment: {
+    keepsFrom: "reading the worker's environment",
+    mend: 'let the worker make namespaces (docs/scripts.md), or run it as root so that scripts get another user',
+  },
+  network: {
+    keepsFrom: 'reaching the network and Temporal',
+    mend: 'let the worker make namespaces (docs/scripts.md), and leave out network: host under scripts',
+  },
+  files: {
+    keepsFrom: 'writing files of this machine',
+    mend: 'let the worker make namespaces (docs/scripts.md)',
+  },
+  user: {
+    keepsFrom: "reading what only the worker's user may read",
+    mend: 'run the worker as root: it gives its scripts to scripts.user; the folder for scripts has to be open to that user',
+  },
+  leftovers: {
+    keepsFrom: 'leaving processes behind',
+    mend: 'let the worker make namespaces (docs/scripts.md)',
+  },
+  processes: {
+    keepsFrom: 'starting processes without limit',
+    mend: 'install util-linux, which has prlimit; run the worker as root or in namespaces',
+  },
+  memory: {
+    keepsFrom: 'taking memory without limit',
+    mend: 'install util-linux, which has prlimit',
+  },
+} as const;
+
+export type Guarantee = keyof typeof GUARANTEES;
+
+export const isGuarantee = (name: string): name is Guarantee => Object.hasOwn(GUARANTEES, name);
+
+/** One line; null when nothing is missing. */
+export function withoutIsolation(missing: readonly Guarantee[]): string | null {
+  if (missing.length === 0) return null;
+  return `nothing keeps it from ${missing.map((name) => GUARANTEES[name].keepsFrom).join(', ')}`;
+}

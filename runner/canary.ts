@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+
+/**
+ * Scripts that do what scripts must not, for `sh`. Each says the names of what nothing kept it from, and `untried` when it lacks what it
+ * takes to try.
+ */
+
+/** Its arguments: a number that only this probe knows, the network of the worker, folders that it must not write. */
+export const INTRUDER = `for tool in cat env grep head readlink setsid sleep tail touch tr wc; do
+  command -v "$tool" >/dev/null || echo untried
+done
+nonce=$1 network=$2; shift 2
+if grep -qs "CANARY_NONCE=$nonce" /proc/[0-9]*/environ; then echo environment; fi
+if [ "$(readlink /proc/self/ns/net)" = "$network" ]; then echo network; fi
+for folder; do touch "$folder/.conveyor-canary-$nonce"; done 2>/dev/null
+if cat "$CANARY_SECRET" >/dev/null 2>&1; then echo user; fi
+leave='echo left; exec >/dev/null 2>&1; sleep 600; :'
+echo "$(env -i PATH="$PATH" setsid sh -c "$leave" "canary-left-$nonce" </dev/null 2>/dev/null &)"`;
+
+/** The file that it leaves in a folder, if it can. */
+export const markerIn = (folder: string, nonce: string): string => join(folder, `.conveyor-canary-${nonce}`);
+
+/** Limited to 64 MiB and 32 processes. What is over the limit fails; a shell that cannot fork ends. */
+export const GLUTTON = `if [ "$(head -c 134217728 /dev/zero | tail -n 1 2>/dev/null | wc -c)" -gt 134217727 ]; then echo memory; fi
+n=0; while [ $n -lt 64 ]; do sleep 60 & n=$((n + 1)); done 2>/dev/null
+echo processes`;

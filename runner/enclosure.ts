@@ -1,0 +1,128 @@
+import type { ScriptLimits } from '../sdk/scripts';
+import type { Method, Tools } from './method';
+
+/** What a script is started as, from the outermost program to its own. */
+export interface Inside {
+  readonly command: readonly string[];
+  readonly directory: string;
+  readonly limits: ScriptLimits;
+  readonly network: 'none' | 'host';
+  readonly places: Places;
+}
+
+/** Folders as the script sees them; none is a symbolic link. */
+export interface Places {
+  /** An empty folder on which a private one is put together. */
+  readonly stage: string;
+  /** Instead of these it finds empty folders of its own, which are gone when it is; the one that holds `stage` comes last. */
+  readonly privates: readonly string[];
+  /** What of the private ones it sees nevertheless. */
+  readonly kept: readonly string[];
+  /** All that is not private is read-only, but for these. */
+  readonly writable: readonly string[];
+}
+
+/** Written to this descriptor when nothing can go wrong any more but the script itself. */
+const READY_FD = 3;
+
+/**
+ * The program and its arguments for which a method stands. Each dies with the one before it, up to the worker: `--pdeathsig` and
+ * `--kill-child`. In namespaces the first process inside is a shell that only waits: when it ends, the kernel kills all that is left
+ * there, whatever it calls itself and whichever session it made for itself.
+ */
+export function enclosed({ namespaces, account, tools }: Method, inside: Inside): readonly string[] {
+  if (tools === null) return inside.command;
+  const { command, directory, limits } = inside;
+  const start = ['/bin/sh', '-c', START, 'start', directory, ...command];
+  const stripped = [tools.setpriv, ...rights(account, namespaces), ...limited(tools, limits), ...start];
+  const withWorker = [tools.setpriv, '--pdeathsig', 'KILL'];
+  if (namespaces === null) return [...withWorker, ...stripped.slice(1)];
+  return [
+    ...withWorker,
+    ...unshared(tools, namespaces, inside),
+    '/bin/sh',
+    '-c',
+    PREPARE,
+    ...prepared(inside),
+    ...stripped,
+  ];
+}
+
+/** Nothing that it executes gets back what is taken here, be it setuid or not. */
+function rights(account: Method['account'], namespaces: Method['namespaces']): readonly string[] {
+  const isRoot = namespaces !== null || process.getuid?.() === 0;
+  const identity = account && ['--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups'];
+  const none = ['--no-new-privs', '--inh-caps=-all'];
+  return [...(identity ?? []), ...none, ...(isRoot ? ['--bounding-set=-all'] : [])];
+}
+
+function limited({ prlimit }: Tools, limits: ScriptLimits): readonly string[] {
+  const { memoryBytes, processes, cpuMs, fileBytes } = limits;
+  return [
+    prlimit,
+    `--data=${memoryBytes}`,
+    `--nproc=${processes}`,
+    `--cpu=${Math.ceil(cpuMs / 1_000)}`,
+    `--fsize=${fileBytes}`,
+    '--core=0',
+  ];
+}
+
+function unshared({ unshare }: Tools, namespaces: 'own' | 'user', { network }: Inside): readonly string[] {
+  const user = namespaces === 'user' ? ['--user', '--map-root-user'] : [];
+  const net = network === 'none' ? ['--net'] : [];
+  return [unshare, ...user, ...net, '--mount', '--pid', '--fork', '--mount-proc', '--ipc', '--uts', '--kill-child'];
+}
+
+function prepared({ limits, network, places }: Inside): readonly string[] {
+  const lists = [places.privates, places.kept, places.writable].map((paths) => paths.join('\n'));
+  return ['prepare', places.stage, String(limits.fileBytes), network, ...lists];
+}
+
+/**
+ * Arranges what the script sees, as root of the namespace, then waits for it. Mounts are made read-only one by one: `mount` knows
+ * how to do all at once only since util-linux 2.39. What cannot be made so, the probe sees.
+ */
+const PREPARE = `set -eu
+mask=$(umask); umask 022
+path=$PATH; PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+cd /
+stage=$1 size=$2 network=$3 privates=$4 kept=$5 writable=$6; shift 6
+set -f
+newline='
+'
+IFS=$newline
+within() { case $1 in "$2"|"$2"/*) return 0 ;; esac; return 1; }
+stays() {
+  for one in /proc $writable; do if within "$1" "$one"; then return 0; fi; done
+  for one in $privates; do if [ "$1" = "$one" ]; then return 0; fi; done
+  return 1
+}
+for private in $privates; do
+  mount -n -t tmpfs -o "mode=1777,size=$size" tmpfs "$stage"
+  for one in $kept; do
+    if ! within "$one" "$private"; then continue; fi
+    at=$stage\${one#"$private"}
+    if [ -d "$one" ]; then mkdir -p "$at"; else mkdir -p "\${at%/*}"; : > "$at"; fi
+    mount -n --rbind "$one" "$at"
+  done
+  mount -n --move "$stage" "$private"
+done
+for one in $writable; do mount -n --rbind "$one" "$one"; done
+while IFS=' ' read -r _ _ _ _ at options _; do
+  case $at in *\\\\*) at=$(printf %b "$at") ;; esac
+  case $options in ro*) continue ;; esac
+  if stays "$at"; then continue; fi
+  mount -n -o "remount,bind,ro\${options#rw}" "$at" 2>/dev/null || true
+done < /proc/self/mountinfo
+if [ "$network" = none ]; then ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null || true; fi
+PATH=$path; umask "$mask"; set +e
+exec 4>&2 2>/dev/null
+(exec "$@" 2>&4 4>&-)
+exit $?`;
+
+/** The last thing before the script itself: with its rights and its limits, in its folder. A shell exports variables of its own. */
+const START = `cd "$1" || exit 1
+shift
+echo ready >&${READY_FD}
+exec env -u PWD -u OLDPWD -u SHLVL -u _ "$@" ${READY_FD}>&-`;

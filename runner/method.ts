@@ -1,0 +1,100 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Scripts } from '../sdk/scripts';
+
+/** How a script can be kept apart on a machine. */
+export interface Method {
+  /** `own`: made with the rights of root. `user`: inside a user namespace, which most machines let everybody make. */
+  readonly namespaces: 'own' | 'user' | null;
+  /** Null: as the worker. */
+  readonly account: Account | null;
+  /** Null where they are not installed: nothing but the account is left then. */
+  readonly tools: Tools | null;
+}
+
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Paths of what util-linux installs, none of which is looked for again when a script is started. */
+export interface Tools {
+  readonly setpriv: string;
+  readonly prlimit: string;
+  readonly unshare: string;
+}
+
+export interface Machine {
+  readonly platform: string;
+  readonly uid: number;
+  readonly tools: Tools | null;
+  readonly account: Account;
+}
+
+export function thisMachine(scripts: Pick<Scripts, 'user' | 'group' | 'path'>): Machine {
+  return {
+    platform: process.platform,
+    uid: process.getuid?.() ?? -1,
+    tools: toolsOn(scripts.path),
+    account: accountOf(scripts),
+  };
+}
+
+/** The best first. Which of them a machine permits can only be tried. */
+export function methodsFor({ platform, uid, tools, account }: Machine): readonly Method[] {
+  const accounts = uid === 0 ? [account, null] : [null];
+  const found = platform === 'linux' ? tools : null;
+  const namespaces = found === null ? [null] : uid === 0 ? (['own', null] as const) : (['user', null] as const);
+  const best = namespaces.flatMap((kind) => accounts.map((as) => ({ namespaces: kind, account: as, tools: found })));
+  const bare = accounts.map((as) => ({ namespaces: null, account: as, tools: null }));
+  return found === null ? bare : [...best, ...bare];
+}
+
+const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+/** Where our own programs are looked for, whatever scripts get. */
+export const systemPath = (path: string): string => [...SYSTEM_FOLDERS, path].join(delimiter);
+
+function toolsOn(path: string): Tools | null {
+  const folders = systemPath(path).split(delimiter);
+  const [setpriv, prlimit, unshare] = ['setpriv', 'prlimit', 'unshare'].map((tool) => findProgram(tool, folders));
+  return setpriv && prlimit && unshare ? { setpriv, prlimit, unshare } : null;
+}
+
+function findProgram(name: string, folders: readonly string[]): string | undefined {
+  return folders.map((folder) => join(folder, name)).find((file) => mayExecute(file));
+}
+
+function mayExecute(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What every system gives to `nobody`. */
+const NOBODY = 65_534;
+
+function accountOf({ user, group }: Pick<Scripts, 'user' | 'group'>): Account {
+  const known = rowOf('/etc/passwd', user);
+  const uid = known?.[2] ?? user;
+  const gid = group === null ? (known?.[3] ?? uid) : (rowOf('/etc/group', group)?.[2] ?? group);
+  return { uid: numberOf(uid), gid: numberOf(gid) };
+}
+
+const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NOBODY);
+
+function rowOf(file: string, name: string): readonly string[] | undefined {
+  const rows = linesOf(file).map((line) => line.split(':'));
+  return rows.find((row) => row[0] === name || row[2] === name);
+}
+
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { existsSync, readlinkSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { GUARANTEES, isGuarantee, type Guarantee } from '../domain/isolation';
+import { installRoot } from '../sdk/registry';
+import type { Scripts } from '../sdk/scripts';
+import { GLUTTON, INTRUDER, markerIn } from './canary';
+import { methodsFor, systemPath, thisMachine, type Machine, type Method } from './method';
+import { isWithin, placesFor } from './places';
+import { processesWith, stopGroup } from './processGroup';
+import { startScript, type Listener } from './scriptProcess';
+import { closeWorkplace, openWorkplace } from './workplace';
+
+/** What a machine can promise of scripts. */
+export interface Isolation {
+  readonly method: Method;
+  readonly missing: readonly Guarantee[];
+  /** Why better methods do not work here, one line each. */
+  readonly refused: readonly string[];
+}
+
+/** Tries what this machine permits: scripts that do what scripts must not, in the best method of which they can be started. */
+export async function probe(scripts: Scripts, machine: Machine = thisMachine(scripts)): Promise<Isolation> {
+  const methods = methodsFor(machine);
+  const refused: string[] = [];
+  for (const method of methods) {
+    try {
+      return { method, missing: await missingWith(method, scripts, machine), refused };
+    } catch (error) {
+      refused.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  return { method: { namespaces: null, account: null, tools: null }, missing: ALL, refused };
+}
+
+const ALL = Object.keys(GUARANTEES).filter(isGuarantee);
+
+async function missingWith(
+  method: Method,
+  scripts: Scripts,
+  { platform, uid }: Machine,
+): Promise<readonly Guarantee[]> {
+  if (platform !== 'linux') return ALL;
+  // Root has more ways out than could be tried.
+  const isHopeless = uid === 0 && method.account === null;
+  const breaches = new Set([...(await intrusions(method, scripts)), ...(await excesses(method, scripts))]);
+  return ALL.filter((name) => isHopeless || breaches.has(name));
+}
+
+/** What a script could read, write, reach and leave behind. */
+async function intrusions(method: Method, scripts: Scripts): Promise<Guarantee[]> {
+  const nonce = String(randomInt(1e9, 1e10));
+  const folders = foldersToKeep(scripts);
+  const decoy = spawn('sleep', ['60'], {
+    env: { PATH: systemPath(scripts.path), CANARY_NONCE: nonce },
+    stdio: 'ignore',
+  });
+  decoy.once('error', () => undefined);
+  try {
+    const said = await run(method, scripts, [INTRUDER, 'canary', nonce, linkOf('/proc/self/ns/net'), ...folders]);
+    const written = folders.map((folder) => markerIn(folder, nonce)).filter((file) => existsSync(file));
+    for (const file of written) rmSync(file, { force: true });
+    const left = processesWith(`canary-left-${nonce}`);
+    await Promise.all(left.map((group) => stopGroup(group, 0)));
+    // What could not be tried is not promised.
+    if (said.includes('untried')) return [...ALL];
+    const leftovers = left.length > 0 || !said.includes('left') ? ['leftovers'] : [];
+    return [...said, ...leftovers, ...(written.length > 0 ? ['files'] : [])].filter(isGuarantee);
+  } finally {
+    end(decoy);
+  }
+}
+
+/** What a script could use up. */
+async function excesses(method: Method, scripts: Scripts): Promise<Guarantee[]> {
+  const limits = { ...scripts.limits, memoryBytes: 64 * 1_048_576, processes: 32 };
+  return (await run(method, { ...scripts, limits }, [GLUTTON, 'canary'])).filter(isGuarantee);
+}
+
+function foldersToKeep({ directory, file, writable }: Scripts): readonly string[] {
+  const all = [directory, join(installRoot(), 'dist'), dirname(file), tmpdir(), '/var/tmp', homedir()];
+  const isOpen = (folder: string): boolean => writable.some((it) => isWithin(folder, it));
+  return [...new Set(all)].filter((folder) => existsSync(folder) && !isOpen(folder));
+}
+
+/** For whatever escaped and still holds its output. */
+const SILENCE_MS = 1_000;
+
+/** The words that a canary says. */
+async function run(method: Method, scripts: Scripts, [program = '', ...args]: readonly string[]): Promise<string[]> {
+  const workplace = openWorkplace('probe', { CANARY_SECRET: '' }, { account: null, namespaces: method.namespaces });
+  const heard = new Words();
+  try {
+    const { directory, limits, network } = scripts;
+    const script = await startScript(method, {
+      ...{ command: ['/bin/sh', '-c', program, ...args], directory, limits, network },
+      places: placesFor(scripts, { ...workplace, account: method.account }),
+      ...{ env: { PATH: systemPath(scripts.path), ...workplace.env }, outputLimitBytes: 65_536, log: heard },
+    });
+    await script.ended;
+    await stopGroup(script.group, 0);
+    await Promise.race([script.silent, wait(SILENCE_MS, undefined, { ref: false })]);
+    return heard.all();
+  } finally {
+    closeWorkplace(workplace);
+  }
+}
+
+class Words implements Listener {
+  private text = '';
+  listen = () => (text: string) => void (this.text += text);
+  all = (): string[] => this.text.split(/\s+/);
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function end(child: ChildProcess): void {
+  child.kill('SIGKILL');
+}

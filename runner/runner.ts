@@ -1,0 +1,90 @@
+import { conveyorError } from '../domain/errors';
+import { withoutIsolation, type Guarantee } from '../domain/isolation';
+import type { Scripts } from '../sdk/scripts';
+import type { Method } from './method';
+import { placesFor } from './places';
+import { probe, type Isolation } from './probe';
+import { groupsWith, stopGroup } from './processGroup';
+import { startScript, type Listener, type ScriptProcess } from './scriptProcess';
+import { clearWorkplaces, closeWorkplace, openWorkplace, type Workplace } from './workplace';
+
+export interface RunOf {
+  /** Given to the script as `CONVEYOR_RUN`, by which what it left behind is found. */
+  readonly runId: string;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Become files; each variable is the path of one. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly log: Listener;
+}
+
+export interface RunningScript extends Omit<ScriptProcess, 'group'> {
+  /** Asks what still runs of it to end, and kills it after the grace. Afterwards nothing of it is left, if that is guaranteed. */
+  stop(): Promise<void>;
+  /** Removes its files. */
+  close(): void;
+}
+
+/** What runs the scripts of a worker, apart from the worker. */
+export interface Runner {
+  /** What it can promise on this machine; tried once, when somebody first asks. */
+  isolation(): Promise<Isolation>;
+  /** @throws script-not-runnable */
+  start(run: RunOf): Promise<RunningScript>;
+  /** What a worker that was killed left behind of a run on this machine. */
+  stopLeftovers(runId: string): Promise<void>;
+}
+
+export function createRunner(scripts: Scripts, tried: () => Promise<Isolation> = () => probe(scripts)): Runner {
+  let known: Promise<Isolation> | undefined;
+  const isolation = () => (known ??= tried());
+  return {
+    isolation,
+    start: async (run) => {
+      const [command = ''] = run.command;
+      const { method, missing } = await isolation();
+      refuseUnprotected(command, missing, scripts);
+      const workplace = openWorkplace(run.runId, run.texts, method);
+      try {
+        return await startIn(workplace, run, method, scripts);
+      } catch (error) {
+        closeWorkplace(workplace);
+        throw error;
+      }
+    },
+    stopLeftovers: async (runId) => {
+      await stopMarked(runId, scripts.stopGraceMs);
+      clearWorkplaces(runId);
+    },
+  };
+}
+
+async function startIn(workplace: Workplace, run: RunOf, method: Method, scripts: Scripts): Promise<RunningScript> {
+  const { command, env, log, runId } = run;
+  const { directory, limits, network, outputLimitBytes, stopGraceMs } = scripts;
+  const places = placesFor(scripts, { ...workplace, account: method.account });
+  const { group, ...started } = await startScript(method, {
+    ...{ command, directory, limits, network, places, outputLimitBytes, log },
+    env: { ...env, ...workplace.env, CONVEYOR_RUN: runId },
+  });
+  return {
+    ...started,
+    stop: async () => {
+      await stopGroup(group, stopGraceMs);
+      // In namespaces the kernel has done it.
+      if (method.namespaces === null) await stopMarked(runId, stopGraceMs);
+    },
+    close: () => closeWorkplace(workplace),
+  };
+}
+
+function refuseUnprotected(command: string, missing: readonly Guarantee[], { required }: Scripts): void {
+  const lacks = withoutIsolation(missing.filter((name) => required.includes(name)));
+  if (lacks === null) return;
+  const detail = `this worker does not isolate it as scripts.isolation of conveyor.config.yaml demands: ${lacks}`;
+  throw conveyorError('script-not-runnable', { command, detail });
+}
+
+async function stopMarked(runId: string, graceMs: number): Promise<void> {
+  await Promise.all(groupsWith('CONVEYOR_RUN', runId).map((group) => stopGroup(group, graceMs)));
+}

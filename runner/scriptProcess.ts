@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { constants as os } from 'node:os';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { conveyorError } from '../domain/errors';
+import { enclosed, type Inside } from './enclosure';
+import type { Method } from './method';
+
+/** A script that runs: the first process of its own group. */
+export interface ScriptProcess {
+  readonly group: number;
+  /** Settles when the first process has ended; others of its group may still run. */
+  readonly ended: Promise<ScriptExit>;
+  /** Settles when it has written more than it may; nothing is kept from then on. */
+  readonly flooded: Promise<void>;
+  /** Settles when nobody can write any more. */
+  readonly silent: Promise<void>;
+}
+
+export interface ScriptExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** Hears what a script writes. */
+export interface Listener {
+  /** For one of its streams. */
+  listen(): (text: string) => void;
+}
+
+export interface ScriptStart extends Inside {
+  readonly env: Readonly<Record<string, string>>;
+  readonly outputLimitBytes: number;
+  readonly log: Listener;
+}
+
+/** Starts a command, never through a shell that would read it. @throws script-not-runnable */
+export async function startScript(method: Method, start: ScriptStart): Promise<ScriptProcess> {
+  const { command, directory, env } = start;
+  const [name = ''] = command;
+  const unusable = (detail: string) => conveyorError('script-not-runnable', { command: name, detail });
+  if (!existsSync(directory)) throw unusable(`the folder for scripts, ${directory}, does not exist`);
+  refuseUnfit(name, directory, env['PATH'] ?? '', unusable);
+  const [file = '', ...args] = enclosed(method, { ...start, directory: realpathSync(directory) });
+  const account = method.tools === null ? (method.account ?? {}) : {};
+  const child = spawn(file, args, {
+    ...{ cwd: directory, env: { ...env }, shell: false, detached: true, ...account },
+    stdio: ['ignore', 'pipe', 'pipe', method.tools === null ? 'ignore' : 'pipe'],
+  });
+  const ended = new Promise<ScriptExit>((done) =>
+    child.once('exit', (code, signal) => done(method.namespaces === null ? { code, signal } : asSignal(code, signal))),
+  );
+  const silent = new Promise<void>((done) => child.once('close', () => done()));
+  const flooded = follow(child, start);
+  await new Promise<void>((started, failed) => {
+    child.once('spawn', started);
+    child.once('error', ({ message }: Error) => failed(unusable(message)));
+  });
+  if (child.pid === undefined) throw unusable('it has no process id');
+  if (method.tools !== null) await ready(child).catch((error: Error) => Promise.reject(unusable(error.message)));
+  return { group: child.pid, ended, silent, flooded };
+}
+
+/** What would look like a failure of the script once it is started is found before. */
+function refuseUnfit(name: string, directory: string, path: string, unusable: (detail: string) => Error): void {
+  const isPath = name.includes('/');
+  const folders = path.split(delimiter).map((folder) => (isAbsolute(folder) ? folder : resolve(directory, folder)));
+  const files = isPath ? [resolve(directory, name)] : folders.map((folder) => join(folder, name));
+  const found = files.filter((file) => existsSync(file) && statSync(file).isFile());
+  if (found.length === 0) throw unusable(`it was not found, neither on PATH nor from ${directory}`);
+  if (!found.some(mayExecute)) throw unusable('it may not be executed');
+}
+
+function mayExecute(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Fails with what was complained of when the script could not be set apart; then it has not run. */
+async function ready(child: ChildProcess): Promise<void> {
+  let complaint = '';
+  const hear = (text: string): void => void (complaint = (complaint + text).slice(0, 1_000));
+  child.stderr?.on('data', hear);
+  const isReady = await new Promise<boolean>((settle) => {
+    const channel = child.stdio[3] as Readable;
+    channel.once('data', () => settle(true));
+    channel.once('error', () => settle(false));
+    // What it had to say is complete only then.
+    child.once('close', () => settle(false));
+  });
+  child.stderr?.off('data', hear);
+  if (isReady) return;
+  const [line = 'nothing says why'] = complaint.trim().split('\n');
+  throw new Error(`it could not be set apart: ${line || 'nothing says why'}`);
+}
+
+function follow(
+  { stdout, stderr }: ChildProcess,
+  { log, outputLimitBytes }: Pick<ScriptStart, 'log' | 'outputLimitBytes'>,
+): Promise<void> {
+  let bytes = 0;
+  return new Promise<void>((flood) => {
+    for (const stream of [stdout, stderr]) {
+      const hear = log.listen();
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        if (bytes > outputLimitBytes) return;
+        bytes += Buffer.byteLength(text);
+        hear(text);
+        if (bytes > outputLimitBytes) flood();
+      });
+    }
+  });
+}
+
+/** Of a process that a signal ended, the shell that waited for it makes 128 and the number of the signal. */
+function asSignal(code: number | null, signal: string | null): ScriptExit {
+  const name = SIGNALS.find(([, number]) => code === 128 + number)?.[0];
+  return name === undefined ? { code, signal } : { code: null, signal: name };
+}
+
+const SIGNALS = (
+  ['SIGILL', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL', 'SIGSEGV', 'SIGPIPE', 'SIGTERM', 'SIGXCPU', 'SIGXFSZ'] as const
+).map((name) => [name, os.signals[name]] as const);
