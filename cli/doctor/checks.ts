@@ -4,9 +4,13 @@ import type { ConnectOptions, Io } from '../io';
 import type { Check } from './check';
 import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
+import { checkScripts } from './scripts';
 import { checkConfig, checkFinders, checkPorts, checkTemporal, checkWebhooks } from './surroundings';
 
-/** Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed or started. */
+/**
+ * Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed, and what it starts to see
+ * what scripts could do here ends with it.
+ */
 export async function runChecks(
   env: Env = process.env,
   connect: ConnectOptions = {},
@@ -20,6 +24,7 @@ export async function runChecks(
     checkTemporal(env),
     checkFinders(env),
     checkPorts(env),
+    checkScripts(env),
   ]);
   return [checkNode(), checkPackages(), checkBuild(), checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
 }

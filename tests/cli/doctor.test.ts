@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import type { Check } from '../../cli/doctor/check';
 import { runChecks } from '../../cli/doctor/checks';
+import { scriptChecks } from '../../cli/doctor/scripts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-doctor-'));
 const tools = path.join(folder, 'bin');
@@ -84,6 +85,32 @@ test('a port that another program holds is told from one that is free and from o
   });
   expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
 });
+
+test('scripts that are off need nothing', async () => {
+  const file = path.join(folder, 'off.yaml');
+  writeFileSync(file, 'extensions: []\n');
+  const { scripts } = await examine({ CONVEYOR_CONFIG: file });
+  expect(scripts).toEqual({ name: 'scripts', state: 'ok', found: 'off', how: null });
+});
+
+test('what scripts are not kept from is named with how to mend it, and is missing where the configuration demands it', async () => {
+  const file = path.join(folder, 'on.yaml');
+  writeFileSync(file, 'scripts: { enabled: true, isolation: [user], network: host }\n');
+  const { 'scripts: network': network } = await examine({ CONVEYOR_CONFIG: file });
+  expect(network).toEqual({
+    name: 'scripts: network',
+    state: 'warning',
+    found: expect.stringContaining('nothing keeps a script from reaching the network and Temporal') as string,
+    how: expect.stringContaining('leave out network: host') as string,
+  });
+  const lacking = { missing: ['user', 'memory'], refused: ['unshare failed'], method: BARE } as const;
+  expect(scriptChecks(lacking, { required: ['user'] })).toMatchObject([
+    { name: 'scripts: user', state: 'missing', found: expect.stringContaining('(unshare failed)') as string },
+    { name: 'scripts: memory', state: 'warning' },
+  ]);
+});
+
+const BARE = { namespaces: null, account: null, tools: null };
 
 test('a configuration that cannot be read says which file and why', async () => {
   const file = path.join(folder, 'broken.yaml');

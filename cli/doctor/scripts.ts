@@ -1,0 +1,36 @@
+import { ConveyorError } from '../../domain/errors';
+import { GUARANTEES } from '../../domain/isolation';
+import { probe, type Isolation } from '../../runner/probe';
+import type { Env } from '../../sdk/env';
+import { loadRegistry } from '../../sdk/registry';
+import type { Scripts } from '../../sdk/scripts';
+import type { Check } from './check';
+
+/** What keeps scripts in on this machine, as far as scripts are allowed at all. */
+export async function checkScripts(env: Env): Promise<Check[]> {
+  const scripts = scriptsOf(env);
+  if (scripts === undefined) return [];
+  if (!scripts.enabled) return [{ name: 'scripts', state: 'ok', found: 'off', how: null }];
+  return scriptChecks(await probe(scripts), scripts);
+}
+
+export function scriptChecks({ missing, refused }: Isolation, { required }: Pick<Scripts, 'required'>): Check[] {
+  if (missing.length === 0) return [{ name: 'scripts', state: 'ok', found: 'on, and isolated', how: null }];
+  const why = refused.length > 0 ? ` (${refused[0]})` : '';
+  return missing.map((name) => ({
+    name: `scripts: ${name}`,
+    state: required.includes(name) ? 'missing' : 'warning',
+    found: `nothing keeps a script from ${GUARANTEES[name].keepsFrom}${why}`,
+    how: GUARANTEES[name].mend,
+  }));
+}
+
+/** What is wrong with a configuration, its own check says. */
+function scriptsOf(env: Env): Scripts | undefined {
+  try {
+    return loadRegistry(undefined, env).scripts;
+  } catch (error) {
+    if (error instanceof ConveyorError) return undefined;
+    throw error;
+  }
+}
