@@ -7,6 +7,7 @@ import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../io';
 import { emit, noteLines } from '../output';
 import { readPipelineFile } from '../pipelineFile';
+import { noteScriptsOff } from '../scriptsAllowed';
 import { changesBetween, renderChanges, type Change } from '../render/changes';
 import { paint, type View } from '../render/paint';
 import { hasErrors, renderProblems } from '../render/problems';
@@ -36,6 +37,7 @@ export const apply: Register = (program, cli) => {
           noteLines(io, renderProblems(allOnOneLine(checked), view));
         // All or nothing: one bad file must not leave the others half applied.
         if (hasErrors(checked)) return EXIT.usage;
+        noteScriptsOff(io, checked);
         await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
         const actor = actorOf(io, connect);
         return withClient(io, connect, async (client) => {

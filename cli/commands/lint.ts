@@ -1,6 +1,7 @@
 import { readPipelineFile } from '../pipelineFile';
 import { emit } from '../output';
 import { hasErrors, renderProblems } from '../render/problems';
+import { noteScriptsOff } from '../scriptsAllowed';
 import { EXIT } from '../exit';
 import { examples, type Register } from './command';
 
@@ -18,6 +19,7 @@ export const lint: Register = (program, cli) => {
           text: (view, shown) => renderProblems(shown.files, view),
           name: report.files.filter((file) => file.problems.length > 0).map(({ file }) => file),
         });
+        noteScriptsOff(io, checked);
         return hasErrors(checked) ? EXIT.usage : EXIT.ok;
       }),
     );

@@ -12,6 +12,7 @@ import type { Io } from '../io';
 import { emit, note } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
+import { noteScriptsOff } from '../scriptsAllowed';
 import { renderPlan } from '../render/plan';
 import { durationOption, examples, type Call, type Register } from './command';
 
@@ -44,7 +45,9 @@ export const plan: Register = (program, cli) => {
     .action(
       cli.handle<Options, [string]>(async (call, file) => {
         const { io, output, options } = call;
-        const { spec } = await requirePipelineFile(file, io.now());
+        const read = await requirePipelineFile(file, io.now());
+        const { spec } = read;
+        noteScriptsOff(io, [read]);
         const [name, action] = deployActionOf(spec, options.action);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);

@@ -55,6 +55,35 @@ describe('init', () => {
   });
 });
 
+describe('where the configuration at hand allows no scripts', () => {
+  const [off, on] = [file('off.yaml', 'extensions: []\n'), file('on.yaml', 'scripts: { enabled: true }\n')];
+  const head = 'pipeline: kvstore\nowners: [user:alice]\n';
+  const action = file(
+    'action.yaml',
+    `${head}actions: { load: { type: custom-script, with: { command: [./load-test] } } }\n`,
+  );
+  const phases = '[{ scope: "*", amount: 100%, bake: 1m, pre: [{ command: [./away.sh] }] }]';
+  const around = file(
+    'around.yaml',
+    `${head}artifacts: { app: { finder: manual } }\nactions: { deploy: { type: deploy, inputs: [app], with: { pushType: twine, config: {}, phases: ${phases} } } }\n`,
+  );
+
+  test.each([
+    ['lint', action, 'load'],
+    ['lint', around, 'deploy'],
+    ['apply', action, 'load'],
+    ['plan', around, 'deploy'],
+  ])('%s %s warns of the action that would fail', async (verb, path, name) => {
+    const client = { apply: () => Promise.resolve({ created: true, previous: null }) };
+    const argv = [verb, path, ...(verb === 'plan' ? ['--units', file('units.json', '[]')] : [])];
+    const { err } = await run(argv, { client, env: { CONVEYOR_CONFIG: off } });
+    expect(err).toContain(
+      `warning: ${path}: ${name} runs a script, and ${off} allows none: scripts: { enabled: true }`,
+    );
+    expect((await run(argv, { client, env: { CONVEYOR_CONFIG: on } })).err).not.toContain('runs a script');
+  });
+});
+
 describe('lint', () => {
   test('a sound file gives 0', async () => {
     expect(await run(['lint', sound])).toMatchObject({ code: 0, out: `✔ ${sound}\n` });

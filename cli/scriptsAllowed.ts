@@ -1,0 +1,28 @@
+import { ConveyorError } from '../domain/errors';
+import { scriptsOf } from '../domain/spec/scriptsOf';
+import { loadRegistry } from '../sdk/registry';
+import type { Io } from './io';
+import { note } from './output';
+import type { PipelineFile } from './pipelineFile';
+
+/** Says which actions would fail if workers had the configuration that is at hand here. Without one nothing is known. */
+export function noteScriptsOff(io: Io, files: readonly PipelineFile[]): void {
+  const found = files.flatMap(({ file, spec }) =>
+    spec === null ? [] : scriptsOf(spec).map((name) => ({ file, name })),
+  );
+  const config = found.length === 0 ? undefined : configWithoutScripts(io);
+  if (config === undefined) return;
+  for (const { file, name } of found)
+    note(io, `warning: ${file}: ${name} runs a script, and ${config} allows none: scripts: { enabled: true } would`);
+}
+
+function configWithoutScripts({ env }: Io): string | undefined {
+  try {
+    const { file, scripts } = loadRegistry(undefined, env);
+    return scripts.enabled ? undefined : file;
+  } catch (error) {
+    // `doctor` and whoever needs it say what is wrong with it.
+    if (error instanceof ConveyorError) return undefined;
+    throw error;
+  }
+}
