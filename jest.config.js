@@ -6,10 +6,21 @@ const VIRTUAL = ['workflows', 'replay'];
 const SYSTEM = ['system'];
 const folders = (names) => names.map((name) => `<rootDir>/tests/${name}/**/*.test.ts`);
 
+const ESM_PACKAGES = 'jose|oauth4webapi|openid-client';
+const ESM_ONLY = `/node_modules/(${ESM_PACKAGES})/.+\\.js$`;
+
 const common = {
   rootDir: __dirname,
   testEnvironment: '<rootDir>/tests/setup/tidyEnvironment.js',
-  transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.json' }] },
+  transform: {
+    '^.+\\.ts$': ['ts-jest', { tsconfig: 'tsconfig.json' }],
+    // Node loads these by require; jest, which has modules of its own, cannot.
+    [ESM_ONLY]: [
+      'ts-jest',
+      { tsconfig: { allowJs: true, module: 'commonjs', target: 'es2023', isolatedModules: true } },
+    ],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${ESM_PACKAGES})/)`],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
 };
 

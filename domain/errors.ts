@@ -241,6 +241,12 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  'identity-unreachable': entry<{ issuer: string; detail: string }>({
+    message: ({ issuer, detail }) => `the identity provider ${issuer} does not say who this is (${detail})`,
+    hint: () => 'try again; meanwhile the tokens that conveyor.config.yaml lists are good, which need no provider',
+    retryable: true,
+    exit: 1,
+  }),
   'bad-signature': entry<{ webhook: string; why: string }>({
     message: ({ webhook, why }) => `this delivery of ${webhook} is not believed: ${why}`,
     hint: ({ webhook }) => `sign the body as it is sent, with the secret that webhooks.${webhook} of the server takes`,

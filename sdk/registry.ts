@@ -17,6 +17,7 @@ import { notificationFields, toNotifications, type Notifications } from './notif
 import { lintPlatform, platformFields, toPlatform } from './platform';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 import { sealFields, toSeal, type SealSettings } from './seal';
+import { signInFields, toIssuers, type Issuer } from './signIn';
 import { slotFields, toSlots, type Slots } from './slots';
 
 /** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
@@ -56,6 +57,8 @@ export interface Registry {
   readonly scripts: Scripts;
   /** By which keys workflows know who asks; null where Temporal is trusted. */
   readonly seal: SealSettings | null;
+  /** Whose signed tokens the front end takes. */
+  readonly issuers: readonly Issuer[];
   /** How much a worker does at once. */
   readonly slots: Slots;
   /** How workers tell people and programs outside. */
@@ -97,6 +100,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     callbacks: toCallbacks(parsed.data, env, file),
     scripts: toScripts(parsed.data, env, file),
     seal: toSeal(parsed.data, env, file),
+    issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     notifications: toNotifications(parsed.data, env, file),
     find: (kind, name) => findExtension(extensions, kind, name),
@@ -141,6 +145,7 @@ const configSchema = z.strictObject({
   ...callbackFields,
   ...scriptFields,
   ...sealFields,
+  ...signInFields,
   ...slotFields,
   ...notificationFields,
   ...platformFields,

@@ -1,0 +1,129 @@
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import { conveyorError } from '../domain/errors';
+import { principalFrom, type Issuer } from '../sdk/signIn';
+
+/** Whom the server takes somebody for. */
+export interface Identity {
+  readonly principal: string;
+  /** Of the identity provider, besides those of the platform's configuration; without `group:`. */
+  readonly groups: readonly string[];
+  /** ms since the epoch; null while the configuration says so. */
+  readonly expiresAtMs: number | null;
+  readonly door: 'token' | 'oidc';
+}
+
+/** Clocks of different machines. */
+const SKEW_S = 60;
+/** What is signed by a shared secret, or by nothing, could have been made by anybody who reads this. */
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
+const ANSWER_MS = 5_000;
+/** How long a provider may be away while people go on working; a key that it makes meanwhile is looked for at once. */
+const KEYS_MS = 3_600_000;
+const MAX_GROUPS = 1_000;
+
+/** Tokens of identity providers, by their signatures. Keeps their keys, and nothing about people. */
+export class Identities {
+  private readonly keys = new Map<string, Promise<JWTVerifyGetKey>>();
+
+  constructor(
+    private readonly issuers: readonly Issuer[],
+    private readonly now: () => number,
+  ) {}
+
+  /**
+   * @returns undefined for what is no token of this kind
+   * @throws ConveyorError `unauthorized` for one that is not good; `identity-unreachable` when its provider does not answer
+   */
+  async identify(token: string): Promise<Identity | undefined> {
+    if (token.split('.').length !== 3) return undefined;
+    const { decodeJwt } = await import('jose');
+    const iss = attempt(() => decodeJwt(token).iss);
+    // Of one provider there may be several, each for others of its tokens.
+    const known = this.issuers.filter(({ issuer }) => issuer === iss);
+    if (known.length === 0) throw unauthorized('no identity provider of the configuration has made this token');
+    const refusals: string[] = [];
+    for (const issuer of known) {
+      const outcome = await this.verified(issuer, token);
+      if (typeof outcome !== 'string') return outcome;
+      refusals.push(outcome);
+    }
+    throw unauthorized([...new Set(refusals)].join('; '));
+  }
+
+  /** Who it is, or why nobody. */
+  private async verified(issuer: Issuer, token: string): Promise<Identity | string> {
+    const { jwtVerify, errors } = await import('jose');
+    const keys = await this.keysOf(issuer.issuer);
+    const options = {
+      ...{ issuer: issuer.issuer, audience: issuer.audience, algorithms: ALGORITHMS },
+      ...{ clockTolerance: SKEW_S, requiredClaims: ['exp', 'sub'], currentDate: new Date(this.now()) },
+    };
+    try {
+      return identityOf(issuer, (await jwtVerify(token, keys, options)).payload);
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) return 'the token has expired: conveyor login';
+      const isAway = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError);
+      if (isAway) throw unreachable(issuer.issuer, error);
+      return `the token is not good: ${error.message}`;
+    }
+  }
+
+  /** By discovery, once; again for the next who asks when it failed. */
+  private keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+    const known = this.keys.get(issuer);
+    if (known) return known;
+    const found = discovered(issuer).catch((error: unknown) => {
+      this.keys.delete(issuer);
+      throw unreachable(issuer, error);
+    });
+    this.keys.set(issuer, found);
+    return found;
+  }
+}
+
+async function discovered(issuer: string): Promise<JWTVerifyGetKey> {
+  const { createRemoteJWKSet } = await import('jose');
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  if (found.issuer !== issuer) throw new Error(`${url} is of another issuer`);
+  const keys = new URL(String(found.jwks_uri));
+  if (keys.protocol !== 'https:' && keys.origin !== new URL(issuer).origin)
+    throw new Error(`${url} names keys over http`);
+  return createRemoteJWKSet(keys, { timeoutDuration: ANSWER_MS, cacheMaxAge: KEYS_MS });
+}
+
+function identityOf({ principal: template, groups, only }: Issuer, claims: JWTPayload): Identity | string {
+  for (const [name, wanted] of Object.entries(only)) {
+    const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    if (typeof value !== 'string' || !fits(value, wanted)) return `its ${name} is not ${wanted}`;
+  }
+  // An address that anybody may claim names nobody.
+  if (template.includes('{email}') && claims['email_verified'] === false) return 'its e-mail address is not verified';
+  const principal = principalFrom(template, claims);
+  if (principal === undefined) return `its claims make no principal of ${template}`;
+  const given = groups === null ? [] : claims[groups];
+  const names = Array.isArray(given) ? given.filter((name): name is string => typeof name === 'string') : [];
+  if (names.length > MAX_GROUPS) return `it lists more than ${MAX_GROUPS} groups`;
+  return { principal, groups: names, expiresAtMs: (claims.exp ?? 0) * 1_000, door: 'oidc' };
+}
+
+/** `*` stands for any part. */
+const fits = (value: string, pattern: string): boolean =>
+  new RegExp(`^${pattern.split('*').map(quoted).join('.*')}$`, 's').test(value);
+
+const quoted = (text: string): string => text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&');
+
+const unauthorized = (why: string) => conveyorError('unauthorized', { why });
+
+const unreachable = (issuer: string, error: unknown) =>
+  conveyorError('identity-unreachable', { issuer, detail: error instanceof Error ? error.message : String(error) });
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
