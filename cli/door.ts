@@ -4,13 +4,20 @@ import { serverUrl } from '../client/http/url';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import type { Env } from '../sdk/env';
 import type { ConnectOptions, Io } from './io';
-import { readCredentials } from './login/credentials';
+import { readCredentials, writeCredentials, type Credentials } from './login/credentials';
+import { renewed } from './login/signIn';
 import { tokenIn } from './login/token';
 import { note } from './output';
 
 /** How a command comes to Conveyor: through a server, which knows who asks; or to Temporal itself, where whoever comes is believed. */
 export type Door =
-  | { readonly kind: 'server'; readonly url: string; readonly token: string | null; readonly from: From }
+  | {
+      readonly kind: 'server';
+      readonly url: string;
+      readonly token: string | null;
+      readonly from: From;
+      readonly kept?: Credentials | undefined;
+    }
   | { readonly kind: 'temporal'; readonly reason: string | null };
 
 /** What named the server. */
@@ -45,9 +52,31 @@ export async function enter(io: Io, options: ConnectOptions): Promise<ConveyorCl
 }
 
 export const httpOf = (
-  { fetch, sleep }: Pick<Io, 'fetch' | 'sleep'>,
-  { url, token }: Pick<HttpOptions, 'url' | 'token'>,
-): HttpOptions => ({ url, token, fetch, sleep });
+  io: Pick<Io, 'fetch' | 'sleep' | 'env' | 'now'>,
+  { url, token, kept }: Pick<Extract<Door, { kind: 'server' }>, 'url' | 'token' | 'kept'>,
+): HttpOptions => {
+  const { fetch, sleep } = io;
+  return { url, token: kept?.renewal ? fresh(io, kept) : token, fetch, sleep };
+};
+
+/** The token that is kept, or the next, which is kept then; one renewal at a time, since what renews may be good for one. */
+function fresh({ env, now }: Pick<Io, 'env' | 'now'>, kept: Credentials): () => Promise<string> {
+  let latest = kept;
+  let turn: Promise<unknown> = Promise.resolve();
+  const next = async (): Promise<string> => {
+    const grant = await renewed(latest, now());
+    if (grant !== latest) {
+      latest = { ...latest, ...grant };
+      writeCredentials(env, latest);
+    }
+    return latest.token;
+  };
+  return () => {
+    const token = turn.then(next);
+    turn = token.catch(() => undefined);
+    return token;
+  };
+}
 
 /** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */
 export function pastServer(env: Env): Readonly<Record<string, string>> {
@@ -85,10 +114,16 @@ function serverIn(env: Env, options: ConnectOptions): Extract<Door, { kind: 'ser
     const kept = readCredentials(env);
     if (kept === undefined) return undefined;
     const url = serverUrl(kept.server, { insecure: insecure || kept.insecure === true });
-    return { kind: 'server', url, token: own ?? kept.token, from: 'conveyor login' };
+    return { kind: 'server', url, token: own ?? kept.token, from: 'conveyor login', kept: own ? undefined : kept };
   }
   const url = serverUrl(named, { insecure });
   const kept = own === undefined ? readCredentials(env) : undefined;
-  const token = own ?? (kept?.server === url ? kept.token : null);
-  return { kind: 'server', url, token, from: options.server === undefined ? 'CONVEYOR_SERVER' : '--server' };
+  const same = kept?.server === url ? kept : undefined;
+  return {
+    kind: 'server',
+    url,
+    token: own ?? same?.token ?? null,
+    kept: same,
+    from: options.server === undefined ? 'CONVEYOR_SERVER' : '--server',
+  };
 }

@@ -26,6 +26,8 @@ export interface Io {
   readonly fetch: typeof fetch;
   /** All of the standard input. */
   input(): Promise<string>;
+  /** Shows somebody a page, where there is a browser; they can open it themselves. */
+  browse(url: string): void;
   /** Goes on as another program, in this very process, which ends when and as that does; never resolves. */
   become(program: Program): Promise<never>;
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { userInfo } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,6 +26,7 @@ export function processIo(): Io {
     },
     fetch,
     input,
+    browse,
     become,
   };
 }
@@ -80,6 +82,16 @@ async function become({ path, args, env }: Program): Promise<never> {
   process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
   await import(path);
   return new Promise(() => undefined);
+}
+
+/** The programs that desktops have for it; without one nothing happens. */
+function browse(url: string): void {
+  const isMac = process.platform === 'darwin';
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+  if (!isMac && !DISPLAY && !WAYLAND_DISPLAY) return;
+  spawn(isMac ? 'open' : 'xdg-open', [url], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
 }
 
 /** What is longer is not what anybody is asked for here. */

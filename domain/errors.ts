@@ -241,6 +241,12 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  'sign-in-failed': entry<{ issuer: string; detail: string }>({
+    message: ({ issuer, detail }) => `${issuer} did not sign you in: ${detail}`,
+    hint: () => 'conveyor login SERVER begins anew; with --device where no browser of this machine can be used',
+    retryable: false,
+    exit: 4,
+  }),
   'identity-unreachable': entry<{ issuer: string; detail: string }>({
     message: ({ issuer, detail }) => `the identity provider ${issuer} does not say who this is (${detail})`,
     hint: () => 'try again; meanwhile the tokens that conveyor.config.yaml lists are good, which need no provider',

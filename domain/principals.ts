@@ -42,6 +42,16 @@ export const groupsWith = (groups: Policy['groups'], actor: Principal): readonly
     .filter((name) => groups[name]?.includes(actor))
     .map((name) => `group:${name}`);
 
+/** With somebody in these groups as well, which an identity provider says. */
+export const joined = (groups: Policy['groups'], actor: Principal, names: readonly string[]): Policy['groups'] =>
+  Object.assign(
+    Object.create(null) as Record<string, readonly Principal[]>,
+    groups,
+    Object.fromEntries(
+      names.map((name) => [name, [...(Object.hasOwn(groups, name) ? (groups[name] ?? []) : []), actor]]),
+    ),
+  );
+
 /** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */
 function membersOf({ groups }: Policy, owner: Principal): readonly Principal[] {
   const [kind, name = ''] = owner.split(':');

@@ -21,12 +21,18 @@ export interface Issuer {
   readonly only: Readonly<Record<string, string>>;
 }
 
+/** Where `conveyor login` sends somebody. */
+export type SignInOffer = Pick<Issuer, 'issuer' | 'scopes'> & { readonly client: string };
+
+export const offersOf = (issuers: readonly Issuer[]): readonly SignInOffer[] =>
+  issuers.flatMap(({ issuer, scopes, client }) => (client === null ? [] : [{ issuer, scopes, client }]));
+
 const PLACES = /\{(\w+)\}/g;
 const template = z.string().refine((text) => PRINCIPAL.test(text.replace(PLACES, 'x')) && !text.startsWith('group:'), {
   error: 'expected a principal such as user:{email} or service:shop-ci; groups never act',
 });
 // Its keys decide who somebody is; on this machine nobody is in between.
-const url = z.url({ protocol: /^https?$/ }).refine((text) => text.startsWith('https:') || isLoopback(text), {
+const url = z.url({ protocol: /^https?$/ }).refine(isPrivate, {
   error: 'expected an https URL, as the provider writes it into its tokens',
 });
 
@@ -83,7 +89,8 @@ export function principalFrom(template: string, claims: Readonly<Record<string, 
   return whole && PRINCIPAL.test(principal) ? principal : undefined;
 }
 
-function isLoopback(text: string): boolean {
-  const { hostname } = new URL(text);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+/** Nobody reads or changes what goes there: it is encrypted, or never leaves this machine. */
+export function isPrivate(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

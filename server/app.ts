@@ -1,7 +1,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
-import { principalOf } from './auth';
+import { callerOf } from './auth';
 import { Bodies } from './bodies';
 import { queryOf } from './body';
 import type { ServerDeps } from './deps';
@@ -54,6 +54,7 @@ export function createApp(deps: ServerDeps): Hono {
   );
   const api = { ...deps, turns: new Turns() };
   app.route('/v1/me', meRoutes(deps));
+  app.get('/v1/sign-in', (c) => c.json(deps.offers ?? []));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
   for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));
@@ -70,9 +71,10 @@ const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.re
 
 /** Who only looks is known before anything is done, so that strangers wait in no line. */
 const forTheKnown =
-  ({ access }: Pick<ServerDeps, 'access'>): MiddlewareHandler =>
+  (deps: ServerDeps): MiddlewareHandler =>
   async (c, next) => {
-    if (c.req.method === 'GET' || c.req.method === 'HEAD') principalOf(c, access.tokens);
+    const isOpen = c.req.path === '/v1/sign-in';
+    if (!isOpen && (c.req.method === 'GET' || c.req.method === 'HEAD')) await callerOf(c, deps);
     await next();
   };
 

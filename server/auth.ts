@@ -2,17 +2,32 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { conveyorError } from '../domain/errors';
 import type { ApiToken } from '../sdk/access';
+import type { FrontClient, ServerDeps } from './deps';
+import type { Identity } from './identity';
 
-/** Who sends a request, by its bearer token. @throws ConveyorError `unauthorized` */
-export function principalOf(context: Context, tokens: readonly ApiToken[]): string {
+/** Who sends a request, and as which client the server asks for them. */
+export interface Caller extends Identity {
+  readonly client: FrontClient;
+}
+
+type Known = Pick<ServerDeps, 'access' | 'client' | 'identities' | 'as'>;
+
+/** By the bearer token: one that the configuration lists, or of an identity provider. @throws ConveyorError `unauthorized`, `identity-unreachable` */
+export async function callerOf(context: Context, { access, client, identities, as }: Known): Promise<Caller> {
   const given = bearerOf(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
-  // Digests have one length, and comparing with every token takes the same time whichever it is.
-  const known = tokens.filter(({ token }) => timingSafeEqual(digest(token), digest(given)));
-  const [first] = known;
-  if (first === undefined)
+  const listed = principalOf(given, access.tokens);
+  if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token', client };
+  const identity = await identities?.identify(given);
+  if (identity === undefined)
     throw conveyorError('unauthorized', { why: 'the bearer token is none of the configured ones' });
-  return first.principal;
+  return { ...identity, client: as === undefined ? client : as(identity) };
+}
+
+/** Digests have one length, and comparing with every token takes the same time whichever it is. */
+function principalOf(given: string, tokens: readonly ApiToken[]): string | undefined {
+  const known = tokens.filter(({ token }) => timingSafeEqual(digest(token), digest(given)));
+  return known[0]?.principal;
 }
 
 /** The bearer token of a request; empty when there is none. */

@@ -3,7 +3,9 @@ import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Policy } from '../domain/principals';
 import type { Access, Reads } from '../sdk/access';
 import type { Callbacks } from '../sdk/callbacks';
+import type { SignInOffer } from '../sdk/signIn';
 import type { GateLimits } from './gate';
+import type { Identities, Identity } from './identity';
 
 /** What the front end asks of Conveyor. */
 export type FrontClient = Omit<ConveyorClient, 'close'>;
@@ -11,6 +13,12 @@ export type FrontClient = Omit<ConveyorClient, 'close'>;
 export interface ServerDeps {
   /** As which the API asks; the actor of a request is the principal that it is known by. */
   readonly client: FrontClient;
+  /** As which it asks for somebody whom an identity provider has put into groups; as `client` unless given. */
+  as?(who: Pick<Identity, 'principal' | 'groups'>): FrontClient;
+  /** Of the tokens of identity providers; without them those that `access` lists are all. */
+  readonly identities?: Pick<Identities, 'identify'>;
+  /** What `conveyor login` needs to know to sign somebody in. */
+  readonly offers?: readonly SignInOffer[];
   /** As which deliveries of webhooks ask; the same one unless given. */
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;

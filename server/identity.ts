@@ -1,4 +1,5 @@
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import { matches } from '../domain/access/pattern';
 import { conveyorError } from '../domain/errors';
 import { principalFrom, type Issuer } from '../sdk/signIn';
 
@@ -97,7 +98,7 @@ async function discovered(issuer: string): Promise<JWTVerifyGetKey> {
 function identityOf({ principal: template, groups, only }: Issuer, claims: JWTPayload): Identity | string {
   for (const [name, wanted] of Object.entries(only)) {
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
-    if (typeof value !== 'string' || !fits(value, wanted)) return `its ${name} is not ${wanted}`;
+    if (typeof value !== 'string' || !matches(wanted, value)) return `its ${name} is not ${wanted}`;
   }
   // An address that anybody may claim names nobody.
   if (template.includes('{email}') && claims['email_verified'] === false) return 'its e-mail address is not verified';
@@ -108,12 +109,6 @@ function identityOf({ principal: template, groups, only }: Issuer, claims: JWTPa
   if (names.length > MAX_GROUPS) return `it lists more than ${MAX_GROUPS} groups`;
   return { principal, groups: names, expiresAtMs: (claims.exp ?? 0) * 1_000, door: 'oidc' };
 }
-
-/** `*` stands for any part. */
-const fits = (value: string, pattern: string): boolean =>
-  new RegExp(`^${pattern.split('*').map(quoted).join('.*')}$`, 's').test(value);
-
-const quoted = (text: string): string => text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&');
 
 const unauthorized = (why: string) => conveyorError('unauthorized', { why });
 

@@ -5,10 +5,13 @@ import { guarded } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
 import { withoutScope } from '../sdk/access';
+import { joined } from '../domain/principals';
 import { loadRegistry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
+import { offersOf } from '../sdk/signIn';
 import { createApp } from './app';
 import { DEFAULT_LIMITS } from './deps';
+import { Identities } from './identity';
 import { giveUp, isClosed, listen, placeOf } from './listening';
 
 const DEFAULT_URL = 'http://localhost:4500';
@@ -32,6 +35,10 @@ async function main(): Promise<void> {
   const app = createApp({
     client: through('api'),
     deliveries: through('webhook'),
+    identities: new Identities(registry.issuers, () => Date.now()),
+    offers: offersOf(registry.issuers),
+    as: ({ principal, groups }) =>
+      guarded(client, () => ({ ...registry, groups: joined(registry.groups, principal, groups) }), 'api'),
     index: frontIndex(temporal),
     access: registry.access,
     reads,

@@ -108,6 +108,7 @@ export const OPERATIONS: readonly Operation[] = [
     ],
     also: { ...DELIVERED, ...REFUSED },
   },
+  get('/v1/sign-in', 'The identity providers with which `conveyor login` signs people in', schemas.offersAnswer),
   {
     method: 'get',
     path: '/v1/me',

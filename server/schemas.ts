@@ -211,6 +211,8 @@ export const logsAnswer = z.object({
 export const meAnswer = z.object({
   principal: z.string(),
   groups: z.array(z.string()).describe('those of the platform that it is a member of'),
-  door: z.literal('token').describe('how it came in'),
+  door: z.enum(['token', 'oidc']).describe('how it came in: a token of the configuration, or of an identity provider'),
   expiresAt: time.nullable(),
 });
+
+export const offersAnswer = z.array(z.object({ issuer: z.string(), client: z.string(), scopes: z.array(z.string()) }));

@@ -3,7 +3,7 @@ import { serverUrl } from '../../client/http/url';
 import { httpOf } from '../door';
 import { EXIT } from '../exit';
 import { writeCredentials } from '../login/credentials';
-import { obtainToken, type LoginOptions } from '../login/methods';
+import { obtainGrant, type LoginOptions } from '../login/methods';
 import { emit, note } from '../output';
 import { paint } from '../render/paint';
 import { examples, type GlobalOptions, type Register } from './command';
@@ -12,10 +12,14 @@ export const login: Register = (program, cli) => {
   program
     .command('login <url>')
     .description('from now on go through this server, which knows who you are; conveyor logout ends it')
+    .option('--device', 'sign in on another machine, by a code; the default over SSH')
+    .option('--issuer <url>', 'with this identity provider, where the server has several')
     .option('--token-stdin', 'read a token that the server takes from the standard input; else CONVEYOR_TOKEN is taken')
     .addHelpText(
       'after',
       examples(
+        'conveyor login https://conveyor.example.com',
+        'conveyor login https://conveyor.example.com --device',
         'printf %s "$TOKEN" | conveyor login https://conveyor.example.com --token-stdin',
         'CONVEYOR_TOKEN=… conveyor login http://localhost:4500',
       ),
@@ -24,11 +28,11 @@ export const login: Register = (program, cli) => {
       cli.handle<LoginOptions & GlobalOptions, [string]>(async ({ io, output, options }, text) => {
         const { insecure = false } = options;
         const server = serverUrl(text, { insecure });
-        const token = await obtainToken(io, server, options);
+        const grant = await obtainGrant(io, server, options);
         // Whom the server does not know is not logged in.
-        const { principal } = await whoAmI(httpOf(io, { url: server, token }));
+        const { principal } = await whoAmI(httpOf(io, { url: server, token: grant.token }));
         if (io.env.CONVEYOR_SERVER) note(io, 'note: CONVEYOR_SERVER comes before what login keeps, until it is unset');
-        const file = writeCredentials(io.env, { server, token, ...(insecure ? { insecure } : {}) });
+        const file = writeCredentials(io.env, { server, ...grant, ...(insecure ? { insecure } : {}) });
         emit(
           io,
           output,

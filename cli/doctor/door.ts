@@ -12,17 +12,20 @@ const NAME = 'door';
 export async function checkDoor(env: Env, connect: ConnectOptions, io: Pick<Io, 'fetch' | 'sleep'>): Promise<Check> {
   try {
     const door = doorOf(env, connect);
-    return door.kind === 'server' ? await throughServer(door, io) : directly(env, connect, door);
+    return door.kind === 'server' ? await throughServer(door, { ...io, env }) : directly(env, connect, door);
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     return { name: NAME, state: 'missing', found: error.message, how: error.hint };
   }
 }
 
-async function throughServer(door: Extract<Door, { kind: 'server' }>, io: Pick<Io, 'fetch' | 'sleep'>): Promise<Check> {
+async function throughServer(
+  door: Extract<Door, { kind: 'server' }>,
+  io: Pick<Io, 'fetch' | 'sleep' | 'env'>,
+): Promise<Check> {
   const found = `the server at ${door.url} (${door.from})`;
   try {
-    const { principal } = await whoAmI(httpOf(io, door));
+    const { principal } = await whoAmI(httpOf({ ...io, now: () => Date.now() }, door));
     return { name: NAME, state: 'ok', found: `${found}, as ${principal}`, how: null };
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;

@@ -15,11 +15,24 @@ import { dirname, join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import type { Env } from '../../sdk/env';
 
+/** A token, and how to come by the next where it ends. */
+export interface Grant {
+  readonly token: string;
+  /** ms since the epoch; missing where the server alone knows. */
+  readonly expiresAtMs?: number;
+  readonly renewal?: Renewal;
+}
+
+export interface Renewal {
+  readonly issuer: string;
+  readonly client: string;
+  readonly refreshToken: string;
+}
+
 /** What `conveyor login` keeps: a server, and the token by which it knows whoever typed it. */
-export interface Credentials {
+export interface Credentials extends Grant {
   /** As `serverUrl` gives it. */
   readonly server: string;
-  readonly token: string;
   /** They said that nobody listens on the way. */
   readonly insecure?: true;
 }
@@ -109,13 +122,23 @@ function whyNot({ mode, uid }: Stats): string | undefined {
 function parsed(text: string): Credentials | undefined {
   try {
     const value = JSON.parse(text) as Partial<Credentials> | null;
-    const { server, token, insecure } = value ?? {};
+    const { server, token, insecure, expiresAtMs, renewal } = value ?? {};
     if (typeof server !== 'string' || typeof token !== 'string') return undefined;
-    return { server, token, ...(insecure === true ? { insecure } : {}) };
+    return {
+      ...{ server, token },
+      ...(insecure === true ? { insecure } : {}),
+      ...(typeof expiresAtMs === 'number' ? { expiresAtMs } : {}),
+      ...(isRenewal(renewal) ? { renewal } : {}),
+    };
   } catch {
     return undefined;
   }
 }
+
+const isRenewal = (value: unknown): value is Renewal =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['issuer', 'client', 'refreshToken'].every((name) => typeof (value as Record<string, unknown>)[name] === 'string');
 
 const unusable = (file: string, why: string) => conveyorError('credentials-unusable', { file, why });
 

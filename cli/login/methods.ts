@@ -1,15 +1,23 @@
 import { conveyorError } from '../../domain/errors';
+import { signInOffers, type SignInOffer } from '../../client/http/client';
+import { httpOf } from '../door';
 import type { Io } from '../io';
+import type { Grant } from './credentials';
+import { signIn } from './signIn';
 import { tokenIn } from './token';
 
 export interface LoginOptions {
   readonly tokenStdin?: boolean;
+  /** Sign in on another machine. */
+  readonly device?: boolean;
+  /** Which provider, where the server has several. */
+  readonly issuer?: string;
 }
 
 /** A way to come by a token for a server. */
 interface Method {
   isMeant(io: Pick<Io, 'env'>, options: LoginOptions): boolean;
-  obtain(io: Io, url: string): Promise<string>;
+  obtain(io: Io): Promise<string>;
 }
 
 /** The first that is meant is taken. */
@@ -24,12 +32,27 @@ const METHODS: readonly Method[] = [
   },
 ];
 
-/** @throws ConveyorError `usage` where nothing says who somebody is */
-export function obtainToken(io: Io, url: string, options: LoginOptions): Promise<string> {
+/** @throws ConveyorError `usage` where nothing says who somebody is; `sign-in-failed` */
+export async function obtainGrant(io: Io, url: string, options: LoginOptions): Promise<Grant> {
   const method = METHODS.find(({ isMeant }) => isMeant(io, options));
-  if (method) return method.obtain(io, url);
+  if (method) return { token: await method.obtain(io) };
+  const offers = await signInOffers(httpOf(io, { url, token: null }));
+  // Nobody opens a browser at the other end of a line.
+  const device = options.device ?? Boolean(io.env.SSH_CONNECTION);
+  return signIn(io, chosen(offers, url, options.issuer), { device });
+}
+
+function chosen(offers: readonly SignInOffer[], url: string, issuer: string | undefined): SignInOffer {
+  const meant = issuer === undefined ? offers : offers.filter((offer) => offer.issuer === issuer);
+  const [only, ...others] = meant;
+  if (only !== undefined && others.length === 0) return only;
+  if (offers.length > 0)
+    throw conveyorError('usage', {
+      text: issuer === undefined ? 'this server has several identity providers' : `this server knows no ${issuer}`,
+      hint: `name one: ${offers.map((offer) => `--issuer ${offer.issuer}`).join(' or ')}`,
+    });
   throw conveyorError('usage', {
-    text: 'nothing says who you are',
+    text: 'nothing says who you are, and this server has no identity provider',
     hint: `give a token that the server takes: printf %s "$TOKEN" | conveyor login ${url} --token-stdin`,
   });
 }

@@ -3,7 +3,7 @@ import { REQUEST_LIMITS } from '../../domain/limits';
 import { requireAction, requireId, requireTarget } from '../../domain/target';
 import type { ConveyorClient, ListQuery, LookNow } from '../api';
 import { readiness } from './readiness';
-import { ME, paramsOf, ROUTES, type Route } from './routes';
+import { ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
 import { send, type Asked, type HttpOptions } from './send';
 
 export type { HttpOptions } from './send';
@@ -61,6 +61,17 @@ export interface Me {
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable` */
 export const whoAmI = (options: HttpOptions): Promise<Me> => send<Me>(options, ME);
+
+/** Where somebody may sign in; nobody needs a token to ask. */
+export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>
+  send<readonly SignInOffer[]>(options, OFFERS);
+
+/** An identity provider that a server takes for its users. */
+export interface SignInOffer {
+  readonly issuer: string;
+  readonly client: string;
+  readonly scopes: readonly string[];
+}
 
 /** Whoever wants more than a server answers at once gets all that there are, or is told so: never a part that looks whole. */
 async function listed<T>(

@@ -8,7 +8,7 @@ const ANSWER_MS = 4_000;
 
 /** Whether the server is there, and what it needs itself; never throws. */
 export async function readiness(options: HttpOptions): Promise<readonly Part[]> {
-  const tried = await attempt(options, ROUTES.readiness, {}, ANSWER_MS);
+  const tried = await attempt({ ...options, token: null }, ROUTES.readiness, {}, ANSWER_MS);
   if ('detail' in tried) return [{ name: 'server', ok: false, detail: tried.detail }];
   const checks: readonly unknown[] =
     isRecord(tried.body) && Array.isArray(tried.body['checks']) ? tried.body['checks'] : [];

@@ -40,6 +40,9 @@ export const ROUTES = {
 /** As whom the server takes whoever asks, which is no operation. */
 export const ME: Route = 'GET /v1/me';
 
+/** Where people may sign in. */
+export const OFFERS: Route = 'GET /v1/sign-in';
+
 export type Params = Readonly<Record<string, string | number>>;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 

@@ -7,8 +7,8 @@ import { methodOf, pathOf, type Params, type Query, type Route } from './routes'
 export interface HttpOptions {
   /** As `serverUrl` gives it (url.ts). */
   readonly url: string;
-  /** The bearer token; null where whoever looks needs none. */
-  readonly token: string | null;
+  /** The bearer token, or what gives the present one; null where whoever looks needs none. */
+  readonly token: string | null | (() => Promise<string>);
   readonly fetch?: typeof fetch;
   /** Between two tries. */
   readonly sleep?: (ms: number) => Promise<void>;
@@ -41,12 +41,13 @@ export async function send<T>(options: HttpOptions, route: Route, asked: Asked =
   const key = ownKey ?? asked.key;
   const body = key == null ? asked.body : { ...asked.body, idempotencyKey: key };
   const isSafe = methodOf(route) === 'GET' || key != null;
-  let tried = await attempt(options, route, { ...asked, body }, ANSWER_MS);
+  const token = await tokenOf(options);
+  let tried = await attempt({ ...options, token }, route, { ...asked, body }, ANSWER_MS);
   let isAgain = false;
   for (const pauseMs of isSafe ? PAUSES_MS : []) {
     if ('status' in tried || !tried.isWorthAnother) break;
     await (options.sleep ?? wait)(pauseMs);
-    tried = await attempt(options, route, { ...asked, body }, ANSWER_MS);
+    tried = await attempt({ ...options, token }, route, { ...asked, body }, ANSWER_MS);
     isAgain = true;
   }
   if ('detail' in tried) throw conveyorError('server-unreachable', { url: options.url, detail: tried.detail });
@@ -59,9 +60,13 @@ export async function send<T>(options: HttpOptions, route: Route, asked: Asked =
 const asFirst = (body: unknown): unknown =>
   isRecord(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 
+/** @throws what renewing it throws */
+export const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
+  typeof token === 'function' ? token() : token;
+
 /** One request, which ends within `withinMs`. Never throws. */
 export async function attempt(
-  { url, token, fetch: ask = fetch }: HttpOptions,
+  { url, token, fetch: ask = fetch }: Pick<HttpOptions, 'url' | 'fetch'> & { readonly token: string | null },
   route: Route,
   { params = {}, query = {}, body }: Omit<Asked, 'body'> & { readonly body?: object | undefined },
   withinMs: number,

@@ -2,20 +2,21 @@ import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { mayCommand } from '../../domain/principals';
-import { principalOf } from '../auth';
+import { callerOf } from '../auth';
 import { readJson, refuse } from '../body';
 import { pushRequest, submitRequest } from '../changes';
 import type { ServerDeps } from '../deps';
 import type { Turns } from '../turns';
 import { artifactsOf, keyOf, pipelineOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access' | 'groups'> & { readonly turns: Turns };
+type Deps = Pick<ServerDeps, 'client' | 'access' | 'groups' | 'identities' | 'as'> & { readonly turns: Turns };
 
 /** `/v1/pipelines/<name>`: emergencies, and what came into being elsewhere. */
-export function bringingRoutes({ client, access, groups, turns }: Deps): Hono {
+export function bringingRoutes(deps: Deps): Hono {
+  const { groups, turns } = deps;
   const app = new Hono();
   app.post('/:name/pushes', async (c) => {
-    const actor = principalOf(c, access.tokens);
+    const { principal: actor, client } = await callerOf(c, deps);
     const { action, artifacts, reason, skipBake, idempotencyKey } = await readJson(c, pushRequest);
     if (reason === undefined) throw conveyorError('missing-reason', { verb: 'push' });
     refuse(unfitCommand({ actor, reason }));
@@ -28,7 +29,7 @@ export function bringingRoutes({ client, access, groups, turns }: Deps): Hono {
   });
 
   app.post('/:name/submissions', async (c) => {
-    const actor = principalOf(c, access.tokens);
+    const { principal: actor, client } = await callerOf(c, deps);
     const { artifacts, idempotencyKey } = await readJson(c, submitRequest);
     const [pipeline, given, key] = [pipelineOf(c), artifactsOf(artifacts), keyOf(c, idempotencyKey)];
     const { owners } = await client.spec(pipeline);

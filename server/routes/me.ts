@@ -1,15 +1,18 @@
 import { Hono } from 'hono';
 import { groupsWith } from '../../domain/principals';
-import { principalOf } from '../auth';
+import { formatTime } from '../../domain/text';
+import { callerOf } from '../auth';
 import type { ServerDeps } from '../deps';
 
 /** `GET /v1/me`: as whom the server takes whoever asks. */
-export function meRoutes({ access, groups }: Pick<ServerDeps, 'access' | 'groups'>): Hono {
+export function meRoutes(deps: Pick<ServerDeps, 'access' | 'client' | 'groups' | 'identities' | 'as'>): Hono {
   const app = new Hono();
-  app.get('/', (c) => {
-    const principal = principalOf(c, access.tokens);
+  app.get('/', async (c) => {
+    const { principal, groups, door, expiresAtMs } = await callerOf(c, deps);
+    const all = new Set([...groupsWith(deps.groups, principal), ...groups.map((name) => `group:${name}`)]);
     // The tokens of the configuration are good until they are taken out of it.
-    return c.json({ principal, groups: groupsWith(groups, principal), door: 'token', expiresAt: null });
+    const expiresAt = expiresAtMs === null ? null : formatTime(expiresAtMs);
+    return c.json({ principal, groups: [...all], door, expiresAt });
   });
   return app;
 }

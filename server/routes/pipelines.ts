@@ -4,24 +4,25 @@ import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
-import { principalOf } from '../auth';
+import { callerOf, type Caller } from '../auth';
 import { queryOf, readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import { historyOf, statusOf } from '../lastKnown';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
 import type { Turns } from '../turns';
 
-type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
+type Deps = Pick<ServerDeps, 'client' | 'access' | 'identities' | 'as'> & { readonly turns: Turns };
 
 /** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
-export function pipelineRoutes({ client, access, turns }: Deps): Hono {
+export function pipelineRoutes(deps: Deps): Hono {
+  const { client: reader, turns } = deps;
   const app = new Hono();
-  app.get('/', async (c) => c.json(await client.listPipelines(queryOf(c, listQuery))));
-  app.get('/:name', (c) => statusOf(c, client, pipelineOf(c)));
-  app.get('/:name/history', (c) => historyOf(c, client, pipelineOf(c)));
+  app.get('/', async (c) => c.json(await reader.listPipelines(queryOf(c, listQuery))));
+  app.get('/:name', (c) => statusOf(c, reader, pipelineOf(c)));
+  app.get('/:name/history', (c) => historyOf(c, reader, pipelineOf(c)));
 
   app.post('/:name/releases', async (c) => {
-    const actor = principalOf(c, access.tokens);
+    const { principal: actor, client } = await callerOf(c, deps);
     const { artifacts, trigger: kind, idempotencyKey } = await readJson(c, releaseRequest);
     const given = artifactsOf(artifacts);
     const [pipeline, trigger] = [pipelineOf(c), { kind, actor, key: keyOf(c, idempotencyKey) } as const];
@@ -32,7 +33,8 @@ export function pipelineRoutes({ client, access, turns }: Deps): Hono {
 
   app.post('/:name/commands/:verb', async (c) => {
     const verb = verbOf(c, pipelineVerb.options);
-    const [id, input] = [pipelineOf(c), await commandOf(c, verb, access)];
+    const { client, ...caller } = await callerOf(c, deps);
+    const [id, input] = [pipelineOf(c), await commandOf(c, verb, caller)];
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   });
   return app;
@@ -45,12 +47,11 @@ export function artifactsOf(artifacts: z.output<typeof releaseRequest>['artifact
   return given;
 }
 
-/** Who commands, and why. @throws ConveyorError `unauthorized`, `missing-reason`, `invalid-request` */
-export async function commandOf(c: Context, verb: Verb, access: ServerDeps['access']): Promise<CommandInput> {
-  const actor = principalOf(c, access.tokens);
+/** Who commands, and why. @throws ConveyorError `missing-reason`, `invalid-request` */
+export async function commandOf(c: Context, verb: Verb, caller: Pick<Caller, 'principal'>): Promise<CommandInput> {
   const { reason, ...given } = await readJson(c, commandRequest);
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
-  const command = { ...given, reason, actor };
+  const command = { ...given, reason, actor: caller.principal };
   refuse(unfitCommand(command));
   return command;
 }

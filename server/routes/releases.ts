@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { parseId } from '../../domain/ids';
-import { principalOf } from '../auth';
+import { callerOf } from '../auth';
 import { queryOf, readJson, refuse } from '../body';
 import type { ServerDeps } from '../deps';
 import { statusOf } from '../lastKnown';
@@ -10,22 +10,24 @@ import { listQuery, logsQuery, releaseVerb, rerunRequest } from '../schemas';
 import type { Turns } from '../turns';
 import { commandOf, keyOf, verbOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
+type Deps = Pick<ServerDeps, 'client' | 'access' | 'identities' | 'as'> & { readonly turns: Turns };
 
 /** `/v1/releases`; `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
-export function releaseRoutes({ client, access, turns }: Deps): Hono {
+export function releaseRoutes(deps: Deps): Hono {
+  const { client: reader, turns } = deps;
   const app = new Hono();
-  app.get('/', async (c) => c.json(await client.listReleases(queryOf(c, listQuery))));
-  app.get('/:pipeline/:n', (c) => statusOf(c, client, idOf(c)));
-  app.get('/:pipeline/:n/:action', (c) => statusOf(c, client, idOf(c)));
-  app.get('/:pipeline/:n/:action/logs', async (c) => c.json(await client.logs(idOf(c), queryOf(c, logsQuery).attempt)));
+  app.get('/', async (c) => c.json(await reader.listReleases(queryOf(c, listQuery))));
+  app.get('/:pipeline/:n', (c) => statusOf(c, reader, idOf(c)));
+  app.get('/:pipeline/:n/:action', (c) => statusOf(c, reader, idOf(c)));
+  app.get('/:pipeline/:n/:action/logs', async (c) => c.json(await reader.logs(idOf(c), queryOf(c, logsQuery).attempt)));
   const command = async (c: Context): Promise<Response> => {
     const verb = verbOf(c, releaseVerb.options);
-    const [id, input] = [idOf(c), await commandOf(c, verb, access)];
+    const { client, ...caller } = await callerOf(c, deps);
+    const [id, input] = [idOf(c), await commandOf(c, verb, caller)];
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   };
   app.post('/:pipeline/:n/rerun', async (c) => {
-    const actor = principalOf(c, access.tokens);
+    const { principal: actor, client } = await callerOf(c, deps);
     const { reason, trigger: kind, idempotencyKey } = await readJson(c, rerunRequest);
     const id = parseId(idOf(c));
     if (id?.kind !== 'release') throw conveyorError('not-found', { what: 'release' });

@@ -1,18 +1,22 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { fitsRun } from '../../sdk/callbacks';
-import { bearerOf, principalOf } from '../auth';
+import { bearerOf, callerOf } from '../auth';
 import type { ServerDeps } from '../deps';
 import type { Ended } from '../ended';
 import type { Gate } from '../gate';
 
-type Deps = Pick<ServerDeps, 'callbacks' | 'client' | 'access'> & { readonly ended: Ended; readonly lane: Gate };
+type Deps = Pick<ServerDeps, 'callbacks' | 'client' | 'access' | 'identities' | 'as'> & {
+  readonly ended: Ended;
+  readonly lane: Gate;
+};
 
 /**
  * `POST /v1/runs/<run>/ended`: an action service says that a run has ended. Nothing is read but the path and the key. `…/look` is the
  * same for whoever has a token, and answers what came of it.
  */
-export function runRoutes({ callbacks, client, access, ended, lane }: Deps): Hono {
+export function runRoutes(deps: Deps): Hono {
+  const { callbacks, ended, lane } = deps;
   const app = new Hono();
   app.post('/:run{.+}/ended', async (c) => {
     const run = c.req.param('run');
@@ -22,7 +26,7 @@ export function runRoutes({ callbacks, client, access, ended, lane }: Deps): Hon
     return c.body(null, 204);
   });
   app.post('/:run{.+}/look', async (c) => {
-    principalOf(c, access.tokens);
+    const { client } = await callerOf(c, deps);
     return c.json({ look: await lane.run(() => client.lookNow(c.req.param('run')), c.req.raw.signal) });
   });
   return app;

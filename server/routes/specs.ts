@@ -6,29 +6,30 @@ import type { PipelineDocument } from '../../domain/pipeline/document';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument';
-import { principalOf } from '../auth';
+import { callerOf } from '../auth';
 import { readJson, refuse } from '../body';
 import { applyRequest } from '../changes';
 import type { ServerDeps } from '../deps';
 import type { Turns } from '../turns';
 import { pipelineOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access'> & { readonly turns: Turns };
+type Deps = Pick<ServerDeps, 'client' | 'access' | 'identities' | 'as'> & { readonly turns: Turns };
 
 /** `/v1/pipelines/<name>`: what a pipeline is and remembers, which its owners change. */
-export function specRoutes({ client, access, turns }: Deps): Hono {
+export function specRoutes(deps: Deps): Hono {
+  const { client: reader, turns } = deps;
   const app = new Hono();
-  app.get('/:name/spec', async (c) => c.json(await client.spec(pipelineOf(c))));
-  app.get('/:name/export', async (c) => c.json(await client.exportPipeline(pipelineOf(c))));
+  app.get('/:name/spec', async (c) => c.json(await reader.spec(pipelineOf(c))));
+  app.get('/:name/export', async (c) => c.json(await reader.exportPipeline(pipelineOf(c))));
 
   app.put('/:name', async (c) => {
-    const actor = principalOf(c, access.tokens);
+    const { principal: actor, client } = await callerOf(c, deps);
     const spec = await specOf(c);
     return c.json(await turns.run(spec.pipeline, () => client.apply(spec, actor)));
   });
 
   app.post('/:name/import', async (c) => {
-    const actor = principalOf(c, access.tokens);
+    const { principal: actor, client } = await callerOf(c, deps);
     const document = (await readJson(c, documentSchema)) as unknown as PipelineDocument;
     requireName(c, document.pipeline);
     return c.json(await turns.run(document.pipeline, () => client.importPipeline(document, actor)));

@@ -64,6 +64,7 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
     },
     fetch: world.fetch ?? (() => Promise.reject(new TypeError('fetch failed'))),
     input: () => Promise.resolve(world.input ?? ''),
+    browse: () => undefined,
     become: ({ path }) => Promise.reject(new Error(`nothing is started in tests: ${path}`)),
   });
   return { code, ...written, connections };

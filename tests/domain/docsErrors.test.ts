@@ -84,6 +84,7 @@ const SAMPLES: Params = {
     why: 'others may read it (mode 644)',
   },
   unauthorized: { why: 'the bearer token is none of the configured ones' },
+  'sign-in-failed': { issuer: 'https://id.example.com', detail: 'access_denied: you are not of this team' },
   'identity-unreachable': { issuer: 'https://id.example.com', detail: 'the request timed out' },
   'bad-signature': { webhook: 'github', why: 'X-Hub-Signature-256 does not fit the body' },
   'not-in-scope': { source: 'builds', what: 'publish for the finder "commits"' },

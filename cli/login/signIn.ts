@@ -1,0 +1,116 @@
+import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
+import { conveyorError, ConveyorError } from '../../domain/errors';
+import type { SignInOffer } from '../../client/http/client';
+import { isPrivate } from '../../sdk/signIn';
+import type { Io } from '../io';
+import { note } from '../output';
+import { Callback } from './callback';
+import type { Grant, Renewal } from './credentials';
+
+/** Signs people in with the identity provider of a server (OpenID Connect): this is a public client, which keeps no secret. */
+
+/** How long somebody may take in the browser. */
+const PATIENCE_MS = 300_000;
+/** A token is renewed this long before its end, so that it outlives the request. */
+const EARLY_MS = 60_000;
+
+type Library = typeof import('openid-client');
+type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
+
+/** By a code that is typed elsewhere (RFC 8628), or a browser on this machine (RFC 8252). @throws ConveyorError `sign-in-failed` */
+export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device: boolean }): Promise<Grant> =>
+  failing(offer.issuer, async () => {
+    const [library, provider] = await connect(offer);
+    const given = device ? await byDevice(io, library, provider, offer) : await byBrowser(io, library, provider, offer);
+    return grantOf(given, offer, undefined);
+  });
+
+/** What is kept, renewed where it is about to end. @throws ConveyorError `sign-in-failed` where somebody has to sign in again */
+export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
+  const { expiresAtMs = Infinity, renewal } = kept;
+  if (renewal === undefined || expiresAtMs - EARLY_MS > nowMs) return kept;
+  return failing(renewal.issuer, async () => {
+    const [library, provider] = await connect(renewal);
+    return grantOf(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
+  });
+}
+
+/** Takes back what renews, so that a copy of it is worth nothing. @throws ConveyorError `sign-in-failed` */
+export const withdrawn = (renewal: Renewal): Promise<void> =>
+  failing(renewal.issuer, async () => {
+    const [library, provider] = await connect(renewal);
+    await library.tokenRevocation(provider, renewal.refreshToken);
+  });
+
+async function byDevice(io: Io, library: Library, provider: Configuration, { scopes }: SignInOffer): Promise<Tokens> {
+  const started = await library.initiateDeviceAuthorization(provider, { scope: scopes.join(' ') });
+  note(io, `open ${started.verification_uri} and enter ${started.user_code}`);
+  return library.pollDeviceAuthorizationGrant(provider, started, undefined, { signal: io.interrupted() });
+}
+
+async function byBrowser(io: Io, library: Library, provider: Configuration, { scopes }: SignInOffer): Promise<Tokens> {
+  const callback = await Callback.open();
+  try {
+    const pkceCodeVerifier = library.randomPKCECodeVerifier();
+    const [expectedState, expectedNonce] = [library.randomState(), library.randomNonce()];
+    const url = library.buildAuthorizationUrl(provider, {
+      redirect_uri: callback.url,
+      scope: scopes.join(' '),
+      code_challenge: await library.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      state: expectedState,
+      nonce: expectedNonce,
+      // Without it a provider gives nothing to renew the token by.
+      ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),
+    });
+    note(io, `sign in at ${url.href}`);
+    io.browse(url.href);
+    const answered = await callback.answered(AbortSignal.any([io.interrupted(), AbortSignal.timeout(PATIENCE_MS)]));
+    return await library.authorizationCodeGrant(provider, answered, { pkceCodeVerifier, expectedState, expectedNonce });
+  } finally {
+    callback.close();
+  }
+}
+
+async function connect({ issuer, client }: Pick<SignInOffer, 'issuer' | 'client'>): Promise<[Library, Configuration]> {
+  if (!isPrivate(issuer)) throw new Error('it is reached without https');
+  const library = await import('openid-client');
+  // Only a provider on this machine is configured without https (sdk/signIn.ts).
+  const execute = issuer.startsWith('http:') ? [library.allowInsecureRequests] : [];
+  return [library, await library.discovery(new URL(issuer), client, undefined, library.None(), { execute })];
+}
+
+function grantOf(
+  tokens: Tokens,
+  { issuer, client }: Pick<SignInOffer, 'issuer' | 'client'>,
+  before: string | undefined,
+): Grant {
+  const { id_token: token, refresh_token: refreshToken = before } = tokens;
+  const expiresAtMs = tokens.claims()?.exp;
+  if (token === undefined || expiresAtMs === undefined) throw new Error('it gave no ID token');
+  return {
+    ...{ token, expiresAtMs: expiresAtMs * 1_000 },
+    ...(refreshToken === undefined ? {} : { renewal: { issuer, client, refreshToken } }),
+  };
+}
+
+async function failing<T>(issuer: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ConveyorError) throw error;
+    throw conveyorError('sign-in-failed', { issuer, detail: detailOf(error) });
+  }
+}
+
+/** What the provider says is better than what the library makes of it. */
+function detailOf(error: unknown): string {
+  const { error: code, error_description: said } = error as {
+    readonly error?: string;
+    readonly error_description?: string;
+  };
+  if (code !== undefined) return said === undefined ? code : `${code}: ${said}`;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'nobody signed in for five minutes';
+  if (error instanceof Error && error.cause instanceof Error) return `${error.message}: ${error.cause.message}`;
+  return error instanceof Error ? error.message : String(error);
+}
