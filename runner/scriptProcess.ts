@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
-import { constants as os } from 'node:os';
+import { spawn, type ChildProcess, type IOType, type StdioOptions } from 'node:child_process';
+import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { devNull, constants as os } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { conveyorError } from '../domain/errors';
+import { passedOn } from './descriptors';
 import { enclosed, type Inside } from './enclosure';
 import type { Method } from './method';
 
@@ -44,10 +45,8 @@ export async function startScript(method: Method, start: ScriptStart): Promise<S
   refuseUnfit(name, directory, env['PATH'] ?? '', unusable);
   const [file = '', ...args] = enclosed(method, { ...start, directory: realpathSync(directory) });
   const account = method.tools === null ? (method.account ?? {}) : {};
-  const child = spawn(file, args, {
-    ...{ cwd: directory, env: { ...env }, shell: false, detached: true, ...account },
-    stdio: ['ignore', 'pipe', 'pipe', method.tools === null ? 'ignore' : 'pipe'],
-  });
+  const options = { cwd: directory, env: { ...env }, shell: false, detached: true, ...account };
+  const child = withNothingElse(method, (stdio) => spawn(file, args, { ...options, stdio }));
   const ended = new Promise<ScriptExit>((done) =>
     child.once('exit', (code, signal) => done(method.namespaces === null ? { code, signal } : asSignal(code, signal))),
   );
@@ -60,6 +59,19 @@ export async function startScript(method: Method, start: ScriptStart): Promise<S
   if (child.pid === undefined) throw unusable('it has no process id');
   if (method.tools !== null) await ready(child).catch((error: Error) => Promise.reject(unusable(error.message)));
   return { group: child.pid, ended, silent, flooded };
+}
+
+/** Output, what says that it is ready, and nothing where the worker itself was given more. */
+function withNothingElse(method: Method, start: (stdio: StdioOptions) => ChildProcess): ChildProcess {
+  const ours: (IOType | number)[] = ['ignore', 'pipe', 'pipe', ...(method.tools === null ? [] : ['pipe' as const])];
+  const others = passedOn(ours.length);
+  const nothing = openSync(devNull, 'r');
+  try {
+    const last = Math.max(ours.length - 1, ...others);
+    return start(Array.from({ length: last + 1 }, (_, fd) => ours[fd] ?? (others.includes(fd) ? nothing : 'ignore')));
+  } finally {
+    closeSync(nothing);
+  }
 }
 
 /** What would look like a failure of the script once it is started is found before. */

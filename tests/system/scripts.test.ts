@@ -149,6 +149,26 @@ test('a script neither reads the secrets of its worker, nor reaches Temporal, no
   }
 });
 
+test('a file that a worker was given open is not open in its scripts', async () => {
+  const secret = stack.file('secret', 'sesame\n');
+  const program = `
+    const { createRunner } = require('./dist/runner/runner');
+    const { parseRegistry } = require('./dist/sdk/registry');
+    const given = { enabled: true, isolation: 'best-effort', directory: '${stack.home}' };
+    const { scripts } = parseRegistry({ scripts: given }, process.env);
+    const log = { listen: () => (text) => process.stdout.write(text) };
+    const env = { PATH: process.env.PATH };
+    const run = { runId: 'open', command: ['bash', '-c', 'cat <&99; echo tried'], env, texts: {}, log };
+    createRunner(scripts).start(run).then(async (script) => {
+      await script.ended;
+      await script.stop();
+      await script.silent;
+      script.close();
+    });`;
+  const args = ['-c', 'exec 99<"$0"; exec "$1" -e "$2"', secret, process.execPath, program];
+  expect(await stack.processes.start('bash', args, stack.env).ended).toMatchObject({ code: 0, stdout: 'tried\n' });
+});
+
 test('a deploy shows what the commands around its phases wrote, one after the other', async () => {
   const shop = await given(stack, {
     deploy: {
