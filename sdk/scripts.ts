@@ -39,7 +39,7 @@ export interface Scripts {
 export interface ScriptLimits {
   /** Of each process of a script. */
   readonly memoryBytes: number;
-  /** Of all scripts of a user together. */
+  /** Of all scripts of a user together. The kernel counts threads. */
   readonly processes: number;
   /** Of each process. */
   readonly cpuMs: number;
@@ -129,7 +129,7 @@ function required({ isolation, network }: Given['scripts']): readonly Guarantee[
 function toLimits({ memory, processes, cpuTime, fileSize }: NonNullable<Given['scripts']['limits']>): ScriptLimits {
   return {
     memoryBytes: memory ?? 2 * UNITS.GiB,
-    processes: processes ?? 512,
+    processes: processes ?? 2_048,
     cpuMs: cpuTime ?? DAY_MS,
     fileBytes: fileSize ?? UNITS.GiB,
   };

@@ -64,7 +64,7 @@ describe('the registry of extensions', () => {
     const scriptsOf = (scripts?: object) => parseRegistry({ scripts }, {}, '/etc/conveyor/config.yaml').scripts;
     expect(scriptsOf()).toMatchObject({
       ...{ enabled: false, required: Object.keys(GUARANTEES), network: 'none', user: 'nobody', writable: [] },
-      limits: { memoryBytes: 2_147_483_648, processes: 512, cpuMs: 86_400_000, fileBytes: 1_073_741_824 },
+      limits: { memoryBytes: 2_147_483_648, processes: 2_048, cpuMs: 86_400_000, fileBytes: 1_073_741_824 },
     });
     expect(scriptsOf({ enabled: true, isolation: 'best-effort' })).toMatchObject({ enabled: true, required: [] });
     expect(scriptsOf({ isolation: ['files', 'network'], network: 'host' }).required).toEqual(['files']);
