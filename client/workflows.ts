@@ -14,6 +14,7 @@ import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 import { refusalOf, unknown } from './refusals';
 import { proven } from './seal';
+import { soaks } from './soaks';
 import { listPage, workflowPage } from './webUi';
 
 /** What a deploy waits for is not worth a longer wait. */
@@ -48,9 +49,14 @@ export class Workflows {
   async pipeline(name: string): Promise<PipelineStatus> {
     const state = await this.pipelineState(name);
     // They are beside the point for most who look, so that they keep nobody from the rest.
-    const found = await finders(this.temporal, finderNames(state.spec)).catch(() => undefined);
+    const [found, soaking] = await Promise.all([
+      finders(this.temporal, finderNames(state.spec)).catch(() => undefined),
+      soaks(this.temporal, state),
+    ]);
+    const { waits = [], ...status } = pipelineStatus(state, Date.now());
     return {
-      ...pipelineStatus(state, Date.now()),
+      ...status,
+      waits: [...waits, ...soaking],
       ...(found && { finders: found.map((view) => refusedFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
       webUiList: listPage(this.webUi, this.temporal.namespace, name),

@@ -6,6 +6,7 @@ import { rerun } from '../../client/releases';
 import { Workflows } from '../../client/workflows';
 import type { ReleaseStatus } from '../../domain/views';
 import { action, release } from './cliSamples';
+import { artifact, pipelineOf, running, specOf } from './pipelineWorld';
 
 const deploying = (name: string) =>
   action({ name, type: 'deploy', state: 'running', endedAt: null, deploy: `kvstore/13/${name}` });
@@ -90,6 +91,32 @@ describe('the status of a release whose deploy runs', () => {
     const { actions } = await workflows.releaseWithWaits('kvstore', 13);
     expect(actions).toMatchObject([{ name: 'deploy', state: 'running', blockedBy: null }, {}]);
     expect(asked).toEqual(['release/kvstore/13', 'deploy/kvstore/13/deploy/1']);
+  });
+});
+
+describe('the status of a pipeline', () => {
+  const wait = { blockedBy: 'soaking: staging runs executable@kv:2 since …, of 1d', until: '2026-11-24T17:00:00.000Z' };
+  const soaking = action({ name: 'deploy', type: 'deploy', state: 'blocked', endedAt: null, ...wait });
+  const picked = action({ name: 'approve', state: 'blocked', endedAt: null, blockedBy: 'user:alice may pick' });
+  const soak = { pipeline: 'staging', artifact: 'executable', for: 24 * 3_600_000 };
+  const waitsOf = async (spec: object, answers: object): Promise<object> => {
+    const state = running(running(pipelineOf(), artifact('kv:1')), artifact('kv:2'));
+    const { workflows, asked } = serverWith({ 'pipeline/kvstore': { ...state, spec }, ...answers });
+    const { waits } = await workflows.pipeline('kvstore');
+    return { waits, releases: asked.filter((id) => id.startsWith('release/')) };
+  };
+
+  test('says what soaks in its releases, and since when and until when, and stays where one of them is silent', async () => {
+    const spec = { ...specOf(), actions: { deploy: { ...specOf().actions['deploy'], soak } } };
+    const answer = { 'release/kvstore/2': release({ actions: [soaking, picked] }) };
+    expect(await waitsOf(spec, answer)).toMatchObject({
+      waits: [{ release: 2, action: 'deploy', why: wait.blockedBy, until: wait.until }],
+      releases: ['release/kvstore/1', 'release/kvstore/2'],
+    });
+  });
+
+  test('asks no release where nothing soaks', async () => {
+    expect(await waitsOf(specOf(), {})).toEqual({ waits: [], releases: [] });
   });
 });
 
