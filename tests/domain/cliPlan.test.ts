@@ -44,6 +44,17 @@ test('in the hour that comes twice in autumn each time says its offset, so that 
   expect(out).toMatch(/2 two-jobs .*Sun 01 Nov 01:30 -08:00 +01:40 -08:00 +02:40 /);
 });
 
+test('the plan of examples/regions is that of one region, with what its template and its parameters say', async () => {
+  const argv = ['plan', examplePath('regions/pipeline.yaml'), ...MONDAY];
+  const { out } = await run([...argv, '--action', 'deploy-eu'], { env: ALONE });
+  expect(out).toMatch(/^search deploy-eu {2}/);
+  expect(out).toMatch(/^1 first +\* +10% .* search-eu: 2$/m);
+  expect(out).not.toContain('search-us');
+  const { code, err } = await run(argv, { env: ALONE });
+  expect(code).not.toBe(0);
+  expect(err).toMatch(/deploy-eu.*deploy-us/);
+});
+
 describe('the plan of examples/storage', () => {
   const planned = (...more: string[]) =>
     run(['plan', STORAGE, ...MONDAY, '--update-time', '25m', ...more], { env: ALONE });

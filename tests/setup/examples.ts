@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { KVSTORE_JOBS } from '../../cli/demo/world';
+import { expand } from '../../domain/spec/expand/expand';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 
 /** What is in examples/, found by looking, so that no example can be forgotten. */
@@ -20,6 +21,7 @@ export const IN_VIRTUAL_TIME = [
   'health/regions.yaml',
   'health/thresholds.yaml',
   'minimal/pipeline.yaml',
+  'regions/pipeline.yaml',
   'storage/pipeline.yaml',
 ];
 
@@ -28,8 +30,9 @@ export const ON_OTHER_FLEETS = ['push-types/processes/pipeline.yaml'];
 
 export const examplePath = (file: string): string => join(FOLDER, file);
 
+/** As if each action had been written out. */
 export const exampleSource = (file: string): PipelineSource =>
-  parse(readFileSync(examplePath(file), 'utf8'), { merge: true }) as PipelineSource;
+  expand(parse(readFileSync(examplePath(file), 'utf8'), { merge: true })).value as PipelineSource;
 
 export type ExampleJob = Pick<(typeof KVSTORE_JOBS)[number], 'name' | 'service' | 'region' | 'tasks' | 'version'>;
 

@@ -26,6 +26,16 @@ test('examples/minimal deploys to all tasks, with ten minutes between its phases
   expect(Date.parse(phases[1]!.startedAt!) - Date.parse(phases[0]!.updatedAt!)).toBeGreaterThanOrEqual(10 * 60_000);
 });
 
+test('examples/regions deploys each region by an action of its own, and tests each as soon as it is deployed', async () => {
+  const pipeline = await released('regions/pipeline.yaml', 'source', '12');
+  const { actions } = await world.ended(pipeline, 1, { stepMs: HOUR / 6, withinMs: 24 * HOUR });
+  expect(Object.fromEntries(actions.map(({ name, state }) => [name, state]))).toEqual({
+    ...{ build: 'succeeded', 'deploy-eu': 'succeeded', 'deploy-us': 'succeeded' },
+    ...{ 'test-eu': 'succeeded', 'test-us': 'succeeded', report: 'skipped' },
+  });
+  expect(await versions()).toEqual(new Set(['search:12']));
+}, 180_000);
+
 test('examples/frontend tests, compares, and deploys one region after the other', async () => {
   const pipeline = await released('frontend/pipeline.yaml', 'source', '12');
   const release = await world.ended(pipeline, 1, { stepMs: HOUR / 6, withinMs: 24 * HOUR });
