@@ -5,7 +5,7 @@ import type { Check } from './check';
 import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
 import { checkScripts } from './scripts';
-import { checkConfig, checkFinders, checkPorts, checkTemporal, checkWebhooks } from './surroundings';
+import { checkConfig, checkPorts, checkWebhooks } from './surroundings';
 
 /**
  * Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed, and what it starts to see
@@ -21,8 +21,6 @@ export async function runChecks(
     checkTestServer(env),
     checkDisk(env),
     checkDoor(env, connect, io),
-    checkTemporal(env),
-    checkFinders(env),
     checkPorts(env),
     checkScripts(env),
   ]);

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkDoor } from '../../cli/doctor/door';
 import { pastServer } from '../../cli/door';
 import { credentialsFile } from '../../cli/login/credentials';
 import { run, type World } from './cliWorld';
@@ -48,7 +49,7 @@ describe('where nobody named a server', () => {
     expect(urls).toEqual([]);
   });
 
-  test('whoami says that nobody asks, and doctor that whoever comes is believed', async () => {
+  test('whoami says that nobody asks', async () => {
     expect((await world().type('whoami')).out).toBe(
       'user:alice, as you say yourself: commands go to Temporal, which asks nobody\n',
     );
@@ -198,4 +199,25 @@ describe('going past a server', () => {
   test('is what a development stack tells people to do, where a server was named', () => {
     expect([pastServer({}), pastServer(env)]).toEqual([{}, { CONVEYOR_BREAK_GLASS: 'development' }]);
   });
+});
+
+test('doctor asks the server how what is behind it stands, and not a Temporal server that commands do not use', async () => {
+  const pipelines = new FakePipelines();
+  const readiness = () =>
+    Promise.resolve([
+      { name: 'temporal' as const, ok: true, detail: 'answers' },
+      { name: 'worker' as const, ok: false, detail: 'no worker polls' },
+    ]);
+  const app = appOf(pipelines, { client: { ...pipelines.client, readiness } });
+  const checks = await checkDoor(
+    { CONVEYOR_SERVER: URL, CONVEYOR_TOKEN: TOKEN },
+    {},
+    { fetch: (url, init) => Promise.resolve(app.request(url as string, init)), sleep: () => Promise.resolve() },
+  );
+  expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
+    ['door', 'ok', `the server at ${URL} (CONVEYOR_SERVER), as service:ci`],
+    ['temporal of the server', 'ok', 'answers'],
+    ['worker of the server', 'warning', 'no worker polls'],
+    ['finders', 'ok', '1, none fails'],
+  ]);
 });
