@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { conveyorError } from '../../domain/errors';
+import { ConveyorError, conveyorError } from '../../domain/errors';
 import { NAME } from '../../domain/ids';
 import { firstPipeline } from '../../domain/spec/firstPipeline';
-import { actorOf } from '../io';
-import { emit } from '../output';
+import { actorOf, type ConnectOptions, type Io } from '../io';
+import { emit, note } from '../output';
 import { paint } from '../render/paint';
+import { selfOf } from '../self';
 import { examples, type Register } from './command';
 
 export const init: Register = (program, cli) => {
@@ -15,41 +16,54 @@ export const init: Register = (program, cli) => {
     .option('-f, --file <path>', 'where to write it', 'pipeline.yaml')
     .addHelpText('after', examples('conveyor init kvstore', 'conveyor init web --file web/pipeline.yaml'))
     .action(
-      cli.handle<{ readonly file: string }, [string | undefined]>(async ({ io, output, options: { file } }, given) => {
-        const name = given ?? nameOf(resolve('.'));
-        if (!NAME.test(name))
-          throw conveyorError('usage', {
-            text: `${name} is no pipeline name`,
-            hint: 'lower-case letters, digits and hyphens, such as kvstore',
-          });
-        const owner = actorOf(io);
-        writeNew(file, firstPipeline(name, owner));
-        const next = [
-          `conveyor lint ${file}`,
-          `conveyor simulate job ${name}`,
-          `conveyor apply ${file}`,
-          `conveyor release ${name} --artifact source=1 --wait`,
-        ];
-        emit(
-          io,
-          output,
-          { file, pipeline: name, owner, next },
-          {
-            text: (view) => {
-              const colors = paint(view.color);
-              return [
-                `${colors.green('✔')} wrote ${file}, owned by ${owner}`,
-                colors.bold('Next'),
-                ...next.map((line) => `  ${colors.cyan(line)}`),
-              ].join('\n');
+      cli.handle<{ readonly file: string }, [string | undefined]>(
+        async ({ io, output, connect, options: { file } }, given) => {
+          const name = given ?? nameOf(resolve('.'));
+          if (!NAME.test(name))
+            throw conveyorError('usage', {
+              text: `${name} is no pipeline name`,
+              hint: 'lower-case letters, digits and hyphens, such as kvstore',
+            });
+          const owner = await ownerOf(io, connect);
+          writeNew(file, firstPipeline(name, owner));
+          const next = [
+            `conveyor lint ${file}`,
+            `conveyor simulate job ${name}`,
+            `conveyor apply ${file}`,
+            `conveyor release ${name} --artifact source=1 --wait`,
+          ];
+          emit(
+            io,
+            output,
+            { file, pipeline: name, owner, next },
+            {
+              text: (view) => {
+                const colors = paint(view.color);
+                return [
+                  `${colors.green('✔')} wrote ${file}, owned by ${owner}`,
+                  colors.bold('Next'),
+                  ...next.map((line) => `  ${colors.cyan(line)}`),
+                ].join('\n');
+              },
+              name: [file],
             },
-            name: [file],
-          },
-        );
-        return 0;
-      }),
+          );
+          return 0;
+        },
+      ),
     );
 };
+
+/** Whoever types, as the server knows them where commands go through one. A file can be written without it. */
+async function ownerOf(io: Io, connect: ConnectOptions): Promise<string> {
+  try {
+    return (await selfOf(io, connect)).principal;
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || error.code === 'usage') throw error;
+    note(io, `warning: ${error.message}; correct owners in the file before you apply it`);
+    return actorOf(io, connect);
+  }
+}
 
 /** The folder's name, as far as it can be a pipeline's. */
 const nameOf = (folder: string): string =>

@@ -169,6 +169,19 @@ describe('which server, and as whom', () => {
   });
 });
 
+test('the owner of a first pipeline is whom the server knows, and a server that is gone keeps nobody from writing one', async () => {
+  const { login, type, file } = world();
+  await login();
+  const path = join(file, '../a.yaml');
+  expect((await type(`init a --file ${path}`)).out).toContain('owned by service:ci');
+  const gone = await type(`init b --file ${join(file, '../b.yaml')}`, { env: { CONVEYOR_TOKEN: 'another' } });
+  expect([gone.code, gone.out, gone.err]).toEqual([
+    0,
+    expect.stringContaining('owned by user:alice'),
+    expect.stringContaining('correct owners in the file'),
+  ]);
+});
+
 describe('going past a server', () => {
   const env = { CONVEYOR_SERVER: URL, CONVEYOR_TOKEN: TOKEN };
 

@@ -1,0 +1,16 @@
+import { whoAmI, type Me } from '../client/http/client';
+import { doorOf, httpOf } from './door';
+import { actorOf, type ConnectOptions, type Io } from './io';
+
+/** As whom Conveyor takes whoever types, and who says so. */
+export interface Self extends Me {
+  /** Null where commands go to Temporal itself. */
+  readonly server: string | null;
+}
+
+/** @throws ConveyorError `unauthorized`, `server-unreachable`, `usage` */
+export async function selfOf(io: Io, connect: ConnectOptions): Promise<Self> {
+  const door = doorOf(io.env, connect);
+  if (door.kind === 'server') return { server: door.url, ...(await whoAmI(httpOf(io, door))) };
+  return { server: null, principal: actorOf(io, connect), groups: [], door: 'temporal', expiresAt: null };
+}
