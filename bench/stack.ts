@@ -11,6 +11,7 @@ export interface Ready {
   readonly temporal: string;
   readonly taskQueue: string;
   readonly simulator: string;
+  readonly server: string;
   readonly pids: Readonly<Record<string, number>>;
 }
 

@@ -32,12 +32,17 @@ export function createApp(deps: ServerDeps): Hono {
   const startedAtMs = deps.now();
   const app = new Hono();
   const metrics = new Metrics();
-  const { webhooks, api: people, runs } = deps.limits;
-  const lanes = { webhooks: new Gate(webhooks), api: new Gate(people), runs: new Gate(runs) };
+  const { bodyBytes, ...limits } = deps.limits;
+  const lanes = {
+    ...{ webhooks: new Gate(limits.webhooks), runs: new Gate(limits.runs), commands: new Gate(limits.commands) },
+    ...{ api: new Gate(limits.api), strangers: new Gate(limits.strangers) },
+  };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measured(metrics, deps));
   if (deps.reads === 'authenticated') app.use('/v1/*', forTheKnown(deps));
-  app.use('/v1/*', (c, next) => (hasOwnLane(c) ? next() : lanes.api.run(next, c.req.raw.signal)));
+  app.use('/v1/*', async (c, next) =>
+    hasOwnLane(c) ? next() : lanes[await laneOf(c, deps)].run(next, c.req.raw.signal),
+  );
   app.route('/', healthRoutes(deps));
   const finders = new FinderHealth(deps.client, () => deps.now());
   app.get('/metrics', async (c) => {
@@ -49,7 +54,7 @@ export function createApp(deps: ServerDeps): Hono {
     '/v1/webhooks',
     webhookRoutes({
       ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line), subscribers, turns: new Turns(), metrics },
-      ...{ client: deps.deliveries ?? deps.client, lane: lanes.webhooks, bodies: new Bodies(deps.limits.bodyBytes) },
+      ...{ client: deps.deliveries ?? deps.client, lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
     }),
   );
   const api = { ...deps, turns: new Turns() };
@@ -73,10 +78,21 @@ const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.re
 const forTheKnown =
   (deps: ServerDeps): MiddlewareHandler =>
   async (c, next) => {
-    const isOpen = c.req.path === '/v1/sign-in';
-    if (!isOpen && (c.req.method === 'GET' || c.req.method === 'HEAD')) await callerOf(c, deps);
+    if (c.req.path !== '/v1/sign-in' && isRead(c)) await callerOf(c, deps);
     await next();
   };
+
+/** By who asks and for what, before anything of it is read: whoever is not known takes nobody's place. */
+async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' | 'strangers'> {
+  const isKnown = await callerOf(c, deps).then(
+    () => true,
+    () => false,
+  );
+  if (!isKnown) return 'strangers';
+  return isRead(c) ? 'api' : 'commands';
+}
+
+const isRead = (c: Context): boolean => ['GET', 'HEAD'].includes(c.req.method);
 
 const measured =
   (metrics: Metrics, { now, isDraining }: Pick<ServerDeps, 'now' | 'isDraining'>): MiddlewareHandler =>

@@ -12,8 +12,17 @@ export interface Caller extends Identity {
 
 type Known = Pick<ServerDeps, 'access' | 'client' | 'identities' | 'as'>;
 
+/** Several steps of one request ask who sends it. */
+const callers = new WeakMap<Request, Promise<Caller>>();
+
 /** By the bearer token: one that the configuration lists, or of an identity provider. @throws ConveyorError `unauthorized`, `identity-unreachable` */
-export async function callerOf(context: Context, { access, client, identities, as }: Known): Promise<Caller> {
+export function callerOf(context: Context, known: Known): Promise<Caller> {
+  const caller = callers.get(context.req.raw) ?? identified(context, known);
+  callers.set(context.req.raw, caller);
+  return caller;
+}
+
+async function identified(context: Context, { access, client, identities, as }: Known): Promise<Caller> {
   const given = bearerOf(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
   const listed = principalOf(given, access.tokens);

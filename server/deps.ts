@@ -38,19 +38,32 @@ export interface ServerDeps {
   isDraining(): boolean;
 }
 
-/** Deliveries, people and action services have lanes of their own, so that a burst of the one never keeps the others waiting. */
+/**
+ * Deliveries, commands, readers, whoever has no token, and action services have lanes of their own, so that a burst of the one never
+ * keeps the others waiting.
+ */
 export interface ServerLimits {
   readonly webhooks: GateLimits;
+  /** What changes something, of whoever has a token. */
+  readonly commands: GateLimits;
+  /** What only reads, of whoever has a token. */
   readonly api: GateLimits;
+  /** Whatever comes without a token that is known. */
+  readonly strangers: GateLimits;
   readonly runs: GateLimits;
   /** All bodies of deliveries together. */
   readonly bodyBytes: number;
 }
 
-/** A forge gives up on a delivery after ten seconds: who would wait longer is better sent away. */
+/**
+ * A forge gives up on a delivery after ten seconds: who would wait longer is better sent away. Reads take their time from commands, since
+ * both ask the same Temporal server: few of them go on at once (`bench/readers.ts`).
+ */
 export const DEFAULT_LIMITS: ServerLimits = {
   webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },
-  api: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+  commands: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+  api: { inFlight: 16, waiting: 256, waitMs: 8_000 },
+  strangers: { inFlight: 4, waiting: 256, waitMs: 8_000 },
   runs: { inFlight: 32, waiting: 1_000, waitMs: 4_000 },
   bodyBytes: 64 * 1_048_576,
 };

@@ -72,6 +72,77 @@ describe('a burst of 5,000 deliveries', () => {
   });
 });
 
+describe('a thousand readers at once', () => {
+  const authorized = { authorization: `Bearer ${TOKEN}` };
+  const command = { method: 'POST', headers: authorized, body: JSON.stringify({ reason: 'the latency' }) };
+  const REVERT = '/v1/releases/kvstore/1/deploy/commands/revert';
+
+  /** Reads that get no answer until they are let go. */
+  function heldReads() {
+    const pipelines = new FakePipelines();
+    let free = (): void => undefined;
+    const held = new Promise<void>((resolve) => (free = resolve));
+    const client: FrontClient = {
+      ...pipelines.client,
+      listPipelines: async (...args) => (await held, pipelines.client.listPipelines(...args)),
+    };
+    const app = appOf(pipelines, { client });
+    const read = (headers: Record<string, string>) =>
+      Array.from({ length: 1_000 }, async () => (await app.request('/v1/pipelines', { headers })).status);
+    return { app, pipelines, free, read };
+  }
+
+  test.each([
+    ['without a token', {}],
+    ['with a made-up token', { authorization: 'Bearer wrong' }],
+    ['with a token', authorized],
+  ])('%s take no place of a command: it is answered while all of them wait', async (_, headers) => {
+    const { app, pipelines, free, read } = heldReads();
+    const readers = read(headers);
+    expect((await app.request(REVERT, command)).status).toBe(200);
+    expect(pipelines.calls).toEqual([['command', 'kvstore/1/deploy', 'revert', expect.anything()]]);
+    free();
+    const statuses = await Promise.all(readers);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  });
+
+  test('without a token take no place of a reader who has one', async () => {
+    const { app, free, read } = heldReads();
+    const readers = read({});
+    expect((await app.request('/v1/pipelines/kvstore', { headers: authorized })).status).toBe(200);
+    free();
+    await Promise.all(readers);
+  });
+
+  test('are counted in the lanes that they are in', async () => {
+    const { app, free, read } = heldReads();
+    const readers = read({});
+    const metrics = await (await app.request('/metrics')).text();
+    const { inFlight, waiting } = DEFAULT_LIMITS.strangers;
+    expect(metrics).toContain(`conveyor_http_requests_in_flight{lane="strangers"} ${inFlight}\n`);
+    expect(metrics).toContain(`conveyor_http_requests_waiting{lane="strangers"} ${waiting}\n`);
+    expect(metrics).toContain('conveyor_http_requests_in_flight{lane="commands"} 0\n');
+    free();
+    await Promise.all(readers);
+  });
+});
+
+test('a thousand commands without a token are refused, and take no place of one that has one', async () => {
+  const app = appOf();
+  const silent = () => ({ body: new ReadableStream<Uint8Array>(), duplex: 'half' });
+  const strangers = Array.from({ length: 1_000 }, async () =>
+    app.request('/v1/pipelines/kvstore/commands/freeze', { method: 'POST', ...silent() } as RequestInit),
+  );
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const mine = await app.request('/v1/pipelines/kvstore/commands/freeze', {
+    ...{ method: 'POST', headers },
+    body: JSON.stringify({ reason: 'the latency' }),
+  });
+  expect(mine.status).toBe(200);
+  const statuses = (await Promise.all(strangers)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([401, 503]));
+});
+
 test('a body that does not come gives its place to others after ten seconds', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
   try {
