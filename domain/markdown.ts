@@ -19,21 +19,31 @@ const sourceOf = (value: string | number | Markdown): string =>
   value instanceof Markdown ? value.source : literal(String(value));
 
 /** They make lists, headings and rules where they begin a line, and end headings. */
-const AT_AN_END = /^(?:[-+=#]|\d+[.)])|#(?=#*$)/g;
+const AT_AN_END = /^(?:[-+=#]|\d+[.)])|#(?=#|$)/g;
 const ANYWHERE = /[\\`*_[\]<>&~|!]/g;
-/** The Web UI makes links of these by itself. No part is without bounds: a long word must not take long. */
-const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,20}:\/\/|www\.)[^\s`]+|[^\s`@]{1,64}@[^\s`@]{1,255}/gi;
 
-/** A text as Markdown that shows it as it is, on one line. Addresses become code, since nothing else keeps them from being links. */
+/** A text as Markdown that shows it as it is, on one line. */
 function literal(text: string): string {
-  const line = onOneLine(text).trim();
-  const addresses = line.match(ADDRESS) ?? [];
-  const escaped = line
-    .split(ADDRESS)
-    .map((part, at) => part.replace(ANYWHERE, '\\$&') + (addresses[at] === undefined ? '' : code(addresses[at]).source))
-    .join('');
-  return escaped.replace(AT_AN_END, (end) => end.replace(/.$/, '\\$&'));
+  const words = onOneLine(text).trim().split(' ');
+  return words
+    .map(word)
+    .join(' ')
+    .replace(AT_AN_END, (end) => end.replace(/.$/, '\\$&'));
 }
+
+/** The Web UI makes links of addresses by itself: nothing but code keeps them from it. */
+function word(text: string): string {
+  if (!isAddress(text)) return escaped(text);
+  let end = text.length;
+  while ('.,;:!?)'.includes(text.charAt(end - 1)) && end > 1) end -= 1;
+  return code(text.slice(0, end)).source + escaped(text.slice(end));
+}
+
+/** As sites, or as somebody's mail; `executable@kv:12` and `web@1.2.3` are neither. */
+const isAddress = (text: string): boolean =>
+  /:\/\/|www\./i.test(text) || (text.includes('@') && /\.[-\w]*[a-z]/i.test(text.slice(text.indexOf('@'))));
+
+const escaped = (text: string): string => text.replace(ANYWHERE, '\\$&');
 
 /** The server takes no summary of more than 400 bytes, and a workflow that set one could not go on. */
 const SUMMARY_BYTES = 380;

@@ -88,7 +88,14 @@ test.each([
   ['see http://ci.example/run_1?a=*b* for more', 'see http://ci.example/run_1?a=*b* for more'],
   ['load_test ~10% of *all* | more', 'load_test ~10% of *all* | more'],
   ['- two\nlines', '- two lines'],
+  ['mail a@evil.example.', 'mail a@evil.example.'],
 ])('%j is read as %j', async (text, read) => expect(shownBy(await parse(sections(marked`${text}`)))).toBe(read));
+
+test('what people read often is written as it is: ids, versions, times and numbers', () => {
+  const text =
+    'kvstore/12/deploy: executable@kv:12, web@1.2.3 by user:alice since 2026-11-20 14:02, 0.5 above (rerun of #12)';
+  expect(sections(marked`${text}`)).toBe(text);
+});
 
 test('code ends where ours does', async () => {
   await fc.assert(
