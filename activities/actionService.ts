@@ -1,4 +1,5 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
+import { decideUse } from '../domain/access/usage';
 import type { Artifact } from '../domain/artifact';
 import type { Selection } from '../domain/deploy/snapshot';
 import { excessOfArtifacts, excessText, over } from '../domain/excess';
@@ -8,13 +9,14 @@ import { callbackOf } from '../sdk/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import { requireAllowed, type Behalf } from './behalf';
 import { asFailure } from './failure';
 import { look } from './look';
 import type { Ports, PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
 /** One attempt of one action, run by the action service of that name. */
-export interface ActionRun {
+export interface ActionRun extends Behalf {
   readonly service: string;
   /** Also the idempotency key: the same run id starts nothing new. */
   readonly runId: string;
@@ -77,7 +79,10 @@ export function createActionActivities(ports: PushPorts) {
       try {
         return await look<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async (_now, before) => {
           // A start that is on its way is waited for also when the run is cancelled: it could not be cancelled before it is there.
-          if (before === undefined) await invoke('startRun', request, runId, null);
+          if (before === undefined) {
+            await allowRun(ports, run);
+            await invoke('startRun', request, runId, null);
+          }
           const {
             state,
             message = null,
@@ -111,6 +116,14 @@ export function createActionActivities(ports: PushPorts) {
     cancelAction: (run: ActionRun): Promise<void> => stopRun(ports, run),
   };
 }
+
+/** @throws ApplicationFailure `not-permitted` */
+const allowRun = ({ platform }: Ports, run: ActionRun): Promise<void> =>
+  asFailure(() => {
+    const use = { kind: 'action-service', name: run.service } as const;
+    requireAllowed(platform, run, run.pipeline, (facts, owners) => decideUse(facts, owners, use));
+    return Promise.resolve();
+  });
 
 async function stepInput({ snapshots }: PushPorts, { phase, selection }: NonNullable<ActionRun['step']>) {
   return { phase, units: (await unitsIn(snapshots, selection)).map(({ id }) => id) };

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { decideDeploy } from '../domain/access/usage';
 import type { Artifact } from '../domain/artifact';
 import { allUnits, type AllUnits } from '../domain/deploy/allUnits';
 import {
@@ -20,7 +21,8 @@ import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
-import { stillWaiting } from './failure';
+import { requireAllowed } from './behalf';
+import { asFailure, stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 
 /** What is to be planned, and for which deploy. */
@@ -62,7 +64,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
     /** Whether the push type takes the configuration, and whose units these are. */
     validateConfig: async (call: DeployCall) => {
       const { problems } = await invoke(call, 'validateConfig', {});
-      const service = problems.length > 0 ? '' : (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service;
+      const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call);
       return { problems, service };
     },
 
@@ -71,6 +73,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
         const units = concerned(all, request);
+        await allowDeploy(ports, call, units);
         const plan = planOf(units, request);
         const before = await past(units, request.inherited);
         const fleet: Fleet = {
@@ -128,6 +131,22 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
 }
 
 const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
+
+/** Whose lock a deploy takes: none, where its owners may not have all of the units. */
+async function serviceOf(ports: PushPorts, invoke: Invoke, call: DeployCall): Promise<string> {
+  // Without rules, one unit is enough to know.
+  if (!call.back && ports.platform?.().policy)
+    await allowDeploy(ports, call, (await orRefused(() => fetchUnits(invoke, call))).units);
+  return (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service;
+}
+
+/** @throws ApplicationFailure `not-permitted`, which says whose the units are */
+const allowDeploy = ({ platform }: PushPorts, call: DeployCall, units: readonly Unit[]): Promise<void> =>
+  asFailure(() => {
+    const held = { pushType: call.pushType, units: units.map(({ id }) => id) };
+    requireAllowed(platform, call, call.pipeline, (facts, owners) => decideDeploy(facts, owners, held));
+    return Promise.resolve();
+  });
 
 /** All units of a push type. @throws PlanError when they are too many. */
 export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> {

@@ -1,10 +1,13 @@
 import { log } from '@temporalio/activity';
 import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { decideUse } from '../domain/access/usage';
 import type { Guest, LockRequest, Mutex } from '../domain/mutex';
 import { parseId } from '../domain/ids';
 import type { ReleaseEnd } from '../domain/pipeline/reconciled';
 import type { Settings } from '../domain/settings';
 import { summaryOf } from '../domain/markdown';
+import { requireAllowed, type Behalf } from './behalf';
+import { asFailure } from './failure';
 import type { ReadGuests } from './guests';
 import type { Ports } from './pushCalls';
 import { OWN_ENDS, releaseEnd, stepsLeft, type Patience } from './remains';
@@ -28,7 +31,8 @@ export function createHolderActivities({ taskQueue, ...parts }: Parts) {
   };
   return {
     /** Asking again with the same requester changes nothing. */
-    requestLock: async (lockId: string, asked: LockRequest, settings: Settings): Promise<void> => {
+    requestLock: async (lockId: string, asked: LockRequest, settings: Settings, of?: Behalf): Promise<void> => {
+      await allowLock(parts, lockId, asked, of ?? {});
       await toLock(lockId, settings, 'request-lock', asked);
     },
 
@@ -59,6 +63,16 @@ export function createHolderActivities({ taskQueue, ...parts }: Parts) {
     },
   };
 }
+
+/** A service is held by whoever may deploy it, which was asked before. @throws ApplicationFailure `not-permitted` */
+const allowLock = ({ platform }: Ports, lockId: string, { owner }: LockRequest, of: Behalf): Promise<void> =>
+  asFailure(() => {
+    const [, name = '', service] = lockId.split('/');
+    const use = { kind: 'mutex', name } as const;
+    if (service === undefined)
+      requireAllowed(platform, of, owner.split('/')[0] ?? owner, (facts, owners) => decideUse(facts, owners, use));
+    return Promise.resolve();
+  });
 
 /**
  * What the lock knew when it was terminated, so that the one which takes its place does not give away what somebody holds; null where

@@ -8,6 +8,7 @@ import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../sdk/registry';
 import type { Clock } from './clock';
+import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import type { ReadGuests } from './guests';
 import type { SnapshotStore } from './snapshots';
@@ -15,7 +16,7 @@ import type { SnapshotStore } from './snapshots';
 /** Calls of push types: by whom, under which key, and in which portions. */
 
 /** Who calls, for the `context` of every request and the push type's name in the registry. */
-export interface DeployCall {
+export interface DeployCall extends Behalf {
   readonly pushType: string;
   readonly pipeline: string;
   readonly release: number;
@@ -34,6 +35,8 @@ export interface Ports {
   /** Left out where there are no canaries ever. */
   readonly guests?: ReadGuests;
   readonly registry: Registry;
+  /** Who may do what, as the configuration says now. */
+  readonly platform?: ReadPlatform;
   readonly clock: Clock;
   readonly fetch?: Fetch;
 }

@@ -1,4 +1,5 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
+import { decideScripts } from '../domain/access/usage';
 import { conveyorError } from '../domain/errors';
 import type { Selection } from '../domain/deploy/snapshot';
 import { stepUnits } from '../domain/deploy/steps';
@@ -11,12 +12,13 @@ import type { ScriptExit } from '../runner/scriptProcess';
 import type { Scripts } from '../sdk/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
+import { requireAllowed, type Behalf, type ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import { lastLine, LogKeeper } from './scriptLog';
 import { unitsIn, type SnapshotStore } from './snapshots';
 
 /** One run of a script: an action of its own, or what a deploy runs before and after a phase. */
-export interface ScriptRun {
+export interface ScriptRun extends Behalf {
   /** Given to the script as `CONVEYOR_RUN`: the same when it is run again, so that it can see what it did already. */
   readonly runId: string;
   /** What `status` shows its progress beside. */
@@ -63,6 +65,7 @@ interface Ports {
   readonly clock: Clock;
   readonly scripts: Scripts;
   readonly runner: Runner;
+  readonly platform?: ReadPlatform;
   readonly snapshots: SnapshotStore;
 }
 
@@ -81,6 +84,7 @@ export function createScriptActivities(ports: Ports) {
       asFailure(async () => {
         const { runId, command } = run;
         if (!scripts.enabled) throw conveyorError('scripts-off', { command: command[0] ?? '' });
+        requireAllowed(ports.platform, run, run.facts.pipeline, decideScripts);
         if (Context.current().info.attempt > 1) await runner.stopLeftovers(runId);
         const { facts, texts } = await known(ports, run);
         const env = { ...allowed(run, scripts), ...facts };

@@ -6,7 +6,8 @@ import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
 import { withoutScope } from '../sdk/access';
 import { joined } from '../domain/principals';
-import { loadRegistry } from '../sdk/registry';
+import { LiveRegistry } from '../sdk/liveRegistry';
+import type { Registry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
 import { offersOf } from '../sdk/signIn';
 import { createApp } from './app';
@@ -26,10 +27,13 @@ async function main(): Promise<void> {
   const url = process.env.CONVEYOR_SERVER_URL || DEFAULT_URL;
   const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
   let draining = false;
-  const registry = loadRegistry(undefined, process.env);
+  const note = (line: string): void => void process.stderr.write(`note: ${line}\n`);
+  const live = new LiveRegistry(process.env, note, (next) => followed(registry, next));
+  // As it is now, in place: whoever holds its parts sees them change.
+  const registry = { ...live.current(), groups: { ...live.current().groups }, access: { ...live.current().access } };
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
-  const through = (door: Door) => guarded(client, () => registry, door);
+  const through = (door: Door) => guarded(client, () => live.current(), door);
   const temporal = await connect({ seal });
   const reads = registry.access.reads ?? (isClosed(place) ? 'open' : 'authenticated');
   const app = createApp({
@@ -38,7 +42,7 @@ async function main(): Promise<void> {
     identities: new Identities(registry.issuers, () => Date.now()),
     offers: offersOf(registry.issuers),
     as: ({ principal, groups }) =>
-      guarded(client, () => ({ ...registry, groups: joined(registry.groups, principal, groups) }), 'api'),
+      guarded(client, () => ({ ...live.current(), groups: joined(live.current().groups, principal, groups) }), 'api'),
     index: frontIndex(temporal),
     access: registry.access,
     reads,
@@ -46,7 +50,7 @@ async function main(): Promise<void> {
     groups: registry.groups,
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
-    log: (line) => void process.stderr.write(`note: ${line}\n`),
+    log: note,
     isDraining: () => draining,
   });
   const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, place, 'the server');
@@ -57,9 +61,8 @@ async function main(): Promise<void> {
   for (const name of registry.access.unset)
     process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
   for (const source of withoutScope(registry.access))
-    process.stderr.write(
-      `note: ${source} has no scope, so its secret speaks for every repository (${registry.file})\n`,
-    );
+    note(`${source} has no scope, so its secret speaks for every repository (${registry.file})`);
+  for (const warning of registry.warnings) note(`${warning} (${registry.file})`);
   if (registry.callbacks === null)
     process.stderr.write(`note: without callbacks, action services are only asked now and then (${registry.file})\n`);
   process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);
@@ -72,6 +75,16 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
+}
+
+/** What of a configuration counts from one request to the next: who is in which group, and tokens. */
+function followed(
+  { groups, access }: { groups: Record<string, readonly string[]>; access: Registry['access'] },
+  next: Registry,
+) {
+  for (const name of Object.keys(groups)) delete groups[name];
+  Object.assign(groups, next.groups);
+  Object.assign(access, next.access);
 }
 
 main().catch(giveUp);

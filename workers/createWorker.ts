@@ -90,7 +90,7 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createChildActivities({ client, index }),
     ...createCalendarActivities(ports),
     ...createFinderActivities({ ...ports, client, index }),
-    ...createScriptActivities({ clock: ports.clock, scripts: ports.registry.scripts, runner, snapshots }),
+    ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
     ...createSoakActivities({ client, clock: ports.clock }),

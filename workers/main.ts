@@ -12,14 +12,16 @@ import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
 import { createRunner, type Runner } from '../runner/runner';
-import { loadRegistry, type Registry } from '../sdk/registry';
+import { LiveRegistry } from '../sdk/liveRegistry';
+import type { Registry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
 import { createWorker } from './createWorker';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
   const log = installLogger();
-  const registry = loadRegistry(undefined, process.env);
+  const live = new LiveRegistry(process.env, (line) => log.warn(line));
+  const registry = live.current();
   requireKeys(registry.seal, registry.file);
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({});
   const address = connectionOptions.address ?? 'localhost:7233';
@@ -36,11 +38,13 @@ async function main(): Promise<void> {
     taskQueue,
     codePath: bundlePath(),
     registry,
+    platform: () => live.current(),
     clock: wallClock,
   });
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
   await sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
   if (registry.scripts.enabled) void sayIsolation(runner, log);
+  for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(
     `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
   );

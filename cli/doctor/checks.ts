@@ -24,5 +24,5 @@ export async function runChecks(
     checkPorts(env),
     checkScripts(env),
   ]);
-  return [checkNode(), checkPackages(), checkBuild(), checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
+  return [checkNode(), checkPackages(), checkBuild(), ...checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
 }

@@ -10,14 +10,18 @@ import type { Check } from './check';
 
 /** What is around: configuration, and what runs or could run at our addresses. */
 
-export function checkConfig(env: Env): Check {
+export function checkConfig(env: Env): Check[] {
   const name = 'configuration';
   try {
-    const { file, extensions } = loadRegistry(undefined, env);
-    return { name, state: 'ok', found: `${file}, ${extensions.length} extensions`, how: null };
+    const { file, extensions, policy, warnings } = loadRegistry(undefined, env);
+    const rules = policy === null ? 'owners alone decide (no platform section)' : 'with rules of the platform';
+    return [
+      { name, state: 'ok', found: `${file}, ${extensions.length} extensions, ${rules}`, how: null },
+      ...warnings.map((found): Check => ({ name: 'rules', state: 'warning', found, how: `correct it in ${file}` })),
+    ];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
-    return { name, state: 'missing', found: error.message, how: error.hint };
+    return [{ name, state: 'missing', found: error.message, how: error.hint }];
   }
 }
 

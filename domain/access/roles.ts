@@ -62,7 +62,7 @@ export function decideEvictor(facts: PlatformFacts, what: What, who: Principal):
 }
 
 /** Rules about a push type's units, at least one of these. */
-export const servicesOf = ({ services }: PlatformPolicy, { pushType, units }: Units) =>
+const servicesOf = ({ services }: PlatformPolicy, { pushType, units }: Units) =>
   services.flatMap((rule, at) =>
     rule.pushType === pushType && units.some((unit) => matchesAny(rule.units, unit))
       ? [{ rule, place: `platform.services.${at}` }]

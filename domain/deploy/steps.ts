@@ -32,6 +32,8 @@ export interface StepRun {
   readonly attempt: number;
   /** ms; null: as long as it takes. */
   readonly timeoutMs: number | null;
+  /** It undoes what another did. */
+  readonly back?: true;
 }
 
 /** A step in its phase. */
@@ -105,6 +107,7 @@ export function undoRun(deploy: string, plan: DeployPlan, of: StandingStep): Ste
     call: step.undo,
     attempt,
     timeoutMs: step.timeout ?? UNDO_MS,
+    back: true,
   };
 }
 

@@ -15,6 +15,7 @@ import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline'
 import type { CommandInput, CommandReceipt, Verb } from '../../domain/verbs';
 import type { DeployStatus, PipelineStatus, ReleaseStatus, Trigger } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
+import type { PlatformFacts } from '../../domain/access/platform';
 import { parseRegistry } from '../../sdk/registry';
 import type { SealSettings } from '../../sdk/seal';
 import { createSimulator, type Simulator } from '../../simulator/app';
@@ -52,6 +53,8 @@ export class VirtualWorld {
     private readonly index: MemoryIndex,
     /** Actions that take as long as a test says. */
     readonly slow: SlowActions,
+    /** What the configuration of the worker says now about who may do what. */
+    readonly rules: { facts: PlatformFacts },
   ) {}
 
   static async open(
@@ -70,6 +73,7 @@ export class VirtualWorld {
     const index = new MemoryIndex();
     const slow = new SlowActions(clock, simulator.simulation);
     const registry = { ...parseRegistry(EXTENSIONS, { PATH: process.env['PATH'] }), seal };
+    const rules: VirtualWorld['rules'] = { facts: { policy: null, groups: {} } };
     const worker = await createWorker({
       connection: env.nativeConnection,
       client,
@@ -79,6 +83,7 @@ export class VirtualWorld {
       codePath,
       registry,
       runner: createRunner(registry.scripts, () => Promise.resolve(NOT_APART)),
+      platform: () => rules.facts,
       clock,
       // Asked anew each time, so that a test may put itself in between.
       fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw)).onError(thrown)),
@@ -92,7 +97,7 @@ export class VirtualWorld {
     });
     time.watch(worker);
     const running = worker.run();
-    const world = new VirtualWorld(env, time, client, simulator, worker, running, taskQueue, index, slow);
+    const world = new VirtualWorld(env, time, client, simulator, worker, running, taskQueue, index, slow, rules);
     OPEN.add(world);
     return world;
   }

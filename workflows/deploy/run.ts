@@ -5,6 +5,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import type { RevertRequest } from '../../activities/reverts';
 import {
@@ -129,7 +130,13 @@ export class DeployRun {
     const { service, fence } = record;
     const inPages = record.fleet?.inPages ? { inPages: true } : {};
     const held = { ...inPages, ...(fence === undefined ? {} : { fence }) };
-    return { pushType: spec.pushType, pipeline, release, deployId, service, actor, config: spec.config, ...held };
+    const common = { pushType: spec.pushType, pipeline, release, deployId, service, actor, config: spec.config };
+    return { ...common, ...held, ...this.behalf };
+  }
+
+  /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
+  get behalf(): Behalf {
+    return { owners: this.policy.owners, ...(this.input.rollback ? { back: true } : {}) };
   }
 
   get lockId(): string {

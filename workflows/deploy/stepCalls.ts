@@ -1,4 +1,5 @@
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
+import type { Behalf } from '../../activities/behalf';
 import { stepName, type StepFacts, type StepRun } from '../../domain/deploy/steps';
 import { logBytes } from '../../domain/scriptLog';
 import { formatDuration } from '../../domain/text';
@@ -53,16 +54,14 @@ function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd
     {
       ...{ runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
       logBytes: logBytes((run.scripts += 1)),
+      ...behalfOf(run, of),
     },
   ]);
 }
 
 /** A run of the action service that is the step: beside what is written under `with` it is told which phase and units. */
-export function actionRun(
-  run: DeployRun,
-  { call, runId, attempt }: StepRun,
-  { phase, selection }: StepFacts,
-): ActionRun {
+export function actionRun(run: DeployRun, of: StepRun, { phase, selection }: StepFacts): ActionRun {
+  const { call, runId, attempt } = of;
   const { pipeline, release, action, actor, artifacts, settings } = run.input;
   return {
     service: stepName(call),
@@ -72,8 +71,11 @@ export function actionRun(
     step: { phase, selection },
     intervalMs: settings.progressIntervalMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+    ...behalfOf(run, of),
   };
 }
+
+const behalfOf = (run: DeployRun, { back }: StepRun): Behalf => ({ ...run.behalf, ...(back ? { back } : {}) });
 
 /** Stops a run that was begun and that nobody follows any more, since its service did not answer. */
 export function abandonStep(run: DeployRun, of: StepRun, facts: StepFacts): void {

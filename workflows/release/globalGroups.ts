@@ -42,10 +42,10 @@ export class GlobalGroups {
     }
   }
 
-  private ask({ input }: ReleaseRun, lock: string): Promise<void> {
+  private ask({ input, behalf }: ReleaseRun, lock: string): Promise<void> {
     const owner = releaseId(input.spec.pipeline, input.number);
     const asking = { owner, requester: workflowInfo().workflowId };
-    return holders(isUrgent(input.trigger)).requestLock(lock, asking, input.settings);
+    return holders(isUrgent(input.trigger)).requestLock(lock, asking, input.settings, behalf);
   }
 
   /** An action has ended, or gave up waiting. */

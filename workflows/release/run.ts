@@ -1,4 +1,5 @@
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import type { Behalf } from '../../activities/behalf';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { identityOf, type Artifact } from '../../domain/artifact';
 import type { Admission } from '../../domain/pipeline/admission';
@@ -275,6 +276,11 @@ export class ReleaseRun {
   private after(verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
     if (verb === 'retry') return retried(this.record, this.input.spec, command.action ?? '');
     return verb === 'skip-window' ? windowSkipped(this.record, command) : this.record;
+  }
+
+  /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
+  get behalf(): Behalf {
+    return { owners: this.policy.owners, ...(this.input.trigger.kind === 'rollback' ? { back: true } : {}) };
   }
 
   /** Owners may command; at a pick those whom it names, if it names any. */

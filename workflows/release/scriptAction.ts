@@ -28,6 +28,7 @@ export function runScriptAction(run: ReleaseRun, name: string, action: ScriptAct
         timeoutMs: action.timeout ?? null,
         heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
         logBytes: logBytes((run.scripts += 1)),
+        ...run.behalf,
       },
     ]),
   );

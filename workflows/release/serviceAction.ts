@@ -56,5 +56,6 @@ function actionRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: n
     with: { ...action.with, outputs: action.outputs },
     intervalMs: settings.progressIntervalMs,
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+    ...run.behalf,
   };
 }

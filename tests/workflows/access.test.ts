@@ -1,0 +1,82 @@
+import type { PlatformPolicy } from '../../domain/access/platform';
+import { CALM } from './flows';
+import { kvstore } from './pipelines';
+import { VirtualWorld } from './world';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.ofKvstore();
+});
+afterEach(() => world.close());
+
+const versions = async () => (await world.jobs()).map((job) => job.versions);
+const BEFORE = [{ 'kv:1': 6 }, { 'kv:1': 6 }];
+const AFTER = [{ 'kv:2': 6 }, { 'kv:2': 6 }];
+
+/** From now on nobody but root may do anything, unless it says so. */
+function rule(more: Partial<PlatformPolicy> = {}): void {
+  const none = { pipelines: [], services: [], uses: [], scripts: [], protection: [] };
+  world.rules.facts = { policy: { admins: ['user:root'], ...none, ...more }, groups: { storage: ['user:sam'] } };
+}
+
+const SERVICE = { pushType: 'twine', units: ['kvstore-*'], owners: ['group:storage'] };
+
+test('a pipeline that was applied before the rules deploys nothing that its owners may not, and holds no lock of who may', async () => {
+  await world.apply(kvstore(), CALM);
+  rule({ services: [SERVICE] });
+  await world.release('kvstore', 'kv:2');
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
+  const deploy = await world.deployStatus('kvstore', 1);
+  expect(deploy.timeline.map(({ text }) => text).join()).toMatch(
+    /may not deploy to twine\/kvstore-x, twine\/kvstore-y: platform\.services\.0 is for pipelines of group:storage \(user:sam\)/,
+  );
+  expect(await versions()).toEqual(BEFORE);
+  await expect(world.client.workflow.getHandle('lock/twine/kvstore').describe()).rejects.toThrow(/not found/i);
+});
+
+test('who owns all units of a deploy deploys them', async () => {
+  await world.apply(kvstore(), CALM);
+  rule({ services: [{ ...SERVICE, owners: [...kvstore().owners, 'group:storage'] }] });
+  await world.release('kvstore', 'kv:2');
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'succeeded' });
+  expect(await versions()).toEqual(AFTER);
+});
+
+test('what was deployed is reverted although its owners may deploy it no more: under way, and after it has ended', async () => {
+  await world.apply(kvstore({}, { releases: { onRevert: 'continue' } }), CALM);
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  rule();
+  await world.command('deploy/kvstore/1/deploy/1', 'revert');
+  await world.ended('kvstore', 1);
+  expect(await versions()).toEqual(BEFORE);
+
+  world.rules.facts = { policy: null, groups: {} };
+  await world.release('kvstore', 'kv:3');
+  await world.ended('kvstore', 2);
+  expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }]);
+  rule();
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'too slow' });
+  expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'succeeded' });
+  expect(await versions()).toEqual(BEFORE);
+});
+
+test.each([
+  ['a script', { type: 'custom-script', with: { command: ['true'] } }, /may not run scripts/],
+  ['an action service', { type: 'build', with: {} }, /may not use the action-service build/],
+  [
+    'a global mutex',
+    { type: 'custom-script', with: { command: ['true'] }, mutex: ['prod'] },
+    /may not use the mutex prod/,
+  ],
+] as const)('%s is refused to pipelines of others, in words, and its action fails', async (_what, action, words) => {
+  await world.apply({
+    ...{ pipeline: 'kvstore', owners: ['user:alice'], artifacts: { executable: { finder: 'manual' } } },
+    mutex: { prod: { scope: 'global' } },
+    actions: { it: { inputs: [], ...action, ...('mutex' in action ? { mutex: [...action.mutex] } : {}) } as never },
+  });
+  rule({ scripts: action.type === 'custom-script' && 'mutex' in action ? ['user:alice'] : [] });
+  await world.release('kvstore', 'kv:2');
+  const { actions } = await world.ended('kvstore', 1).then(() => world.releaseStatus('kvstore', 1));
+  expect(actions).toMatchObject([{ name: 'it', state: 'failed', message: expect.stringMatching(words) }]);
+});
