@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { decideBirth } from '../domain/access/children';
 import type { Artifact } from '../domain/artifact';
 import type { ChildrenSpec, Selection } from '../domain/children/fanOut';
 import type { ChildEnd, ShardReport } from '../domain/children/window';
@@ -8,6 +9,7 @@ import { workflowIds } from '../domain/ids';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseResult } from '../domain/release/state';
+import type { ReadPlatform } from './behalf';
 import { beating } from './clock';
 
 export type ChildActivities = ReturnType<typeof createChildActivities>;
@@ -19,6 +21,8 @@ export interface ChildRequest {
   readonly parent: string;
   /** Of the parent: a child consents by sharing one of them, or by its label. */
   readonly owners: readonly string[];
+  /** The person or program that started the parent's release. */
+  readonly startedBy?: string;
   readonly artifacts: readonly Artifact[];
   /** The workflow that the release tells its end. */
   readonly reportTo: string;
@@ -28,8 +32,14 @@ export interface ChildRequest {
 export type ChildAnswer =
   { readonly kind: 'started'; readonly number: number } | { readonly kind: 'refused'; readonly reason: string };
 
+interface Parts {
+  readonly client: Client;
+  readonly index: PipelineIndex;
+  readonly platform?: ReadPlatform;
+}
+
 /** What a fan-out cannot do itself: find children, ask their pipelines for releases, see what became of the silent ones. */
-export function createChildActivities({ client, index }: { client: Client; index: PipelineIndex }) {
+export function createChildActivities({ client, index, platform }: Parts) {
   return {
     /** The children of a pipeline, each once and in order; never the pipeline itself. */
     selectChildren: async (parent: string, { pipelines, first }: ChildrenSpec): Promise<Selection> => {
@@ -45,7 +55,11 @@ export function createChildActivities({ client, index }: { client: Client; index
     /** Asks a child's pipeline for a release. What it refuses it would refuse again; anything else is tried again. */
     startChildRelease: async (request: ChildRequest): Promise<ChildAnswer> => {
       const context = Context.current();
-      const ask = () => client.withAbortSignal(context.cancellationSignal, () => askForRelease(client, request));
+      const ask = () =>
+        client.withAbortSignal(context.cancellationSignal, async (): Promise<ChildAnswer> => {
+          const reason = await whyNoChild(client, platform, request);
+          return reason === undefined ? askForRelease(client, request) : { kind: 'refused', reason };
+        });
       return beating(request.heartbeatTimeoutMs / 3, () => context.heartbeat(), ask);
     },
 
@@ -74,9 +88,31 @@ async function collect(names: AsyncIterable<string>): Promise<string[]> {
   return all;
 }
 
+/** Why the rules of the platform let the child not be started by this parent; its pipeline may refuse it besides. */
+async function whyNoChild(
+  client: Client,
+  platform: ReadPlatform | undefined,
+  { child, parent, startedBy }: ChildRequest,
+) {
+  const facts = platform?.();
+  if (!facts?.policy) return undefined;
+  const handle = client.workflow.getHandle(workflowIds.pipeline(child));
+  const state = await handle.query<PipelineState | null>('pipeline').catch((error: unknown) => {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  });
+  // There is none: asking it says so.
+  if (state === null) return undefined;
+  const { owners, labels } = state.spec;
+  const [pipeline = ''] = parent.split('/');
+  const decision = decideBirth(facts, { child, owners, names: labels['parent'], parent: pipeline, startedBy });
+  return decision.allowed ? undefined : decision.why;
+}
+
 async function askForRelease(client: Client, request: ChildRequest): Promise<ChildAnswer> {
-  const { child, parent, owners, artifacts, reportTo } = request;
-  const trigger = { kind: 'parent', actor: 'service:conveyor', key: `parent:${parent}`, parent };
+  const { child, parent, owners, artifacts, reportTo, startedBy } = request;
+  const person = startedBy === undefined ? {} : { startedBy };
+  const trigger = { kind: 'parent', actor: 'service:conveyor', key: `parent:${parent}`, parent, ...person };
   try {
     const { number } = await client.workflow
       .getHandle(workflowIds.pipeline(child))

@@ -108,11 +108,12 @@ function excessOfMetadata(metadata: Artifact['metadata'], of: string): Excess | 
 
 export const excessOfTrigger = (trigger: Trigger): Excess | undefined => first(textsOfTrigger(trigger), tooLong);
 
-const textsOfTrigger = ({ actor, key, reason, parent, permitted }: Trigger): Given[] => [
+const textsOfTrigger = ({ actor, key, reason, parent, startedBy, permitted }: Trigger): Given[] => [
   [REQUEST_LIMITS.actor, actor],
   [REQUEST_LIMITS.key, key ?? undefined],
   [REQUEST_LIMITS.reason, reason],
   [REQUEST_LIMITS.word, parent],
+  [REQUEST_LIMITS.actor, startedBy],
   [REQUEST_LIMITS.actor, permitted],
 ];
 

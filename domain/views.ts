@@ -21,6 +21,8 @@ export interface Trigger {
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
   readonly parent?: string;
+  /** parent: the person or program that started the release whose child this is. */
+  readonly startedBy?: string;
   /** By which rule the door lets them that took it; owners are asked no more then. */
   readonly permitted?: string;
 }

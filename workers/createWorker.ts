@@ -87,7 +87,7 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createPushTypeActivities({ ...ports, snapshots, guests }),
     ...createActionActivities({ ...ports, snapshots }),
     ...createHolderActivities({ ...ports, guests, client, taskQueue }),
-    ...createChildActivities({ client, index }),
+    ...createChildActivities({ ...ports, client, index }),
     ...createCalendarActivities(ports),
     ...createFinderActivities({ ...ports, client, index }),
     ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),

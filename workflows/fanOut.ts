@@ -86,6 +86,7 @@ async function start(run: FanOutRun, { index, names, share, stage, size }: Shard
         {
           ...{ index, names, share, parent, artifacts, settings },
           owners: run.input.policy.owners,
+          ...(run.input.startedBy === undefined ? {} : { startedBy: run.input.startedBy }),
           root: workflowInfo().workflowId,
           jitterMs: children.jitter,
           originMs: run.state.stageStartedAtMs,

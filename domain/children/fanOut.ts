@@ -18,6 +18,8 @@ export interface FanOutInput {
   /** What every child is given; of `children.artifacts` those that the release has. */
   readonly artifacts: readonly Artifact[];
   readonly policy: Policy;
+  /** The person or program that started the release; of a child, that started its parent. */
+  readonly startedBy?: string;
   readonly settings: Settings;
 }
 

@@ -1,4 +1,7 @@
 import type { PlatformPolicy } from '../../domain/access/platform';
+import { workflowIds } from '../../domain/ids';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+import type { ChildrenView } from '../../domain/views';
 import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
@@ -79,4 +82,37 @@ test.each([
   await world.release('kvstore', 'kv:2');
   const { actions } = await world.ended('kvstore', 1).then(() => world.releaseStatus('kvstore', 1));
   expect(actions).toMatchObject([{ name: 'it', state: 'failed', message: expect.stringMatching(words) }]);
+});
+
+test('a child is started by a parent that it names, if the rules or whoever started the parent may; others are refused', async () => {
+  const pipeline = (name: string, owner: string, parent?: string): PipelineSource => ({
+    ...{
+      pipeline: name,
+      owners: [owner],
+      artifacts: { executable: { finder: 'manual' } },
+      actions: { it: { type: 'integr-test', inputs: ['executable'] } },
+    },
+    labels: parent === undefined ? {} : { parent },
+  });
+  await world.apply(pipeline('listed', 'user:bob', 'train'), {}, 'user:bob');
+  await world.apply(pipeline('own', 'user:alice', 'train'));
+  // One that has an owner in common, which was no consent of hers.
+  await world.apply(pipeline('common', 'user:alice'));
+  await world.apply(pipeline('theirs', 'user:bob', 'train'), {}, 'user:bob');
+  const children = { pipelines: ['listed', 'own', 'common', 'theirs'], artifacts: ['executable'] };
+  await world.apply({ ...pipeline('train', 'user:alice'), children });
+  const use = { kind: 'action-service', names: ['*'], by: ['user:alice', 'user:bob'] } as const;
+  rule({ pipelines: [{ names: ['listed'], creators: [], parents: ['train'] }], uses: [use] });
+  await world.release('train', 'kv:2');
+  const status = () => world.client.workflow.getHandle(workflowIds.children('train', 1)).query<ChildrenView>('status');
+  const isOver = async () => (await status()).state === 'failed';
+  await world.until('the children ended', isOver, { stepMs: 2_000 });
+  const started = await Promise.all(
+    children.pipelines.map(async (name) => (await world.pipelineStatus(name)).releases.map(({ number }) => number)),
+  );
+  expect(started).toEqual([[1], [1], [], []]);
+  expect(JSON.stringify(await status())).toMatch(/common does not name train as its parent/);
+  expect((await world.releaseStatus('own', 1)).trigger).toMatchObject({
+    ...{ actor: 'service:conveyor', parent: 'train/1', startedBy: 'user:alice' },
+  });
 });

@@ -42,6 +42,8 @@ export interface ShardInput extends WindowPlan {
   readonly artifacts: readonly Artifact[];
   /** Of the parent. */
   readonly owners?: readonly string[];
+  /** The person or program that started the parent's release. */
+  readonly startedBy?: string;
   /** How often it says where it stands while something changes. */
   readonly reportIntervalMs: number;
   readonly settings: Settings;
@@ -154,11 +156,12 @@ class ShardRun {
   }
 
   private async start(child: string): Promise<void> {
-    const { parent, owners = [], artifacts, settings } = this.input;
+    const { parent, owners = [], artifacts, settings, startedBy } = this.input;
     const request = {
       child,
       owners,
       parent,
+      ...(startedBy === undefined ? {} : { startedBy }),
       artifacts,
       reportTo: workflowInfo().workflowId,
       heartbeatTimeoutMs: settings.heartbeatTimeoutMs,

@@ -22,6 +22,7 @@ export async function startChildren({ input, record, policy }: ReleaseRun): Prom
         {
           ...{ pipeline: spec.pipeline, number, children: spec.children, policy, settings },
           artifacts: handedOn(input, record),
+          startedBy: input.trigger.startedBy ?? input.trigger.actor,
         },
       ],
       parentClosePolicy: ParentClosePolicy.ABANDON,
