@@ -61,7 +61,7 @@ const asFirst = (body: unknown): unknown =>
   isRecord(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 
 /** @throws what renewing it throws */
-export const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
+const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
   typeof token === 'function' ? token() : token;
 
 /** One request, which ends within `withinMs`. Never throws. */

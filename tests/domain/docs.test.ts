@@ -48,7 +48,7 @@ describe('the README', () => {
 
   test.each([...new Set(commands)])('%s is a command that exists, with the options that it has', async (line) => {
     const [first = '', second = '', third = '', fourth = ''] = line.split(' ');
-    if (first === 'export') return expect(second).toMatch(/^CONVEYOR_[A-Z_]+=\S+$/);
+    if (first === 'export') return expect(second).toMatch(/^(CONVEYOR|TEMPORAL)_[A-Z_]+=\S+$/);
     if (first === 'temporal') return expect(second).toBe('workflow');
     if (first === 'npm') {
       const { scripts } = JSON.parse(read('package.json')) as { scripts: object };

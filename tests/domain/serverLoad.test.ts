@@ -117,6 +117,8 @@ describe('a thousand readers at once', () => {
   test('are counted in the lanes that they are in', async () => {
     const { app, free, read } = heldReads();
     const readers = read({});
+    // Who they are is known by then.
+    await new Promise((resolve) => setImmediate(resolve));
     const metrics = await (await app.request('/metrics')).text();
     const { inFlight, waiting } = DEFAULT_LIMITS.strangers;
     expect(metrics).toContain(`conveyor_http_requests_in_flight{lane="strangers"} ${inFlight}\n`);
