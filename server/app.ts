@@ -39,6 +39,7 @@ export function createApp(deps: ServerDeps): Hono {
   };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measured(metrics, deps));
+  if (deps.devLogin) app.use(saying('conveyor-login', 'development'));
   if (deps.reads === 'authenticated') app.use('/v1/*', forTheKnown(deps));
   app.use('/v1/*', async (c, next) =>
     hasOwnLane(c) ? next() : lanes[await laneOf(c, deps)].run(next, c.req.raw.signal),
@@ -70,6 +71,14 @@ export function createApp(deps: ServerDeps): Hono {
   app.onError((error, c) => answerFailure(c, error));
   return app;
 }
+
+/** On every answer. */
+const saying =
+  (name: string, value: string): MiddlewareHandler =>
+  async (c, next) => {
+    await next();
+    c.header(name, value);
+  };
 
 /** What is let in once it is believed. */
 const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.req.path);

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { conveyorError } from '../domain/errors';
+import { isGroup, PRINCIPAL } from '../domain/principals';
 import type { ApiToken } from '../sdk/access';
 import type { FrontClient, ServerDeps } from './deps';
 import type { Identity } from './identity';
@@ -10,7 +11,7 @@ export interface Caller extends Identity {
   readonly client: FrontClient;
 }
 
-type Known = Pick<ServerDeps, 'access' | 'client' | 'identities' | 'as'>;
+export type Known = Pick<ServerDeps, 'access' | 'client' | 'identities' | 'as' | 'devLogin'>;
 
 /** Several steps of one request ask who sends it. */
 const callers = new WeakMap<Request, Promise<Caller>>();
@@ -22,11 +23,13 @@ export function callerOf(context: Context, known: Known): Promise<Caller> {
   return caller;
 }
 
-async function identified(context: Context, { access, client, identities, as }: Known): Promise<Caller> {
+async function identified(context: Context, { access, client, identities, as, devLogin }: Known): Promise<Caller> {
   const given = bearerOf(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
   const listed = principalOf(given, access.tokens);
   if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token', client };
+  const said = devLogin ? saidBy(given) : undefined;
+  if (said !== undefined) return { principal: said, groups: [], expiresAtMs: null, door: 'development', client };
   const identity = await identities?.identify(given);
   if (identity === undefined)
     throw conveyorError('unauthorized', { why: 'the bearer token is none of the configured ones' });
@@ -37,6 +40,12 @@ async function identified(context: Context, { access, client, identities, as }: 
 function principalOf(given: string, tokens: readonly ApiToken[]): string | undefined {
   const known = tokens.filter(({ token }) => timingSafeEqual(digest(token), digest(given)));
   return known[0]?.principal;
+}
+
+/** `dev:user:alice`, which `conveyor login --as user:alice` keeps. */
+function saidBy(given: string): string | undefined {
+  const principal = /^dev:(.*)$/.exec(given)?.[1] ?? '';
+  return PRINCIPAL.test(principal) && !isGroup(principal) ? principal : undefined;
 }
 
 /** The bearer token of a request; empty when there is none. */

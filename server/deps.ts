@@ -17,6 +17,8 @@ export interface ServerDeps {
   as?(who: Pick<Identity, 'principal' | 'groups'>): FrontClient;
   /** Of the tokens of identity providers; without them those that `access` lists are all. */
   readonly identities?: Pick<Identities, 'identify'>;
+  /** Whoever comes says who they are: for a server that only this machine reaches. */
+  readonly devLogin?: boolean;
   /** What `conveyor login` needs to know to sign somebody in. */
   readonly offers?: readonly SignInOffer[];
   /** As which deliveries of webhooks ask; the same one unless given. */

@@ -10,7 +10,7 @@ export interface Identity {
   readonly groups: readonly string[];
   /** ms since the epoch; null while the configuration says so. */
   readonly expiresAtMs: number | null;
-  readonly door: 'token' | 'oidc';
+  readonly door: 'token' | 'oidc' | 'development';
 }
 
 /** Clocks of different machines. */

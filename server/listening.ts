@@ -19,7 +19,7 @@ const LOOPBACK = '127.0.0.1';
  * @throws ConveyorError `usage`
  */
 export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv, url: string, usual: string): Place {
-  const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
+  const options = { port: { type: 'string' }, host: { type: 'string' }, 'dev-login': { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: [...args], options });
   const text = values.port ?? (new URL(url).port || '80');
   const port = Number(text);
@@ -31,6 +31,16 @@ export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv, url: st
 
 /** Whether only this machine comes in. */
 export const isClosed = ({ host }: Place): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+/** Whether people are whom they say they are, which is for this machine alone. @throws ConveyorError `usage` */
+export function isDevLogin(args: readonly string[], place: Place): boolean {
+  if (!args.includes('--dev-login')) return false;
+  if (isClosed(place)) return true;
+  throw conveyorError('usage', {
+    text: `--dev-login believes whoever comes, and ${place.host} is open to other machines`,
+    hint: 'leave out --host and CONVEYOR_HOST, or configure signIn: docs/guides/secure.md',
+  });
+}
 
 /** @throws ConveyorError `port-in-use`, naming the process that wanted it */
 export function listen(options: Pick<Serve, 'fetch' | 'serverOptions'>, { port, host }: Place, process: string) {

@@ -6,6 +6,7 @@ import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
 import { withoutScope } from '../sdk/access';
 import { joined } from '../domain/principals';
+import { localOnly } from '../sdk/localOnly';
 import { LiveRegistry } from '../sdk/liveRegistry';
 import type { Registry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
@@ -13,7 +14,7 @@ import { offersOf } from '../sdk/signIn';
 import { createApp } from './app';
 import { DEFAULT_LIMITS } from './deps';
 import { Identities } from './identity';
-import { giveUp, isClosed, listen, placeOf } from './listening';
+import { giveUp, isClosed, isDevLogin, listen, placeOf } from './listening';
 
 const DEFAULT_URL = 'http://localhost:4500';
 const DRAIN_MS = 10_000;
@@ -26,6 +27,7 @@ const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTime
 async function main(): Promise<void> {
   const url = process.env.CONVEYOR_SERVER_URL || DEFAULT_URL;
   const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
+  const devLogin = isDevLogin(process.argv.slice(2), place);
   let draining = false;
   const note = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   const live = new LiveRegistry(process.env, note, (next) => followed(registry, next));
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
     index: frontIndex(temporal),
     access: registry.access,
     reads,
+    devLogin,
     callbacks: registry.callbacks,
     groups: registry.groups,
     limits: DEFAULT_LIMITS,
@@ -53,7 +56,12 @@ async function main(): Promise<void> {
     log: note,
     isDraining: () => draining,
   });
-  const server = await listen({ fetch: app.fetch, serverOptions: TIMEOUTS }, place, 'the server');
+  const server = await listen(
+    { fetch: devLogin ? localOnly(app.fetch) : app.fetch, serverOptions: TIMEOUTS },
+    place,
+    'the server',
+  );
+  if (devLogin) note('development login: whoever reaches it says who they are, with conveyor login --as');
   if (!isClosed(place))
     process.stderr.write(
       `note: it is open to other machines, at ${place.host}; whoever only reads needs ${reads === 'open' ? 'no' : 'a'} token\n`,

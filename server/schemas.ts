@@ -211,7 +211,9 @@ export const logsAnswer = z.object({
 export const meAnswer = z.object({
   principal: z.string(),
   groups: z.array(z.string()).describe('those of the platform that it is a member of'),
-  door: z.enum(['token', 'oidc']).describe('how it came in: a token of the configuration, or of an identity provider'),
+  door: z
+    .enum(['token', 'oidc', 'development'])
+    .describe('how it came in: a token of the configuration or of an identity provider, or by saying so'),
   expiresAt: time.nullable(),
 });
 

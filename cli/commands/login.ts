@@ -12,6 +12,7 @@ export const login: Register = (program, cli) => {
   program
     .command('login <url>')
     .description('from now on go through this server, which knows who you are; conveyor logout ends it')
+    .option('--as <principal>', 'be this one, at a server of development (conveyor server --dev-login)')
     .option('--device', 'sign in on another machine, by a code; the default over SSH')
     .option('--issuer <url>', 'with this identity provider, where the server has several')
     .option('--token-stdin', 'read a token that the server takes from the standard input; else CONVEYOR_TOKEN is taken')

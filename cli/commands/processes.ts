@@ -7,6 +7,7 @@ import { examples, type Call, type GlobalOptions, type Register } from './comman
 interface Options extends GlobalOptions {
   readonly port?: string;
   readonly host?: string;
+  readonly devLogin?: boolean;
   readonly seed?: string;
   readonly speed?: string;
 }
@@ -24,8 +25,13 @@ export const processes: Register = (program, cli) => {
     .description('run the HTTP front end')
     .option('--port <n>', 'port (default 4500)')
     .option('--host <address>', HOST)
+    .option('--dev-login', 'believe whoever says who they are (conveyor login --as); for this machine alone')
     .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080 --host 0.0.0.0'))
-    .action(cli.handle<Options>((call) => run(call, 'server/main.js', place(call))));
+    .action(
+      cli.handle<Options>((call) =>
+        run(call, 'server/main.js', [...place(call), ...(call.options.devLogin ? ['--dev-login'] : [])]),
+      ),
+    );
   program
     .command('hcs')
     .description('run the Health Check Service')

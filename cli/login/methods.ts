@@ -8,6 +8,8 @@ import { tokenIn } from './token';
 
 export interface LoginOptions {
   readonly tokenStdin?: boolean;
+  /** For a server that believes that. */
+  readonly as?: string;
   /** Sign in on another machine. */
   readonly device?: boolean;
   /** Which provider, where the server has several. */
@@ -17,11 +19,15 @@ export interface LoginOptions {
 /** A way to come by a token for a server. */
 interface Method {
   isMeant(io: Pick<Io, 'env'>, options: LoginOptions): boolean;
-  obtain(io: Io): Promise<string>;
+  obtain(io: Io, options: LoginOptions): Promise<string>;
 }
 
 /** The first that is meant is taken. */
 const METHODS: readonly Method[] = [
+  {
+    isMeant: (_io, options) => options.as !== undefined,
+    obtain: (_io, options) => Promise.resolve(`dev:${options.as ?? ''}`),
+  },
   {
     isMeant: (_io, { tokenStdin = false }) => tokenStdin,
     obtain: async (io) => tokenIn(await io.input(), 'the standard input'),
@@ -35,7 +41,7 @@ const METHODS: readonly Method[] = [
 /** @throws ConveyorError `usage` where nothing says who somebody is; `sign-in-failed` */
 export async function obtainGrant(io: Io, url: string, options: LoginOptions): Promise<Grant> {
   const method = METHODS.find(({ isMeant }) => isMeant(io, options));
-  if (method) return { token: await method.obtain(io) };
+  if (method) return { token: await method.obtain(io, options) };
   const offers = await signInOffers(httpOf(io, { url, token: null }));
   // Nobody opens a browser at the other end of a line.
   const device = options.device ?? Boolean(io.env.SSH_CONNECTION);

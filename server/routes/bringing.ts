@@ -2,14 +2,14 @@ import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { mayCommand } from '../../domain/principals';
-import { callerOf } from '../auth';
+import { callerOf, type Known } from '../auth';
 import { readJson, refuse } from '../body';
 import { pushRequest, submitRequest } from '../changes';
 import type { ServerDeps } from '../deps';
 import type { Turns } from '../turns';
 import { artifactsOf, keyOf, pipelineOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access' | 'groups' | 'identities' | 'as'> & { readonly turns: Turns };
+type Deps = Pick<ServerDeps, 'groups' | keyof Known> & { readonly turns: Turns };
 
 /** `/v1/pipelines/<name>`: emergencies, and what came into being elsewhere. */
 export function bringingRoutes(deps: Deps): Hono {

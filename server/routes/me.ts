@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { groupsWith } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
-import { callerOf } from '../auth';
+import { callerOf, type Known } from '../auth';
 import type { ServerDeps } from '../deps';
 
 /** `GET /v1/me`: as whom the server takes whoever asks. */
-export function meRoutes(deps: Pick<ServerDeps, 'access' | 'client' | 'groups' | 'identities' | 'as'>): Hono {
+export function meRoutes(deps: Pick<ServerDeps, 'groups' | keyof Known>): Hono {
   const app = new Hono();
   app.get('/', async (c) => {
     const { principal, groups, door, expiresAtMs } = await callerOf(c, deps);

@@ -4,14 +4,13 @@ import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
-import { callerOf, type Caller } from '../auth';
+import { callerOf, type Caller, type Known } from '../auth';
 import { queryOf, readJson, refuse } from '../body';
-import type { ServerDeps } from '../deps';
 import { historyOf, statusOf } from '../lastKnown';
 import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
 import type { Turns } from '../turns';
 
-type Deps = Pick<ServerDeps, 'client' | 'access' | 'identities' | 'as'> & { readonly turns: Turns };
+type Deps = Known & { readonly turns: Turns };
 
 /** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
 export function pipelineRoutes(deps: Deps): Hono {

@@ -2,15 +2,14 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { parseId } from '../../domain/ids';
-import { callerOf } from '../auth';
+import { callerOf, type Known } from '../auth';
 import { queryOf, readJson, refuse } from '../body';
-import type { ServerDeps } from '../deps';
 import { statusOf } from '../lastKnown';
 import { listQuery, logsQuery, releaseVerb, rerunRequest } from '../schemas';
 import type { Turns } from '../turns';
 import { commandOf, keyOf, verbOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access' | 'identities' | 'as'> & { readonly turns: Turns };
+type Deps = Known & { readonly turns: Turns };
 
 /** `/v1/releases`; `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
 export function releaseRoutes(deps: Deps): Hono {

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { fitsRun } from '../../sdk/callbacks';
-import { bearerOf, callerOf } from '../auth';
+import { bearerOf, callerOf, type Known } from '../auth';
 import type { ServerDeps } from '../deps';
 import type { Ended } from '../ended';
 import type { Gate } from '../gate';
 
-type Deps = Pick<ServerDeps, 'callbacks' | 'client' | 'access' | 'identities' | 'as'> & {
+type Deps = Pick<ServerDeps, 'callbacks' | keyof Known> & {
   readonly ended: Ended;
   readonly lane: Gate;
 };

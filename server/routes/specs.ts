@@ -6,14 +6,13 @@ import type { PipelineDocument } from '../../domain/pipeline/document';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument';
-import { callerOf } from '../auth';
+import { callerOf, type Known } from '../auth';
 import { readJson, refuse } from '../body';
 import { applyRequest } from '../changes';
-import type { ServerDeps } from '../deps';
 import type { Turns } from '../turns';
 import { pipelineOf } from './pipelines';
 
-type Deps = Pick<ServerDeps, 'client' | 'access' | 'identities' | 'as'> & { readonly turns: Turns };
+type Deps = Known & { readonly turns: Turns };
 
 /** `/v1/pipelines/<name>`: what a pipeline is and remembers, which its owners change. */
 export function specRoutes(deps: Deps): Hono {

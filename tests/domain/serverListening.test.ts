@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { isClosed, listen, placeOf, type Place } from '../../server/listening';
+import { isClosed, isDevLogin, listen, placeOf, type Place } from '../../server/listening';
+import { appOf } from './serverWorld';
 
 const place = (args: string[], env: NodeJS.ProcessEnv = {}): Place =>
   placeOf(args, env, 'http://localhost:4500', 'http://localhost:4500');
@@ -23,4 +24,25 @@ test('it listens at the address that it was given, and nowhere else', async () =
   expect(await (await fetch(`http://localhost:${port}`)).text()).toBe('here');
   await expect(fetch(`http://127.0.0.2:${port}`)).rejects.toThrow();
   server.close();
+});
+
+describe('a development login', () => {
+  test('is for a server that only this machine reaches', () => {
+    expect(isDevLogin([], { port: 1, host: '0.0.0.0' })).toBe(false);
+    expect(isDevLogin(['--dev-login'], { port: 1, host: '127.0.0.1' })).toBe(true);
+    expect(() => isDevLogin(['--dev-login'], { port: 1, host: '0.0.0.0' })).toThrow('open to other machines');
+  });
+
+  test('believes whoever says who they are, says so in every answer, and believes no group', async () => {
+    const me = (app: ReturnType<typeof appOf>, token: string) =>
+      app.request('/v1/me', { headers: { authorization: `Bearer ${token}` } });
+    const dev = appOf(undefined, { devLogin: true });
+    const answer = await me(dev, 'dev:user:alice');
+    expect(answer.headers.get('conveyor-login')).toBe('development');
+    expect(await answer.json()).toMatchObject({ principal: 'user:alice', door: 'development' });
+    expect((await dev.request('/v1/pipelines')).headers.get('conveyor-login')).toBe('development');
+    expect((await me(dev, 'dev:group:storage')).status).toBe(401);
+    const usual = await me(appOf(), 'dev:user:alice');
+    expect([usual.status, usual.headers.get('conveyor-login')]).toEqual([401, null]);
+  });
 });
