@@ -218,7 +218,8 @@ export const STATE_LIMITS = {
   historyTogether: cut('releases that have ended together', 96 * KB, 'bytes', 'fewer where the rest takes the room'),
   historyAtLeast: cut('releases that have ended that are kept in any case', 32 * KB, 'bytes', IN_STATE),
   historyRow: cut('one release that has ended', 8 * KB, 'bytes', 'its lists are cut, and how long they were is kept'),
-  commands: cut('the number of commands', 100, 'entries', IN_STATE),
+  commands: cut('the number of commands that were taken', 100, 'entries', IN_STATE),
+  refusedCommands: cut('the number of commands that were refused', 20, 'entries', 'they push out none that was taken'),
   proofs: cut(
     'the number of requests that are known to have been taken',
     50,
@@ -226,7 +227,8 @@ export const STATE_LIMITS = {
     'an older one is not believed',
   ),
   badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
-  commandsTogether: cut('commands together', 12 * KB, 'bytes', IN_STATE),
+  commandsTogether: cut('commands that were taken together', 12 * KB, 'bytes', IN_STATE),
+  refusedCommandsTogether: cut('commands that were refused together', 3 * KB, 'bytes', IN_STATE),
   releaseActions: refused('the number of actions of a release that ask its pipeline', 64, 'entries', IN_STATE),
   begunAt: cut(
     'the number of deploys of an action of which it is known when they began',

@@ -1,4 +1,5 @@
 import { over } from '../excess';
+import { keptCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
 import type { Policy } from '../principals';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
@@ -111,7 +112,10 @@ function lasting(
     ...{ held: held ?? books.held, frozen: frozen ?? books.frozen },
     ...(unlisted > 0 ? { badUnlisted: unlisted } : {}),
     knownBad: [...books.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
-    commands: [...commands.values()].sort((a, b) => (a.at < b.at ? -1 : 1)).slice(-STATE_LIMITS.commands.max),
+    commands: keptCommands(
+      [...commands.values()].sort((a, b) => (a.at < b.at ? -1 : 1)),
+      STATE_LIMITS.commands.max,
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import { versionOf } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
+import { keptCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes, newestWithin } from '../size';
 import type { Omitted } from '../views';
@@ -32,7 +33,7 @@ function withinShares(state: PipelineState, before: PipelineState): PipelineStat
   const { commandsTogether, commands, begun } = STATE_LIMITS;
   return withOnly(state, {
     good: goodWithin(state),
-    commands: newestWithin(state.commands, commandsTogether.max, commands.max),
+    commands: keptCommands(state.commands, commands.max, commandsTogether.max),
     newestBegun: newestOf(state.newestBegun, begun.max),
     inputs: inputsWithin(state),
     followed: followedWithin(state.followed),

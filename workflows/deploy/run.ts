@@ -39,6 +39,7 @@ import { openTimesOf } from '../../domain/release/openTimes';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { withReason } from '../../domain/text';
 import { workflowIds } from '../../domain/ids';
+import { keptCommands } from '../../domain/keptCommands';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause, PausedGroup } from '../../domain/views';
@@ -317,7 +318,7 @@ export class DeployRun {
   }
 
   private recordCommand(command: CommandRecord): void {
-    this.patch({ commands: [...this.record.commands, command].slice(-MAX_COMMANDS) });
+    this.patch({ commands: keptCommands([...this.record.commands, command], MAX_COMMANDS) });
     this.note(command.accepted ? 'command' : 'ignored', commandText(command));
   }
 }

@@ -12,6 +12,7 @@ import {
 import { childrenDetails, childrenView, nextForChildren } from '../../domain/children/view';
 import type { ShardReport } from '../../domain/children/window';
 import { workflowIds } from '../../domain/ids';
+import { keptCommands } from '../../domain/keptCommands';
 import { mayCommand } from '../../domain/principals';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
@@ -114,7 +115,7 @@ export class FanOutRun {
   }
 
   private record(command: CommandRecord): void {
-    this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-KEPT_COMMANDS) }));
+    this.set((state) => ({ ...state, commands: keptCommands([...state.commands, command], KEPT_COMMANDS) }));
   }
 
   private show(): void {

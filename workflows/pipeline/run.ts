@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
+import { keptCommands } from '../../domain/keptCommands';
 import { STATE_LIMITS } from '../../domain/limits';
 import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
 import { deploySettled, settled } from '../../domain/pipeline/books';
@@ -229,7 +230,10 @@ export class PipelineRun {
   }
 
   record(command: CommandRecord): void {
-    this.set((state) => ({ ...state, commands: [...state.commands, command].slice(-STATE_LIMITS.commands.max) }));
+    this.set((state) => ({
+      ...state,
+      commands: keptCommands([...state.commands, command], STATE_LIMITS.commands.max),
+    }));
   }
 }
 

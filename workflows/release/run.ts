@@ -2,6 +2,7 @@ import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@tempo
 import type { Behalf } from '../../activities/behalf';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { identityOf, type Artifact } from '../../domain/artifact';
+import { keptCommands } from '../../domain/keptCommands';
 import type { Admission } from '../../domain/pipeline/admission';
 import { mayCommand } from '../../domain/principals';
 import {
@@ -294,7 +295,7 @@ export class ReleaseRun {
   }
 
   private recordCommand(command: CommandRecord): void {
-    this.set({ ...this.record, commands: [...this.record.commands, command].slice(-200) });
+    this.set({ ...this.record, commands: keptCommands([...this.record.commands, command], 200) });
     this.log(command.accepted ? 'command' : 'ignored', commandText(command));
   }
 }
