@@ -174,6 +174,23 @@ export const LOG_LIMITS = {
   liveLog: shortened('the log of a script that runs', 16 * KB, 'bytes', 'a heartbeat carries it every second'),
 } as const satisfies Record<string, Limit>;
 
+const A_RECORD = 'the log of the audit is kept for long';
+
+/** What the audit writes down. */
+export const AUDIT_LIMITS = {
+  actor: shortened('an actor in the audit', 256, 'bytes', A_RECORD),
+  target: shortened('what a record is about', 256, 'bytes', A_RECORD),
+  reason: shortened('a reason in the audit', 1000, 'bytes', A_RECORD),
+  result: shortened('what came of it', 1000, 'bytes', A_RECORD),
+  changes: shortened('the number of changes of a record', 20, 'entries', 'how many more there are is kept'),
+  path: shortened('the place of a change', 256, 'bytes', A_RECORD),
+  value: shortened('a value before or after', 200, 'bytes', A_RECORD),
+  refusals: cut('refusals a minute that are written one by one', 120, 'entries', 'the rest is counted in one record'),
+  refusalsOfSource: cut('those of one source', 10, 'entries', 'the rest is counted in one record'),
+  refusalSources: cut('the sources of a minute', 1000, 'entries', 'the rest is counted'),
+  waiting: refused('the records that wait for a disk', 10_000, 'entries', 'changes are refused meanwhile'),
+} as const satisfies Record<string, Limit>;
+
 /** What a pipeline carries; together less than `state`, whatever comes. */
 export const STATE_LIMITS = {
   state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from here, and refuses from 2 MB'),

@@ -1,4 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
+import { changesBetween, type Change } from '../../domain/changes';
 import { ConveyorError } from '../../domain/errors';
 import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
@@ -8,7 +9,7 @@ import { actorOf, withClient } from '../io';
 import { emit, noteLines } from '../output';
 import { readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
-import { changesBetween, renderChanges, type Change } from '../render/changes';
+import { renderChanges } from '../render/changes';
 import { paint, type View } from '../render/paint';
 import { hasErrors, renderProblems } from '../render/problems';
 import { examples, type Register } from './command';

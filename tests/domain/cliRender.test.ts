@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { changesBetween, renderChanges } from '../../cli/render/changes';
+import { renderChanges } from '../../cli/render/changes';
+import { changesBetween } from '../../domain/changes';
 import { renderDeploy } from '../../cli/render/deploy';
 import { historyTable } from '../../cli/render/lists';
 import { cut, fold, widthOf, wrap, type View } from '../../cli/render/paint';

@@ -4,6 +4,7 @@ import { FLEET_LIMITS } from '../../domain/fleet/limits';
 import {
   ACCESS_LIMITS,
   ARTIFACT_LIMITS,
+  AUDIT_LIMITS,
   LOG_LIMITS,
   REQUEST_LIMITS,
   SPEC_LIMITS,
@@ -137,6 +138,7 @@ const TABLES = [
   ['The pipeline file', SPEC_LIMITS],
   ['The platform section of the configuration', ACCESS_LIMITS],
   ['What scripts wrote', LOG_LIMITS],
+  ['The audit', AUDIT_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 

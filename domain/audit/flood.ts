@@ -1,0 +1,62 @@
+import { AUDIT_LIMITS } from '../limits';
+
+const MINUTE_MS = 60_000;
+
+/** What was not written one by one. */
+export interface Summary {
+  readonly count: number;
+  /** How many there were of whom, most of them first; of more than so many sources only these. */
+  readonly sources: readonly (readonly [source: string, count: number])[];
+}
+
+/**
+ * Lets so many refusals a minute be written one by one, of each source and of all together, and counts the rest. Whatever comes, the log
+ * grows by so many records a minute, and memory by so many names.
+ */
+export class Flood {
+  private minute = -1;
+  private written = 0;
+  private readonly bySource = new Map<string, number>();
+  private readonly over = new Map<string, number>();
+  private count = 0;
+
+  /** Whether this one is written by itself. The summary of the minute before has to be taken first. */
+  admits(source: string, nowMs: number): boolean {
+    this.turn(nowMs);
+    const of = this.bySource.get(source) ?? 0;
+    const isKnown = this.bySource.has(source) || this.bySource.size < AUDIT_LIMITS.refusalSources.max;
+    if (isKnown && of < AUDIT_LIMITS.refusalsOfSource.max && this.written < AUDIT_LIMITS.refusals.max) {
+      this.bySource.set(source, of + 1);
+      this.written += 1;
+      return true;
+    }
+    this.count += 1;
+    if (this.over.has(source) || this.over.size < AUDIT_LIMITS.refusalSources.max)
+      this.over.set(source, (this.over.get(source) ?? 0) + 1);
+    return false;
+  }
+
+  /** What was counted, once; undefined while the minute lasts, and when there was nothing. */
+  summary(nowMs: number, isLast = false): Summary | undefined {
+    if (this.count === 0 || (!isLast && Math.floor(nowMs / MINUTE_MS) === this.minute)) return undefined;
+    const sources = [...this.over].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
+    const summary = { count: this.count, sources };
+    this.count = 0;
+    this.over.clear();
+    return summary;
+  }
+
+  private turn(nowMs: number): void {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    if (minute === this.minute) return;
+    this.minute = minute;
+    this.written = 0;
+    this.bySource.clear();
+  }
+}
+
+const SHOWN = 10;
+
+/** `1,204 more were refused within a minute: 1,000 of 203.0.113.7, 204 of 203.0.113.9` */
+export const summaryText = ({ count, sources }: Summary): string =>
+  `${count.toLocaleString('en')} more were refused within a minute: ${sources.map(([source, of]) => `${of.toLocaleString('en')} of ${source}`).join(', ')}`;

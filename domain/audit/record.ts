@@ -1,0 +1,79 @@
+import { changesBetween } from '../changes';
+import type { Door, OperationName } from '../access/operations';
+import { AUDIT_LIMITS } from '../limits';
+import { cutText } from '../size';
+
+/** What the audit knows besides the operations that somebody may ask for: what the server did, or whom it did not know. */
+export type AuditEvent = 'come-in' | 'refusals' | 'configure' | 'audit';
+
+/** A change, or the refusal of one. */
+export interface AuditEntry {
+  /** As the door knows them; null where nobody said who they are, or was not believed. */
+  readonly actor: string | null;
+  readonly door: Door | 'server';
+  readonly operation: OperationName | AuditEvent;
+  /** An id; of what has none, words. */
+  readonly target: string;
+  readonly reason: string | null;
+  /** Unknown: whoever should have done it did not answer, and may have done it. */
+  readonly outcome: 'accepted' | 'refused' | 'unknown';
+  /** What came of it: a release, or one sentence; of a refusal its code and message. */
+  readonly result: string | null;
+  /** SHA-256 in hexadecimal of a spec or a configuration; null where there was none, or nobody looked. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly changes: readonly AuditChange[];
+  /** So many changes besides. */
+  readonly omitted: number;
+}
+
+/** One difference, as JSON; null for what was not there. */
+export interface AuditChange {
+  readonly path: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** An entry in its place in a chain. */
+export interface AuditRecord extends AuditEntry {
+  /** 1 for the first of a chain. */
+  readonly seq: number;
+  /** RFC 3339, UTC. */
+  readonly at: string;
+  /** Which server wrote it. */
+  readonly server: string;
+  /** The hash of the record before; empty for the first. */
+  readonly prev: string;
+  readonly hash: string;
+}
+
+/** The least that has to be said. */
+export const auditEntry = (
+  given: Pick<AuditEntry, 'actor' | 'door' | 'operation' | 'target' | 'outcome'> & Partial<AuditEntry>,
+): AuditEntry => ({
+  ...{ reason: null, result: null, before: null, after: null, changes: [], omitted: 0 },
+  ...given,
+});
+
+/** What differs, as far as a record has room for it. */
+export function auditChanges(before: unknown, after: unknown): Pick<AuditEntry, 'changes' | 'omitted'> {
+  const all = changesBetween(before ?? {}, after ?? {});
+  const { changes, value, path: name } = AUDIT_LIMITS;
+  const shown = all.slice(0, changes.max).map(({ path, from, to }) => ({
+    path: cutText(path, name.max),
+    from: from === undefined ? null : cutText(JSON.stringify(from), value.max),
+    to: to === undefined ? null : cutText(JSON.stringify(to), value.max),
+  }));
+  return { changes: shown, omitted: all.length - shown.length };
+}
+
+/** Texts come from whoever asks, so that each has its length; none of them is written further than that. */
+export const boundedEntry = (entry: AuditEntry): AuditEntry => ({
+  ...entry,
+  actor: cutOr(entry.actor, AUDIT_LIMITS.actor.max),
+  target: cutText(entry.target, AUDIT_LIMITS.target.max),
+  reason: cutOr(entry.reason, AUDIT_LIMITS.reason.max),
+  result: cutOr(entry.result, AUDIT_LIMITS.result.max),
+});
+
+const cutOr = (text: string | null, bytes: number): string | null => (text === null ? null : cutText(text, bytes));
