@@ -16,7 +16,7 @@ import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import { lintPlatform, platformFields, toPlatform } from './platform';
 import { scriptFields, toScripts, type Scripts } from './scripts';
-import { sealFields, toSeal, type SealSettings } from './seal';
+import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
 import { signInFields, toIssuers, type Issuer } from './signIn';
 import { slotFields, toSlots, type Slots } from './slots';
 
@@ -91,15 +91,16 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
   rejectDuplicates(extensions, file);
   rejectOutside(extensions, parsed.data.egress?.allow ?? null, file);
+  const seal = toSeal(parsed.data, env, file);
   const facts = { policy: toPlatform(parsed.data.platform), groups: parsed.data.groups };
   return {
     ...{ file, extensions, ...facts },
-    warnings: lintPlatform({ ...facts, extensions }),
+    warnings: [...lintPlatform({ ...facts, extensions }), ...lintSeal(seal, facts.policy !== null)],
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env, file),
     callbacks: toCallbacks(parsed.data, env, file),
     scripts: toScripts(parsed.data, env, file),
-    seal: toSeal(parsed.data, env, file),
+    seal,
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     notifications: toNotifications(parsed.data, env, file),

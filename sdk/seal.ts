@@ -48,6 +48,14 @@ export function toSeal({ seal }: Given, env: Env, file: string): SealSettings | 
   return { keys, keysEnv, unsealed };
 }
 
+/** What leaves the way around the platform's rules open. */
+export function lintSeal(seal: SealSettings | null, hasRules: boolean): readonly string[] {
+  if (seal?.unsealed === 'accept')
+    return ['seal.unsealed: accept: whoever reaches Temporal is believed, whatever they say'];
+  if (seal !== null || !hasRules) return [];
+  return ['platform: without seal, whoever reaches Temporal goes around these rules (docs/guides/secure.md)'];
+}
+
 /** Of a process that must be believed. @throws `config-invalid` */
 export function requireKeys(seal: SealSettings | null, file: string): SealSettings | null {
   if (seal === null || seal.keys.length > 0) return seal;

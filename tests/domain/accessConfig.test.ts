@@ -49,14 +49,15 @@ describe('the platform section of the configuration', () => {
   });
 
   test('what is probably not meant is said with its place', () => {
-    const { warnings } = parsed({
+    const sealed = { seal: { keysEnv: 'KEYS' } };
+    const platform = {
       admins: ['group:nobody'],
       pipelines: [{ names: ['a'.repeat(64)] }],
       services: [{ pushType: 'twin', units: ['*'], owners: ['user:a'] }],
       uses: [{ kind: 'action-service', names: ['build'], by: ['user:a'] }],
       protection: [{ pipelines: ['prod-*'] }],
-    });
-    expect(warnings).toEqual([
+    };
+    expect(parsed(platform, sealed).warnings).toEqual([
       'platform.admins: there is no group nobody under groups',
       'platform.pipelines.0: it lets nobody do anything',
       'platform.services.0.pushType: there is no push type twin',
@@ -64,6 +65,6 @@ describe('the platform section of the configuration', () => {
       'platform.protection.0: it protects from nothing',
       `platform.pipelines.0.names: no pipeline can be called ${'a'.repeat(64)}`,
     ]);
-    expect(parsed(CONFIG.platform).warnings).toEqual([]);
+    expect(parsed(CONFIG.platform, sealed).warnings).toEqual([]);
   });
 });

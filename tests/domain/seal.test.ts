@@ -110,4 +110,16 @@ describe('the keys of the configuration', () => {
     expect(() => requireKeys(parse(undefined), 'conveyor.config.yaml')).toThrow(/KEYS, which is not set/);
     expect(requireKeys(parseRegistry({}, {}).seal, 'conveyor.config.yaml')).toBeNull();
   });
+
+  test('leave no way around the rules of the platform without a warning', () => {
+    const warnings = (config: object) => parseRegistry(config, { KEYS: `a:${secret}` }).warnings;
+    expect(warnings({ platform: { admins: ['user:alice'] } })).toEqual([
+      'platform: without seal, whoever reaches Temporal goes around these rules (docs/guides/secure.md)',
+    ]);
+    expect(warnings({ platform: { admins: ['user:alice'] }, ...section })).toEqual([]);
+    expect(warnings({ seal: { ...section.seal, unsealed: 'accept' } })).toEqual([
+      'seal.unsealed: accept: whoever reaches Temporal is believed, whatever they say',
+    ]);
+    expect(warnings({})).toEqual([]);
+  });
 });
