@@ -72,7 +72,8 @@ export function guarded(client: ConveyorClient, platform: () => PlatformFacts, d
 
 type Reads = Omit<ConveyorClient, 'apply' | 'importPipeline' | 'release' | 'submit' | 'push' | 'rerun' | 'command'>;
 
-const reads = (client: ConveyorClient): Reads => ({
+/** What changes nothing, as it is. */
+export const reads = (client: ConveyorClient): Reads => ({
   exportPipeline: (pipeline) => client.exportPipeline(pipeline),
   spec: (pipeline) => client.spec(pipeline),
   status: (id) => client.status(id),

@@ -253,6 +253,12 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
+  'audit-unwritable': entry<{ detail: string }>({
+    message: ({ detail }) => `this was not done, since it cannot be put on record (${detail})`,
+    hint: () => 'have the audit of the server repaired; revert, cancel, pause, freeze and hold work meanwhile',
+    retryable: true,
+    exit: 1,
+  }),
   'bad-signature': entry<{ webhook: string; why: string }>({
     message: ({ webhook, why }) => `this delivery of ${webhook} is not believed: ${why}`,
     hint: ({ webhook }) => `sign the body as it is sent, with the secret that webhooks.${webhook} of the server takes`,

@@ -11,6 +11,7 @@ import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
 import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
+import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
@@ -57,6 +58,8 @@ export interface Registry {
   readonly scripts: Scripts;
   /** By which keys workflows know who asks; null where Temporal is trusted. */
   readonly seal: SealSettings | null;
+  /** Where the front end puts on record what it does; null: nowhere. */
+  readonly audit: AuditSettings | null;
   /** Whose signed tokens the front end takes. */
   readonly issuers: readonly Issuer[];
   /** How much a worker does at once. */
@@ -101,6 +104,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     callbacks: toCallbacks(parsed.data, env, file),
     scripts: toScripts(parsed.data, env, file),
     seal,
+    audit: toAudit(parsed.data, env, file),
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     notifications: toNotifications(parsed.data, env, file),
@@ -143,6 +147,7 @@ const extensionSchema = z
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
+  ...auditFields,
   ...callbackFields,
   ...scriptFields,
   ...sealFields,

@@ -12,6 +12,7 @@ import { Gate } from './gate';
 import { Metrics } from './metrics';
 import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
+import { auditRoutes } from './routes/audit';
 import { bringingRoutes } from './routes/bringing';
 import { healthRoutes } from './routes/health';
 import { meRoutes } from './routes/me';
@@ -20,6 +21,7 @@ import { releaseRoutes } from './routes/releases';
 import { runRoutes } from './routes/runs';
 import { specRoutes } from './routes/specs';
 import { listQuery } from './schemas';
+import { strangersOnRecord } from './strangers';
 import { Subscribers } from './subscribers';
 import { Turns } from './turns';
 import { webhookRoutes } from './webhooks/routes';
@@ -40,6 +42,7 @@ export function createApp(deps: ServerDeps): Hono {
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measured(metrics, deps));
   if (deps.devLogin) app.use(saying('conveyor-login', 'development'));
+  app.use('/v1/*', strangersOnRecord(deps));
   if (deps.reads === 'authenticated') app.use('/v1/*', forTheKnown(deps));
   app.use('/v1/*', async (c, next) =>
     hasOwnLane(c) ? next() : lanes[await laneOf(c, deps)].run(next, c.req.raw.signal),
@@ -48,7 +51,9 @@ export function createApp(deps: ServerDeps): Hono {
   const finders = new FinderHealth(deps.client, () => deps.now());
   app.get('/metrics', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
-    return c.text(metrics.text(counts, await finders.read(), deps.now() - startedAtMs), 200, METRICS_TYPE);
+    const unwritten = deps.audit?.failed();
+    const about = { uptimeMs: deps.now() - startedAtMs, ...(unwritten === undefined ? {} : { unwritten }) };
+    return c.text(metrics.text(counts, await finders.read(), about), 200, METRICS_TYPE);
   });
   app.get('/openapi.json', (c) => c.json(openApiDocument(deps.reads)));
   app.route(
@@ -61,6 +66,7 @@ export function createApp(deps: ServerDeps): Hono {
   const api = { ...deps, turns: new Turns() };
   app.route('/v1/me', meRoutes(deps));
   app.get('/v1/sign-in', (c) => c.json(deps.offers ?? []));
+  app.route('/v1/audit', auditRoutes(deps));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
   for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));

@@ -1,8 +1,10 @@
 import type { ConveyorClient } from '../client/api';
+import type { PlatformPolicy } from '../domain/access/platform';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Policy } from '../domain/principals';
 import type { Access, Reads } from '../sdk/access';
 import type { Callbacks } from '../sdk/callbacks';
+import type { ServerAudit } from './audit/audit';
 import type { SignInOffer } from '../sdk/signIn';
 import type { GateLimits } from './gate';
 import type { Identities, Identity } from './identity';
@@ -31,6 +33,10 @@ export interface ServerDeps {
   readonly callbacks: Callbacks | null;
   /** Who is in which group, for owners that are one. */
   readonly groups: Policy['groups'];
+  /** Whose admins read all of the audit. */
+  readonly policy?: PlatformPolicy | null;
+  /** Missing where the configuration names no file for it. */
+  readonly audit?: Pick<ServerAudit, 'stranger' | 'read' | 'verify' | 'failed'>;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;

@@ -1,17 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
+import { audited } from '../client/audited';
 import { connect } from '../client/connection';
 import { guarded } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
 import { withoutScope } from '../sdk/access';
-import { joined } from '../domain/principals';
+import { joined, type Policy } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
 import { LiveRegistry } from '../sdk/liveRegistry';
 import type { Registry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
 import { offersOf } from '../sdk/signIn';
 import { createApp } from './app';
+import { startAudit } from './audit/start';
 import { DEFAULT_LIMITS } from './deps';
 import { Identities } from './identity';
 import { giveUp, isClosed, isDevLogin, listen, placeOf } from './listening';
@@ -35,7 +37,12 @@ async function main(): Promise<void> {
   const registry = { ...live.current(), groups: { ...live.current().groups }, access: { ...live.current().access } };
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
-  const through = (door: Door) => guarded(client, () => live.current(), door);
+  const audit = startAudit(registry);
+  const through = (door: Door, groups: (now: Policy['groups']) => Policy['groups'] = (now) => now) => {
+    const facts = () => ({ ...live.current(), groups: groups(live.current().groups) });
+    const permitted = guarded(client, facts, door);
+    return audit === undefined ? permitted : audited(permitted, audit, door);
+  };
   const temporal = await connect({ seal });
   const reads = registry.access.reads ?? (isClosed(place) ? 'open' : 'authenticated');
   const app = createApp({
@@ -43,14 +50,15 @@ async function main(): Promise<void> {
     deliveries: through('webhook'),
     identities: new Identities(registry.issuers, () => Date.now()),
     offers: offersOf(registry.issuers),
-    as: ({ principal, groups }) =>
-      guarded(client, () => ({ ...live.current(), groups: joined(live.current().groups, principal, groups) }), 'api'),
+    as: ({ principal, groups }) => through('api', (now) => joined(now, principal, groups)),
     index: frontIndex(temporal),
     access: registry.access,
     reads,
     devLogin,
     callbacks: registry.callbacks,
     groups: registry.groups,
+    policy: registry.policy,
+    ...(audit === undefined ? {} : { audit }),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
     log: note,
@@ -78,7 +86,7 @@ async function main(): Promise<void> {
     if (draining) return;
     draining = true;
     // Requests that were accepted are answered; only then are the connections to Temporal given up.
-    server.close(() => void Promise.all([client.close(), temporal.connection.close()]));
+    server.close(() => void Promise.all([client.close(), temporal.connection.close(), audit?.close()]));
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
   };
   process.on('SIGTERM', end);

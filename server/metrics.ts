@@ -16,6 +16,12 @@ export interface Lane {
   readonly rejected: number;
 }
 
+interface About {
+  readonly uptimeMs: number;
+  /** Records of the audit; missing where there is none. */
+  readonly unwritten?: number;
+}
+
 /** What this process tells Prometheus about itself, and whether the finders answer. */
 export class Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; count: number }>();
@@ -43,7 +49,7 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  text(lanes: readonly Lane[], finders: readonly FinderView[], uptimeMs: number): string {
+  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, unwritten }: About): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
       family(
@@ -73,6 +79,16 @@ export class Metrics {
         'Whether a finder does not answer.',
         finders.map(({ id, state }) => row({ finder: id }, state === 'failing' ? 1 : 0)),
       ),
+      ...(unwritten === undefined
+        ? []
+        : [
+            family(
+              'conveyor_audit_unwritten_total',
+              'counter',
+              'Records of the audit that could not be written at once.',
+              [row({}, unwritten)],
+            ),
+          ]),
       family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
         row({}, process.memoryUsage.rss()),
       ]),

@@ -117,6 +117,19 @@ export const OPERATIONS: readonly Operation[] = [
     security: 'token',
     answer: schemas.meAnswer,
   },
+  {
+    ...get(
+      '/v1/audit',
+      'What was changed and what was refused, newest first; for admins of the platform, and by pipeline for its owners',
+      schemas.auditAnswer,
+      schemas.auditQuery,
+    ),
+    security: 'token',
+  },
+  {
+    ...get('/v1/audit/verification', 'Whether the chains of the audit hold; for admins', schemas.verificationAnswer),
+    security: 'token',
+  },
   get(
     '/v1/pipelines',
     'Pipelines, as `conveyor list pipelines` shows them',

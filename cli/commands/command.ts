@@ -75,6 +75,12 @@ export function momentOption(flag: string, text: string | undefined, nowMs: numb
   throw conveyorError('usage', { text: `${flag} ${text} is no time`, hint });
 }
 
+/** A moment, or so long ago; ms since the epoch. */
+export function sinceOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
+  const parsed = duration.safeParse(text);
+  return parsed.success ? nowMs - parsed.data : momentOption(flag, text, nowMs);
+}
+
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A whole number of at least `least`. */

@@ -1,5 +1,6 @@
 import { actions } from './actions';
 import { apply } from './apply';
+import { audit } from './audit';
 import { can } from './can';
 import type { Register } from './command';
 import { completion } from './completion';
@@ -31,6 +32,6 @@ export const COMMANDS: readonly { readonly heading: string; readonly commands: r
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
   { heading: 'Releases:', commands: [release, rerun, list, status, watch, logs, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
-  { heading: 'Who you are, and what you may do:', commands: [login, logout, whoami, can] },
+  { heading: 'Who you are, and what you may do:', commands: [login, logout, whoami, can, audit] },
   { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
 ];

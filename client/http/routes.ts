@@ -43,6 +43,10 @@ export const ME: Route = 'GET /v1/me';
 /** Where people may sign in. */
 export const OFFERS: Route = 'GET /v1/sign-in';
 
+/** What the server put on record, which is no operation either. */
+export const AUDIT: Route = 'GET /v1/audit';
+export const AUDIT_VERIFICATION: Route = 'GET /v1/audit/verification';
+
 export type Params = Readonly<Record<string, string | number>>;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 

@@ -85,6 +85,7 @@ const SAMPLES: Params = {
   },
   unauthorized: { why: 'the bearer token is none of the configured ones' },
   'sign-in-failed': { issuer: 'https://id.example.com', detail: 'access_denied: you are not of this team' },
+  'audit-unwritable': { detail: 'ENOSPC: no space left on device, write' },
   'identity-unreachable': { issuer: 'https://id.example.com', detail: 'the request timed out' },
   'bad-signature': { webhook: 'github', why: 'X-Hub-Signature-256 does not fit the body' },
   'not-in-scope': { source: 'builds', what: 'publish for the finder "commits"' },

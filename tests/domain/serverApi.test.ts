@@ -419,7 +419,7 @@ describe('/openapi.json', () => {
     expect(described.sort()).toEqual([...new Set(routes)].sort());
   });
 
-  test('says which operations need a token: all that change something, except signed deliveries', async () => {
+  test('says which operations need a token: who you are, the audit, and all that change something, except signed deliveries', async () => {
     const { paths } = await document();
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map((it) => [path, ...it] as const),
@@ -427,7 +427,7 @@ describe('/openapi.json', () => {
     for (const [path, method, { security }] of operations)
       expect([path, security !== undefined]).toEqual([
         path,
-        path === '/v1/me' || (method !== 'get' && !path.includes('webhooks')),
+        path === '/v1/me' || path.startsWith('/v1/audit') || (method !== 'get' && !path.includes('webhooks')),
       ]);
     const closed = (await (
       await appOf(undefined, { reads: 'authenticated' }).request('/openapi.json')

@@ -1,0 +1,122 @@
+import { AUDIT, AUDIT_VERIFICATION } from '../../client/http/routes';
+import { send } from '../../client/http/send';
+import type { Link } from '../../domain/audit/chain';
+import type { AuditRecord } from '../../domain/audit/record';
+import { conveyorError } from '../../domain/errors';
+import { REQUEST_LIMITS } from '../../domain/limits';
+import { CHAINS, readAudit, verify, type AuditPage, type AuditQuery, type Verified } from '../../sdk/audit/files';
+import { doorOf, httpOf } from '../door';
+import { EXIT } from '../exit';
+import { emit } from '../output';
+import { auditTable, verificationText } from '../render/audit';
+import { countOption, examples, sinceOption, type Call, type Register } from './command';
+
+interface Options {
+  readonly verify?: boolean;
+  readonly since?: string;
+  readonly pipeline?: string;
+  readonly actor?: string;
+  readonly limit?: string;
+  readonly file?: string;
+  readonly expect?: string;
+}
+
+export const audit: Register = (program, cli) => {
+  program
+    .command('audit')
+    .description('who changed what, who was refused what, and why; and whether that record was tampered with')
+    .option('--since <time>', 'so long ago, or a time: 2h, 2026-12-27T06:00:00Z')
+    .option('--pipeline <name>', 'what concerns a pipeline')
+    .option('--actor <principal>', 'what one person or program did')
+    .option('--limit <count>', 'how many, newest first (100)')
+    .option('--verify', 'read all of it and find the first place at which it does not hold')
+    .option('--expect <seq:hash>', 'with --verify --file: a record that you know from elsewhere')
+    .option('--file <file>', 'read audit.jsonl itself, without a server')
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor audit --since 2h',
+        'conveyor audit --pipeline kvstore --actor user:alice -o json',
+        'conveyor audit --verify                                exit code 1 if it does not hold',
+        'conveyor audit --file /var/lib/conveyor/audit.jsonl    at night, with no server',
+      ),
+    )
+    .action(
+      cli.handle<Options>(async (call) => {
+        if (call.options.verify) return verified(call);
+        if (call.options.expect !== undefined)
+          throw conveyorError('usage', { text: '--expect is for --verify', hint: 'add --verify and --file' });
+        const records = await recordsOf(call);
+        emit(call.io, call.output, records, {
+          text: (view, shown) => auditTable(shown, view, call.output.wide),
+          name: records.map(({ hash }) => hash),
+        });
+        return EXIT.ok;
+      }),
+    );
+};
+
+async function verified(call: Call<Options>): Promise<number> {
+  const { io, output, options } = call;
+  const expect = expected(options);
+  const chains =
+    options.file === undefined
+      ? await send<readonly Verified[]>(serverOf(call), AUDIT_VERIFICATION)
+      : await ofFile(options.file, expect);
+  emit(io, output, chains, {
+    text: (view, shown) => verificationText(shown, view),
+    name: chains.map(({ chain }) => chain),
+  });
+  return chains.every(({ broken }) => broken === null) ? EXIT.ok : EXIT.error;
+}
+
+/** @throws ConveyorError `file-unreadable` where there is nothing that could hold */
+async function ofFile(file: string, expect: Link | null): Promise<readonly Verified[]> {
+  const chains = await Promise.all(CHAINS.map((chain) => verify(file, chain, chain === 'changes' ? expect : null)));
+  if (chains.some(({ records, hasEnds }) => records > 0 || hasEnds)) return chains;
+  throw conveyorError('file-unreadable', { file, detail: 'there is no audit' });
+}
+
+async function recordsOf(call: Call<Options>): Promise<readonly AuditRecord[]> {
+  const { io, options } = call;
+  const { pipeline, actor, file } = options;
+  const limit = countOption('--limit', options.limit, 100);
+  const sinceMs = sinceOption('--since', options.since, io.now());
+  const since = sinceMs === undefined ? undefined : new Date(sinceMs).toISOString();
+  const query = { pipeline, actor, since, limit };
+  return file === undefined ? fromServer(call, query) : (await readAudit(file, query)).records;
+}
+
+async function fromServer(call: Call<Options>, query: AuditQuery): Promise<readonly AuditRecord[]> {
+  const server = serverOf(call);
+  const found: AuditRecord[] = [];
+  let before: AuditPage['next'] | undefined;
+  while (before !== null && found.length < query.limit) {
+    const limit = Math.min(query.limit - found.length, REQUEST_LIMITS.rows.max);
+    const { pipeline, actor, since } = query;
+    const asked = { pipeline, actor, since, limit, before: before && `${before.changes},${before.refusals}` };
+    const page: AuditPage = await send(server, AUDIT, { query: asked });
+    found.push(...page.records);
+    before = page.next;
+  }
+  return found;
+}
+
+function serverOf({ io, connect }: Call<Options>) {
+  const door = doorOf(io.env, connect);
+  if (door.kind === 'server') return httpOf(io, door);
+  throw conveyorError('usage', {
+    text: 'the audit is kept by a server, and commands go to Temporal itself',
+    hint: 'conveyor login URL; or read its file: conveyor audit --file /var/lib/conveyor/audit.jsonl',
+  });
+}
+
+function expected({ expect, file }: Options): Link | null {
+  if (expect === undefined) return null;
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(expect) ?? [];
+  if (seq !== undefined && hash !== undefined && file !== undefined) return { seq: Number(seq), hash };
+  throw conveyorError('usage', {
+    text: file === undefined ? '--expect is for a --file' : `--expect ${expect} is no record`,
+    hint: 'write it as 812:<64 hexadecimal digits>, as the CloudEvent of the record has both',
+  });
+}

@@ -1,0 +1,49 @@
+import type { AuditRecord } from '../../domain/audit/record';
+import type { Verified } from '../../sdk/audit/files';
+import { fold, paint, table, tint, type View } from './paint';
+import { ago } from './words';
+
+const SIGNS = {
+  accepted: { glyph: '✔', tone: 'good' },
+  refused: { glyph: '✘', tone: 'bad' },
+  unknown: { glyph: '?', tone: 'warn' },
+} as const;
+
+/** Newest first. `wide` has the times as they are, and what was changed. */
+export function auditTable(records: readonly AuditRecord[], view: View, wide: boolean): string {
+  const colors = paint(view.color);
+  const heading = ['WHEN', 'WHO', 'DID', 'WHAT', 'WHY', 'RESULT', ...(wide ? ['DOOR', 'CHANGES', 'RECORD'] : [])];
+  const cells = records.map((record) => {
+    const { glyph, tone } = SIGNS[record.outcome];
+    return [
+      wide ? record.at : ago(record.at, view),
+      record.actor ?? (record.door === 'server' ? 'the server' : 'nobody known'),
+      tint(colors, tone, `${glyph} ${record.operation}`),
+      record.target || '–',
+      record.reason ?? '–',
+      record.result ?? '–',
+      ...(wide ? [record.door, changesOf(record), `${record.server}:${record.seq}`] : []),
+    ];
+  });
+  return table(heading, cells, 'nothing is on record', view);
+}
+
+function changesOf({ changes, omitted }: AuditRecord): string {
+  const shown = changes.map(({ path, from, to }) => `${path}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`);
+  return [...shown, ...(omitted > 0 ? [`and ${omitted} more`] : [])].join('; ') || '–';
+}
+
+/** One chain a line. */
+export function verificationText(chains: readonly Verified[], view: View): string {
+  const colors = paint(view.color);
+  return chains
+    .map(({ chain, records, last, hasEnds, broken }) => {
+      if (broken !== null)
+        return colors.red(`✘ ${chain}: broken at record ${broken.seq} (${broken.file}:${broken.line}): ${broken.why}`);
+      const upTo = last === null || records === 0 ? '' : `, up to ${last.seq}:${last.hash}`;
+      const note = hasEnds || records === 0 ? '' : '; the note of its ends is missing, so that some may be, too';
+      return `${colors.green('✔')} ${chain}: ${records} records hold${upTo}${note}`;
+    })
+    .flatMap((line) => fold(line, view.width))
+    .join('\n');
+}

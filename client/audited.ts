@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../domain/audit/chain';
+import { auditChanges, auditEntry, type AuditEntry } from '../domain/audit/record';
+import type { Door, OperationName } from '../domain/access/operations';
+import { releaseId } from '../domain/ids';
+import { ConveyorError, type ErrorCode } from '../domain/errors';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import type { Verb } from '../domain/verbs';
+import type { ConveyorClient, PipelineApplied } from './api';
+import { reads } from './guard';
+
+/** Where changes and refusals are written down. */
+export interface Audit {
+  /** Whether something can be written. @throws ConveyorError `audit-unwritable` */
+  ready(): Promise<void>;
+  /** Resolves once it is on record, or will be; never fails, since what was done was done. */
+  record(entry: AuditEntry): Promise<void>;
+}
+
+/** What each operation of a client is on record as. One that is new does not compile until it is here. */
+export const AUDITED_AS: Readonly<Record<keyof ConveyorClient, OperationName | 'the verb' | 'nothing'>> = {
+  apply: 'apply',
+  importPipeline: 'import',
+  release: 'release',
+  submit: 'submit',
+  push: 'push',
+  rerun: 'rerun',
+  command: 'the verb',
+  // Whoever follows a run looks a little earlier than they would.
+  lookNow: 'nothing',
+  exportPipeline: 'nothing',
+  spec: 'nothing',
+  status: 'nothing',
+  listPipelines: 'nothing',
+  listReleases: 'nothing',
+  listDeploys: 'nothing',
+  listFinders: 'nothing',
+  history: 'nothing',
+  logs: 'nothing',
+  readiness: 'nothing',
+  close: 'nothing',
+};
+
+/** What makes things safer is done whether or not it can be written down: it waits for no disk, and is on record afterwards. */
+export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold'];
+
+/**
+ * A client that puts on record what it changes, and what is refused, once it is known which of them it was. While nothing can be written,
+ * whatever is not urgent is refused before it is done: every operation that changes something also throws `audit-unwritable`.
+ * It goes around the guard, whose refusals it records. The door has to know that the actor is who they say.
+ */
+export function audited(client: ConveyorClient, audit: Audit, door: Door): ConveyorClient {
+  const on = <T>(about: About, run: () => Promise<T>, came: (done: T) => Partial<AuditEntry>): Promise<T> =>
+    recorded(audit, { door, ...about }, run, came);
+  return {
+    ...reads(client),
+    apply: (spec, actor) =>
+      on({ actor, operation: 'apply', target: spec.pipeline }, () => client.apply(spec, actor), appliedAs(spec)),
+    importPipeline: (document, actor) =>
+      on(
+        { actor, operation: 'import', target: document.pipeline },
+        () => client.importPipeline(document, actor),
+        appliedAs(document.spec),
+      ),
+    release: (pipeline, artifacts, trigger) =>
+      on(
+        { actor: trigger.actor, operation: 'release', target: pipeline, ...versions(artifacts) },
+        () => client.release(pipeline, artifacts, trigger),
+        started,
+      ),
+    submit: (pipeline, artifacts, trigger) =>
+      on(
+        { actor: trigger.actor, operation: 'submit', target: pipeline, ...versions(artifacts) },
+        () => client.submit(pipeline, artifacts, trigger),
+        started,
+      ),
+    push: (pipeline, action, artifacts, push) =>
+      on(
+        { actor: push.actor, operation: 'push', target: pipeline, ...versions(artifacts), reason: push.reason },
+        () => client.push(pipeline, action, artifacts, push),
+        started,
+      ),
+    rerun: (pipeline, number, rerun) =>
+      on(
+        {
+          ...{ actor: rerun.actor, operation: 'rerun', target: releaseId(pipeline, number) },
+          reason: rerun.reason ?? null,
+        },
+        () => client.rerun(pipeline, number, rerun),
+        started,
+      ),
+    command: (id, verb, input) => {
+      const {
+        actor = null,
+        reason = null,
+        action,
+        actor: _actor,
+        reason: _reason,
+        permitted: _permitted,
+        ...how
+      } = input;
+      const target = action === undefined ? id : `${id}/${action}`;
+      return on(
+        { actor, operation: verb, target, reason, ...auditChanges({}, how) },
+        () => client.command(id, verb, input),
+        (receipt) => ({
+          ...{ target: action === undefined ? receipt.id : target, result: receipt.effect },
+        }),
+      );
+    },
+  };
+}
+
+type About = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
+
+async function recorded<T>(
+  audit: Audit,
+  about: About & Pick<AuditEntry, 'door'>,
+  run: () => Promise<T>,
+  came: (done: T) => Partial<AuditEntry>,
+): Promise<T> {
+  const isUrgent = URGENT.some((one) => one === about.operation);
+  if (!isUrgent) await audit.ready();
+  let done: T;
+  try {
+    done = await run();
+  } catch (error) {
+    const written = audit.record(auditEntry({ ...about, ...failed(error) }));
+    if (!isUrgent) await written;
+    throw error;
+  }
+  const written = audit.record(auditEntry({ ...about, outcome: 'accepted', ...came(done) }));
+  if (!isUrgent) await written;
+  return done;
+}
+
+/** Who was asked and did not answer may have done it. */
+function failed(error: unknown): Pick<AuditEntry, 'outcome' | 'result'> {
+  if (!(error instanceof ConveyorError)) return { outcome: 'unknown', result: `internal: ${String(error)}` };
+  const isSilent = UNANSWERED.some((code) => code === error.code);
+  return { outcome: isSilent ? 'unknown' : 'refused', result: `${error.code}: ${error.message}` };
+}
+
+const UNANSWERED: readonly ErrorCode[] = ['temporal-unreachable', 'no-worker', 'internal'];
+
+const appliedAs =
+  (spec: PipelineSpec) =>
+  ({ previous, created }: PipelineApplied): Partial<AuditEntry> => ({
+    result: created ? 'created' : 'changed',
+    before: previous === null ? null : digestOf(previous),
+    after: digestOf(spec),
+    ...(previous === null ? {} : auditChanges(previous, spec)),
+  });
+
+/** SHA-256 of the same text for the same value. */
+export const digestOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
+
+const versions = (artifacts: readonly { readonly name: string; readonly version: string }[]): Partial<AuditEntry> =>
+  auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version])));
+
+function started({ id, duplicate }: { readonly id: string | null; readonly duplicate: boolean }): Partial<AuditEntry> {
+  if (id === null) return { result: 'kept; no release yet' };
+  return { result: duplicate ? `${id}, which there was already` : id };
+}

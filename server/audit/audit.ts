@@ -1,0 +1,105 @@
+import { Flood, summaryText } from '../../domain/audit/flood';
+import { auditEntry, type AuditEntry } from '../../domain/audit/record';
+import { conveyorError } from '../../domain/errors';
+import type { Audit } from '../../client/audited';
+import type { AuditSettings } from '../../sdk/audit/settings';
+import { readAudit, verify, CHAINS, type AuditPage, type AuditQuery, type Verified } from '../../sdk/audit/files';
+import { Gate } from '../gate';
+import { AuditLog, type LogOptions } from './log';
+
+const MB = 1_048_576;
+
+/** Refusals are anybody's to cause: however many there are, their files take no more than a gigabyte. */
+const REFUSALS = { maxBytes: 16 * MB, maxFiles: 64 };
+
+type Options = Pick<LogOptions, 'server' | 'now' | 'log'> & Pick<AuditSettings, 'file' | 'keepMs'>;
+
+/** What the server changed, and what it refused, each in a log of its own, so that of the one nothing pushes out the other. */
+export class ServerAudit implements Audit {
+  private readonly changes: AuditLog;
+  private readonly refusals: AuditLog;
+  /** Who is known has a share that strangers cannot use up. */
+  private readonly floods = { known: new Flood(), strangers: new Flood() };
+  /** Files may be many and large: whoever reads them keeps nobody from being heard. */
+  private readonly readers = new Gate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
+  private failures = 0;
+
+  constructor(private readonly options: Options) {
+    this.changes = new AuditLog({ ...options, chain: 'changes', maxBytes: 64 * MB });
+    this.refusals = new AuditLog({ ...options, chain: 'refusals', ...REFUSALS });
+  }
+
+  async ready(): Promise<void> {
+    await this.changes.ready().catch((error: unknown) => {
+      throw conveyorError('audit-unwritable', { detail: detailOf(error) });
+    });
+  }
+
+  async record(entry: AuditEntry): Promise<void> {
+    if (entry.outcome === 'refused') await this.refused(entry, entry.actor);
+    else await this.append(this.changes, entry);
+  }
+
+  /** Somebody who is not known, by where they come from. */
+  stranger(entry: AuditEntry, source: string): Promise<void> {
+    return this.refused(entry, null, source);
+  }
+
+  /** Puts on record that the configuration is another one than the last that was. */
+  async configured(digest: string): Promise<void> {
+    const { records } = await this.read({ operation: 'configure', limit: 1 });
+    const before = records[0]?.after ?? null;
+    if (before === digest) return;
+    const result = before === null ? 'the first that is on record' : 'changed';
+    const about = { actor: null, door: 'server', operation: 'configure', target: 'conveyor.config.yaml' } as const;
+    await this.record(auditEntry({ ...about, outcome: 'accepted', before, after: digest, result }));
+  }
+
+  /** @throws ConveyorError `overloaded` */
+  read(query: AuditQuery): Promise<AuditPage> {
+    return this.readers.run(() => readAudit(this.options.file, query));
+  }
+
+  verify(): Promise<readonly Verified[]> {
+    return this.readers.run(() => Promise.all(CHAINS.map((chain) => verify(this.options.file, chain))));
+  }
+
+  /** How many records could not be written at once. */
+  failed(): number {
+    return this.failures;
+  }
+
+  /** Writes what was only counted, once its minute is over. */
+  async sumUp(isLast = false): Promise<void> {
+    for (const [who, flood] of Object.entries(this.floods)) {
+      const summary = flood.summary(this.options.now(), isLast);
+      if (summary === undefined) continue;
+      const entry = auditEntry({
+        ...{ actor: null, door: 'server', operation: 'refusals', target: who, outcome: 'refused' },
+        result: summaryText(summary),
+      });
+      await this.append(this.refusals, entry);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.sumUp(true);
+    await Promise.all([this.changes.close(), this.refusals.close()]);
+  }
+
+  private async refused(entry: AuditEntry, actor: string | null, source = 'nobody'): Promise<void> {
+    await this.sumUp();
+    const flood = actor === null ? this.floods.strangers : this.floods.known;
+    if (flood.admits(actor ?? source, this.options.now())) await this.append(this.refusals, entry);
+  }
+
+  /** Never fails: what was done was done. Whoever runs the server reads of it, and it is tried again. */
+  private async append(log: AuditLog, entry: AuditEntry): Promise<void> {
+    await log.append(entry).catch((error: unknown) => {
+      this.failures += 1;
+      this.options.log(`audit: this is not on record yet: ${entry.operation} ${entry.target}: ${detailOf(error)}`);
+    });
+  }
+}
+
+const detailOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,294 @@
+import { appendFile, mkdir, open, rename, stat, truncate, unlink, writeFile, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { linked, recordIn, START, type Ends, type Link } from '../../domain/audit/chain';
+import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
+import { AUDIT_LIMITS } from '../../domain/limits';
+import { endsIn, filesOf, linesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../sdk/audit/files';
+
+export interface LogOptions {
+  readonly file: string;
+  readonly chain: Chain;
+  readonly server: string;
+  readonly keepMs: number;
+  /** Of one file. */
+  readonly maxBytes: number;
+  /** Of a chain; none: as many as are not too old. */
+  readonly maxFiles?: number;
+  now(): number;
+  log(line: string): void;
+}
+
+interface Waiting {
+  readonly entry: AuditEntry;
+  readonly at: string;
+  readonly done: () => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** As many records as are brought to the disk at once. */
+const BATCH = 256;
+
+/**
+ * Appends records to one chain of files. A record counts as written once it is on the disk; those that come meanwhile go there together. What
+ * cannot be written waits, and is tried again with what comes next. There is one writer for each file: two would break its chain.
+ */
+export class AuditLog {
+  private readonly files: ChainFiles;
+  private handle: FileHandle | undefined;
+  private ends: Ends = { first: START, last: START };
+  private size = 0;
+  private ino = 0;
+  /** Of the file that is written: the number of its first record, and its day. */
+  private begun: { readonly seq: number; readonly day: string } | undefined;
+  private readonly waiting: Waiting[] = [];
+  /** What was on its way when the disk failed: some of it may be there. */
+  private unsure: readonly AuditRecord[] = [];
+  private lost = 0;
+  private writing: Promise<void> | undefined;
+  /** Why the last record could not be written; undefined when it could. */
+  private trouble: Error | undefined;
+
+  constructor(private readonly options: LogOptions) {
+    this.files = filesOf(options.file, options.chain);
+  }
+
+  get last(): Link {
+    return this.ends.last;
+  }
+
+  /** Resolves once it is on the disk. @throws what the disk says; the record waits then and is tried again */
+  append(entry: AuditEntry): Promise<void> {
+    if (this.waiting.length >= AUDIT_LIMITS.waiting.max) {
+      this.lost += 1;
+      return Promise.reject(this.trouble ?? new Error('too many records wait'));
+    }
+    const at = new Date(this.options.now()).toISOString();
+    const written = new Promise<void>((done, failed) => {
+      this.waiting.push({ entry: boundedEntry(entry), at, done, failed });
+    });
+    void this.flush();
+    return written;
+  }
+
+  /** Writes what waits, or finds out whether anything could be written. @throws what the disk says */
+  async ready(): Promise<void> {
+    if (this.trouble === undefined && this.handle !== undefined) return;
+    await this.flush();
+    if (this.trouble !== undefined) throw this.trouble;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await this.handle?.close().catch(() => undefined);
+    this.handle = undefined;
+  }
+
+  private flush(): Promise<void> {
+    this.writing ??= this.drain().finally(() => {
+      this.writing = undefined;
+      // What came after the last look, and before this.
+      if (this.waiting.length > 0 && this.trouble === undefined) void this.flush();
+    });
+    return this.writing;
+  }
+
+  private async drain(): Promise<void> {
+    try {
+      do {
+        if (this.handle === undefined) await this.open();
+        if (this.waiting.length > 0) await this.write(this.waiting.slice(0, BATCH));
+      } while (this.waiting.length > 0);
+      this.trouble = undefined;
+    } catch (error) {
+      this.trouble = error instanceof Error ? error : new Error(String(error));
+      await this.handle?.close().catch(() => undefined);
+      this.handle = undefined;
+      // Whoever waits hears of it; the records stay.
+      for (const { failed } of this.waiting) failed(this.trouble);
+    }
+  }
+
+  private async write(batch: readonly Waiting[]): Promise<void> {
+    await this.turnPage();
+    const { server } = this.options;
+    let at = this.ends.last;
+    const records = batch.map((each) => {
+      const record = linked(at, each.entry, { at: each.at, server }, sha256);
+      at = { seq: record.seq, hash: record.hash };
+      return record;
+    });
+    const handle = this.handle as FileHandle;
+    // By its name: what is deleted or moved away takes what is written, too.
+    const { size, ino } = await stat(this.files.current);
+    if (size !== this.size || ino !== this.ino)
+      throw new Error(`somebody else writes or moved ${this.files.current}: each server has a file of its own`);
+    const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+    this.unsure = records;
+    await handle.appendFile(bytes);
+    await handle.datasync();
+    this.unsure = [];
+    this.size += bytes.length;
+    await this.written(records);
+  }
+
+  private async written(records: readonly AuditRecord[]): Promise<void> {
+    const last = records.at(-1);
+    if (last === undefined) return;
+    this.begun ??= { seq: records[0]?.seq ?? last.seq, day: dayOf(records[0]?.at ?? last.at) };
+    for (const { done } of this.waiting.splice(0, records.length)) done();
+    await this.note({ ...this.ends, last: { seq: last.seq, hash: last.hash } });
+    if (this.lost === 0) return;
+    this.say(`${this.lost} records were lost: more waited for the disk than there is room for`);
+    this.lost = 0;
+  }
+
+  /** Of the log itself, among the records. */
+  private say(result: string): void {
+    this.options.log(`audit: ${result}`);
+    const at = new Date(this.options.now()).toISOString();
+    const entry = auditEntry({
+      actor: null,
+      door: 'server',
+      operation: 'audit',
+      target: '',
+      outcome: 'accepted',
+      result,
+    });
+    this.waiting.push({ entry: boundedEntry(entry), at, done: () => undefined, failed: () => undefined });
+  }
+
+  /** After the record, so that it may be behind, and never ahead. */
+  private async note(ends: Ends): Promise<void> {
+    this.ends = ends;
+    await writeFile(`${this.files.ends}.new`, JSON.stringify(ends), { mode: 0o600 });
+    await rename(`${this.files.ends}.new`, this.files.ends);
+  }
+
+  private async open(): Promise<void> {
+    await mkdir(dirname(this.files.current), { recursive: true, mode: 0o700 });
+    const noted = await endsIn(this.files);
+    await this.putAsideTorn();
+    const { first, last } = await this.found();
+    const own = this.ends.last.seq > 0 ? this.ends : undefined;
+    const known = own ?? noted ?? { first: first ?? START, last: START };
+    // What was noted and is not there was taken away: numbers go on after it, so that verification finds the gap.
+    this.ends = { first: known.first, last: last !== undefined && last.seq >= known.last.seq ? last : known.last };
+    const reached = this.unsure.findIndex(({ hash }) => hash === this.ends.last.hash) + 1;
+    for (const { done } of this.waiting.splice(0, reached)) done();
+    this.unsure = [];
+    await this.begin();
+    await this.note(this.ends);
+  }
+
+  private async begin(): Promise<void> {
+    this.handle = await open(this.files.current, 'a', 0o600);
+    await this.handle.datasync();
+    const { size, ino } = await this.handle.stat();
+    this.size = size;
+    this.ino = ino;
+  }
+
+  /** A record that was being written when its server was killed: nobody was told that it is on record. */
+  private async putAsideTorn(): Promise<void> {
+    const { current, torn } = this.files;
+    const whole = await wholeBytes(current);
+    if (whole === undefined) return;
+    const file = await open(current, 'r');
+    try {
+      const { size } = await file.stat();
+      const rest = Buffer.alloc(size - whole);
+      await file.read(rest, 0, rest.length, whole);
+      await appendFile(torn, `${new Date(this.options.now()).toISOString()} ${JSON.stringify(rest.toString())}\n`, {
+        mode: 0o600,
+      });
+      await truncate(current, whole);
+      this.say(`${rest.length} bytes of a record that was never whole were put aside in ${torn}`);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The ends of what is on the disk. */
+  private async found(): Promise<{ readonly first?: Link; readonly last?: Link }> {
+    const parts = await partsOf(this.files);
+    const [oldest] = parts;
+    const [first] = oldest === undefined ? [] : await edgesOf(oldest.path);
+    this.begun = undefined;
+    let last: AuditRecord | undefined;
+    for (const { path, first: seq } of [...parts].reverse()) {
+      const [begin, end] = await edgesOf(path);
+      if (seq === null && begin !== undefined) this.begun = { seq: begin.seq, day: dayOf(begin.at) };
+      last ??= end;
+      if (last !== undefined) break;
+    }
+    return {
+      ...(first === undefined ? {} : { first: { seq: first.seq - 1, hash: first.prev } }),
+      ...(last === undefined ? {} : { last: { seq: last.seq, hash: last.hash } }),
+    };
+  }
+
+  /** A file holds a day, and no more than so many bytes. */
+  private async turnPage(): Promise<void> {
+    const { now, maxBytes } = this.options;
+    if (this.begun === undefined || this.size === 0) return;
+    if (this.size < maxBytes && this.begun.day === dayOf(new Date(now()).toISOString())) return;
+    const older = this.files.older(this.begun.seq);
+    if (await stat(older).catch(() => undefined)) throw new Error(`${older} is there already`);
+    await this.handle?.close();
+    this.handle = undefined;
+    await rename(this.files.current, older);
+    await this.begin();
+    this.begun = undefined;
+    await this.forgetOld();
+  }
+
+  /** Whole files only, oldest first. The note goes first: it says where the chain begins from now on. */
+  private async forgetOld(): Promise<void> {
+    const { now, keepMs, maxFiles = Infinity } = this.options;
+    const parts = (await partsOf(this.files)).filter(({ first }) => first !== null);
+    for (const [index, { path }] of parts.entries()) {
+      const [, last] = await edgesOf(path);
+      const isOld = last !== undefined && Date.parse(last.at) < now() - keepMs;
+      if (last === undefined || !(isOld || parts.length - index > maxFiles)) return;
+      await this.note({ ...this.ends, first: { seq: last.seq, hash: last.hash } });
+      await unlink(path);
+    }
+  }
+}
+
+const dayOf = (at: string): string => at.slice(0, 10);
+
+const NEWLINE = 0x0a;
+const CHUNK = 65_536;
+
+/** Up to the end of the last line; undefined when the file ends there, or is not there. */
+async function wholeBytes(path: string): Promise<number | undefined> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    for (let end = size; end > 0; end -= CHUNK) {
+      const from = Math.max(0, end - CHUNK);
+      const chunk = Buffer.alloc(end - from);
+      await file.read(chunk, 0, chunk.length, from);
+      const at = chunk.lastIndexOf(NEWLINE);
+      if (at >= 0) return from + at + 1 === size ? undefined : from + at + 1;
+    }
+    return size === 0 ? undefined : 0;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first and the last record of a file. */
+async function edgesOf(path: string): Promise<readonly [AuditRecord?, AuditRecord?]> {
+  let [first, last]: [string | undefined, string | undefined] = [undefined, undefined];
+  for await (const line of linesOf(path)) {
+    first ??= line;
+    last = line;
+  }
+  return [first === undefined ? undefined : recordIn(first), last === undefined ? undefined : recordIn(last)];
+}

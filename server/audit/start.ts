@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { sha256 } from '../../sdk/audit/files';
+import type { Registry } from '../../sdk/registry';
+import { ServerAudit } from './audit';
+
+/** What was only counted is written when its minute is over, and what a disk refused is tried again. */
+const EVERY_MS = 5_000;
+
+/** The audit of this process; undefined where the configuration has none. */
+export function startAudit({ audit: settings, file }: Pick<Registry, 'audit' | 'file'>): ServerAudit | undefined {
+  const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
+  if (settings === null) {
+    log(`without audit, nobody can see later who changed what through this server (${file})`);
+    return undefined;
+  }
+  const now = (): number => Date.now();
+  const audit = new ServerAudit({ ...settings, server: hostname(), now, log });
+  const say = (error: unknown): void => log(`audit: ${String(error)}`);
+  audit.configured(sha256(readFileSync(file, 'utf8'))).catch(say);
+  setInterval(() => {
+    audit.sumUp().catch(say);
+    // Only what waits is written here; who asks hears why it cannot be.
+    audit.ready().catch(() => undefined);
+  }, EVERY_MS).unref();
+  return audit;
+}

@@ -1,0 +1,61 @@
+import { Hono, type Context } from 'hono';
+import { membership } from '../../domain/access/members';
+import type { PlatformFacts } from '../../domain/access/platform';
+import { conveyorError } from '../../domain/errors';
+import { joined } from '../../domain/principals';
+import { callerOf, type Caller, type Known } from '../auth';
+import { queryOf } from '../body';
+import type { ServerDeps } from '../deps';
+import { auditQuery } from '../schemas';
+
+type Deps = Pick<ServerDeps, 'audit' | 'groups' | 'policy' | keyof Known>;
+
+/** `/v1/audit`: all of it for admins of the platform, and what concerns a pipeline for its owners. */
+export function auditRoutes(deps: Deps): Hono {
+  const app = new Hono();
+  app.get('/', async (c) => {
+    const caller = await callerOf(c, deps);
+    const audit = auditIn(deps);
+    const { before, ...query } = queryOf(c, auditQuery);
+    await requireReader(deps, caller, query.pipeline);
+    return c.json(await audit.read({ ...query, before: cursorIn(before) }));
+  });
+  app.get('/verification', async (c: Context) => {
+    const caller = await callerOf(c, deps);
+    const audit = auditIn(deps);
+    await requireReader(deps, caller, undefined);
+    return c.json(await audit.verify());
+  });
+  return app;
+}
+
+function auditIn({ audit }: Deps): NonNullable<Deps['audit']> {
+  if (audit !== undefined) return audit;
+  throw conveyorError('not-found', { what: 'audit: conveyor.config.yaml of the server has no audit section' });
+}
+
+/** @throws ConveyorError `not-permitted`, `unknown-pipeline` */
+async function requireReader(
+  deps: Deps,
+  { principal: actor, groups: joins }: Caller,
+  pipeline: string | undefined,
+): Promise<void> {
+  const { policy = null, client } = deps;
+  const groups = joined(deps.groups, actor, joins);
+  const facts: PlatformFacts = { policy, groups };
+  if (policy !== null && membership(policy.admins, actor, facts.groups)) return;
+  const owners = pipeline === undefined ? [] : (await client.spec(pipeline)).owners;
+  if (membership(owners, actor, facts.groups)) return;
+  const why =
+    pipeline === undefined
+      ? 'all of the audit is for platform.admins; owners see what concerns a pipeline: --pipeline NAME'
+      : `the audit of ${pipeline} is for its owners and for platform.admins`;
+  throw conveyorError('not-permitted', { actor, pipeline: pipeline ?? 'the audit', why });
+}
+
+/** `12,7`: of each chain what comes before. */
+function cursorIn(text: string | undefined): { readonly changes: number; readonly refusals: number } | undefined {
+  if (text === undefined) return undefined;
+  const [changes = 0, refusals = 0] = text.split(',').map(Number);
+  return { changes, refusals };
+}

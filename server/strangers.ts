@@ -1,0 +1,32 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { auditEntry } from '../domain/audit/record';
+import { ConveyorError, type ErrorCode } from '../domain/errors';
+import type { ServerDeps } from './deps';
+
+/** What refuses somebody before anything is asked of Conveyor. */
+const AT_THE_DOOR: readonly ErrorCode[] = ['unauthorized', 'bad-signature', 'not-in-scope', 'wrong-key'];
+
+/** Puts on record whom the server did not believe. Nobody waits for that. */
+export const strangersOnRecord =
+  ({ audit }: Pick<ServerDeps, 'audit'>): MiddlewareHandler =>
+  async (c, next) => {
+    await next();
+    const { error } = c;
+    if (audit === undefined || !(error instanceof ConveyorError) || !AT_THE_DOOR.includes(error.code)) return;
+    const entry = auditEntry({
+      ...{ actor: null, door: doorOf(c), operation: 'come-in', outcome: 'refused' },
+      target: `${c.req.method} ${c.req.path}`,
+      reason: `from ${sourceOf(c)}`,
+      result: `${error.code}: ${error.message}`,
+    });
+    void audit.stranger(entry, sourceOf(c));
+  };
+
+const doorOf = (c: Context): 'webhook' | 'run' | 'api' =>
+  c.req.path.startsWith('/v1/webhooks/') ? 'webhook' : c.req.path.startsWith('/v1/runs/') ? 'run' : 'api';
+
+/** The other end of the connection, which may be a proxy: what that says of others, anybody could say. */
+function sourceOf(c: Context): string {
+  const env = c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined;
+  return env?.incoming?.socket?.remoteAddress ?? 'an unknown address';
+}

@@ -1,0 +1,155 @@
+import type { ConveyorClient } from '../../client/api';
+import { AUDITED_AS, audited, digestOf, URGENT, type Audit } from '../../client/audited';
+import { DECIDED_AS, guarded } from '../../client/guard';
+import type { AuditEntry } from '../../domain/audit/record';
+import { conveyorError } from '../../domain/errors';
+import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS, type Verb } from '../../domain/verbs';
+import { facts } from './accessWorld';
+import { specOf } from './pipelineWorld';
+
+const TRIGGER = { kind: 'manual', actor: 'user:alice', key: null } as const;
+const SPEC = specOf(['deploy'], { pipeline: 'kvstore', owners: ['user:alice'] });
+const ARTIFACT = { name: 'source', kind: 'source', version: '12', metadata: {} };
+
+class Book implements Audit {
+  readonly entries: AuditEntry[] = [];
+  full = false;
+  ready(): Promise<void> {
+    return this.full ? Promise.reject(conveyorError('audit-unwritable', { detail: 'ENOSPC' })) : Promise.resolve();
+  }
+  record(entry: AuditEntry): Promise<void> {
+    this.entries.push(entry);
+    return this.full ? new Promise(() => undefined) : Promise.resolve();
+  }
+}
+
+function world(failure?: Error) {
+  const calls: string[] = [];
+  const answers: Readonly<Record<string, unknown>> = {
+    apply: { created: false, previous: { ...SPEC, owners: ['user:bob'] } },
+    importPipeline: { created: true, previous: null },
+    command: { id: 'kvstore/12/deploy', accepted: true, effect: 'it is so' },
+  };
+  const did = (name: string) => () => {
+    calls.push(name);
+    if (failure !== undefined) return Promise.reject(failure);
+    return Promise.resolve(answers[name] ?? { id: 'kvstore/13', number: 13, duplicate: false });
+  };
+  const client = Object.fromEntries(
+    Object.keys(AUDITED_AS).map((name) => [name, did(name)]),
+  ) as unknown as ConveyorClient;
+  const book = new Book();
+  return { calls, book, client: audited(client, book, 'api') };
+}
+
+/** How each operation is called; one that is new fails here until it has a row. */
+const CALLS: Readonly<Record<keyof ConveyorClient, (client: ConveyorClient) => Promise<unknown>>> = {
+  apply: (client) => client.apply(SPEC, 'user:alice'),
+  importPipeline: (client) => client.importPipeline({ pipeline: 'kvstore', spec: SPEC } as never, 'user:alice'),
+  release: (client) => client.release('kvstore', [ARTIFACT], TRIGGER),
+  submit: (client) => client.submit('kvstore', [ARTIFACT], TRIGGER),
+  push: (client) => client.push('kvstore', 'deploy', [ARTIFACT], { actor: 'user:alice', reason: 'it burns' }),
+  rerun: (client) => client.rerun('kvstore', 12, { actor: 'user:alice', reason: 'again' }),
+  command: (client) => client.command('kvstore/12', 'cancel', { actor: 'user:alice', reason: 'no' }),
+  lookNow: (client) => client.lookNow('run'),
+  exportPipeline: (client) => client.exportPipeline('kvstore'),
+  spec: (client) => client.spec('kvstore'),
+  status: (client) => client.status('kvstore'),
+  listPipelines: (client) => client.listPipelines({ limit: 1 }),
+  listReleases: (client) => client.listReleases({ limit: 1 }),
+  listDeploys: (client) => client.listDeploys({ limit: 1 }),
+  listFinders: (client) => client.listFinders(),
+  history: (client) => client.history('kvstore'),
+  logs: (client) => client.logs('kvstore/12/deploy'),
+  readiness: (client) => client.readiness(),
+  close: (client) => client.close(),
+};
+
+const NAMES = Object.keys(AUDITED_AS) as (keyof ConveyorClient)[];
+const RECORDED = NAMES.filter((name) => AUDITED_AS[name] !== 'nothing');
+
+test('whatever is decided as something else than reading is on record', () => {
+  const changing = NAMES.filter((name) => !['read', 'nothing', 'look-now'].includes(DECIDED_AS[name]));
+  expect(RECORDED.sort()).toEqual(changing.sort());
+});
+
+test.each(NAMES)('%s leaves the records that the table says, done or refused, and answers as before', async (name) => {
+  const done = world();
+  await CALLS[name](done.client);
+  const no = world(conveyorError('not-permitted', { actor: 'user:alice', pipeline: 'kvstore' }));
+  await expect(CALLS[name](no.client)).rejects.toMatchObject({ code: 'not-permitted' });
+  expect([done.calls, no.calls]).toEqual([[name], [name]]);
+  const isRecorded = RECORDED.includes(name);
+  const about = { actor: 'user:alice', door: 'api' };
+  expect(done.book.entries).toMatchObject(isRecorded ? [{ ...about, outcome: 'accepted' }] : []);
+  const result = expect.stringMatching(/^not-permitted: user:alice is not an owner/) as string;
+  expect(no.book.entries).toMatchObject(isRecorded ? [{ ...about, outcome: 'refused', result }] : []);
+});
+
+test('an apply has the digests of both specs and what differs', async () => {
+  const { book, client } = world();
+  await client.apply(SPEC, 'user:alice');
+  expect(book.entries[0]).toMatchObject({
+    ...{ operation: 'apply', target: 'kvstore', result: 'changed', omitted: 0 },
+    ...{ before: digestOf({ ...SPEC, owners: ['user:bob'] }), after: digestOf(SPEC) },
+    changes: [{ path: 'owners', from: '["user:bob"]', to: '["user:alice"]' }],
+  });
+});
+
+test('a release, an emergency and a command say what they brought, why, and what came of it', async () => {
+  const { book, client } = world();
+  await client.push('kvstore', 'deploy', [ARTIFACT], { actor: 'user:alice', reason: 'it burns' });
+  await client.command('kvstore/12', 'freeze', { actor: 'user:alice', reason: 'feast', until: '2026-12-27T06:00:00Z' });
+  const brought = [{ path: 'source', from: null, to: '"12"' }];
+  expect(book.entries).toMatchObject([
+    { operation: 'push', target: 'kvstore', reason: 'it burns', result: 'kvstore/13', changes: brought },
+    {
+      ...{ operation: 'freeze', target: 'kvstore/12/deploy', reason: 'feast', result: 'it is so' },
+      changes: [{ path: 'until', to: '"2026-12-27T06:00:00Z"' }],
+    },
+  ]);
+});
+
+test('what the guard refuses is on record with the rule that would allow it', async () => {
+  const { book, calls } = world();
+  const spec = () => Promise.resolve(SPEC);
+  const inner = { command: () => Promise.reject(new Error('it was let through')), spec } as unknown as ConveyorClient;
+  const client = audited(
+    guarded(inner, () => facts(), 'api'),
+    book,
+    'api',
+  );
+  await expect(client.command('kvstore', 'hold', { actor: 'user:eve', reason: 'r' })).rejects.toThrow();
+  expect(book.entries).toMatchObject([{ actor: 'user:eve', operation: 'hold', outcome: 'refused', reason: 'r' }]);
+  expect(book.entries[0]?.result).toMatch(/^not-permitted: /);
+  expect(calls).toEqual([]);
+});
+
+test.each([
+  ['nobody answered', conveyorError('temporal-unreachable', { address: 'a', detail: 'd' })],
+  ['nobody foresaw what happened', new Error('boom')],
+])('when %s, the record says that it is not known whether it was done', async (_why, error) => {
+  const { book, client } = world(error);
+  await expect(CALLS.release(client)).rejects.toBe(error);
+  expect(book.entries).toMatchObject([{ outcome: 'unknown' }]);
+});
+
+describe('while nothing can be written', () => {
+  test.each(RECORDED.filter((name) => name !== 'command'))('%s is refused before it is done', async (name) => {
+    const { book, calls, client } = world();
+    book.full = true;
+    await expect(CALLS[name](client)).rejects.toMatchObject({ code: 'audit-unwritable' });
+    expect(calls).toEqual([]);
+  });
+
+  const VERBS: readonly Verb[] = [...new Set([...DEPLOY_VERBS, ...RELEASE_VERBS, ...PIPELINE_VERBS])];
+  test.each(VERBS)('%s is done if it makes things safer, and else refused', async (verb) => {
+    const { book, calls, client } = world();
+    book.full = true;
+    const asked = client.command('kvstore/12', verb, { actor: 'user:alice', reason: 'r' });
+    if (URGENT.includes(verb)) await expect(asked).resolves.toMatchObject({ accepted: true });
+    else await expect(asked).rejects.toMatchObject({ code: 'audit-unwritable' });
+    expect(calls).toEqual(URGENT.includes(verb) ? ['command'] : []);
+    expect(book.entries).toHaveLength(calls.length);
+  });
+});
