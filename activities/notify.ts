@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { conveyorError } from '../domain/errors';
 import { cloudEvent, isSlack, slackMessage, type Notice } from '../domain/notify';
 import { isAllowedHost } from '../domain/notifyHost';
 import type { Fetch } from '../sdk/client';
 import { keysFor, type Notifications } from '../sdk/notifications';
+import { signatureHeaders } from '../sdk/signature';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
 import { fetchAt } from './fetchAt';
@@ -80,17 +80,10 @@ function addressOf(url: string, { variables }: Notifications): URL {
   return address;
 }
 
-/** Standard Webhooks: a signature for each key of the receiver over id, time and body, so that receivers can change theirs in their own time. */
 async function signed({ clock, notifications }: Ports, target: URL, event: Notice): Promise<Request> {
   const slack = isSlack(target.hostname);
   const body = JSON.stringify(slack ? slackMessage(event) : cloudEvent(event));
-  // A phase may be called what no header can carry.
-  const id = encodeURI(event.id);
-  const timestamp = String(Math.floor((await clock.now()) / 1000));
-  const signatures = keysFor(notifications, target).map((key) => {
-    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`);
-    return `v1,${signature.digest('base64')}`;
-  });
+  const atMs = await clock.now();
   return new Request(target, {
     method: 'POST',
     // An address that moved is for people to correct: what is signed goes where it was meant to.
@@ -98,9 +91,7 @@ async function signed({ clock, notifications }: Ports, target: URL, event: Notic
     body,
     headers: {
       'content-type': slack ? 'application/json' : 'application/cloudevents+json; charset=utf-8',
-      'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      ...(signatures.length === 0 ? {} : { 'webhook-signature': signatures.join(' ') }),
+      ...signatureHeaders(keysFor(notifications, target), { id: event.id, atMs, body }),
     },
     signal: AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(notifications.timeoutMs)]),
   });

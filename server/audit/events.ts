@@ -1,0 +1,133 @@
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { recordIn } from '../../domain/audit/chain';
+import type { AuditRecord } from '../../domain/audit/record';
+import { CHAINS, filesOf, linesOf, partsOf, type Chain, type Part } from '../../sdk/audit/files';
+import { keyOf } from '../../sdk/secrets';
+import { signatureHeaders } from '../../sdk/signature';
+
+export interface EventOptions {
+  readonly file: string;
+  readonly url: string;
+  readonly secrets: readonly string[];
+  readonly fetch: typeof fetch;
+  now(): number;
+  log(line: string): void;
+}
+
+const ANSWER_MS = 10_000;
+/** Between two tries while the receiver takes nothing. */
+const PAUSES_MS = { least: 5_000, most: 300_000 };
+
+type Position = Record<Chain, number>;
+
+/**
+ * Sends the records to a receiver, of each chain in order, each until it is taken. The files are what waits: how far it has come stands
+ * beside them, so that a receiver may be away for as long as they are kept. It gets a record again where its answer was lost.
+ */
+export class AuditEvents {
+  private position: Position | undefined;
+  /** How far each file has been read, by its inode, which stays when it is renamed. */
+  private readonly offsets = new Map<number, number>();
+  private pauseMs = 0;
+  private notBeforeMs = 0;
+  private running: Promise<void> | undefined;
+
+  private readonly notes: string;
+
+  constructor(private readonly options: EventOptions) {
+    this.notes = options.file.replace(/\.jsonl$/, '.sent.json');
+  }
+
+  /** Sends what has not been taken yet, or up to the first that is not taken. Never fails. */
+  run(): Promise<void> {
+    this.running ??= this.pass().finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async pass(): Promise<void> {
+    if (this.options.now() < this.notBeforeMs) return;
+    try {
+      const position = (this.position ??= await this.noted());
+      for (const chain of CHAINS) await this.follow(chain, position);
+      if (this.pauseMs > 0) this.options.log('audit: the receiver of events takes them again');
+      this.pauseMs = 0;
+    } catch (error) {
+      // Said once: the address may hold what is secret, and the same line every minute hides others.
+      if (this.pauseMs === 0)
+        this.options.log(`audit: events wait: ${error instanceof Error ? error.message : String(error)}`);
+      this.pauseMs = Math.min(PAUSES_MS.most, Math.max(PAUSES_MS.least, 2 * this.pauseMs));
+      this.notBeforeMs = this.options.now() + this.pauseMs;
+    }
+  }
+
+  private async follow(chain: Chain, position: Position): Promise<void> {
+    const parts = await partsOf(filesOf(this.options.file, chain));
+    for (const [index, part] of parts.entries()) {
+      const after = parts[index + 1]?.first;
+      // All of it comes before the first record of the next one.
+      if (typeof after === 'number' && after <= position[chain] + 1) continue;
+      await this.sendFrom(part, chain, position);
+    }
+  }
+
+  private async sendFrom({ path }: Part, chain: Chain, position: Position): Promise<void> {
+    const { ino, size } = await stat(path);
+    let offset = this.offsets.get(ino) ?? 0;
+    if (offset > size) offset = 0;
+    for await (const line of linesOf(path, offset)) {
+      const record = recordIn(line);
+      // The last line may still be on its way.
+      if (record === undefined && offset + Buffer.byteLength(line) >= size) break;
+      if (record !== undefined && record.seq > position[chain]) {
+        await this.send(record, chain);
+        position[chain] = record.seq;
+        await this.note(position);
+      }
+      offset += Buffer.byteLength(line) + 1;
+      this.offsets.set(ino, offset);
+    }
+  }
+
+  private async send(record: AuditRecord, chain: Chain): Promise<void> {
+    const { url, secrets, fetch: ask, now } = this.options;
+    const event = auditEvent(record, chain);
+    const body = JSON.stringify(event);
+    const response = await ask(url, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+      headers: {
+        'content-type': 'application/cloudevents+json; charset=utf-8',
+        ...signatureHeaders(secrets.map(keyOf), { id: event.id, atMs: now(), body }),
+      },
+      signal: AbortSignal.timeout(ANSWER_MS),
+    }).catch((error: Error & { readonly cause?: { readonly code?: unknown } }) => {
+      throw new Error(`the receiver does not answer (${String(error.cause?.code ?? error.name)})`);
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`the receiver answers with status ${response.status} to ${event.id}`);
+  }
+
+  private async noted(): Promise<Position> {
+    const text = await readFile(this.notes, 'utf8').catch(() => '{}');
+    const { changes = 0, refusals = 0 } = JSON.parse(text) as Partial<Position>;
+    return { changes, refusals };
+  }
+
+  private async note(position: Position): Promise<void> {
+    await writeFile(`${this.notes}.new`, JSON.stringify(position), { mode: 0o600 });
+    await rename(`${this.notes}.new`, this.notes);
+  }
+}
+
+/** CloudEvents 1.0, structured. The id is the same each time that a record is sent, and no other's. */
+const auditEvent = (record: AuditRecord, chain: Chain) => ({
+  specversion: '1.0',
+  id: `${record.server}/${chain}/${record.seq}`,
+  source: `/conveyor/audit/${record.server}`,
+  type: `dev.conveyor.audit.${record.outcome}`,
+  ...(record.target === '' ? {} : { subject: record.target }),
+  time: record.at,
+  datacontenttype: 'application/json',
+  data: record,
+});
