@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUDIT_OUTCOMES } from '../domain/audit/record';
 import { NAME } from '../domain/ids';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
@@ -64,6 +65,7 @@ export const auditQuery = z.strictObject({
     .optional()
     .transform((at) => at && new Date(at).toISOString()),
   limit: z.coerce.number().int().min(1).max(REQUEST_LIMITS.rows.max).default(100),
+  outcome: z.enum(AUDIT_OUTCOMES).optional(),
   before: z
     .string()
     .regex(/^\d{1,16},\d{1,16}$/)
@@ -78,7 +80,7 @@ export const auditAnswer = z.object({
     z.looseObject({
       ...{ seq: z.number().int(), at: z.string(), server: z.string(), prev: z.string(), hash: z.string() },
       ...{ actor: z.string().nullable(), door: z.string(), operation: z.string(), target: z.string() },
-      ...{ reason: z.string().nullable(), outcome: z.enum(['accepted', 'refused', 'unknown']) },
+      ...{ reason: z.string().nullable(), outcome: z.enum(AUDIT_OUTCOMES) },
       ...{ result: z.string().nullable(), before: z.string().nullable(), after: z.string().nullable() },
     }),
   ),

@@ -1,7 +1,8 @@
+import { Option } from 'commander';
 import { AUDIT, AUDIT_VERIFICATION } from '../../client/http/routes';
 import { send } from '../../client/http/send';
 import type { Link } from '../../domain/audit/chain';
-import type { AuditRecord } from '../../domain/audit/record';
+import { AUDIT_OUTCOMES, type AuditRecord } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { CHAINS, readAudit, verify, type AuditPage, type AuditQuery, type Verified } from '../../sdk/audit/files';
@@ -16,6 +17,7 @@ interface Options {
   readonly since?: string;
   readonly pipeline?: string;
   readonly actor?: string;
+  readonly outcome?: AuditRecord['outcome'];
   readonly limit?: string;
   readonly file?: string;
   readonly expect?: string;
@@ -28,6 +30,9 @@ export const audit: Register = (program, cli) => {
     .option('--since <time>', 'so long ago, or a time: 2h, 2026-12-27T06:00:00Z')
     .option('--pipeline <name>', 'what concerns a pipeline')
     .option('--actor <principal>', 'what one person or program did')
+    .addOption(
+      new Option('--outcome <outcome>', 'only these, however many there are of the others').choices(AUDIT_OUTCOMES),
+    )
     .option('--limit <count>', 'how many, newest first (100)')
     .option('--verify', 'read all of it and find the first place at which it does not hold')
     .option('--expect <seq:hash>', 'with --verify --file: a record that you know from elsewhere')
@@ -79,11 +84,11 @@ async function ofFile(file: string, expect: Link | null): Promise<readonly Verif
 
 async function recordsOf(call: Call<Options>): Promise<readonly AuditRecord[]> {
   const { io, options } = call;
-  const { pipeline, actor, file } = options;
+  const { pipeline, actor, outcome, file } = options;
   const limit = countOption('--limit', options.limit, 100);
   const sinceMs = sinceOption('--since', options.since, io.now());
   const since = sinceMs === undefined ? undefined : new Date(sinceMs).toISOString();
-  const query = { pipeline, actor, since, limit };
+  const query = { pipeline, actor, outcome, since, limit };
   return file === undefined ? fromServer(call, query) : (await readAudit(file, query)).records;
 }
 
@@ -93,8 +98,8 @@ async function fromServer(call: Call<Options>, query: AuditQuery): Promise<reado
   let before: AuditPage['next'] | undefined;
   while (before !== null && found.length < query.limit) {
     const limit = Math.min(query.limit - found.length, REQUEST_LIMITS.rows.max);
-    const { pipeline, actor, since } = query;
-    const asked = { pipeline, actor, since, limit, before: before && `${before.changes},${before.refusals}` };
+    const { pipeline, actor, outcome, since } = query;
+    const asked = { pipeline, actor, outcome, since, limit, before: before && `${before.changes},${before.refusals}` };
     const page: AuditPage = await send(server, AUDIT, { query: asked });
     found.push(...page.records);
     before = page.next;

@@ -6,6 +6,8 @@ import { cutText } from '../size';
 /** What the audit knows besides the operations that somebody may ask for: what the server did, or whom it did not know. */
 export type AuditEvent = 'come-in' | 'refusals' | 'configure' | 'audit';
 
+export const AUDIT_OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
+
 /** A change, or the refusal of one. */
 export interface AuditEntry {
   /** As the door knows them; null where nobody said who they are, or was not believed. */
@@ -16,7 +18,7 @@ export interface AuditEntry {
   readonly target: string;
   readonly reason: string | null;
   /** Unknown: whoever should have done it did not answer, and may have done it. */
-  readonly outcome: 'accepted' | 'refused' | 'unknown';
+  readonly outcome: (typeof AUDIT_OUTCOMES)[number];
   /** What came of it: a release, or one sentence; of a refusal its code and message. */
   readonly result: string | null;
   /** SHA-256 in hexadecimal of a spec or a configuration; null where there was none, or nobody looked. */

@@ -81,7 +81,7 @@ test('whom the server does not believe is on record, and changes nothing', async
 
 describe('conveyor audit', () => {
   test('shows admins everything, newest first, and the exact records with -o json', async () => {
-    const { app, type } = world();
+    const { app, audit, type } = world();
     await app.request('/v1/pipelines/kvstore/commands/unhold', { ...commanded, headers: as(TOKEN) });
     await app.request('/v1/pipelines/web/commands/unfreeze', { ...commanded, headers: as(OWNER) });
     const { code, out } = await type('audit');
@@ -89,6 +89,10 @@ describe('conveyor audit', () => {
     const json = JSON.parse((await type('audit --actor service:ci -o json')).out) as unknown[];
     expect(json).toMatchObject([{ seq: 1, actor: 'service:ci', operation: 'unhold', prev: '' }]);
     expect((await type('audit --since 2h --pipeline batch')).out).toBe('nothing is on record\n');
+    await app.request('/v1/pipelines/web/commands/unfreeze', { ...commanded, headers: as('guessed') });
+    await audit.close();
+    expect((await type('audit --outcome accepted')).out).not.toContain('come-in');
+    expect((await type('audit --outcome refused')).out).toContain('come-in');
   });
 
   test.each([true, false])(
