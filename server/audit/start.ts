@@ -20,8 +20,15 @@ export function startAudit({ audit: settings, file }: Pick<Registry, 'audit' | '
   const { events } = settings;
   const sender = events && new AuditEvents({ ...events, file: settings.file, fetch, now, log });
   const say = (error: unknown): void => log(`audit: ${String(error)}`);
-  audit.configured(sha256(readFileSync(file, 'utf8'))).catch(say);
+  let seen = '';
+  const configured = async (): Promise<void> => {
+    const digest = sha256(readFileSync(file, 'utf8'));
+    if (digest !== seen) await audit.configured(digest);
+    seen = digest;
+  };
+  configured().catch(say);
   setInterval(() => {
+    configured().catch(say);
     audit.sumUp().catch(say);
     // Only what waits is written here; who asks hears why it cannot be.
     audit.ready().catch(() => undefined);

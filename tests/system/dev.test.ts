@@ -134,7 +134,7 @@ test('conveyor dev gives up a process that does not stay up, says why, stops the
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^error: process-failed: the worker /m) });
   expect(stderr.match(/✖ worker: .*; starting it again in /g)).toHaveLength(5);
   expect(stderr).toMatch(
-    /it ended with exit code 1, for the 6th time within a minute\. Its last lines:\n[^]*config-invalid/,
+    /it ended with exit code 2, for the 6th time within a minute\. Its last lines:\n[^]*config-invalid/,
   );
   expect(Object.values(pids).filter(isAlive)).toEqual([]);
 });
