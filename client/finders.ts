@@ -8,8 +8,8 @@ import type { Temporal } from './connection';
 import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
-/** Whoever looks at a pipeline does not wait longer for how its finders stand. */
-const ANSWER_MS = 2_000;
+/** Whoever looks at a pipeline does not wait longer for how its finders stand; who asks for these has nothing else to wait for. */
+const [BESIDE_MS, ALONE_MS] = [2_000, 10_000];
 
 /** Every finder that some worker has swept for, by name. */
 export function listFinders(workflows: Workflows): Promise<FinderView[]> {
@@ -21,15 +21,19 @@ export function listFinders(workflows: Workflows): Promise<FinderView[]> {
       const names: string[] = [];
       for await (const { scheduleId } of temporal.client.schedule.list())
         if (scheduleId.startsWith(PREFIX)) names.push(scheduleId.slice(PREFIX.length));
-      return finders(temporal, names.sort());
+      return finders(temporal, names.sort(), ALONE_MS);
     },
     { notFound },
   );
 }
 
 /** The health of these finders, of what their Schedules and last sweeps left at the server: neither finder nor worker is asked. */
-export const finders = (temporal: Temporal, names: readonly string[]): Promise<FinderView[]> =>
-  temporal.client.withDeadline(Date.now() + ANSWER_MS, () =>
+export const finders = (
+  temporal: Temporal,
+  names: readonly string[],
+  answerMs: number = BESIDE_MS,
+): Promise<FinderView[]> =>
+  temporal.client.withDeadline(Date.now() + answerMs, () =>
     Promise.all(names.map(async (name) => finderView(await factsOf(temporal, name), Date.now()))),
   );
 

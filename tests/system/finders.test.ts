@@ -63,7 +63,9 @@ const releases = (pipeline: string, count: number): Promise<string[]> =>
 /** The newest workflow that the Schedule of a finder started. */
 async function sweeping(finder: string): Promise<WorkflowHandle> {
   const { info } = await stack.temporal.schedule.getHandle(sweepId(finder)).describe();
-  return stack.temporal.workflow.getHandle(info.recentActions.at(-1)?.action.workflow.workflowId ?? sweepId(finder));
+  const { workflowId, firstExecutionRunId } = info.recentActions.at(-1)?.action.workflow ?? {};
+  // Two that are started within a second have one id.
+  return stack.temporal.workflow.getHandle(workflowId ?? sweepId(finder), firstExecutionRunId);
 }
 
 const sweepOf = async (finder: string): Promise<Pending | undefined> =>
