@@ -64,6 +64,9 @@ function fresh({ env, now }: Pick<Io, 'env' | 'now'>, kept: Credentials): () => 
   let latest = kept;
   let turn: Promise<unknown> = Promise.resolve();
   const next = async (): Promise<string> => {
+    // What renews may be good once: another command may have used it, and has kept the next.
+    const inFile = readCredentials(env);
+    if (inFile?.server === latest.server) latest = inFile;
     const grant = await renewed(latest, now());
     if (grant !== latest) {
       latest = { ...latest, ...grant };

@@ -29,10 +29,16 @@ export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device
 export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
   const { expiresAtMs = Infinity, renewal } = kept;
   if (renewal === undefined || expiresAtMs - EARLY_MS > nowMs) return kept;
-  return failing(renewal.issuer, async () => {
-    const [library, provider] = await connect(renewal);
-    return grantOf(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
-  });
+  try {
+    return await failing(renewal.issuer, async () => {
+      const [library, provider] = await connect(renewal);
+      return grantOf(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
+    });
+  } catch (error) {
+    // It is good for a moment yet, and a provider that is away may be back by then.
+    if (nowMs < expiresAtMs) return kept;
+    throw error;
+  }
 }
 
 /** Takes back what renews, so that a copy of it is worth nothing. @throws ConveyorError `sign-in-failed` */
