@@ -1,4 +1,4 @@
-import { isLike } from './like';
+import { matches } from './pattern';
 
 /**
  * Hosts that answer with the secrets of a machine to whoever asks from it: link-local addresses and the metadata services of
@@ -16,5 +16,5 @@ export const hostWritten = (url: string): string | undefined => (URL.canParse(ur
 /** Whether `egress.allow` lets something be sent to a host; without a list everything may. */
 export function isAllowedHost(host: string, allow: readonly string[] | null): boolean {
   const plain = host.toLowerCase().replace(/\.$/, '');
-  return allow === null || allow.some((pattern) => isLike(pattern.toLowerCase(), plain));
+  return allow === null || allow.some((pattern) => matches(pattern.toLowerCase(), plain));
 }

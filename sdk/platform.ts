@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { matches } from '../domain/access/pattern';
+import { matches } from '../domain/pattern';
 import { USE_KINDS, type PlatformFacts, type PlatformPolicy } from '../domain/access/platform';
 import { NAME } from '../domain/ids';
 import { ACCESS_LIMITS } from '../domain/limits';

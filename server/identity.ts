@@ -1,5 +1,5 @@
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
-import { matches } from '../domain/access/pattern';
+import { matches } from '../domain/pattern';
 import { conveyorError } from '../domain/errors';
 import { principalFrom, type Issuer } from '../sdk/signIn';
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../principals';
 import { allowedBy, refusedFor, type Decision } from './decision';
 import { listed, membership } from './members';
-import { matchesAny } from './pattern';
+import { matchesAny } from '../pattern';
 import type { PlatformFacts } from './platform';
 
 /** A child, and the release of another pipeline that would start it. */

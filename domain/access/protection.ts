@@ -1,6 +1,6 @@
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatDuration, plural } from '../text';
-import { matchesAny } from './pattern';
+import { matchesAny } from '../pattern';
 import type { PlatformPolicy, ProtectionRule } from './platform';
 
 /** A rule that protects a pipeline, and its place in the configuration. */

@@ -3,7 +3,7 @@ import { allowedBy, refusedFor, type Decision } from './decision';
 import type { Units, What } from './decide';
 import { listed, membership, short } from './members';
 import type { OperationName } from './operations';
-import { matchesAny } from './pattern';
+import { matchesAny } from '../pattern';
 import type { PlatformFacts, PlatformPolicy } from './platform';
 import { protecting } from './protection';
 

@@ -3,7 +3,7 @@ import type { PipelineSpec } from '../spec/pipeline';
 import type { Units } from './decide';
 import { allowedBy, refusedFor, type Decision } from './decision';
 import { isCovered, listed, short } from './members';
-import { matches, matchesAny } from './pattern';
+import { matches, matchesAny } from '../pattern';
 import type { PlatformFacts } from './platform';
 import { usesOf, type Use } from './uses';
 

@@ -1,4 +1,4 @@
-import { isLike } from '../like';
+import { matches } from '../pattern';
 import { writtenOut } from '../plainText';
 import type { FinderEvent } from './match';
 import { MANUAL, PIPELINE_OUTPUT } from './standard';
@@ -80,7 +80,7 @@ function mayName({ repositories }: Scope, repository: string | undefined): boole
 export function namesOf(repository: string, scopes: readonly (Scope | null)[]): readonly string[] {
   const [owner, name] = parts(lower(repository));
   const patterns = scopes.flatMap((scope) => scope?.repositories ?? []).map((pattern) => parts(lower(pattern)));
-  const owners = new Set(patterns.filter(([, named]) => isLike(named, name)).map(([of]) => of));
+  const owners = new Set(patterns.filter(([, named]) => matches(named, name)).map(([of]) => of));
   return owners.size === 1 && owners.has(owner) ? [parts(repository)[1], repository] : [repository];
 }
 
@@ -92,7 +92,7 @@ function parts(fullName: string): readonly [owner: string, name: string] {
 const lower = (text: string): string => text.toLowerCase();
 
 const isAmong = (patterns: readonly string[], text: string): boolean =>
-  patterns.some((pattern) => isLike(pattern, text));
+  patterns.some((pattern) => matches(pattern, text));
 
 const SHOWN = 200;
 

@@ -1,5 +1,5 @@
 import { decideBirth } from '../../domain/access/children';
-import { matches } from '../../domain/access/pattern';
+import { matches } from '../../domain/pattern';
 import { decideDeploy, decideUse, decideUses } from '../../domain/access/usage';
 import { asked, facts, why } from './accessWorld';
 import { specOf } from './pipelineWorld';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { FinderEvent } from '../../domain/finder/match';
 import { namesOf, outOfScope, type Scope } from '../../domain/finder/scope';
-import { isLike } from '../../domain/like';
+import { matches } from '../../domain/pattern';
 
 const event = (finder: string, about: FinderEvent['about'], repository?: string): FinderEvent => ({
   finder,
@@ -69,7 +69,7 @@ test('a pattern fits what a shell would let it fit', () => {
   fc.assert(
     fc.property(letters, fc.string({ unit: fc.constantFrom('a', 'b', '/') }), (pattern, text) => {
       const wanted = new RegExp(`^${pattern.replaceAll('*', '.*')}$`);
-      expect(isLike(pattern, text)).toBe(wanted.test(text));
+      expect(matches(pattern, text)).toBe(wanted.test(text));
     }),
   );
 });
