@@ -4,8 +4,8 @@ import { serverUrl } from '../client/http/url';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import type { Env } from '../sdk/env';
 import type { ConnectOptions, Io } from './io';
-import { readCredentials, writeCredentials, type Credentials } from './login/credentials';
-import { renewed } from './login/signIn';
+import { readCredentials, type Credentials } from './login/credentials';
+import { freshToken } from './login/renewal';
 import { tokenIn } from './login/token';
 import { note } from './output';
 
@@ -56,30 +56,8 @@ export const httpOf = (
   { url, token, kept }: Pick<Extract<Door, { kind: 'server' }>, 'url' | 'token' | 'kept'>,
 ): HttpOptions => {
   const { fetch, sleep } = io;
-  return { url, token: kept?.renewal ? fresh(io, kept) : token, fetch, sleep };
+  return { url, token: kept?.renewal ? freshToken(io, kept) : token, fetch, sleep };
 };
-
-/** The token that is kept, or the next, which is kept then; one renewal at a time, since what renews may be good for one. */
-function fresh({ env, now }: Pick<Io, 'env' | 'now'>, kept: Credentials): () => Promise<string> {
-  let latest = kept;
-  let turn: Promise<unknown> = Promise.resolve();
-  const next = async (): Promise<string> => {
-    // What renews may be good once: another command may have used it, and has kept the next.
-    const inFile = readCredentials(env);
-    if (inFile?.server === latest.server) latest = inFile;
-    const grant = await renewed(latest, now());
-    if (grant !== latest) {
-      latest = { ...latest, ...grant };
-      writeCredentials(env, latest);
-    }
-    return latest.token;
-  };
-  return () => {
-    const token = turn.then(next);
-    turn = token.catch(() => undefined);
-    return token;
-  };
-}
 
 /** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */
 export function pastServer(env: Env): Readonly<Record<string, string>> {

@@ -25,20 +25,24 @@ export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device
     return grantOf(given, offer, undefined);
   });
 
+/** Whether a token ends so soon that it is to be renewed. */
+export const isEnding = ({ expiresAtMs = Infinity, renewal }: Grant, nowMs: number): boolean =>
+  renewal !== undefined && expiresAtMs - EARLY_MS <= nowMs;
+
 /** What is kept, renewed where it is about to end. @throws ConveyorError `sign-in-failed` where somebody has to sign in again */
 export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
   const { expiresAtMs = Infinity, renewal } = kept;
-  if (renewal === undefined || expiresAtMs - EARLY_MS > nowMs) return kept;
-  try {
-    return await failing(renewal.issuer, async () => {
+  if (renewal === undefined || !isEnding(kept, nowMs)) return kept;
+  return failing(renewal.issuer, async () => {
+    try {
       const [library, provider] = await connect(renewal);
       return grantOf(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
-    });
-  } catch (error) {
-    // It is good for a moment yet, and a provider that is away may be back by then.
-    if (nowMs < expiresAtMs) return kept;
-    throw error;
-  }
+    } catch (error) {
+      // It is good for a moment yet, and a provider that is away may be back by then; one that refuses stays with it.
+      if (nowMs < expiresAtMs && oauthCode(error) !== 'invalid_grant') return kept;
+      throw error;
+    }
+  });
 }
 
 /** Takes back what renews, so that a copy of it is worth nothing. @throws ConveyorError `sign-in-failed` */
@@ -111,12 +115,13 @@ async function failing<T>(issuer: string, run: () => Promise<T>): Promise<T> {
 
 /** What the provider says is better than what the library makes of it. */
 function detailOf(error: unknown): string {
-  const { error: code, error_description: said } = error as {
-    readonly error?: string;
-    readonly error_description?: string;
-  };
+  const code = oauthCode(error);
+  const { error_description: said } = error as { readonly error_description?: string };
   if (code !== undefined) return said === undefined ? code : `${code}: ${said}`;
   if (error instanceof Error && error.name === 'TimeoutError') return 'nobody signed in for five minutes';
   if (error instanceof Error && error.cause instanceof Error) return `${error.message}: ${error.cause.message}`;
   return error instanceof Error ? error.message : String(error);
 }
+
+/** RFC 6749, 5.2 */
+const oauthCode = (error: unknown): string | undefined => (error as { readonly error?: string }).error;

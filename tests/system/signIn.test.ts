@@ -121,6 +121,13 @@ test('a token that ends is renewed by itself, until somebody logs out', async ()
   });
 });
 
+test('commands that run at once renew one after another, since a provider takes everything back from who renews twice', async () => {
+  await signsIn('alice');
+  const commands = Array.from({ length: 4 }, () => stack.conveyor(['whoami'], person('alice')));
+  expect((await Promise.all(commands)).map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
+  expect((await stack.conveyor(['whoami'], person('alice'))).code).toBe(0);
+});
+
 test('without a token nobody looks, and whoever only wants to sign in is shown where', async () => {
   expect((await fetch(`${front.url}/v1/pipelines`)).status).toBe(401);
   expect(await (await fetch(`${front.url}/v1/sign-in`)).json()).toEqual([

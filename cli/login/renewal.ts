@@ -1,0 +1,59 @@
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { conveyorError } from '../../domain/errors';
+import type { Io } from '../io';
+import { credentialsFile, readCredentials, writeCredentials, type Credentials } from './credentials';
+import { isEnding, renewed } from './signIn';
+
+/** A lock that is older belongs to a command that died: no provider is waited for so long. */
+const STALE_MS = 60_000;
+const RETRY_MS = 50;
+
+/**
+ * The token that is kept or, shortly before it ends, the next, which is kept then. What renews may be good for once, and a
+ * provider that sees it twice takes everything back: commands renew one after another, and each reads first what is kept.
+ */
+export function freshToken(io: Pick<Io, 'env' | 'now' | 'sleep'>, kept: Credentials): () => Promise<string> {
+  let latest = kept;
+  const renew = async (): Promise<Credentials> => {
+    const inFile = readCredentials(io.env);
+    if (inFile?.server === latest.server) latest = inFile;
+    const grant = await renewed(latest, io.now());
+    if (grant === latest) return latest;
+    const next = { ...latest, ...grant };
+    writeCredentials(io.env, next);
+    return next;
+  };
+  let turn: Promise<unknown> = Promise.resolve();
+  return () => {
+    const token = turn.then(async () => {
+      if (isEnding(latest, io.now())) latest = await alone(io, renew);
+      return latest.token;
+    });
+    turn = token.catch(() => undefined);
+    return token;
+  };
+}
+
+/** Runs while no other command does. */
+async function alone<T>({ env, sleep }: Pick<Io, 'env' | 'sleep'>, run: () => Promise<T>): Promise<T> {
+  const lock = `${credentialsFile(env)}.lock`;
+  while (!taken(lock)) await sleep(RETRY_MS);
+  try {
+    return await run();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function taken(lock: string): boolean {
+  try {
+    closeSync(openSync(lock, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw conveyorError('credentials-unusable', { file: lock, why: code ?? String(error) });
+    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - since > STALE_MS) rmSync(lock, { force: true });
+    return false;
+  }
+}
