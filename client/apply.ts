@@ -16,7 +16,7 @@ import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
 import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplied } from './api';
 import type { Temporal } from './connection';
-import type { ClientOptions } from './index';
+import type { ClientOptions } from './options';
 import { isPolled } from './readiness';
 import { isRunning, leftOf, type Left } from './recovery';
 import { overLimit } from './refusals';

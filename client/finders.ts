@@ -1,31 +1,13 @@
 import { ScheduleNotFoundError, WorkflowFailedError, type ScheduleDescription } from '@temporalio/client';
-import { conveyorError } from '../domain/errors';
 import { finderView, type FinderFacts, type SweepSchedule } from '../domain/finder/health';
 import type { SweepReport, SweepSeen } from '../domain/finder/lasting';
 import { sweepId } from '../domain/ids';
 import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
 import { serverView, type Pending } from './live';
-import type { Workflows } from './workflows';
 
-/** Whoever looks at a pipeline does not wait longer for how its finders stand; who asks for these has nothing else to wait for. */
-const [BESIDE_MS, ALONE_MS] = [2_000, 10_000];
-
-/** Every finder that some worker has swept for, by name. */
-export function listFinders(workflows: Workflows): Promise<FinderView[]> {
-  const { temporal } = workflows;
-  const notFound = () => conveyorError('internal', { detail: 'a Temporal Schedule vanished while it was listed' });
-  return workflows.asking(
-    'list finders',
-    async () => {
-      const names: string[] = [];
-      for await (const { scheduleId } of temporal.client.schedule.list())
-        if (scheduleId.startsWith(PREFIX)) names.push(scheduleId.slice(PREFIX.length));
-      return finders(temporal, names.sort(), ALONE_MS);
-    },
-    { notFound },
-  );
-}
+/** Whoever looks at a pipeline does not wait longer for how its finders stand. */
+const BESIDE_MS = 2_000;
 
 /** The health of these finders, of what their Schedules and last sweeps left at the server: neither finder nor worker is asked. */
 export const finders = (
@@ -36,8 +18,6 @@ export const finders = (
   temporal.client.withDeadline(Date.now() + answerMs, () =>
     Promise.all(names.map(async (name) => finderView(await factsOf(temporal, name), Date.now()))),
   );
-
-const PREFIX = sweepId('');
 
 async function factsOf({ client }: Temporal, finder: string): Promise<FinderFacts> {
   const none = { finder, schedule: null, underWay: null, last: null, failure: null };

@@ -1,35 +1,18 @@
-import type { Policy } from '../domain/principals';
-import type { Settings } from '../domain/settings';
 import { requireId } from '../domain/target';
 import type { HistoryRow } from '../domain/views';
 import type { ConveyorClient } from './api';
 import { apply, exportPipeline, importPipeline, taskQueueOf } from './apply';
 import { command } from './commands';
-import { connect, type ConnectionOptions } from './connection';
-import { listFinders } from './finders';
-import { listDeploys, listPipelines, listReleases } from './lists';
+import { connect } from './connection';
+import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
 import { logs } from './logs';
 import { lookNow } from './lookNow';
+import type { ClientOptions } from './options';
 import { readiness } from './readiness';
 import { push, release, rerun, submit } from './releases';
-import type { Seal } from './seal';
 import { Workflows } from './workflows';
 
 export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
-
-export interface Platform {
-  readonly groups: Policy['groups'];
-  readonly settings: Settings;
-  readonly seal?: Seal | null;
-}
-
-export interface ClientOptions extends ConnectionOptions {
-  readonly taskQueue?: string | undefined;
-  /** The platform's configuration (sdk/registry), which pipelines take over when they are applied. */
-  readonly platform?: Platform;
-  /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
-  readonly webUi?: string;
-}
 
 /** A client of a Temporal server. @throws ConveyorError `temporal-unreachable` */
 export async function createClient(options: ClientOptions = {}): Promise<ConveyorClient> {

@@ -1,9 +1,11 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import type { DeployState, DeploySummary, PipelineSummary, ReleaseSummary } from '../domain/views';
+import { sweepId } from '../domain/ids';
+import type { DeployState, DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
 import { formatTime } from '../domain/text';
 import type { ListQuery } from './api';
+import { finders } from './finders';
 import { index } from './pipelineIndex';
 import type { Workflows } from './workflows';
 
@@ -93,4 +95,24 @@ async function collect<T extends { readonly state: string }>(
     throw conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
   });
   return found;
+}
+
+const SWEEPS = sweepId('');
+/** Who asks for finders has nothing else to wait for. */
+const FINDERS_MS = 10_000;
+
+/** Every finder that some worker has swept for, by name. */
+export function listFinders(workflows: Workflows): Promise<FinderView[]> {
+  const { temporal } = workflows;
+  const notFound = () => conveyorError('internal', { detail: 'a Temporal Schedule vanished while it was listed' });
+  return workflows.asking(
+    'list finders',
+    async () => {
+      const names: string[] = [];
+      for await (const { scheduleId } of temporal.client.schedule.list())
+        if (scheduleId.startsWith(SWEEPS)) names.push(scheduleId.slice(SWEEPS.length));
+      return finders(temporal, names.sort(), FINDERS_MS);
+    },
+    { notFound },
+  );
 }

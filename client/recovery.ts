@@ -2,7 +2,7 @@ import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@tempor
 import { defaultPayloadConverter } from '@temporalio/common';
 import { workflowIds } from '../domain/ids';
 import type { Found } from '../domain/pipeline/document';
-import { identified } from '../domain/pipeline/kept';
+import { identified } from '../domain/artifact';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
 import { formatTime } from '../domain/text';

@@ -30,3 +30,12 @@ export function versionOf(artifacts: readonly Artifact[]): string {
   if (artifacts.length === 1 && only) return only.version;
   return artifacts.map(identityOf).sort().join('+');
 }
+
+/** What an artifact is known by: enough to recognise it, not to deploy it. */
+export const identified = ({ name, kind, version, digest }: Artifact): Artifact => ({
+  name,
+  kind,
+  version,
+  ...(digest === undefined ? {} : { digest }),
+  metadata: {},
+});

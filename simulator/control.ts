@@ -6,7 +6,7 @@ import { body, check } from './controlInput';
 import { addJobRoutes } from './controlJobs';
 import { addTargetRoutes } from './actions/targets';
 import { addArtifactRoutes } from './finders/control';
-import { httpFaultSchema, newHttpFault } from './httpFaults';
+import { newHttpFault, httpFaultSchema } from './httpFault';
 import { behaviourSchema } from './metrics/behaviour';
 import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';

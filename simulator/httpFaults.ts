@@ -1,29 +1,6 @@
 import type { Context, Hono } from 'hono';
-import { z } from 'zod';
 import type { Simulation } from './simulation';
-
-/** Something wrong with how a service answers (`POST /control/faults`, kind `http`). */
-export const httpFaultSchema = z.strictObject({
-  kind: z.literal('http'),
-  service: z.string().min(1),
-  method: z.string().min(1).optional(),
-  mode: z.enum(['down', 'error', 'delay', 'lose-reply', 'duplicate', 'garbage']),
-  /** Share of the calls that it hits; all by default. */
-  rate: z.number().gt(0).max(1).default(1),
-  /** It is over after this many calls. */
-  count: z.number().int().positive().optional(),
-  /** It is over this long after the first call that it hits, in simulated ms. */
-  forMs: z.number().positive().optional(),
-  /** For `delay`, in simulated ms. */
-  delayMs: z.number().nonnegative().default(1000),
-});
-
-type Input = z.infer<typeof httpFaultSchema>;
-
-/** `untilMs` is known from the first call on. */
-export type HttpFault = Omit<Input, 'count'> & { left: number | null; untilMs?: number };
-
-export const newHttpFault = ({ count, ...fault }: Input): HttpFault => ({ ...fault, left: count ?? null });
+import type { HttpFault } from './httpFault';
 
 /** The answer of a service that is in trouble. */
 const FAULT_BODY = { error: { code: 'fault', message: 'an injected fault', retryable: true } };

@@ -1,11 +1,10 @@
 import type { Artifact } from '../domain/artifact';
 import type { ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestOf } from '../sdk/protocol/common';
-import type { Commit, Found } from './finders/shelf';
 import { freshFleet, type Fleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
 import type { Behaviour } from './metrics/behaviour';
-import type { HttpFault } from './httpFaults';
+import type { HttpFault } from './httpFault';
 import type { Violation } from './checkers/checker';
 
 /** A run of an action service. */
@@ -74,3 +73,20 @@ export const freshState = (): SimulationState => ({
   targets: new Map(),
   faultCount: 0,
 });
+
+/** The newest version of something that a finder looks for, and when it came. */
+export interface Found {
+  readonly artifact: Omit<Artifact, 'name'>;
+  /** ms since the epoch, unique and rising in this world: what cursors are made of. */
+  readonly stamp: number;
+}
+
+export interface Commit {
+  readonly revision: string;
+  readonly author?: string;
+  readonly message?: string;
+  /** When it was committed, ISO. */
+  readonly committedAt?: string;
+  /** Whether its tests passed, or will never be run; one that failed may pass later. */
+  readonly passed: boolean;
+}

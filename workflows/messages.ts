@@ -1,7 +1,8 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
 import type { Inheritance } from '../domain/deploy/planRevert';
-import type { Admission, Asked } from '../domain/pipeline/admission';
+import type { Asked } from '../domain/pipeline/admission';
+import type { Admission } from '../domain/release/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
 import type { Found, PipelineDocument } from '../domain/pipeline/document';
@@ -148,6 +149,7 @@ export interface DeployPaused extends Pick<Pause, 'actor' | 'reason'> {
   readonly action: string;
   readonly phase: string | null;
 }
+
 /** A release tells its canary that what it was kept for has ended. Its input is that action. */
 export const canaryKeepOverSignal = defineSignal<[string]>('canary-keep-over');
 /** A canary that is to be kept tells its release that it has baked. One signal for each canary, by the name of its action. */

@@ -12,6 +12,7 @@ import { startable, thinned } from '../domain/pipeline/queue';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import { abandoned } from './pipeline/abandoned';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
+import { answerRequests } from './pipeline/requests';
 import { PipelineRun } from './pipeline/run';
 import { tellExpired } from './pipeline/tellExpired';
 import { startRelease } from './pipeline/startRelease';
@@ -23,7 +24,7 @@ import { versioned } from './versioning';
  * may bring to every workflow of the pipeline, does not end it.
  */
 export async function pipeline(carried: PipelineState | null = null): Promise<void> {
-  const run = new PipelineRun(carried);
+  const run = new PipelineRun(carried, answerRequests);
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(() => forEver(run));
 }

@@ -26,7 +26,6 @@ import type { DeployPlan } from './plan';
 import type { Inheritance, Sent } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
 import { accrue, NO_TIME } from './spans';
-import type { StandingStep } from './steps';
 
 /** What a deploy is started with. */
 export interface DeployInput {
@@ -303,4 +302,17 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',
     checks: spec.healthChecks.map((check) => check.name),
   };
+}
+
+/** A `pre` step that has begun and not been undone; what it did is there until the deploy has ended. */
+export interface StandingStep {
+  /** Indices of its phase and of itself. */
+  readonly phase: number;
+  readonly step: number;
+  /** How often it was tried to undo it. */
+  readonly tries: number;
+  /** It could not be undone, and is not tried again. */
+  readonly failed: boolean;
+  /** Units that were left out when it began, of which its undo knows nothing either. */
+  readonly skipped?: readonly string[];
 }

@@ -3,23 +3,10 @@ import { deployId, releaseId } from '../ids';
 import type { StepCall, StepSpec } from '../spec/deploy';
 import type { DeployPlan, PhasePlan } from './plan';
 import { partOf, type Selection, type Snapshot } from './snapshot';
-import type { DeployInput, DeployRecord, DeployResult } from './state';
+import type { DeployInput, DeployRecord, DeployResult, StandingStep } from './state';
 
 /** Steps run before the updates of a phase (`pre`) and after its bake (`post`): pipeline-spec.md. */
 export type StepTime = 'pre' | 'post';
-
-/** A `pre` step that has begun and not been undone; what it did is there until the deploy has ended. */
-export interface StandingStep {
-  /** Indices of its phase and of itself. */
-  readonly phase: number;
-  readonly step: number;
-  /** How often it was tried to undo it. */
-  readonly tries: number;
-  /** It could not be undone, and is not tried again. */
-  readonly failed: boolean;
-  /** Units that were left out when it began, of which its undo knows nothing either. */
-  readonly skipped?: readonly string[];
-}
 
 /** A step of a phase, or its undoing, as it is to be run. */
 export interface StepRun {

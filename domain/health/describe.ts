@@ -2,7 +2,7 @@ import type { HealthCheck } from '../spec/health';
 import { formatDuration, plural } from '../text';
 import { changeIn, formatValue, ranksOf, sidesOf } from './judge';
 import { lookbackOf } from './lookback';
-import type { Transform } from './transform';
+import type { Transform } from '../spec/healthFields';
 
 /** What surrounds a check in its deploy. */
 interface Surroundings {

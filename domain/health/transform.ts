@@ -1,7 +1,5 @@
-import type { HealthCheck } from '../spec/health';
+import type { Transform } from '../spec/healthFields';
 import { mean, pointsAfter, quantile, sum, valuesOf, type Point, type Window } from './series';
-
-export type Transform = HealthCheck['transform'][number];
 
 /** Whether a check says what missing data means; only then may a silent task be counted. */
 export const fillsWithZero = (transforms: readonly Transform[]): boolean =>

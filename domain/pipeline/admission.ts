@@ -1,29 +1,15 @@
-import { identityOf } from '../artifact';
+import { identityOf, identified } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { windowsOf } from '../release/openTimes';
 import { isUrgent } from '../release/urgent';
 import { FREE, release as letGo, request, type Mutex } from '../mutex';
 import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
-import { cutTexts, identified } from './kept';
+import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { holderOf, placeIn, placeOf } from './place';
 import { isKnownBad, withInherited, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
-
-/** What the pipeline tells a release about an action that it is ready to run. */
-export type Admission =
-  | {
-      readonly kind: 'granted';
-      readonly lastGood?: string | null;
-      readonly inherited?: Inheritance;
-    }
-  | { readonly kind: 'superseded'; readonly by: number }
-  | {
-      readonly kind: 'bad-package';
-      readonly reason: string;
-      /** Its identity. */
-      readonly artifact?: string;
-    };
+import type { Admission } from '../release/admission';
 
 /** A release that deploys and has to make way. */
 export interface Overtaking {

@@ -7,7 +7,7 @@ import { jsonBytes } from '../size';
 import { formatTime } from '../text';
 import { KEPT_RELEASES } from './books';
 import { fitted } from './fitted';
-import { identified } from './kept';
+import { identified } from '../artifact';
 import { notPermitted, policyOf, refuseLargeSpec, tooLarge, type Refusal } from './requests';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';

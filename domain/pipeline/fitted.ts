@@ -1,10 +1,9 @@
-import { versionOf } from '../artifact';
+import { versionOf, identified } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { keptCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes, newestWithin } from '../size';
 import type { Omitted } from '../views';
-import { identified } from './kept';
 import type { GoodDeploy, PipelineState } from './state';
 
 /**

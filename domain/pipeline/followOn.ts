@@ -1,7 +1,7 @@
 import { versionOf } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import type { DeploySettled } from '../release/state';
-import type { Admission } from './admission';
+import type { Admission } from '../release/admission';
 import { firstWithin } from '../size';
 import { followOnRoom } from './room';
 import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';

@@ -1,4 +1,4 @@
-import type { Artifact } from '../artifact';
+import { identified, type Artifact } from '../artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, STATE_LIMITS } from '../limits';
 import { cutText, firstWithin, jsonBytes, newestWithin } from '../size';
 import type { HistoryRow, Omitted } from '../views';
@@ -19,15 +19,6 @@ export function cutTexts<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cutTexts) as T;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [cutText(key, TEXT), cutTexts(part)])) as T;
 }
-
-/** What an artifact is known by: enough to recognise it, not to deploy it. */
-export const identified = ({ name, kind, version, digest }: Artifact): Artifact => ({
-  name,
-  kind,
-  version,
-  ...(digest === undefined ? {} : { digest }),
-  metadata: {},
-});
 
 /** An artifact as a release reports it, which may have it from a service that knows no limits. */
 export const reported = (artifact: Artifact): Artifact =>

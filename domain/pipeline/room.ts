@@ -2,11 +2,10 @@ import { skipsTheQueue } from '../release/urgent';
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes, newestWithin } from '../size';
 import type { PipelineSpec } from '../spec/pipeline';
-import { identified } from './kept';
+import { identified } from '../artifact';
 import type { ActiveRelease, PipelineState } from './state';
 
 /** How many releases a pipeline has room for: those that wait, and those that run with all that they may ask it for. */
-
 export const isQueued = ({ state }: ActiveRelease): boolean => state === 'queued';
 
 /** Of an artifact whose version is the longest: what identifies it, in JSON. */

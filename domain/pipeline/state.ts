@@ -1,4 +1,4 @@
-import { identityOf, isVersionOf, type Artifact } from '../artifact';
+import { identityOf, isVersionOf, identified, type Artifact } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { STATE_LIMITS } from '../limits';
 import { FREE, type Mutex } from '../mutex';
@@ -8,7 +8,6 @@ import { formatTime } from '../text';
 import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type { HistoryRow, Omitted, Trigger } from '../views';
-import { identified } from './kept';
 
 /** What a pipeline remembers for ever; carried across continue-as-new (DESIGN §4). */
 export interface PipelineState {

@@ -1,7 +1,5 @@
 import type { Artifact } from '../artifact';
 import type { DeployResult } from '../deploy/state';
-import { hasChildren } from '../children/handOn';
-import { deployId, releaseId } from '../ids';
 import type { Emergency, FollowOn, Held } from '../pipeline/state';
 import type { Policy } from '../principals';
 import type { Settings } from '../settings';
@@ -9,16 +7,7 @@ import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
 import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
-import type {
-  ActionState,
-  ActionView,
-  ReleaseCause,
-  ReleaseState,
-  ReleaseStatus,
-  ReleaseSummary,
-  TimelineEntry,
-  Trigger,
-} from '../views';
+import type { ActionState, ActionView, ReleaseCause, ReleaseState, TimelineEntry, Trigger } from '../views';
 import { dependencies } from './graph';
 import { hasSucceeded, isOver } from './nextActions';
 
@@ -196,65 +185,4 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
   if (!Object.values(states).every(isOver)) return record.paused ? 'paused' : 'running';
   if (hasSucceeded({ spec, states })) return 'succeeded';
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
-}
-
-/** `list releases -o json`. */
-export function releaseSummary(record: ReleaseRecord, input: ReleaseInput): ReleaseSummary {
-  const { pipeline } = input.spec;
-  return {
-    id: releaseId(pipeline, input.number),
-    kind: 'release',
-    pipeline,
-    number: input.number,
-    state: releaseState(record, input.spec),
-    cause: record.cause,
-    ...(record.causedBy === undefined ? {} : { causedBy: record.causedBy }),
-    ...(input.rerunOf === undefined ? {} : { rerunOf: input.rerunOf }),
-    trigger: input.trigger,
-    startedAt: formatTime(record.startedAtMs),
-    endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
-    artifacts: [...input.artifacts, ...Object.values(record.actions).flatMap(({ outputs }) => outputs)],
-  };
-}
-
-/** `status RELEASE -o json` (cli.md §3), but for the address of the Web UI. */
-export function releaseStatus(
-  record: ReleaseRecord,
-  input: ReleaseInput,
-): Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent: boolean } {
-  const needs = dependencies(input.spec.actions);
-  return {
-    ...releaseSummary(record, input),
-    actions: Object.entries(record.actions).map(([name, action]) =>
-      actionView(input, name, action, needs.get(name) ?? []),
-    ),
-    commands: record.commands,
-    timeline: record.timeline,
-    isParent: hasChildren(input) && record.endedAtMs !== null,
-  };
-}
-
-function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
-  const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying } = record;
-  const { carriedFrom, url } = record;
-  return {
-    name,
-    type: input.spec.actions[name]?.type ?? '',
-    state,
-    attempt,
-    blockedBy,
-    until,
-    startedAt,
-    endedAt,
-    deploy: deploying ? deployId(input.spec.pipeline, input.number, name) : null,
-    needs,
-    progress: null,
-    message,
-    pickBy,
-    ...(approval ? { approval } : {}),
-    ...(carriedFrom === undefined ? {} : { carriedFrom }),
-    ...(record.knownBad === undefined ? {} : { knownBad: record.knownBad }),
-    attempts: input.spec.actions[name]?.retry.attempts ?? 1,
-    ...(url ? { url } : {}),
-  };
 }

@@ -1,5 +1,6 @@
 import type { PipelineSpec } from './pipeline';
 import type { Finding } from './problem';
+import type { Rule } from './rule';
 import { artifactRules } from './rules/artifacts';
 import { attemptRules } from './rules/attempts';
 import { blackoutRules } from './rules/blackouts';
@@ -16,9 +17,6 @@ import { phaseRules } from './rules/phases';
 import { referenceRules } from './rules/references';
 import { scheduleRules } from './rules/schedule';
 import { soakRules } from './rules/soak';
-
-/** Looks at a pipeline and says what is wrong or unwise about it. */
-export type Rule = (spec: PipelineSpec) => Finding[];
 
 const RULES: readonly Rule[] = [
   ...referenceRules,

@@ -1,4 +1,4 @@
-import type { HealthCheckFields } from './health';
+import type { HealthCheckFields } from './healthFields';
 
 /**
  * Ready checks, for `uses: standard/<name>`: what most services begin with, sized for one point a minute. The metrics are

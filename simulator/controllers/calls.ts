@@ -3,7 +3,7 @@ import { taskControllerProtocol, type TaskControlRequest } from '../../sdk/proto
 import { pickFault } from '../httpFaults';
 import type { Simulation } from '../simulation';
 import { prepareCall } from '../twine/asking';
-import type { Control } from '../twine/control';
+import type { Control } from '../twine/controlState';
 
 /** What came of a call, and how many simulated ms of trouble were on its way. */
 interface Outcome {

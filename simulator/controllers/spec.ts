@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ControlSpec } from '../twine/control';
+import type { ControlSpec } from '../twine/controlState';
 import { STANDARD_CONTROLLERS } from './index';
 
 const ms = z.number().positive();

@@ -3,7 +3,8 @@ import { whyCannotFind } from '../../domain/finder/standard';
 import type { Subscription } from '../../sdk/protocol/artifactFinder';
 import { serveArtifactFinder } from '../../sdk/server';
 import type { Simulation } from '../simulation';
-import { shelfKey, type Found } from './shelf';
+import { shelfKey } from './shelf';
+import type { Found } from '../state';
 
 /** Where each standard finder that needs a service looks, from a `with` that was checked. */
 const PLACES: Readonly<Record<string, (wanted: Readonly<Record<string, string>>) => string>> = {

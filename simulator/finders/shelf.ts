@@ -1,12 +1,5 @@
 import type { Artifact } from '../../domain/artifact';
-import type { SimulationState } from '../state';
-
-/** The newest version of something that a finder looks for, and when it came. */
-export interface Found {
-  readonly artifact: Omit<Artifact, 'name'>;
-  /** ms since the epoch, unique and rising in this world: what cursors are made of. */
-  readonly stamp: number;
-}
+import type { Commit, SimulationState } from '../state';
 
 /** Puts the newest version of something where its finder looks. The version that is there already is no news. */
 export function publish(state: SimulationState, now: number, key: string, artifact: Omit<Artifact, 'name'>): void {
@@ -44,16 +37,6 @@ export function publishTag(
     ...artifact,
     metadata: { ...artifact.metadata, tag },
   });
-}
-
-export interface Commit {
-  readonly revision: string;
-  readonly author?: string;
-  readonly message?: string;
-  /** When it was committed, ISO. */
-  readonly committedAt?: string;
-  /** Whether its tests passed, or will never be run; one that failed may pass later. */
-  readonly passed: boolean;
 }
 
 /**

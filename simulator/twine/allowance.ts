@@ -1,25 +1,6 @@
 import { plural } from '../../domain/text';
-import type { Twine } from './fleet';
+import type { Pace, Twine } from './fleet';
 import { budgetOf, type Job } from './job';
-
-/** When a running task may be stopped on purpose: for an update, a move or an approved stop. */
-
-/** Tokens of a region: each destructive operation takes one. */
-export interface Pace {
-  left: number;
-  at: number;
-  isWaiting: boolean;
-}
-
-/** How many destructive operations a region's scheduler does. */
-export interface PaceLimit {
-  /** In a simulated minute. */
-  readonly perMinute: number;
-  /** At once, after a quiet time. */
-  readonly burst: number;
-}
-
-export const DEFAULT_PACE: PaceLimit = { perMinute: 60_000, burst: 10_000 };
 
 /** Simulated ms after which a region that has used up its operations looks again. */
 const PACE_MS = 1000;

@@ -1,6 +1,7 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import type { DueEvent } from '../events';
-import { askAgain, taskIdOf, voidApprovals, wakeControl, type Approval, type Control } from './control';
+import { askAgain, taskIdOf, voidApprovals, wakeControl } from './control';
+import type { Control, Approval } from './controlState';
 import { wantedByErrands } from './errands';
 import { nameOf, type Twine, type UnitUpdate } from './fleet';
 import { exists, RUNNING, type Job } from './job';
@@ -10,7 +11,6 @@ import { activeUnits, schedule, takeFree } from './scheduler';
 import { schedulerDown } from './tasks';
 
 /** How the scheduler talks with a job's task controller (Twine §2.5). */
-
 type ControlAnswer = Omit<Extract<DueEvent, { kind: 'control-answered' }>, 'kind' | 'job'>;
 
 /** So many operations fit into the body of one call. */

@@ -1,6 +1,7 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
-import { beginOp, completeOp, taskIdOf, type Approval } from './control';
+import { beginOp, completeOp, taskIdOf } from './control';
+import type { Approval } from './controlState';
 import type { Twine } from './fleet';
 import { DOWN, exists, nSmallOf, RUNNING, sizeOf, type Job, type Restart, type Shrink } from './job';
 import { leave, noteSize, removeSlot, startAfter } from './tasks';

@@ -1,10 +1,8 @@
 import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
 import type { World } from '../kernel/world';
-import { freshControl } from './control';
+import { freshControl } from './controlState';
 import { freshExtras, type Job } from './job';
-import { DEFAULT_PACE, type Pace, type PaceLimit } from './allowance';
 import { DEFAULT_LAYOUT, type FleetFault, type RegionLayout } from './topology';
-import type { Shift } from './traffic';
 
 /** What one update does to one job. */
 export interface UnitUpdate {
@@ -125,3 +123,27 @@ export const nameOf = (fleet: Fleet, index: number): string | null => fleet.name
 
 /** `deploy/kvstore/12/deploy/1` of `deploy/kvstore/12/deploy/1/0/1`: whose update it is. */
 export const deployOf = (updateId: string): string => updateId.split('/').slice(0, -2).join('/') || updateId;
+/** When a running task may be stopped on purpose: for an update, a move or an approved stop. */
+/** Tokens of a region: each destructive operation takes one. */
+export interface Pace {
+  left: number;
+  at: number;
+  isWaiting: boolean;
+}
+
+/** How many destructive operations a region's scheduler does. */
+export interface PaceLimit {
+  /** In a simulated minute. */
+  readonly perMinute: number;
+  /** At once, after a quiet time. */
+  readonly burst: number;
+}
+
+const DEFAULT_PACE: PaceLimit = { perMinute: 60000, burst: 10000 };
+/** From `at` on (ms), this share of a job's requests goes to one version and the rest to the others. */
+export interface Shift {
+  readonly at: number;
+  readonly version: string;
+  /** 0 to 100. */
+  readonly percent: number;
+}

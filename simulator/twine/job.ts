@@ -1,6 +1,6 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { TaskStateName } from '../events';
-import { freshControl, type Control, type ControlSpec } from './control';
+import { freshControl, type Control, type ControlSpec } from './controlState';
 import { countLog, type CountLog } from './countLog';
 
 /** States of a task, as they are stored. */

@@ -1,6 +1,7 @@
 import type { TaskOp } from '../../sdk/protocol/taskController';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
-import { beginOp, completeOp, taskIdOf, type Approval } from './control';
+import { beginOp, completeOp, taskIdOf } from './control';
+import type { Approval } from './controlState';
 import { isLeaving } from './errands';
 import type { Twine } from './fleet';
 import { DOWN, exists, MOVING, RUNNING, type Job } from './job';

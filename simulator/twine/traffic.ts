@@ -1,14 +1,6 @@
 import { countAt } from './countLog';
-import { nameOf, type Fleet, type Twine } from './fleet';
+import { nameOf, type Shift, type Fleet, type Twine } from './fleet';
 import type { Job } from './job';
-
-/** From `at` on (ms), this share of a job's requests goes to one version and the rest to the others. */
-export interface Shift {
-  readonly at: number;
-  readonly version: string;
-  /** 0 to 100. */
-  readonly percent: number;
-}
 
 /** Sends a share of the requests of some jobs to a version. True when that changed anything. */
 export function shiftTraffic(

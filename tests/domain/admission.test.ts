@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { admit, withdrawn, type Admission } from '../../domain/pipeline/admission';
+import { admit, withdrawn } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
 import { settled } from '../../domain/pipeline/books';
 import { condemned } from '../../domain/pipeline/knownBad';
 import { heldBy, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';

@@ -1,4 +1,5 @@
-import { admit, asked, type Admission } from '../../domain/pipeline/admission';
+import { admit, asked } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
 import {
   created,
   started,

@@ -10,12 +10,12 @@ import {
   log,
   newRelease,
   releaseState,
-  releaseStatus,
   rollbackSpec,
   withAction,
   type ReleaseInput,
   type ReleaseRecord,
 } from '../../domain/release/state';
+import { releaseStatus } from '../../domain/release/view';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../domain/spec/pipeline';
 import { RELEASE_VERBS, type ReleaseVerb } from '../../domain/verbs';

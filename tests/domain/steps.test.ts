@@ -11,8 +11,8 @@ import {
   withoutStanding,
   withStanding,
   withTry,
-  type StandingStep,
 } from '../../domain/deploy/steps';
+import type { StandingStep } from '../../domain/deploy/state';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployWith } from '../../domain/spec/deploy';
 

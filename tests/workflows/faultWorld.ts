@@ -3,7 +3,7 @@ import { artifactFinderProtocol } from '../../sdk/protocol/artifactFinder';
 import { dataSourceProtocol } from '../../sdk/protocol/dataSource';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { taskControllerProtocol } from '../../sdk/protocol/taskController';
-import type { HttpFault } from '../../simulator/httpFaults';
+import type { HttpFault } from '../../simulator/httpFault';
 import type { LedgerEntry } from '../../simulator/ledger';
 import { MINUTE, VirtualWorld } from './world';
 

@@ -1,10 +1,11 @@
 import { frozenWords } from '../../domain/pipeline/freeze';
-import { withReason } from '../../domain/text';
+import { withBlackout } from '../../domain/release/openTimes';
+import { formatTime, withReason } from '../../domain/text';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { untilGuestsLeft } from './guests';
-import { whilePaused } from './pause';
+import { waitWatching, whilePaused } from './pause';
 import type { DeployRun } from './run';
-import { untilOpen } from './window';
+import { SKEW_MS } from './window';
 
 /**
  * Waits until the next phase may begin, or the deploy is to stop: it is not paused, the pipeline not frozen, the window
@@ -29,4 +30,23 @@ export async function whileHalted(run: DeployRun, leave: () => boolean): Promise
   if (leave()) return;
   if (run.record.stage === 'waiting-window') run.enter('updating');
   run.window?.watchClosing();
+}
+
+/**
+ * Waits for the window to open, at most until `over`; health goes on being checked meanwhile.
+ * @returns whether it had to wait, so that everything else has to be looked at again.
+ */
+async function untilOpen(run: DeployRun, over: () => boolean): Promise<boolean> {
+  const closed = (await run.window?.closed(run)) ?? null;
+  if (closed === null) return false;
+  const { opensAtMs, why = '' } = closed;
+  const at = formatTime(opensAtMs);
+  if (run.record.windowUntil !== at)
+    run.note('window-closed', withBlackout(`no update starts until the window opens at ${at}`, why));
+  run.enter('waiting-window');
+  run.patch({ windowUntil: at, windowWhy: why });
+  const untilMs = Math.max(opensAtMs, Date.now() + SKEW_MS);
+  const isOver = () => over() || run.window?.isSkipped() === true;
+  await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, isOver);
+  return true;
 }

@@ -9,7 +9,7 @@ import type { PhaseWork, Traffic } from '../../activities/updates';
 import type { Selection } from '../../domain/deploy/snapshot';
 import { askedAgain, dependable, insist, resumed } from './dependable';
 import type { DeployRun } from './run';
-import type { UpdateControl } from './updates';
+import type { UpdateControl } from './updateControl';
 
 /** Lockstep (Conveyor §3.3): the traffic goes with the tasks, stride by stride (`domain/deploy/lockstep.ts`). */
 

@@ -10,14 +10,8 @@ import { isParallel } from './groups';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import { whilePaused } from './pause';
 import type { DeployRun } from './run';
-import {
-  inFleet,
-  runUpdates,
-  type GroupControl,
-  type UpdateControl,
-  type UpdateEnd,
-  type UpdateOrder,
-} from './updates';
+import { inFleet, runUpdates } from './updates';
+import type { GroupControl, UpdateControl, UpdateOrder, UpdateEnd } from './updateControl';
 
 /**
  * Runs the updates of a phase; in parallel mode health is checked meanwhile, and a group that is unhealthy is paused by

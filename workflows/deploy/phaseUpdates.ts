@@ -18,7 +18,8 @@ import type { DeployRun } from './run';
 import { cameUp } from './transient';
 import { earlierTries, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
-import { giveUp, stopRest, type UpdateControl, type UpdateEnd, type UpdateOrder } from './updates';
+import { giveUp, stopRest } from './updates';
+import type { UpdateControl, UpdateOrder, UpdateEnd } from './updateControl';
 
 /**
  * Updates the tasks of one phase until its criterion is met; a failure that waits for a person is tried again when they resume.

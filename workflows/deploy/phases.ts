@@ -1,5 +1,5 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
-import type { deploy } from '../deploy';
+import type { DeployInput, DeployRecord } from '../../domain/deploy/state';
 import { runPhase } from './phase';
 import { fetchAgain } from './prepare';
 import type { DeployRun } from './run';
@@ -17,9 +17,12 @@ export async function pushAll(run: DeployRun): Promise<void> {
   }
 }
 
+/** The workflow itself (../deploy.ts), as it is started anew. */
+type Deploy = (input: DeployInput, carried: DeployRecord) => Promise<unknown>;
+
 /** A long history is left behind between two phases, where nothing is under way but what the record holds. */
 async function carryOn(run: DeployRun, cursor: number): Promise<void> {
   if (run.stop()) return;
   await run.drained();
-  await continueAsNew<typeof deploy>({ ...run.input, policy: run.policy }, { ...run.record, cursor });
+  await continueAsNew<Deploy>({ ...run.input, policy: run.policy }, { ...run.record, cursor });
 }

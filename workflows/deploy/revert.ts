@@ -13,7 +13,8 @@ import { joinAsGuest } from './guests';
 import { isEmpty, nextPartBack, Tally, unitsOfPart, unitsOfRevert, type Part } from './lockstep';
 import { hasMovedSince } from './present';
 import type { DeployRun, Stop } from './run';
-import { runUpdates, type UpdateEnd, type UpdateOrder } from './updates';
+import { runUpdates } from './updates';
+import type { UpdateOrder, UpdateEnd } from './updateControl';
 
 /**
  * Brings every task that this deploy touched back to what it ran before, by the same runner as a phase. A revert can be

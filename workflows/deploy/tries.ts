@@ -8,7 +8,7 @@ import { insist } from './dependable';
 import { unitsOfPart, type Part } from './lockstep';
 import type { DeployRun } from './run';
 import { trackingOf } from './tracking';
-import type { UpdateControl, UpdateEnd } from './updates';
+import type { UpdateControl, UpdateEnd } from './updateControl';
 
 /** The criterion of a phase, whatever it takes to meet it: several tries, a pause, a person who goes without. */
 

@@ -6,10 +6,9 @@ import {
   withFailed,
   withoutStanding,
   withTry,
-  type StandingStep,
   type StepRun,
 } from '../../domain/deploy/steps';
-import { change, type DeployRecord } from '../../domain/deploy/state';
+import { change, type StandingStep, type DeployRecord } from '../../domain/deploy/state';
 import type { Ending } from '../../domain/deploy/outcome';
 import { summaryOf } from '../../domain/markdown';
 import { performStep, type StepEnd } from './stepCalls';

@@ -1,72 +1,15 @@
-import type { Sent, Tracked, Tracking } from '../../activities/updates';
-import type { Counted } from '../../domain/deploy/counts';
+import type { Tracked, Tracking } from '../../activities/updates';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import type { Earlier, Progress } from '../../domain/deploy/progress';
 import type { Named } from '../../domain/deploy/snapshot';
 import { namesOf } from '../../domain/deploy/unavailable';
 import { formatDuration } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
-import { pushWatchers, type patientPush } from '../proxies';
+import { pushWatchers } from '../proxies';
 import { insist, messageOf } from './dependable';
 import type { DeployRun } from './run';
 import { trackingOf } from './tracking';
 import { accepted, untilMet } from './tries';
-
-/**
- * How the updates of a phase ended; `left` when the deploy stops or a person skips the phase, or there is no unit to update,
- * `refused` when the push type does not take them or has forgotten them, so that only another try can help.
- */
-export type UpdateEnd =
-  /** `unfinished`: some task of it is still to be updated; `missing`: how many do not live on the version. */
-  | { readonly kind: 'met'; readonly unfinished: boolean; readonly missing: number }
-  | { readonly kind: 'left' }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
-
-/** An update, forward or back, as the runner sends and follows it. */
-export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
-  readonly updateId: string;
-  /** Sends it; shown in the Web UI under the options' summary. */
-  readonly send: (push: ReturnType<typeof patientPush>, options: SendOptions) => Promise<Sent>;
-}
-
-interface SendOptions {
-  readonly summary: string;
-  readonly cancellationType: 'WAIT_CANCELLATION_COMPLETED';
-}
-
-/** What the runner of updates needs from its caller, which differs between a phase and a revert. */
-export interface UpdateControl {
-  /** Leave the updates: they are cancelled. */
-  readonly leave: () => boolean;
-  /** No update may start now, for another reason than a pause; those in the fleet are paused. */
-  readonly closed: () => boolean;
-  /** Waits while paused or closed. */
-  readonly hold: () => Promise<void>;
-  readonly show: (counted: Counted) => void;
-  /** Of a phase that is tried again. */
-  readonly earlier?: Earlier | undefined;
-  /** The time is up, and tasks were not updated: pauses the deploy and answers true, else the updates end here. */
-  readonly overdue?: (reason: string) => Promise<boolean>;
-  /** Parallel mode. */
-  readonly groups?: GroupControl;
-}
-
-/** Groups of units that health pauses by themselves. */
-export interface GroupControl {
-  /** Others are to stand still than do. */
-  readonly differs: () => boolean;
-  /** Makes the fleet do what `differs` asks for. */
-  settle(): Promise<void>;
-  /** Whether any stands still, while which the time limit does not run. */
-  readonly isHolding: () => boolean;
-  /** Looks at health once more after all stood still. */
-  refresh(): Promise<void>;
-  /** Resumes all but the groups that are to stand still. */
-  resumeOthers(nth: number): Promise<void>;
-  /** Waits before an update is sent, which begins in all groups. */
-  untilNonePaused(): Promise<void>;
-}
+import type { UpdateControl, UpdateEnd, UpdateOrder } from './updateControl';
 
 /**
  * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or cannot be met

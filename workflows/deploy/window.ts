@@ -1,15 +1,23 @@
 import { sleep } from '@temporalio/workflow';
 import type { WindowState } from '../../domain/calendar/window';
-import { onCloseOf, withBlackout, type OpenTimes } from '../../domain/release/openTimes';
+import type { DeployRecord } from '../../domain/deploy/state';
+import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendar } from '../proxies';
-import { waitWatching } from './pause';
-import type { DeployRun } from './run';
+import type { Waited } from '../waiting';
 
 type Closed = Extract<WindowState, { open: false }>;
 
+/** What it asks of its deploy. */
+interface Waiter {
+  readonly record: Pick<DeployRecord, 'phases'>;
+  stop(): object | null;
+  waitFor<T>(start: () => Promise<T>, wake: () => boolean): Promise<Waited<T>>;
+  until(wake: () => boolean, timeout: { afterMs: number; summary: string }): Promise<boolean>;
+}
+
 /** What to wait before asking again, when clocks differ. */
-const SKEW_MS = 1_000;
+export const SKEW_MS = 1_000;
 
 /**
  * The window of a deploy. Its zone is an activity's business (DESIGN §7), which says how things stand and until when; what
@@ -31,7 +39,7 @@ export class DeployWindow {
   }
 
   /** Until when it is closed, and for which blackout; null while it is open. */
-  async closed(run: DeployRun): Promise<Closed | null> {
+  async closed(run: Waiter): Promise<Closed | null> {
     if (this.isOpen || this.isSkipped() || run.stop() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
@@ -59,30 +67,11 @@ export class DeployWindow {
   }
 
   /** What has begun goes on to its end. */
-  private letsFinish({ record }: DeployRun): boolean {
+  private letsFinish({ record }: Waiter): boolean {
     return onCloseOf(this.times) === 'finish' && record.phases.some(({ startedAt }) => startedAt !== null);
   }
 
   private get isOpen(): boolean {
     return Date.now() < this.closesAtMs;
   }
-}
-
-/**
- * Waits for the window to open, at most until `over`; health goes on being checked meanwhile.
- * @returns whether it had to wait, so that everything else has to be looked at again.
- */
-export async function untilOpen(run: DeployRun, over: () => boolean): Promise<boolean> {
-  const closed = (await run.window?.closed(run)) ?? null;
-  if (closed === null) return false;
-  const { opensAtMs, why = '' } = closed;
-  const at = formatTime(opensAtMs);
-  if (run.record.windowUntil !== at)
-    run.note('window-closed', withBlackout(`no update starts until the window opens at ${at}`, why));
-  run.enter('waiting-window');
-  run.patch({ windowUntil: at, windowWhy: why });
-  const untilMs = Math.max(opensAtMs, Date.now() + SKEW_MS);
-  const isOver = () => over() || run.window?.isSkipped() === true;
-  await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, isOver);
-  return true;
 }

@@ -9,7 +9,8 @@ import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
 import { keptCommands } from '../../domain/keptCommands';
 import { STATE_LIMITS } from '../../domain/limits';
-import { asked, picked, withdrawn, type Admission, type Overtaking } from '../../domain/pipeline/admission';
+import { asked, picked, withdrawn, type Overtaking } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
 import { deploySettled, settled } from '../../domain/pipeline/books';
 import { fitted } from '../../domain/pipeline/fitted';
 import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
@@ -42,7 +43,6 @@ import {
 } from '../messages';
 import { Summary } from '../summary';
 import { Leftovers } from '../waiting';
-import { answerRequests } from './requests';
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
@@ -57,11 +57,12 @@ export class PipelineRun {
 
   state: PipelineState | null;
 
-  constructor(carried: PipelineState | null) {
+  /** @param answer registers what programs may ask, among the other handlers */
+  constructor(carried: PipelineState | null, answer: (run: PipelineRun) => void) {
     this.state = carried && fitted(restored(carried));
     setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
-    answerRequests(this);
+    answer(this);
     for (const signal of [deployReadySignal, actionReadySignal])
       onSignal(signal, (ready) => this.heard(isReady(ready), (state, now) => asked(state, ready, now)));
     for (const signal of [deployOverSignal, actionOverSignal])

@@ -7,14 +7,8 @@ import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
 import { policyOf } from '../../domain/pipeline/requests';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
-import {
-  emergencySpec,
-  followOnSpec,
-  newRelease,
-  releaseSummary,
-  rollbackSpec,
-  type ReleaseInput,
-} from '../../domain/release/state';
+import { emergencySpec, followOnSpec, newRelease, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
+import { releaseSummary } from '../../domain/release/view';
 import { isUrgent } from '../../domain/release/urgent';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { summaryOf } from '../../domain/markdown';

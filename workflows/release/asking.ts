@@ -1,6 +1,6 @@
 import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
-import type { Admission } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
 import type { ReadyAction } from '../../domain/pipeline/state';
 import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
 import { messageOf } from '../deploy/dependable';

@@ -5,7 +5,7 @@ import { unitNames } from '../../domain/deploy/unavailable';
 import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
-import type { Admission } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
 import { inputsOf, missingInputs } from '../../domain/release/graph';
 import { withBlackouts } from '../../domain/release/openTimes';
 import { skipsTheQueue } from '../../domain/release/urgent';

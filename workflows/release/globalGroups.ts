@@ -1,10 +1,18 @@
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import type { Behalf } from '../../activities/behalf';
 import { releaseId, workflowIds } from '../../domain/ids';
+import type { ActionRecord, ReleaseInput } from '../../domain/release/state';
+import { isUrgent } from '../../domain/release/urgent';
 import { onSignal } from '../inbox';
 import { lockGrantedSignal, releaseLockSignal } from '../lock';
 import { holders } from '../proxies';
-import { isUrgent } from '../../domain/release/urgent';
-import type { ReleaseRun } from './run';
+
+/** What it asks of its release. */
+interface Holder {
+  readonly input: ReleaseInput;
+  readonly behalf: Behalf;
+  patch(action: string, patch: Partial<ActionRecord>): void;
+}
 
 /**
  * The exclusion groups across pipelines that a release holds. The release is the holder: it asks once for all of its
@@ -21,7 +29,7 @@ export class GlobalGroups {
   }
 
   /** Takes the groups one after the other, in the order given, until all are held or the action is to give up. */
-  async hold(run: ReleaseRun, action: string, groups: readonly string[], givesUp: () => boolean): Promise<void> {
+  async hold(run: Holder, action: string, groups: readonly string[], givesUp: () => boolean): Promise<void> {
     const { input } = run;
     for (const group of groups) {
       if (givesUp()) return;
@@ -42,7 +50,7 @@ export class GlobalGroups {
     }
   }
 
-  private ask({ input, behalf }: ReleaseRun, lock: string): Promise<void> {
+  private ask({ input, behalf }: Holder, lock: string): Promise<void> {
     const owner = releaseId(input.spec.pipeline, input.number);
     const asking = { owner, requester: workflowInfo().workflowId };
     return holders(isUrgent(input.trigger)).requestLock(lock, asking, input.settings, behalf);

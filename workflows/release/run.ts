@@ -3,7 +3,7 @@ import type { Behalf } from '../../activities/behalf';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { identityOf, type Artifact } from '../../domain/artifact';
 import { keptCommands } from '../../domain/keptCommands';
-import type { Admission } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
 import { mayCommand } from '../../domain/principals';
 import {
   RELEASE_EFFECTS,
@@ -17,14 +17,13 @@ import { recollectionOf, type Carried, type Recalled } from '../../domain/releas
 import {
   log,
   newRelease,
-  releaseStatus,
-  releaseSummary,
   retried,
   withAction,
   type ActionRecord,
   type ReleaseInput,
   type ReleaseRecord,
 } from '../../domain/release/state';
+import { releaseStatus, releaseSummary } from '../../domain/release/view';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { formatTime, withReason } from '../../domain/text';
 import {

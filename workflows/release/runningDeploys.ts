@@ -1,14 +1,22 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
 import { messageOf } from '../deploy/dependable';
+import type { ReleaseInput, ReleaseRecord } from '../../domain/release/state';
 import { isOver } from '../../domain/release/nextActions';
-import type { ReleaseRun } from './run';
+
+/** What they ask of their release. */
+interface Parent {
+  readonly input: ReleaseInput;
+  readonly record: ReleaseRecord;
+  log(kind: string, text: string): void;
+  track(work: Promise<void>): void;
+}
 
 /** The deploys and canaries of a release that run: what concerns them is handed on to each. */
 export class RunningDeploys {
   private readonly starts = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly run: ReleaseRun) {}
+  constructor(private readonly run: Parent) {}
 
   workflowId(action: string): string {
     const { input, record } = this.run;

@@ -1,11 +1,10 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
 import { passagesOf, sourceOf } from '../../release/graph';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, nearest, suggest, warningAt, type Finding } from '../problem';
 
 /** Every input has exactly one source, and what a release brings is used. */
-
 const inputs: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]) =>
     action.inputs.flatMap((input, index) => {

@@ -1,8 +1,7 @@
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt } from '../problem';
 
 /** Retries and deadlines that would do nothing: these actions have their own, or are never tried again by themselves. */
-
 const HINTS = {
   deploy: 'a deploy retries inside its phases: set updateTimeout there',
   'manual-pick': 'set with.timeout for how long a person may take',

@@ -2,7 +2,7 @@ import { endKind, isRealDate, needsZone, spanAt, type EndKind } from '../../cale
 import { everOpens } from '../../calendar/opening';
 import { isTimezone } from '../../calendar/zone';
 import { openTimesOf, withBlackouts } from '../../release/openTimes';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 import type { BlackoutSpec } from '../times';

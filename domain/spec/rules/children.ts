@@ -1,8 +1,7 @@
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 
 /** A parent's children must be others, known by something, and the first of them must be able to be enough. */
-
 const isEmpty = (labels: Readonly<Record<string, string>>): boolean => Object.keys(labels).length === 0;
 
 const noLabel = (path: Path): Finding =>

@@ -3,12 +3,11 @@ import { lookbackOf, stepFor } from '../../health/lookback';
 import { leastP } from '../../health/mannWhitney';
 import { formatDuration, plural } from '../../text';
 import type { HealthCheck } from '../health';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
 import { judgesOf, type JudgedPhase, type Judging } from './deploys';
 
 /** Checks that can never be unhealthy, never be healthy, or never compare with what they name. */
-
 const each: Rule = (spec) =>
   judgesOf(spec).flatMap((judging) =>
     judging.checks.flatMap((check, index) => {

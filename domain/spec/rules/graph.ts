@@ -1,11 +1,10 @@
 import { ancestors, dependencies, sourceOf, type Edges } from '../../release/graph';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt } from '../problem';
 import { ambiguous } from './artifacts';
 
 /** The actions make a graph without cycles, in which every action can run and every condition can be decided. */
-
 const empty: Rule = (spec) =>
   Object.keys(spec.actions).length > 0
     ? []

@@ -1,10 +1,9 @@
 import type { HealthCheck } from '../health';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { deploysOf, judgesOf } from './deploys';
 
 /** Checks that can be trusted. */
-
 const none: Rule = (spec) =>
   deploysOf(spec)
     .filter(({ deploy }) => deploy.healthChecks.length === 0)

@@ -1,7 +1,7 @@
 import { excessText, over, type Excess } from '../../excess';
 import { SPEC_LIMITS, type Limit } from '../../limits';
 import { jsonBytes } from '../../size';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, type Finding, type Path } from '../problem';
 
@@ -9,7 +9,6 @@ import { errorAt, type Finding, type Path } from '../problem';
  * How large a file may be as a whole, and what in it has no length of its own: mappings, and what others are given as it is.
  * Lists and texts by themselves are the schema's.
  */
-
 const finding = (path: Path, excess: Excess | undefined, hint: string): Finding[] =>
   excess ? [errorAt(path, 'over-limit', excessText(excess), hint)] : [];
 

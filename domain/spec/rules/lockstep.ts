@@ -1,10 +1,9 @@
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
 import { deploysOf } from './deploys';
 
 /** In lockstep every unit goes as far as every other. */
-
 const inStep: Rule = (spec) =>
   deploysOf(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
 

@@ -1,5 +1,5 @@
 import { hostWritten, isMetadataHost } from '../../notifyHost';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt } from '../problem';
 
 /** Where notifications never go. */

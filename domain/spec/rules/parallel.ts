@@ -1,10 +1,9 @@
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
 import { deploysOf } from './deploys';
 
 /** Groups that pause by themselves. */
-
 const ofParallelMode: Rule = (spec) =>
   deploysOf(spec).flatMap(({ path, deploy }) => (deploy.mode === 'parallel' ? [] : unused(path, deploy)));
 

@@ -1,11 +1,10 @@
 import type { PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt, warningAt, type Path } from '../problem';
 import { deploysOf } from './deploys';
 
 /** Phases that can be told apart, each of which does more than those before it. */
-
 const COMPLETION = 'completion';
 
 /** `--phase NAME` keeps two people from skipping two phases, where the name means one. */

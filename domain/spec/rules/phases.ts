@@ -1,14 +1,13 @@
 import { DEFAULT_PACE } from '../../deploy/defaults';
 import { lookbackOf } from '../../health/lookback';
 import { formatDuration } from '../../text';
-import { type PhaseAmount } from '../../fleet/amount';
+import type { PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { deploysOf } from './deploys';
 
 /** Phases that find a bad version while it is small (Conveyor §6, best practices). */
-
 const LARGEST_FIRST_PERCENT = 10;
 
 const bakes: Rule = (spec) =>

@@ -1,8 +1,7 @@
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { errorAt, suggest, type Finding, type Path } from '../problem';
 
 /** Names that refer to something must refer to something that exists. */
-
 const unknown = (path: Path, kind: string, name: string, known: readonly string[]): Finding[] =>
   known.includes(name) ? [] : [errorAt(path, `unknown-${kind}`, `there is no ${kind} ${name}`, suggest(name, known))];
 

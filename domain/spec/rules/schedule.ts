@@ -1,7 +1,7 @@
 import { calendarFaults, neverFires, weekdaysOf } from '../../calendar/ticks';
 import { isTimezone } from '../../calendar/zone';
 import { timezoneFor } from '../../calendar/zoneName';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import { windowsOf } from '../../release/openTimes';
 import type { PipelineSpec } from '../pipeline';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
@@ -9,7 +9,6 @@ import { placedBlackouts } from './blackouts';
 import type { WindowSpec } from '../times';
 
 /** When deploys may start: zones that exist, cron lines that mean something, and people at their desks. */
-
 const calendar: Rule = ({ schedule }) => {
   const isCalendar = schedule.mode === 'calendar';
   return [

@@ -1,11 +1,10 @@
 import { ancestors, dependencies, sourceOf } from '../../release/graph';
 import { formatDuration } from '../../text';
-import type { Rule } from '../lint';
+import type { Rule } from '../rule';
 import type { PipelineSpec, SoakSpec } from '../pipeline';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
 
 /** What a version has to soak in deploys it before, and can have done so. */
-
 const soaks: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     if ((action.type !== 'deploy' && action.type !== 'canary') || action.soak === undefined) return [];

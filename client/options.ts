@@ -1,0 +1,18 @@
+import type { Policy } from '../domain/principals';
+import type { Settings } from '../domain/settings';
+import type { ConnectionOptions } from './connection';
+import type { Seal } from './seal';
+
+export interface Platform {
+  readonly groups: Policy['groups'];
+  readonly settings: Settings;
+  readonly seal?: Seal | null;
+}
+
+export interface ClientOptions extends ConnectionOptions {
+  readonly taskQueue?: string | undefined;
+  /** The platform's configuration (sdk/registry), which pipelines take over when they are applied. */
+  readonly platform?: Platform;
+  /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
+  readonly webUi?: string;
+}

@@ -1,0 +1,16 @@
+import type { Inheritance } from '../deploy/planRevert';
+
+/** What the pipeline tells a release about an action that it is ready to run. */
+export type Admission =
+  | {
+      readonly kind: 'granted';
+      readonly lastGood?: string | null;
+      readonly inherited?: Inheritance;
+    }
+  | { readonly kind: 'superseded'; readonly by: number }
+  | {
+      readonly kind: 'bad-package';
+      readonly reason: string;
+      /** Its identity. */
+      readonly artifact?: string;
+    };
