@@ -1,34 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { contentsOf, textOf } from './files';
 
 /**
  * Open files that whoever started this process gave to it, and that its children would get too: Node sees only to its own and to the
  * first few. Each may be a secret or a way out.
  */
 export function passedOn(from: number): readonly number[] {
-  return descriptors().filter((fd) => fd >= from && !closesOnExec(fd));
+  return contentsOf('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => fd >= from && !closesOnExec(fd));
 }
 
 const CLOSE_ON_EXEC = 0o2000000;
 
 function closesOnExec(fd: number): boolean {
-  const [, flags] = /^flags:\s*(\d+)/m.exec(read(`/proc/self/fdinfo/${fd}`)) ?? [];
+  const [, flags] = /^flags:\s*(\d+)/m.exec(textOf(`/proc/self/fdinfo/${fd}`)) ?? [];
   // It is closed already, as is the one by which they were listed.
   if (flags === undefined) return true;
   return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) !== 0;
-}
-
-function descriptors(): readonly number[] {
-  try {
-    return readdirSync('/proc/self/fd').map(Number);
-  } catch {
-    return [];
-  }
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

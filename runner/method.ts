@@ -1,6 +1,6 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Scripts } from '../sdk/scripts';
+import { mayExecute, textOf } from './files';
 
 /** How a script can be kept apart on a machine. */
 export interface Method {
@@ -65,15 +65,6 @@ function findProgram(name: string, folders: readonly string[]): string | undefin
   return folders.map((folder) => join(folder, name)).find((file) => mayExecute(file));
 }
 
-function mayExecute(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** What every system gives to `nobody`. */
 const NOBODY = 65_534;
 
@@ -87,14 +78,8 @@ function accountOf({ user, group }: Pick<Scripts, 'user' | 'group'>): Account {
 const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NOBODY);
 
 function rowOf(file: string, name: string): readonly string[] | undefined {
-  const rows = linesOf(file).map((line) => line.split(':'));
+  const rows = textOf(file)
+    .split('\n')
+    .map((line) => line.split(':'));
   return rows.find((row) => row[0] === name || row[2] === name);
-}
-
-function linesOf(file: string): readonly string[] {
-  try {
-    return readFileSync(file, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
 }

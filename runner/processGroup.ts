@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { contentsOf, textOf } from './files';
 
 /** Process groups: a script and all that it started. A group is named by the id of its first process, which may be gone already. */
 
@@ -59,7 +59,7 @@ interface ProcessInfo {
 function processes(): readonly ProcessInfo[] {
   return contentsOf('/proc').flatMap((entry) => {
     // 12 (name, which may hold anything) S 1 12 12 …
-    const [state = '', , group = ''] = read(`/proc/${entry}/stat`)
+    const [state = '', , group = ''] = textOf(`/proc/${entry}/stat`)
       .replace(/^.*\) /s, '')
       .split(' ');
     return /^\d+$/.test(entry) && group !== '' ? [{ pid: Number(entry), group: Number(group), state }] : [];
@@ -68,23 +68,8 @@ function processes(): readonly ProcessInfo[] {
 
 /** The processes that were started with this text among their arguments. */
 export const processesWith = (text: string): readonly number[] =>
-  processes().flatMap(({ pid, state }) => (state !== 'Z' && read(`/proc/${pid}/cmdline`).includes(text) ? [pid] : []));
+  processes().flatMap(({ pid, state }) =>
+    state !== 'Z' && textOf(`/proc/${pid}/cmdline`).includes(text) ? [pid] : [],
+  );
 
-const environmentOf = (pid: number): string => `\0${read(`/proc/${pid}/environ`)}`;
-
-function contentsOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-/** Processes come and go, and those of others are none of our business. */
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
+const environmentOf = (pid: number): string => `\0${textOf(`/proc/${pid}/environ`)}`;

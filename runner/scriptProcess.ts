@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess, type IOType, type StdioOptions } from 'node:child_process';
-import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import { devNull, constants as os } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { conveyorError } from '../domain/errors';
 import { passedOn } from './descriptors';
 import { enclosed, type Inside } from './enclosure';
+import { mayExecute } from './files';
 import type { Method } from './method';
 
 /** A script that runs: the first process of its own group. */
@@ -82,15 +83,6 @@ function refuseUnfit(name: string, directory: string, path: string, unusable: (d
   const found = files.filter((file) => existsSync(file) && statSync(file).isFile());
   if (found.length === 0) throw unusable(`it was not found, neither on PATH nor from ${directory}`);
   if (!found.some(mayExecute)) throw unusable('it may not be executed');
-}
-
-function mayExecute(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Fails with what was complained of when the script could not be set apart; then it has not run. */
