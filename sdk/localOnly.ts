@@ -1,3 +1,5 @@
+import { isLoopback } from '../domain/loopback';
+
 /** Answers a request, as `app.fetch` of Hono does. */
 type Answer<A extends readonly unknown[]> = (request: Request, ...rest: A) => Response | Promise<Response>;
 
@@ -13,7 +15,7 @@ export const localOnly =
 
 function refusalOf({ headers }: Request): Response | undefined {
   const host = headers.get('host') ?? '';
-  if (!LOOPBACK.test(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
+  if (!isOwnName(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${host}`)
     return refused(403, 'not-local', `pages of ${origin} may not call it`);
@@ -22,7 +24,11 @@ function refusalOf({ headers }: Request): Response | undefined {
   return refused(415, 'not-json', 'the body has to be application/json');
 }
 
-const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
+/** Of a browser, which lets every name below `localhost` stand for this machine. */
+function isOwnName(host: string): boolean {
+  const name = host.replace(/:\d+$/, '');
+  return isLoopback(name) || /^.+\.localhost$/i.test(name);
+}
 
 const refused = (status: number, code: string, message: string): Response =>
   Response.json({ error: { code, message, retryable: false } }, { status });

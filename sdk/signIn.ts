@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isPrivate } from '../domain/loopback';
 import { PRINCIPAL } from '../domain/principals';
+import type { SignInOffer } from '../domain/signIn';
 
 /**
  * Whose signed tokens (OpenID Connect) the front end takes besides those of `tokens`: `signIn` of conveyor.config.yaml. People sign in with
@@ -20,9 +22,6 @@ export interface Issuer {
   /** What other claims must be: `{ repository: acme/shop }`, with `*` for any part. */
   readonly only: Readonly<Record<string, string>>;
 }
-
-/** Where `conveyor login` sends somebody. */
-export type SignInOffer = Pick<Issuer, 'issuer' | 'scopes'> & { readonly client: string };
 
 export const offersOf = (issuers: readonly Issuer[]): readonly SignInOffer[] =>
   issuers.flatMap(({ issuer, scopes, client }) => (client === null ? [] : [{ issuer, scopes, client }]));
@@ -87,10 +86,4 @@ export function principalFrom(template: string, claims: Readonly<Record<string, 
     return String(value);
   });
   return whole && PRINCIPAL.test(principal) ? principal : undefined;
-}
-
-/** Nobody reads or changes what goes there: it is encrypted, or never leaves this machine. */
-export function isPrivate(text: string): boolean {
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -2,10 +2,10 @@ import type { ConveyorClient } from '../client/api';
 import type { PlatformPolicy } from '../domain/access/platform';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Policy } from '../domain/principals';
+import type { SignInOffer } from '../domain/signIn';
 import type { Access, Reads } from '../sdk/access';
 import type { Callbacks } from '../sdk/callbacks';
 import type { ServerAudit } from './audit/audit';
-import type { SignInOffer } from '../sdk/signIn';
 import type { GateLimits } from './gate';
 import type { Identities, Identity } from './identity';
 

@@ -1,6 +1,7 @@
 import { serve, type ServerType } from '@hono/node-server';
 import { parseArgs } from 'node:util';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { isLoopback } from '../domain/loopback';
 
 type Serve = Parameters<typeof serve>[0];
 
@@ -30,7 +31,7 @@ export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv, url: st
 }
 
 /** Whether only this machine comes in. */
-export const isClosed = ({ host }: Place): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.');
+export const isClosed = ({ host }: Place): boolean => isLoopback(host);
 
 /** Whether people are whom they say they are, which is for this machine alone. @throws ConveyorError `usage` */
 export function isDevLogin(args: readonly string[], place: Place): boolean {

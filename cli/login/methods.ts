@@ -1,5 +1,6 @@
 import { conveyorError } from '../../domain/errors';
-import { signInOffers, type SignInOffer } from '../../client/http/client';
+import type { SignInOffer } from '../../domain/signIn';
+import { signInOffers } from '../../client/http/client';
 import { httpOf } from '../door';
 import type { Io } from '../io';
 import type { Grant } from './credentials';

@@ -1,7 +1,7 @@
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import { conveyorError, ConveyorError } from '../../domain/errors';
-import type { SignInOffer } from '../../client/http/client';
-import { isPrivate } from '../../sdk/signIn';
+import { isPrivate } from '../../domain/loopback';
+import type { SignInOffer } from '../../domain/signIn';
 import type { Io } from '../io';
 import { note } from '../output';
 import { Callback } from './callback';

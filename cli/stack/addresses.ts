@@ -1,3 +1,4 @@
+import { isLoopback } from '../../domain/loopback';
 import type { Env } from '../../sdk/env';
 import { freePorts } from './ports';
 
@@ -57,4 +58,4 @@ export function portOf(address: string): number {
 export const hostOf = (address: string): string =>
   new URL(address.includes('://') ? address : `tcp://${address}`).hostname.replace(/^\[|\]$/g, '');
 
-export const isLocal = (address: string): boolean => ['localhost', '127.0.0.1', '::1'].includes(hostOf(address));
+export const isLocal = (address: string): boolean => isLoopback(hostOf(address));

@@ -1,5 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
+import type { SignInOffer } from '../../domain/signIn';
 import { requireAction, requireId, requireTarget } from '../../domain/target';
 import type { ConveyorClient, ListQuery, LookNow } from '../api';
 import { readiness } from './readiness';
@@ -65,13 +66,6 @@ export const whoAmI = (options: HttpOptions): Promise<Me> => send<Me>(options, M
 /** Where somebody may sign in; nobody needs a token to ask. */
 export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>
   send<readonly SignInOffer[]>(options, OFFERS);
-
-/** An identity provider that a server takes for its users. */
-export interface SignInOffer {
-  readonly issuer: string;
-  readonly client: string;
-  readonly scopes: readonly string[];
-}
 
 /** Whoever wants more than a server answers at once gets all that there are, or is told so: never a part that looks whole. */
 async function listed<T>(

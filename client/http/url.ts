@@ -1,7 +1,5 @@
 import { conveyorError } from '../../domain/errors';
-
-/** Nobody listens between a machine and itself. */
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+import { isPrivate } from '../../domain/loopback';
 
 /**
  * The address of a server without a slash at its end, as a person typed it.
@@ -9,8 +7,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
  */
 export function serverUrl(text: string, { insecure }: { readonly insecure: boolean }): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url?.protocol === 'http:';
-  if (url === undefined || !(isPlain || url.protocol === 'https:') || url.search !== '' || url.hash !== '')
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw conveyorError('usage', {
       // What is in it may be secret.
       text: 'the address of the server is none',
@@ -21,7 +18,7 @@ export function serverUrl(text: string, { insecure }: { readonly insecure: boole
       text: 'the address of the server holds a name or a password',
       hint: 'leave it out of the address; conveyor login says who you are',
     });
-  if (isPlain && !insecure && !LOOPBACK.test(url.hostname))
+  if (!insecure && !isPrivate(url.href))
     throw conveyorError('usage', {
       text: `${url.origin} is not encrypted, so that others could read the token on its way`,
       hint: 'use https://, or add --insecure where nobody can listen',

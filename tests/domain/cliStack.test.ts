@@ -119,6 +119,7 @@ describe('addresses', () => {
   test.each([
     ['localhost:7233', 'localhost', 7233, true],
     ['http://127.0.0.1:4400', '127.0.0.1', 4400, true],
+    ['http://127.0.0.2:4400', '127.0.0.2', 4400, true],
     ['[::1]:7233', '::1', 7233, true],
     ['https://temporal.example', 'temporal.example', 443, false],
   ])('%s has a host, a port, and is on this machine or not', (address, host, port, local) => {

@@ -13,7 +13,9 @@ test('a server is for its machine alone, unless somebody opens it', () => {
     host: '10.0.0.7',
   });
   expect(
-    ['127.0.0.1', '::1', 'localhost', '0.0.0.0', '::', '10.0.0.7'].filter((host) => isClosed({ port: 1, host })),
+    ['127.0.0.1', '::1', 'localhost', '0.0.0.0', '::', '10.0.0.7', '127.example.com'].filter((host) =>
+      isClosed({ port: 1, host }),
+    ),
   ).toEqual(['127.0.0.1', '::1', 'localhost']);
 });
 
