@@ -2,6 +2,7 @@ import { ScheduleNotFoundError, WorkflowFailedError, type ScheduleDescription } 
 import { finderView, type FinderFacts, type SweepSchedule } from '../domain/finder/health';
 import type { SweepReport, SweepSeen } from '../domain/finder/lasting';
 import { sweepId } from '../domain/ids';
+import { rootCause } from '../domain/rootCause';
 import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
 import { serverView, type Pending } from './live';
@@ -75,7 +76,8 @@ async function newestOf(client: Temporal['client'], { workflowId, status }: Swee
     }
     return { status: 'completed', last: (await handle.result()) as SweepReport | null };
   } catch (error) {
-    if (error instanceof WorkflowFailedError) return { status: 'failed', failure: reasonOf(error) };
+    // The workflow failed because its activity did, which failed because the finder did.
+    if (error instanceof WorkflowFailedError) return { status: 'failed', failure: rootCause(error) };
     return status === 'failed' ? { failure: 'its last sweep failed' } : {};
   }
 }
@@ -97,11 +99,4 @@ async function lastOf(client: Temporal['client'], sweeps: readonly Sweep[]): Pro
     .result()
     .catch(() => null);
   return report as SweepReport | null;
-}
-
-/** What the finder said is at the bottom: the workflow failed because its activity did. */
-function reasonOf(error: unknown): string {
-  let reason: unknown = error;
-  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
-  return reason instanceof Error ? reason.message : String(reason);
 }

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { rootCause } from '../domain/rootCause';
 import { shownUrl, withShownUrls } from '../domain/shownUrl';
 import { textUpTo } from './bodyLimit';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
@@ -102,7 +103,9 @@ async function exchange<P extends Protocol, M extends keyof P & string>(
     return { status: response.status, text: await textUpTo(response, answerLimit(call)) };
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;
-    const detail = deadline.signal.aborted ? `no answer within ${call.service.timeoutMs} ms` : wording(error);
+    const detail = deadline.signal.aborted
+      ? `no answer within ${call.service.timeoutMs} ms`
+      : withShownUrls(rootCause(error));
     throw unavailable(call, `${detail} (${shownUrl(call.service.url)})`);
   } finally {
     clearTimeout(timer);
@@ -162,10 +165,3 @@ function parseJson(text: string): unknown {
 }
 
 const excerpt = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
-
-/** `fetch failed` says nothing; its cause does: `connect ECONNREFUSED 127.0.0.1:4400`. */
-function wording(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause: unknown = error.cause;
-  return withShownUrls(cause instanceof Error ? cause.message || error.message : error.message);
-}

@@ -1,6 +1,7 @@
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { isPrivate } from '../../domain/loopback';
+import { rootCause } from '../../domain/rootCause';
 import type { SignInOffer } from '../../domain/signIn';
 import type { Io } from '../io';
 import { note } from '../output';
@@ -116,11 +117,11 @@ async function failing<T>(issuer: string, run: () => Promise<T>): Promise<T> {
 /** What the provider says is better than what the library makes of it. */
 function detailOf(error: unknown): string {
   const code = oauthCode(error);
-  const { error_description: said } = error as { readonly error_description?: string };
-  if (code !== undefined) return said === undefined ? code : `${code}: ${said}`;
+  const { error_description: why } = error as { readonly error_description?: string };
+  if (code !== undefined) return why === undefined ? code : `${code}: ${why}`;
   if (error instanceof Error && error.name === 'TimeoutError') return 'nobody signed in for five minutes';
-  if (error instanceof Error && error.cause instanceof Error) return `${error.message}: ${error.cause.message}`;
-  return error instanceof Error ? error.message : String(error);
+  const [said, root] = [error instanceof Error ? error.message : '', rootCause(error)];
+  return said === '' || said === root ? root : `${said}: ${root}`;
 }
 
 /** RFC 6749, 5.2 */

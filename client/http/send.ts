@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError } from '../../domain/errors';
+import { rootCause } from '../../domain/rootCause';
 import { failureIn, isRecord } from './failure';
 import { methodOf, pathOf, type Params, type Query, type Route } from './routes';
 
@@ -88,7 +89,7 @@ export async function attempt(
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
       return { detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
-    const detail = detailOf(error);
+    const detail = rootCause(error);
     // What cannot be a header is repeated by whoever refuses it.
     return { detail: token === null ? detail : detail.replaceAll(token, '…'), isWorthAnother: true };
   }
@@ -107,13 +108,4 @@ function answerIn(status: number, text: string): Tried {
   } catch {
     return strange;
   }
-}
-
-/** `fetch failed` says nothing; its cause does: `connect ECONNREFUSED 127.0.0.1:4500`. */
-function detailOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error
-    ? cause.message || ((cause as NodeJS.ErrnoException).code ?? error.message)
-    : error.message;
 }

@@ -1,3 +1,4 @@
+import { rootCause } from '../../domain/rootCause';
 import { shownUrl, withShownUrls } from '../../domain/shownUrl';
 import { formatDuration } from '../../domain/text';
 import { textUpTo } from '../bodyLimit';
@@ -80,7 +81,8 @@ function serverAt({
       return readAnswer(response.status, response.headers, text, { end, maxSkewMs });
     } catch (error) {
       if (timeout.aborted) throw new Error(`did not answer within ${formatDuration(timeoutMs)}`, { cause: error });
-      throw error instanceof Refusal ? error : new Error(`cannot be reached: ${wording(error)}`, { cause: error });
+      if (error instanceof Refusal) throw error;
+      throw new Error(`cannot be reached: ${withShownUrls(rootCause(error))}`, { cause: error });
     }
   };
   return { place: shownUrl(url), ask };
@@ -132,9 +134,3 @@ function parseJson(text: string): unknown {
 }
 
 const excerpt = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';
-
-/** `fetch failed` says nothing; its cause does. */
-function wording(error: unknown): string {
-  const { message, cause } = error as { readonly message?: string; readonly cause?: { readonly message?: string } };
-  return withShownUrls(cause?.message || message || String(error));
-}

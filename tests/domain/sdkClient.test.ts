@@ -106,6 +106,12 @@ test('who is silent is named with its address', async () => {
   expect(message).toBe('hosts did not answer look: connect ECONNREFUSED (http://hosts:4400/…)');
 });
 
+test('who is silent at each address of its name is named with why', async () => {
+  const cause = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
+  const { message } = await problem(look(() => Promise.reject(new TypeError('fetch failed', { cause }))));
+  expect(message).toContain('did not answer look: ECONNREFUSED');
+});
+
 test.each([
   ['a name and password', 'http://alice:s3cret@hosts:4400/'],
   ['a token in the path', 'http://hosts:4400/s3cret/'],

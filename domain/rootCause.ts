@@ -1,0 +1,22 @@
+interface Failure {
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+}
+
+/** An error may be its own cause. */
+const DEPTH = 10;
+
+/**
+ * What went wrong at the bottom: `fetch failed` says nothing, its cause does (`connect ECONNREFUSED 127.0.0.1:4400`). Where that has no words,
+ * as when several addresses were tried, its code. Errors are known by their shape, since some come from another realm.
+ */
+export const rootCause = (error: unknown): string => wordsOf(error, DEPTH) || String(error);
+
+function wordsOf(error: unknown, depth: number): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { message, code, cause } = error as Failure;
+  const deeper = depth > 0 ? wordsOf(cause, depth - 1) : '';
+  const own = [message, code].find((it): it is string => typeof it === 'string' && it !== '');
+  return deeper || (own ?? '');
+}
