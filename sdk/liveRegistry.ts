@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { ConveyorError } from '../domain/errors';
 import type { Env } from './env';
-import { loadRegistry, type Registry } from './registry';
+import { readConfig, type Registry } from './registry';
 
 const LOOK_EVERY_MS = 2_000;
 
@@ -10,25 +10,30 @@ const LOOK_EVERY_MS = 2_000;
  * takes nothing away: the last good one counts until the file is mended, and `say` hears of both.
  */
 export class LiveRegistry {
-  private registry: Registry;
+  private read: ReturnType<typeof readConfig>;
   private seen: string;
   private invalid: string | null = null;
+  private readonly listeners: ((registry: Registry) => void)[] = [];
 
   /** @throws ConveyorError `config-invalid` at the start */
   constructor(
     private readonly env: Env,
     private readonly say: (line: string) => void,
-    private readonly onChange: (registry: Registry) => void = () => undefined,
     file?: string,
   ) {
-    this.registry = loadRegistry(file, env);
-    this.seen = stampOf(this.registry.file);
+    this.read = readConfig(file, env);
+    this.seen = stampOf(this.read.registry.file);
     // Whoever drains does not wait for it.
     setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
 
   current(): Registry {
-    return this.registry;
+    return this.read.registry;
+  }
+
+  /** SHA-256 of the text that counts now, in hexadecimal. */
+  digest(): string {
+    return this.read.digest;
   }
 
   /** Why what the file says does not count; null when it does. */
@@ -36,14 +41,19 @@ export class LiveRegistry {
     return this.invalid;
   }
 
+  /** Hears of each that counts from now on. */
+  onChange(listener: (registry: Registry) => void): void {
+    this.listeners.push(listener);
+  }
+
   /** Reads the file again if it has changed. */
   look(): void {
-    const { file } = this.registry;
+    const { file } = this.current();
     const stamp = stampOf(file);
     if (stamp === this.seen) return;
     this.seen = stamp;
     try {
-      this.registry = loadRegistry(file, this.env);
+      this.read = readConfig(file, this.env);
     } catch (error) {
       if (!(error instanceof ConveyorError)) throw error;
       this.invalid = error.message;
@@ -52,8 +62,8 @@ export class LiveRegistry {
     }
     this.invalid = null;
     this.say(`${file} was read again`);
-    for (const warning of this.registry.warnings) this.say(warning);
-    this.onChange(this.registry);
+    for (const warning of this.current().warnings) this.say(warning);
+    for (const listener of this.listeners) listener(this.current());
   }
 }
 

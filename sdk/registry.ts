@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -78,8 +79,17 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * Throws `config-invalid` with the path of everything that is wrong.
  */
 export function loadRegistry(file: string | undefined, env: Env): Registry {
+  return readConfig(file, env).registry;
+}
+
+/** The same, with the SHA-256 of the text that it was read from. @throws ConveyorError `config-invalid` */
+export function readConfig(
+  file: string | undefined,
+  env: Env,
+): { readonly registry: Registry; readonly digest: string } {
   const path = file ?? findConfigFile(env);
-  return parseRegistry(readYaml(path), env, path);
+  const { value, text } = readYaml(path);
+  return { registry: parseRegistry(value, env, path), digest: createHash('sha256').update(text).digest('hex') };
 }
 
 /** A registry from a value as it is in the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */
@@ -199,9 +209,10 @@ function findConfigFile(env: Env): string {
   return existsSync(here) ? here : join(installRoot(), CONFIG_FILE);
 }
 
-function readYaml(file: string): unknown {
+function readYaml(file: string): { readonly value: unknown; readonly text: string } {
   try {
-    return parse(readFileSync(file, 'utf8'));
+    const text = readFileSync(file, 'utf8');
+    return { value: parse(text), text };
   } catch (error) {
     const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
     throw conveyorError('config-invalid', { file, detail });

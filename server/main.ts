@@ -32,12 +32,13 @@ async function main(): Promise<void> {
   const devLogin = isDevLogin(process.argv.slice(2), place);
   let draining = false;
   const note = (line: string): void => void process.stderr.write(`note: ${line}\n`);
-  const live = new LiveRegistry(process.env, note, (next) => followed(registry, next));
+  const live = new LiveRegistry(process.env, note);
   // As it is now, in place: whoever holds its parts sees them change.
   const registry = { ...live.current(), groups: { ...live.current().groups }, access: { ...live.current().access } };
+  live.onChange((next) => followed(registry, next));
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
-  const audit = startAudit(registry);
+  const audit = startAudit(live);
   const through = (door: Door, groups: (now: Policy['groups']) => Policy['groups'] = (now) => now) => {
     const facts = () => ({ ...live.current(), groups: groups(live.current().groups) });
     const permitted = guarded(client, facts, door);

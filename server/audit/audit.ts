@@ -23,6 +23,7 @@ export class ServerAudit implements Audit {
   /** Files may be many and large: whoever reads them keeps nobody from being heard. */
   private readonly readers = new Gate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
   private failures = 0;
+  private configuring = Promise.resolve();
 
   constructor(private readonly options: Options) {
     this.changes = new AuditLog({ ...options, chain: 'changes', maxBytes: 64 * MB });
@@ -45,8 +46,13 @@ export class ServerAudit implements Audit {
     return this.refused(entry, null, source);
   }
 
-  /** Puts on record that the configuration is another one than the last that was. */
-  async configured(digest: string): Promise<void> {
+  /** Puts on record that the configuration is another one than the last that was, one after the other. */
+  configured(digest: string): Promise<void> {
+    this.configuring = this.configuring.catch(() => undefined).then(() => this.compare(digest));
+    return this.configuring;
+  }
+
+  private async compare(digest: string): Promise<void> {
     const { records } = await this.read({ operation: 'configure', limit: 1 });
     const before = records[0]?.after ?? null;
     if (before === digest) return;
@@ -83,6 +89,7 @@ export class ServerAudit implements Audit {
   }
 
   async close(): Promise<void> {
+    await this.configuring.catch(() => undefined);
     await this.sumUp(true);
     await Promise.all([this.changes.close(), this.refusals.close()]);
   }

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { sha256 } from '../../sdk/audit/files';
-import type { Registry } from '../../sdk/registry';
+import type { LiveRegistry } from '../../sdk/liveRegistry';
 import { ServerAudit } from './audit';
 import { AuditEvents } from './events';
 
@@ -9,7 +7,8 @@ import { AuditEvents } from './events';
 const EVERY_MS = 5_000;
 
 /** The audit of this process; undefined where the configuration has none. */
-export function startAudit({ audit: settings, file }: Pick<Registry, 'audit' | 'file'>): ServerAudit | undefined {
+export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onChange'>): ServerAudit | undefined {
+  const { audit: settings, file } = live.current();
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   if (settings === null) {
     log(`without audit, nobody can see later who changed what through this server (${file})`);
@@ -20,14 +19,16 @@ export function startAudit({ audit: settings, file }: Pick<Registry, 'audit' | '
   const { events } = settings;
   const sender = events && new AuditEvents({ ...events, file: settings.file, fetch, now, log });
   const say = (error: unknown): void => log(`audit: ${String(error)}`);
-  let seen = '';
+  let noted = '';
   const configured = async (): Promise<void> => {
-    const digest = sha256(readFileSync(file, 'utf8'));
-    if (digest !== seen) await audit.configured(digest);
-    seen = digest;
+    const digest = live.digest();
+    if (digest !== noted) await audit.configured(digest);
+    noted = digest;
   };
   configured().catch(say);
+  live.onChange(() => void configured().catch(say));
   setInterval(() => {
+    // One that could not be compared with the last on record.
     configured().catch(say);
     audit.sumUp().catch(say);
     // Only what waits is written here; who asks hears why it cannot be.

@@ -16,12 +16,8 @@ function configured(text: string) {
   write(text);
   const said: string[] = [];
   const changed: unknown[] = [];
-  const live = new LiveRegistry(
-    {},
-    (line) => said.push(line),
-    ({ groups }) => changed.push(groups),
-    file,
-  );
+  const live = new LiveRegistry({}, (line) => said.push(line), file);
+  live.onChange(({ groups }) => changed.push(groups));
   return { live, write, said, changed, file };
 }
 
