@@ -36,7 +36,7 @@ export interface ServerDeps {
   /** Whose admins read all of the audit. */
   readonly policy?: PlatformPolicy | null;
   /** Missing where the configuration names no file for it. */
-  readonly audit?: Pick<ServerAudit, 'stranger' | 'read' | 'verify' | 'failed'>;
+  readonly audit?: Pick<ServerAudit, 'record' | 'stranger' | 'read' | 'verify' | 'failed'>;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;

@@ -4,7 +4,7 @@ import { ConveyorError, type ErrorCode } from '../domain/errors';
 import type { ServerDeps } from './deps';
 
 /** What refuses somebody before anything is asked of Conveyor. */
-const AT_THE_DOOR: readonly ErrorCode[] = ['unauthorized', 'bad-signature', 'not-in-scope', 'wrong-key'];
+const AT_THE_DOOR: readonly ErrorCode[] = ['unauthorized', 'bad-signature', 'wrong-key'];
 
 /** Puts on record whom the server did not believe. Nobody waits for that. */
 export const strangersOnRecord =

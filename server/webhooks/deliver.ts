@@ -1,6 +1,5 @@
 import { concerned, type Concerned } from '../../domain/finder/match';
-import { ConveyorError, conveyorError } from '../../domain/errors';
-import { mayCommand } from '../../domain/principals';
+import { ConveyorError } from '../../domain/errors';
 import type { Trigger } from '../../domain/views';
 import type { ServerDeps } from '../deps';
 import type { Metrics } from '../metrics';
@@ -26,7 +25,7 @@ export interface Delivered {
   readonly left: number;
 }
 
-export interface Delivering extends Pick<ServerDeps, 'client' | 'groups' | 'now'> {
+export interface Delivering extends Pick<ServerDeps, 'client' | 'now'> {
   readonly subscribers: Subscribers;
   readonly turns: Turns;
   readonly metrics: Pick<Metrics, 'submitted' | 'outOfScope'>;
@@ -70,13 +69,9 @@ export async function deliver(deps: Delivering, delivery: Delivery): Promise<Del
   };
 }
 
-async function concernedBy(deps: Delivering, { said, actor }: Delivery): Promise<readonly Concerned[]> {
+async function concernedBy(deps: Delivering, { said }: Delivery): Promise<readonly Concerned[]> {
   if (said === null) return [];
-  if ('finder' in said) return concerned(said, await deps.subscribers.of(said.finder));
-  // A subscription invites whoever publishes; without one, only an owner may bring something.
-  const { owners } = await deps.client.spec(said.pipeline);
-  if (mayCommand({ owners, groups: deps.groups }, actor)) return [said];
-  throw conveyorError('not-permitted', { actor, pipeline: said.pipeline });
+  return 'finder' in said ? concerned(said, await deps.subscribers.of(said.finder)) : [said];
 }
 
 async function tell(deps: Delivering, { key, actor }: Delivery, { pipeline, artifacts }: Concerned): Promise<Told> {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Hono, type Context } from 'hono';
-import { conveyorError } from '../../domain/errors';
+import { auditEntry } from '../../domain/audit/record';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { unfitKey } from '../../domain/excess';
 import { outOfScope } from '../../domain/finder/scope';
+import { mayCommand } from '../../domain/principals';
 import type { WebhookKind, WebhookSource } from '../../sdk/access';
 import type { Bodies } from '../bodies';
 import { parseJson, readBytes, refuse } from '../body';
@@ -41,7 +43,7 @@ interface Signed {
   readonly read: () => Said;
 }
 
-type Deps = Pick<ServerDeps, 'access' | 'now' | 'log'> & Delivering & Bounds;
+type Deps = Pick<ServerDeps, 'access' | 'audit' | 'groups' | 'now' | 'log'> & Delivering & Bounds;
 
 /** `POST /v1/webhooks/github` and `/standard` (cli.md §5): verified over the raw body before anything of it is parsed. */
 export function webhookRoutes(deps: Deps): Hono {
@@ -104,7 +106,7 @@ async function answer(
     async () => {
       const said = read();
       refuse(unfitIn(said));
-      refuseOutOfScope(deps, source, said);
+      if (said !== null) await refuseForeign(deps, source, said);
       const scopes = Object.values(deps.access.webhooks).flatMap((all) => all.map(({ scope }) => scope));
       return deliver(deps, { key, actor: source.actor, said: underItsNames(said, scopes) });
     },
@@ -117,14 +119,37 @@ async function answer(
   return context.json({ ...delivered, releases }, 202);
 }
 
-/** @throws ConveyorError `not-in-scope`, which is counted and logged: whoever has the secret says what it is not for. */
-function refuseOutOfScope({ metrics, log }: Pick<Deps, 'metrics' | 'log'>, { name, scope }: WebhookSource, said: Said) {
-  const refused = said === null ? undefined : outOfScope(scope, said);
-  if (refused === undefined) return;
+/** @throws ConveyorError `not-in-scope`, `not-permitted`, which are on record: the signature shows whose secret is used for more than it is for. */
+async function refuseForeign(deps: Deps, source: WebhookSource, said: NonNullable<Said>): Promise<void> {
+  const error = notInScope(deps, source, said) ?? (await notTheirs(deps, source, said));
+  if (error === undefined) return;
+  const target = 'finder' in said ? `who subscribes to ${said.finder}` : said.pipeline;
+  const about = { actor: source.actor, door: 'webhook', operation: 'submit', target, outcome: 'refused' } as const;
+  await deps.audit?.record(auditEntry({ ...about, result: `${error.code}: ${error.message}` }));
+  throw error;
+}
+
+/** Counted and logged besides. */
+function notInScope({ metrics, log }: Deps, { name, scope }: WebhookSource, said: NonNullable<Said>) {
+  const refused = outOfScope(scope, said);
+  if (refused === undefined) return undefined;
   const error = conveyorError('not-in-scope', { source: name, ...refused });
   metrics.outOfScope(name);
   log(`refused: ${error.message}`);
-  throw error;
+  return error;
+}
+
+/** A subscription invites whoever publishes; without one, only an owner may bring something. */
+async function notTheirs(
+  { client, groups }: Deps,
+  { actor }: WebhookSource,
+  said: NonNullable<Said>,
+): Promise<ConveyorError | undefined> {
+  if ('finder' in said) return undefined;
+  const { owners } = await client.spec(said.pipeline);
+  return mayCommand({ owners, groups }, actor)
+    ? undefined
+    : conveyorError('not-permitted', { actor, pipeline: said.pipeline });
 }
 
 function saidInStandard(text: string): Said {

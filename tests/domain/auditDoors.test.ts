@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audited } from '../../client/audited';
 import type { ConveyorClient } from '../../client/api';
+import { guarded } from '../../client/guard';
 import { auditEntry } from '../../domain/audit/record';
 import { parseRegistry } from '../../sdk/registry';
 import { ServerAudit } from '../../server/audit/audit';
 import { run } from './cliWorld';
-import { ACCESS, appOf, FakePipelines, githubDelivery, NOW_MS, pushOf, TOKEN } from './serverWorld';
+import { specOf } from './pipelineWorld';
+import { ACCESS, appOf, FakePipelines, githubDelivery, NOW_MS, pushOf, standardDelivery, TOKEN } from './serverWorld';
 
 const OWNER = 'the-token-of-an-owner';
 const STRANGER = 'the-token-of-a-stranger';
@@ -21,7 +23,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A server of which service:ci is an admin; pipelines are those of service:webhook. */
+/** A server of which service:ci is an admin; pipelines are those of service:webhook, but for `theirs`. */
 function world(isAdmin = true) {
   const file = join(folder, 'audit.jsonl');
   const audit = new ServerAudit({
@@ -33,7 +35,18 @@ function world(isAdmin = true) {
   });
   opened.push(audit);
   const pipelines = new FakePipelines();
-  const through = (door: 'api' | 'webhook') => audited(pipelines.client as ConveyorClient, audit, door);
+  const client = {
+    ...(pipelines.client as ConveyorClient),
+    spec: (name: string) =>
+      name === 'theirs' ? Promise.resolve(specOf(['deploy'], { owners: ['user:bob'] })) : pipelines.client.spec(name),
+  };
+  const facts = { policy: null, groups: {} };
+  const through = (door: 'api' | 'webhook') =>
+    audited(
+      guarded(client, () => facts, door),
+      audit,
+      door,
+    );
   const tokens = [
     ...ACCESS.tokens,
     { principal: 'service:webhook', token: OWNER },
@@ -62,6 +75,30 @@ test('what comes through the API and webhooks is on record with who, by which do
   expect(records).toMatchObject([
     { actor: 'service:github', door: 'webhook', operation: 'submit', target: 'kvstore', result: 'kvstore/1' },
     { actor: 'service:ci', door: 'api', operation: 'unhold', target: 'kvstore', reason: 'because', result: 'it is so' },
+  ]);
+});
+
+test('whoever says with a secret what it is not for, or submits what is not theirs, is on record by name', async () => {
+  const { app, audit } = world();
+  const said = (data: object) => standardDelivery({ type: 'artifact.published', data });
+  const artifact = { kind: 'source', version: '1' };
+  await app.request('/v1/webhooks/standard', said({ finder: 'manual', artifact }));
+  await app.request(
+    '/v1/webhooks/standard',
+    said({ pipeline: 'theirs', artifacts: [{ name: 'source', version: '1' }] }),
+  );
+  const submission = { method: 'POST', headers: as(STRANGER), body: JSON.stringify({ artifacts: [] }) };
+  expect((await app.request('/v1/pipelines/kvstore/submissions', submission)).status).toBe(403);
+  await audit.close();
+  const { records } = await audit.read({ limit: 10, outcome: 'refused' });
+  const submit = { operation: 'submit', outcome: 'refused' };
+  expect(records).toMatchObject([
+    { ...submit, actor: 'user:eve', door: 'api', target: 'kvstore' },
+    { ...submit, actor: 'service:webhook', door: 'webhook', target: 'theirs' },
+    { ...submit, actor: 'service:webhook', door: 'webhook', target: 'who subscribes to manual' },
+  ]);
+  expect(records.map(({ result }) => result?.split(':')[0])).toEqual([
+    ...['not-permitted', 'not-permitted', 'not-in-scope'],
   ]);
 });
 

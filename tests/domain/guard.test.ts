@@ -126,6 +126,22 @@ test('without a section everything is as it was, but that groups never act and n
     expect(await refused(asked)).toMatch(/^not-permitted: group:storage is a group, which never acts/);
 });
 
+test('whoever submits by hand owns the pipeline, with a section and without', async () => {
+  const { calls, through } = world();
+  const submission = { kind: 'webhook', key: 'k' } as const;
+  for (const given of [facts(), facts(null)]) {
+    const mallory = through(given).submit('kvstore', [], { ...submission, actor: 'user:mallory' });
+    expect(await refused(mallory)).toMatch(/user:mallory is not an owner of kvstore/);
+    await through(given).submit('kvstore', [], { ...submission, actor: 'user:alice' });
+  }
+  const by = { permitted: 'owners of kvstore through group:storage' };
+  const alice = { ...submission, actor: 'user:alice' };
+  expect(calls).toEqual([
+    ['submit', 'kvstore', [], { ...alice, ...by }],
+    ['submit', 'kvstore', [], alice],
+  ]);
+});
+
 test('the configuration counts as it is at the moment of the request', async () => {
   const groups: Record<string, string[]> = { ...facts().groups, storage: ['user:alice'] };
   const { through } = world();

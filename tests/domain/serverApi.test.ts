@@ -1,3 +1,5 @@
+import type { ConveyorClient } from '../../client/api';
+import { guarded } from '../../client/guard';
 import { conveyorError } from '../../domain/errors';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../../domain/verbs';
 import type { FrontClient } from '../../server/deps';
@@ -183,10 +185,14 @@ describe('a pipeline over HTTP', () => {
 
   test('is brought what came into being elsewhere by its owners alone', async () => {
     const pipelines = new FakePipelines();
-    const submit = (owners: readonly string[]) =>
+    const facts = { policy: null, groups: { bots: ['service:ci'] } };
+    const submit = (owners: string[]) =>
       appOf(pipelines, {
-        client: { ...pipelines.client, spec: () => Promise.resolve({ owners } as never) },
-        groups: { bots: ['service:ci'] },
+        client: guarded(
+          { ...(pipelines.client as ConveyorClient), spec: () => Promise.resolve(specOf(['deploy'], { owners })) },
+          () => facts,
+          'api',
+        ),
       }).request('/v1/pipelines/kvstore/submissions', post({ artifacts, idempotencyKey: 'k' }));
     expect((await submit(['user:alice'])).status).toBe(403);
     expect(pipelines.submissions).toEqual([]);
