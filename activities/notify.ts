@@ -4,6 +4,7 @@ import { cloudEvent, isSlack, slackMessage, type Notice } from '../domain/notify
 import { isAllowedHost } from '../domain/notifyHost';
 import type { Fetch } from '../sdk/client';
 import { keysFor, type Notifications } from '../sdk/notifications';
+import type { Registry } from '../sdk/registry';
 import { signatureHeaders } from '../sdk/signature';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
@@ -22,9 +23,13 @@ interface Ports {
   readonly fetch?: Fetch;
 }
 
+type Parts = Omit<Ports, 'notifications'> & { readonly registry: Pick<Registry, 'notifications'> };
+
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
-export function createNotifyActivities(ports: Ports) {
+export function createNotifyActivities({ registry, ...rest }: Parts) {
+  /** All of one delivery by one configuration. */
+  const now = (): Ports => ({ ...rest, notifications: registry.notifications });
   return {
     /**
      * Delivers one notice, at least once; receivers know a repetition by `webhook-id`. Addresses with secrets in them come
@@ -33,6 +38,7 @@ export function createNotifyActivities(ports: Ports) {
      */
     notify: ({ url, event }: NotifyRequest): Promise<void> =>
       asFailure(async () => {
+        const ports = now();
         const { target, fetch } = await targetOf(url, ports);
         const request = await signed(ports, target, event);
         const { status } = await send(ports, fetch, url, request);

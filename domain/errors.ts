@@ -112,7 +112,7 @@ export const ERRORS = {
   'unknown-extension': entry<{ kind: string; name: string; known: readonly string[] }>({
     message: ({ kind, name }) => `no ${kind} called ${name} is configured`,
     hint: ({ known }) =>
-      `conveyor.config.yaml knows ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add it there and restart the worker`,
+      `conveyor.config.yaml knows ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add it there`,
     retryable: false,
     exit: 1,
   }),
@@ -284,7 +284,7 @@ export const ERRORS = {
     hint: ({ webhook, variables }) =>
       variables.length > 0
         ? `set ${variables.join(' or ')} for the server, restart it, and deliver again`
-        : `add webhooks.${webhook} to conveyor.config.yaml, restart the server, and deliver again`,
+        : `add webhooks.${webhook} to conveyor.config.yaml, and deliver again`,
     retryable: true,
     exit: 1,
   }),

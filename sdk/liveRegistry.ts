@@ -1,28 +1,47 @@
 import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { ConveyorError } from '../domain/errors';
 import type { Env } from './env';
-import { readConfig, type Registry } from './registry';
+import { readConfig, type ConfigRead, type Registry } from './registry';
 
 const LOOK_EVERY_MS = 2_000;
+
+export interface LiveOptions {
+  readonly file?: string;
+  /** What the process took at its start and cannot exchange: another one counts for the next process. */
+  readonly atStart?: readonly (keyof Registry)[];
+  now?(): number;
+}
+
+/** How the file stands. */
+export interface ConfigState {
+  /** Why what it says does not count; null when it does. */
+  readonly problem: string | null;
+  /** When what counts was read, ms since the epoch. */
+  readonly readAtMs: number;
+}
 
 /**
  * The configuration as its file says now: it is looked at every two seconds, and read again when it has changed. One that is not valid
  * takes nothing away: the last good one counts until the file is mended, and `say` hears of both.
  */
 export class LiveRegistry {
-  private read: ReturnType<typeof readConfig>;
+  private readonly first: Registry;
+  private read: ConfigRead;
   private seen: string;
-  private invalid: string | null = null;
+  private state: ConfigState;
   private readonly listeners: ((registry: Registry) => void)[] = [];
 
   /** @throws ConveyorError `config-invalid` at the start */
   constructor(
     private readonly env: Env,
     private readonly say: (line: string) => void,
-    file?: string,
+    private readonly options: LiveOptions = {},
   ) {
-    this.read = readConfig(file, env);
-    this.seen = stampOf(this.read.registry.file);
+    this.read = readConfig(options.file, env);
+    this.first = this.read.registry;
+    this.seen = stampOf(this.first.file);
+    this.state = { problem: null, readAtMs: this.now() };
     // Whoever drains does not wait for it.
     setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
@@ -31,14 +50,18 @@ export class LiveRegistry {
     return this.read.registry;
   }
 
+  /** A value for whoever keeps it: each of its parts is, whenever somebody takes it, the one that counts. */
+  view(): Registry {
+    return new Proxy(this.first, { get: (_first, part) => this.current()[part as keyof Registry] });
+  }
+
   /** SHA-256 of the text that counts now, in hexadecimal. */
   digest(): string {
     return this.read.digest;
   }
 
-  /** Why what the file says does not count; null when it does. */
-  problem(): string | null {
-    return this.invalid;
+  how(): ConfigState {
+    return this.state;
   }
 
   /** Hears of each that counts from now on. */
@@ -48,22 +71,46 @@ export class LiveRegistry {
 
   /** Reads the file again if it has changed. */
   look(): void {
-    const { file } = this.current();
+    const { file } = this.first;
     const stamp = stampOf(file);
     if (stamp === this.seen) return;
+    const next = this.attempt(file);
+    // Somebody writes it at this moment, and what was read may be half of it.
+    if (stampOf(file) !== stamp) return;
     this.seen = stamp;
-    try {
-      this.read = readConfig(file, this.env);
-    } catch (error) {
-      if (!(error instanceof ConveyorError)) throw error;
-      this.invalid = error.message;
-      this.say(`${error.message}; what it said before counts until it is mended`);
+    if (typeof next === 'string') {
+      this.state = { ...this.state, problem: next };
+      this.say(`${next}; what it said before counts until it is mended`);
       return;
     }
-    this.invalid = null;
-    this.say(`${file} was read again`);
-    for (const warning of this.current().warnings) this.say(warning);
+    this.take(next);
+  }
+
+  private attempt(file: string): ConfigRead | string {
+    try {
+      const next = readConfig(file, this.env);
+      // An editor begins with an empty file, which would let everybody do everything.
+      return next.isEmpty ? `${file} is empty` : next;
+    } catch (error) {
+      if (error instanceof ConveyorError) return error.message;
+      throw error;
+    }
+  }
+
+  private take({ registry, ...rest }: ConfigRead): void {
+    const { atStart = [] } = this.options;
+    const kept = Object.fromEntries(atStart.map((part) => [part, this.first[part]]));
+    const later = atStart.filter((part) => !isDeepStrictEqual(registry[part], this.first[part]));
+    this.read = { ...rest, registry: { ...registry, ...kept } };
+    this.state = { problem: null, readAtMs: this.now() };
+    this.say(`${registry.file} was read again`);
+    if (later.length > 0) this.say(`what it changes of ${later.join(' and ')} takes effect at the next start`);
+    for (const warning of registry.warnings) this.say(warning);
     for (const listener of this.listeners) listener(this.current());
+  }
+
+  private now(): number {
+    return this.options.now?.() ?? Date.now();
   }
 }
 

@@ -82,14 +82,20 @@ export function loadRegistry(file: string | undefined, env: Env): Registry {
   return readConfig(file, env).registry;
 }
 
-/** The same, with the SHA-256 of the text that it was read from. @throws ConveyorError `config-invalid` */
-export function readConfig(
-  file: string | undefined,
-  env: Env,
-): { readonly registry: Registry; readonly digest: string } {
+export interface ConfigRead {
+  readonly registry: Registry;
+  /** SHA-256 of the text, in hexadecimal. */
+  readonly digest: string;
+  /** Nothing stands in the file, or only comments. */
+  readonly isEmpty: boolean;
+}
+
+/** The same, with what the text itself was like. @throws ConveyorError `config-invalid` */
+export function readConfig(file: string | undefined, env: Env): ConfigRead {
   const path = file ?? findConfigFile(env);
   const { value, text } = readYaml(path);
-  return { registry: parseRegistry(value, env, path), digest: createHash('sha256').update(text).digest('hex') };
+  const digest = createHash('sha256').update(text).digest('hex');
+  return { registry: parseRegistry(value, env, path), digest, isEmpty: value === null };
 }
 
 /** A registry from a value as it is in the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */

@@ -1,10 +1,11 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
+import { offersOf } from '../sdk/signIn';
 import { callerOf } from './auth';
 import { Bodies } from './bodies';
 import { queryOf } from './body';
-import type { ServerDeps } from './deps';
+import { readsOf, type ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
 import { FinderHealth } from './finders';
@@ -43,7 +44,7 @@ export function createApp(deps: ServerDeps): Hono {
   app.use(measured(metrics, deps));
   if (deps.devLogin) app.use(saying('conveyor-login', 'development'));
   app.use('/v1/*', strangersOnRecord(deps));
-  if (deps.reads === 'authenticated') app.use('/v1/*', forTheKnown(deps));
+  app.use('/v1/*', forTheKnown(deps));
   app.use('/v1/*', async (c, next) =>
     hasOwnLane(c) ? next() : lanes[await laneOf(c, deps)].run(next, c.req.raw.signal),
   );
@@ -52,10 +53,14 @@ export function createApp(deps: ServerDeps): Hono {
   app.get('/metrics', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const unwritten = deps.audit?.failed();
-    const about = { uptimeMs: deps.now() - startedAtMs, ...(unwritten === undefined ? {} : { unwritten }) };
+    const about = {
+      uptimeMs: deps.now() - startedAtMs,
+      ...(unwritten === undefined ? {} : { unwritten }),
+      ...(deps.configState === undefined ? {} : { config: deps.configState() }),
+    };
     return c.text(metrics.text(counts, await finders.read(), about), 200, METRICS_TYPE);
   });
-  app.get('/openapi.json', (c) => c.json(openApiDocument(deps.reads)));
+  app.get('/openapi.json', (c) => c.json(openApiDocument(readsOf(deps))));
   app.route(
     '/v1/webhooks',
     webhookRoutes({
@@ -65,7 +70,7 @@ export function createApp(deps: ServerDeps): Hono {
   );
   const api = { ...deps, turns: new Turns() };
   app.route('/v1/me', meRoutes(deps));
-  app.get('/v1/sign-in', (c) => c.json(deps.offers ?? []));
+  app.get('/v1/sign-in', (c) => c.json(offersOf(deps.config.issuers)));
   app.route('/v1/audit', auditRoutes(deps));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
@@ -93,7 +98,7 @@ const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.re
 const forTheKnown =
   (deps: ServerDeps): MiddlewareHandler =>
   async (c, next) => {
-    if (c.req.path !== '/v1/sign-in' && isRead(c)) await callerOf(c, deps);
+    if (readsOf(deps) === 'authenticated' && c.req.path !== '/v1/sign-in' && isRead(c)) await callerOf(c, deps);
     await next();
   };
 

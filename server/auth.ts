@@ -11,7 +11,7 @@ export interface Caller extends Identity {
   readonly client: FrontClient;
 }
 
-export type Known = Pick<ServerDeps, 'access' | 'client' | 'identities' | 'as' | 'devLogin'>;
+export type Known = Pick<ServerDeps, 'config' | 'client' | 'identities' | 'as' | 'devLogin'>;
 
 /** Several steps of one request ask who sends it. */
 const callers = new WeakMap<Request, Promise<Caller>>();
@@ -23,10 +23,10 @@ export function callerOf(context: Context, known: Known): Promise<Caller> {
   return caller;
 }
 
-async function identified(context: Context, { access, client, identities, as, devLogin }: Known): Promise<Caller> {
+async function identified(context: Context, { config, client, identities, as, devLogin }: Known): Promise<Caller> {
   const given = bearerOf(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
-  const listed = principalOf(given, access.tokens);
+  const listed = principalOf(given, config.access.tokens);
   if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token', client };
   const said = devLogin ? saidBy(given) : undefined;
   if (said !== undefined) return { principal: said, groups: [], expiresAtMs: null, door: 'development', client };

@@ -1,10 +1,8 @@
 import type { ConveyorClient } from '../client/api';
-import type { PlatformPolicy } from '../domain/access/platform';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
-import type { Policy } from '../domain/principals';
-import type { SignInOffer } from '../domain/signIn';
-import type { Access, Reads } from '../sdk/access';
-import type { Callbacks } from '../sdk/callbacks';
+import type { Reads } from '../sdk/access';
+import type { ConfigState } from '../sdk/liveRegistry';
+import type { Registry } from '../sdk/registry';
 import type { ServerAudit } from './audit/audit';
 import type { GateLimits } from './gate';
 import type { Identities, Identity } from './identity';
@@ -12,29 +10,29 @@ import type { Identities, Identity } from './identity';
 /** What the front end asks of Conveyor. */
 export type FrontClient = Omit<ConveyorClient, 'close'>;
 
+/** What the front end takes of the configuration. */
+export type FrontConfig = Pick<Registry, 'access' | 'callbacks' | 'groups' | 'policy' | 'issuers'>;
+
+export const readsOf = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): Reads => config.access.reads ?? reads;
+
 export interface ServerDeps {
   /** As which the API asks; the actor of a request is the principal that it is known by. */
   readonly client: FrontClient;
   /** As which it asks for somebody whom an identity provider has put into groups; as `client` unless given. */
   as?(who: Pick<Identity, 'principal' | 'groups'>): FrontClient;
-  /** Of the tokens of identity providers; without them those that `access` lists are all. */
+  /** What counts now: each part is read anew by each request, and kept by nobody. */
+  readonly config: FrontConfig;
+  /** How the file of it stands; missing where there is none. */
+  configState?(): ConfigState;
+  /** Of the tokens of identity providers; without them those that the configuration lists are all. */
   readonly identities?: Pick<Identities, 'identify'>;
   /** Whoever comes says who they are: for a server that only this machine reaches. */
   readonly devLogin?: boolean;
-  /** What `conveyor login` needs to know to sign somebody in. */
-  readonly offers?: readonly SignInOffer[];
   /** As which deliveries of webhooks ask; the same one unless given. */
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
-  readonly access: Access;
-  /** Whether whoever only looks needs a token. */
+  /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: Reads;
-  /** How action services say that a run has ended; null where nobody may. */
-  readonly callbacks: Callbacks | null;
-  /** Who is in which group, for owners that are one. */
-  readonly groups: Policy['groups'];
-  /** Whose admins read all of the audit. */
-  readonly policy?: PlatformPolicy | null;
   /** Missing where the configuration names no file for it. */
   readonly audit?: Pick<ServerAudit, 'record' | 'stranger' | 'read' | 'verify' | 'failed'>;
   readonly limits: ServerLimits;

@@ -27,7 +27,7 @@ export class Identities {
   private readonly keys = new Map<string, Promise<JWTVerifyGetKey>>();
 
   constructor(
-    private readonly issuers: readonly Issuer[],
+    private readonly issuers: () => readonly Issuer[],
     private readonly now: () => number,
   ) {}
 
@@ -40,7 +40,7 @@ export class Identities {
     const { decodeJwt } = await import('jose');
     const iss = attempt(() => decodeJwt(token).iss);
     // Of one provider there may be several, each for others of its tokens.
-    const known = this.issuers.filter(({ issuer }) => issuer === iss);
+    const known = this.issuers().filter(({ issuer }) => issuer === iss);
     if (known.length === 0) throw unauthorized('no identity provider of the configuration has made this token');
     const refusals: string[] = [];
     for (const issuer of known) {

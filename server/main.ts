@@ -11,10 +11,9 @@ import { localOnly } from '../sdk/localOnly';
 import { LiveRegistry } from '../sdk/liveRegistry';
 import type { Registry } from '../sdk/registry';
 import { requireKeys } from '../sdk/seal';
-import { offersOf } from '../sdk/signIn';
 import { createApp } from './app';
 import { startAudit } from './audit/start';
-import { DEFAULT_LIMITS } from './deps';
+import { DEFAULT_LIMITS, readsOf } from './deps';
 import { Identities } from './identity';
 import { giveUp, isClosed, isDevLogin, listen, placeOf } from './listening';
 
@@ -32,33 +31,31 @@ async function main(): Promise<void> {
   const devLogin = isDevLogin(process.argv.slice(2), place);
   let draining = false;
   const note = (line: string): void => void process.stderr.write(`note: ${line}\n`);
-  const live = new LiveRegistry(process.env, note);
-  // As it is now, in place: whoever holds its parts sees them change.
-  const registry = { ...live.current(), groups: { ...live.current().groups }, access: { ...live.current().access } };
-  live.onChange((next) => followed(registry, next));
+  const live = new LiveRegistry(process.env, note, { atStart: ['seal', 'audit'] });
+  const registry = live.view();
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
   const audit = startAudit(live);
   const through = (door: Door, groups: (now: Policy['groups']) => Policy['groups'] = (now) => now) => {
-    const facts = () => ({ ...live.current(), groups: groups(live.current().groups) });
+    const facts = () => ({ policy: registry.policy, groups: groups(registry.groups) });
     const permitted = guarded(client, facts, door);
     return audit === undefined ? permitted : audited(permitted, audit, door);
   };
   const temporal = await connect({ seal });
-  const reads = registry.access.reads ?? (isClosed(place) ? 'open' : 'authenticated');
+  const reads = isClosed(place) ? 'open' : 'authenticated';
   const app = createApp({
     client: through('api'),
     deliveries: through('webhook'),
-    identities: new Identities(registry.issuers, () => Date.now()),
-    offers: offersOf(registry.issuers),
+    config: registry,
+    configState: () => live.how(),
+    identities: new Identities(
+      () => registry.issuers,
+      () => Date.now(),
+    ),
     as: ({ principal, groups }) => through('api', (now) => joined(now, principal, groups)),
     index: frontIndex(temporal),
-    access: registry.access,
     reads,
     devLogin,
-    callbacks: registry.callbacks,
-    groups: registry.groups,
-    policy: registry.policy,
     ...(audit === undefined ? {} : { audit }),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
@@ -72,13 +69,11 @@ async function main(): Promise<void> {
   );
   if (devLogin) note('development login: whoever reaches it says who they are, with conveyor login --as');
   if (!isClosed(place))
-    process.stderr.write(
-      `note: it is open to other machines, at ${place.host}; whoever only reads needs ${reads === 'open' ? 'no' : 'a'} token\n`,
+    note(
+      `it is open to other machines, at ${place.host}; whoever only reads needs ${readsOf({ config: registry, reads }) === 'open' ? 'no' : 'a'} token`,
     );
-  for (const name of registry.access.unset)
-    process.stderr.write(`note: ${name} is not set, so nobody can come in with it (${registry.file})\n`);
-  for (const source of withoutScope(registry.access))
-    note(`${source} has no scope, so its secret speaks for every repository (${registry.file})`);
+  sayDoors(registry, note);
+  live.onChange((next) => sayDoors(next, note));
   for (const warning of registry.warnings) note(`${warning} (${registry.file})`);
   if (registry.callbacks === null)
     process.stderr.write(`note: without callbacks, action services are only asked now and then (${registry.file})\n`);
@@ -94,14 +89,11 @@ async function main(): Promise<void> {
   process.on('SIGINT', end);
 }
 
-/** What of a configuration counts from one request to the next: who is in which group, and tokens. */
-function followed(
-  { groups, access }: { groups: Record<string, readonly string[]>; access: Registry['access'] },
-  next: Registry,
-) {
-  for (const name of Object.keys(groups)) delete groups[name];
-  Object.assign(groups, next.groups);
-  Object.assign(access, next.access);
+/** Doors that the configuration leaves shut, or wider open than may be meant. */
+function sayDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {
+  for (const name of access.unset) note(`${name} is not set, so nobody can come in with it (${file})`);
+  for (const source of withoutScope(access))
+    note(`${source} has no scope, so its secret speaks for every repository (${file})`);
 }
 
 main().catch(giveUp);

@@ -1,4 +1,5 @@
 import type { FinderView } from '../domain/views';
+import type { ConfigState } from '../sdk/liveRegistry';
 import { Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
 
 export interface Answered {
@@ -20,6 +21,7 @@ interface About {
   readonly uptimeMs: number;
   /** Records of the audit; missing where there is none. */
   readonly unwritten?: number;
+  readonly config?: ConfigState;
 }
 
 /** What this process tells Prometheus about itself, and whether the finders answer. */
@@ -49,7 +51,7 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, unwritten }: About): string {
+  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, unwritten, config }: About): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
       family(
@@ -89,6 +91,7 @@ export class Metrics {
               [row({}, unwritten)],
             ),
           ]),
+      ...(config === undefined ? [] : configFamilies(config)),
       family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
         row({}, process.memoryUsage.rss()),
       ]),
@@ -104,6 +107,15 @@ export class Metrics {
     return [...this.times].flatMap(([route, time]) => time.rows({ route }));
   }
 }
+
+const configFamilies = ({ problem, readAtMs }: ConfigState): string[] => [
+  family('conveyor_config_invalid', 'gauge', 'Whether what conveyor.config.yaml says now does not count.', [
+    row({}, problem === null ? 0 : 1),
+  ]),
+  family('conveyor_config_read_timestamp_seconds', 'gauge', 'When the configuration that counts was read.', [
+    row({}, readAtMs / 1000),
+  ]),
+];
 
 const laneRows = (lanes: readonly Lane[], count: 'inFlight' | 'waiting' | 'rejected'): Row[] =>
   lanes.map((lane) => row({ lane: lane.name }, lane[count]));

@@ -95,7 +95,7 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createRecallActivities({ client }),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
-    ...createNotifyActivities({ ...ports, notifications: ports.registry.notifications }),
+    ...createNotifyActivities(ports),
   };
 }
 

@@ -20,8 +20,8 @@ import { createWorker } from './createWorker';
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
   const log = installLogger();
-  const live = new LiveRegistry(process.env, (line) => log.warn(line));
-  const registry = live.current();
+  const live = new LiveRegistry(process.env, (line) => log.warn(line), { atStart: ['seal', 'scripts', 'slots'] });
+  const registry = live.view();
   requireKeys(registry.seal, registry.file);
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({});
   const address = connectionOptions.address ?? 'localhost:7233';
@@ -38,11 +38,14 @@ async function main(): Promise<void> {
     taskQueue,
     codePath: bundlePath(),
     registry,
-    platform: () => live.current(),
+    platform: () => registry,
     clock: wallClock,
   });
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
-  await sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
+  const swept = () =>
+    sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
+  await swept();
+  live.onChange(() => void swept());
   if (registry.scripts.enabled) void sayIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(

@@ -8,7 +8,7 @@ import { queryOf } from '../body';
 import type { ServerDeps } from '../deps';
 import { auditQuery } from '../schemas';
 
-type Deps = Pick<ServerDeps, 'audit' | 'groups' | 'policy' | keyof Known>;
+type Deps = Pick<ServerDeps, 'audit' | keyof Known>;
 
 /** `/v1/audit`: all of it for admins of the platform, and what concerns a pipeline for its owners. */
 export function auditRoutes(deps: Deps): Hono {
@@ -40,8 +40,9 @@ async function requireReader(
   { principal: actor, groups: joins }: Caller,
   pipeline: string | undefined,
 ): Promise<void> {
-  const { policy = null, client } = deps;
-  const groups = joined(deps.groups, actor, joins);
+  const { config, client } = deps;
+  const { policy } = config;
+  const groups = joined(config.groups, actor, joins);
   const facts: PlatformFacts = { policy, groups };
   if (policy !== null && membership(policy.admins, actor, facts.groups)) return;
   const owners = pipeline === undefined ? [] : (await client.spec(pipeline)).owners;

@@ -2,11 +2,10 @@ import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { fitsRun } from '../../sdk/callbacks';
 import { bearerOf, callerOf, type Known } from '../auth';
-import type { ServerDeps } from '../deps';
 import type { Ended } from '../ended';
 import type { Gate } from '../gate';
 
-type Deps = Pick<ServerDeps, 'callbacks' | keyof Known> & {
+type Deps = Known & {
   readonly ended: Ended;
   readonly lane: Gate;
 };
@@ -16,10 +15,11 @@ type Deps = Pick<ServerDeps, 'callbacks' | keyof Known> & {
  * same for whoever has a token, and answers what came of it.
  */
 export function runRoutes(deps: Deps): Hono {
-  const { callbacks, ended, lane } = deps;
+  const { config, ended, lane } = deps;
   const app = new Hono();
   app.post('/:run{.+}/ended', async (c) => {
     const run = c.req.param('run');
+    const { callbacks } = config;
     if (callbacks === null) throw conveyorError('not-found', { what: 'call to say that a run has ended' });
     if (!fitsRun(callbacks, run, bearerOf(c))) throw conveyorError('wrong-key', { run });
     await lane.run(() => ended.say(run), c.req.raw.signal);

@@ -43,13 +43,13 @@ interface Signed {
   readonly read: () => Said;
 }
 
-type Deps = Pick<ServerDeps, 'access' | 'audit' | 'groups' | 'now' | 'log'> & Delivering & Bounds;
+type Deps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & Delivering & Bounds;
 
 /** `POST /v1/webhooks/github` and `/standard` (cli.md §5): verified over the raw body before anything of it is parsed. */
 export function webhookRoutes(deps: Deps): Hono {
   const app = new Hono();
   const recent = new Recent<Delivered | null>(REMEMBERED, () => deps.now());
-  const { github, standard } = deps.access.webhooks;
+  const { config } = deps;
 
   const bytes = (context: Context, use: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
     deps.bodies.run((reading) => readBytes(context, reading), use);
@@ -57,7 +57,7 @@ export function webhookRoutes(deps: Deps): Hono {
     deps.lane.run(() => answer(context, deps, recent, signed), context.req.raw.signal);
 
   app.post('/github', (context) => {
-    const sources = opened('github', github);
+    const sources = opened('github', config.access.webhooks.github);
     const signature = context.req.header('x-hub-signature-256');
     reject('github', malformedGithub(signature));
     return bytes(context, async (body) => {
@@ -76,7 +76,7 @@ export function webhookRoutes(deps: Deps): Hono {
   });
 
   app.post('/standard', (context) => {
-    const sources = opened('standard', standard);
+    const sources = opened('standard', config.access.webhooks.standard);
     const headers = standardHeaders(context);
     reject('standard', malformedStandard(headers, deps.now()));
     return bytes(context, async (body) => {
@@ -107,7 +107,7 @@ async function answer(
       const said = read();
       refuse(unfitIn(said));
       if (said !== null) await refuseForeign(deps, source, said);
-      const scopes = Object.values(deps.access.webhooks).flatMap((all) => all.map(({ scope }) => scope));
+      const scopes = Object.values(deps.config.access.webhooks).flatMap((all) => all.map(({ scope }) => scope));
       return deliver(deps, { key, actor: source.actor, said: underItsNames(said, scopes) });
     },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,
@@ -141,13 +141,13 @@ function notInScope({ metrics, log }: Deps, { name, scope }: WebhookSource, said
 
 /** A subscription invites whoever publishes; without one, only an owner may bring something. */
 async function notTheirs(
-  { client, groups }: Deps,
+  { client, config }: Deps,
   { actor }: WebhookSource,
   said: NonNullable<Said>,
 ): Promise<ConveyorError | undefined> {
   if ('finder' in said) return undefined;
   const { owners } = await client.spec(said.pipeline);
-  return mayCommand({ owners, groups }, actor)
+  return mayCommand({ owners, groups: config.groups }, actor)
     ? undefined
     : conveyorError('not-permitted', { actor, pipeline: said.pipeline });
 }

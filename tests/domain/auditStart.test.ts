@@ -16,7 +16,7 @@ test('a configuration is on record as soon as it counts, and one that is not val
     return sha256(text);
   };
   const first = write('{ storage: ["user:alice"] }');
-  const live = new LiveRegistry({}, () => undefined, file);
+  const live = new LiveRegistry({}, () => undefined, { file });
   const audit = startAudit(live);
   write('{ storage: ["a stranger"] }');
   live.look();

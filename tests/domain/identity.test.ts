@@ -47,14 +47,29 @@ const token = (claims: JWTPayload = {}, kid = 'k1'): Promise<string> =>
     .setProtectedHeader({ alg: 'ES256', kid })
     .sign(keys.get(kid) as Key);
 
-const identities = (...more: object[]) =>
-  new Identities(
-    parseRegistry(
-      { signIn: (more.length > 0 ? more : [{}]).map((each) => ({ issuer, audience: 'conveyor', ...each })) },
-      {},
-    ).issuers,
+const issuersOf = (...given: object[]) =>
+  parseRegistry({ signIn: given.map((each) => ({ issuer, audience: 'conveyor', ...each })) }, {}).issuers;
+
+const identities = (...more: object[]) => {
+  const issuers = issuersOf(...(more.length > 0 ? more : [{}]));
+  return new Identities(
+    () => issuers,
     () => NOW * 1_000,
   );
+};
+
+test('a provider that is taken out of the configuration signs nobody in any more, and one that is added does at once', async () => {
+  let issuers = issuersOf();
+  const live = new Identities(
+    () => issuers,
+    () => NOW * 1_000,
+  );
+  await expect(live.identify(await token())).rejects.toMatchObject({ code: 'unauthorized' });
+  issuers = issuersOf({});
+  expect(await live.identify(await token())).toMatchObject({ principal: 'user:alice' });
+  issuers = issuersOf();
+  await expect(live.identify(await token())).rejects.toMatchObject({ code: 'unauthorized' });
+});
 
 test('who brings a token that the provider has signed is who it says, in the groups that it says, for as long as it says', async () => {
   expect(await identities({ groups: 'groups' }).identify(await token())).toEqual({

@@ -152,7 +152,10 @@ describe('a notification is delivered', () => {
 
   function run(url: string, notifications: Notifications, event = NOTICE): Promise<void> {
     const activity = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
-    return activity.run(createNotifyActivities({ clock: wallClock, notifications }).notify, { url, event });
+    return activity.run(createNotifyActivities({ clock: wallClock, registry: { notifications } }).notify, {
+      url,
+      event,
+    });
   }
 
   test('also of a phase whose name no header can carry', async () => {

@@ -1,5 +1,5 @@
 import { conveyorError } from '../../domain/errors';
-import type { ServerDeps } from '../../server/deps';
+import type { FrontConfig } from '../../server/deps';
 import {
   ACCESS,
   appOf,
@@ -19,7 +19,7 @@ import {
 const GITHUB = '/v1/webhooks/github';
 const STANDARD = '/v1/webhooks/standard';
 
-const withSecrets = (...secrets: string[]): ServerDeps['access'] => ({
+const withSecrets = (...secrets: string[]): FrontConfig['access'] => ({
   ...ACCESS,
   webhooks: {
     github: [sourceOf({ name: 'github', secrets, secretEnvs: ['G'] })],

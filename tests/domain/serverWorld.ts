@@ -4,7 +4,7 @@ import type { PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex'
 import type { Trigger } from '../../domain/views';
 import { createApp } from '../../server/app';
 import type { WebhookSource } from '../../sdk/access';
-import { DEFAULT_LIMITS, type FrontClient, type ServerDeps } from '../../server/deps';
+import { DEFAULT_LIMITS, type FrontClient, type FrontConfig, type ServerDeps } from '../../server/deps';
 
 export const SECRET = 'the secret';
 export const TOKEN = 'the-token';
@@ -121,7 +121,7 @@ export const sourceOf = (over: Partial<WebhookSource> & Pick<WebhookSource, 'nam
   ...over,
 });
 
-export const ACCESS: ServerDeps['access'] = {
+export const ACCESS: FrontConfig['access'] = {
   tokens: [{ principal: 'service:ci', token: TOKEN }],
   reads: null,
   webhooks: {
@@ -131,14 +131,17 @@ export const ACCESS: ServerDeps['access'] = {
   unset: [],
 };
 
-export function appOf(pipelines = new FakePipelines(), over: Partial<ServerDeps> = {}): ReturnType<typeof createApp> {
+type Given = Partial<ServerDeps> & Partial<FrontConfig>;
+
+export function appOf(
+  pipelines = new FakePipelines(),
+  { access = ACCESS, callbacks = null, groups = {}, policy = null, issuers = [], ...over }: Given = {},
+): ReturnType<typeof createApp> {
   return createApp({
     client: pipelines.client,
     index: pipelines.index,
-    access: ACCESS,
+    config: { access, callbacks, groups, policy, issuers },
     reads: 'open',
-    callbacks: null,
-    groups: {},
     limits: DEFAULT_LIMITS,
     now: () => NOW_MS,
     log: () => undefined,
