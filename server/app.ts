@@ -15,6 +15,7 @@ import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
 import { auditRoutes } from './routes/audit';
 import { bringingRoutes } from './routes/bringing';
+import { canRoutes } from './routes/can';
 import { healthRoutes } from './routes/health';
 import { meRoutes } from './routes/me';
 import { pipelineRoutes } from './routes/pipelines';
@@ -70,6 +71,7 @@ export function createApp(deps: ServerDeps): Hono {
   );
   const api = { ...deps, turns: new Turns() };
   app.route('/v1/me', meRoutes(deps));
+  app.route('/v1/can', canRoutes(deps));
   app.get('/v1/sign-in', (c) => c.json(offersOf(deps.config.issuers)));
   app.route('/v1/audit', auditRoutes(deps));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
@@ -112,7 +114,8 @@ async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' 
   return isRead(c) ? 'api' : 'commands';
 }
 
-const isRead = (c: Context): boolean => ['GET', 'HEAD'].includes(c.req.method);
+/** A question with a body changes as little as any other. */
+const isRead = (c: Context): boolean => ['GET', 'HEAD'].includes(c.req.method) || c.req.path === '/v1/can';
 
 const measured =
   (metrics: Metrics, { now, isDraining }: Pick<ServerDeps, 'now' | 'isDraining'>): MiddlewareHandler =>

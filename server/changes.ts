@@ -38,3 +38,25 @@ export const submittedAnswer = z.object({
 });
 
 export const lookAnswer = z.object({ look: z.enum(['looks', 'busy', 'nobody', 'unsupported']) });
+
+export const canRequest = z.strictObject({
+  who: z
+    .string()
+    .min(1)
+    .max(256)
+    .describe('a principal such as user:alice; of start-child the pipeline that is the parent'),
+  verb: z.string().min(1).max(64).describe('an operation, as docs/access-matrix.md lists them'),
+  what: z
+    .string()
+    .max(1_024)
+    .default('')
+    .describe('an id such as kvstore/12/deploy, or what a pipeline would use, such as mutex/region-x'),
+  spec: applyRequest.optional().describe('of create and apply: what would be applied'),
+});
+
+export const canAnswer = z.object({
+  allowed: z.boolean(),
+  by: z.string().nullable().describe('the rule that allows it, by its place in the configuration of the server'),
+  through: z.string().nullable().describe('the group through which'),
+  why: z.string(),
+});

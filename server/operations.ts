@@ -118,6 +118,16 @@ export const OPERATIONS: readonly Operation[] = [
     answer: schemas.meAnswer,
   },
   {
+    method: 'post',
+    path: '/v1/can',
+    summary: 'Whether somebody may do something, and by which rule of the server; for whoever is known',
+    status: 200,
+    security: 'token',
+    request: changes.canRequest,
+    answer: changes.canAnswer,
+    also: { 404: REFUSED[404] },
+  },
+  {
     ...get(
       '/v1/audit',
       'What was changed and what was refused, newest first; for admins of the platform, and by pipeline for its owners',

@@ -3,8 +3,9 @@ import { REQUEST_LIMITS } from '../../domain/limits';
 import type { SignInOffer } from '../../domain/signIn';
 import { requireAction, requireId, requireTarget } from '../../domain/target';
 import type { ConveyorClient, ListQuery, LookNow } from '../api';
+import type { Question } from '../can';
 import { readiness } from './readiness';
-import { ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
+import { CAN, ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
 import { send, type Asked, type HttpOptions } from './send';
 
 export type { HttpOptions } from './send';
@@ -62,6 +63,19 @@ export interface Me {
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable` */
 export const whoAmI = (options: HttpOptions): Promise<Me> => send<Me>(options, ME);
+
+/** A decision, by the rules of a server. */
+export interface Answer {
+  readonly allowed: boolean;
+  /** The rule, and the group through which; null where none allows it. */
+  readonly by: string | null;
+  readonly through: string | null;
+  readonly why: string;
+}
+
+/** @throws ConveyorError `unauthorized`, `server-unreachable`; `usage` and `invalid-id` for what cannot be asked */
+export const whether = (options: HttpOptions, question: Question): Promise<Answer> =>
+  send<Answer>(options, CAN, { body: question });
 
 /** Where somebody may sign in; nobody needs a token to ask. */
 export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>

@@ -40,6 +40,9 @@ export const ROUTES = {
 /** As whom the server takes whoever asks, which is no operation. */
 export const ME: Route = 'GET /v1/me';
 
+/** Whether somebody may do something, which is none either. */
+export const CAN: Route = 'POST /v1/can';
+
 /** Where people may sign in. */
 export const OFFERS: Route = 'GET /v1/sign-in';
 

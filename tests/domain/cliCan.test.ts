@@ -84,7 +84,7 @@ test('programs get the decision with its place and the group, and -o name the wo
   const { out } = await can('user:alice', 'cancel', 'kvstore/13/deploy', '-o', 'json');
   expect(JSON.parse(out)).toEqual({
     ...{ who: 'user:alice', verb: 'cancel', what: 'kvstore/13/deploy', allowed: true },
-    ...{ by: 'platform.services.0.owners', through: 'group:storage', file: config },
+    ...{ by: 'platform.services.0.owners', through: 'group:storage', file: config, server: null },
     why: 'user:alice owns twine/kvstore-x, which it holds',
   });
   expect((await can('user:eve', 'cancel', 'kvstore', '-o', 'name')).out).toBe('no\n');

@@ -1,0 +1,95 @@
+import { decideBirth } from '../domain/access/children';
+import { allowedBy, type Decision } from '../domain/access/decision';
+import { isOperation, NEEDS, OPERATIONS, type Door, type OperationName } from '../domain/access/operations';
+import { USE_KINDS, type PlatformFacts } from '../domain/access/platform';
+import { decideDeploy, decideScripts, decideUse } from '../domain/access/usage';
+import { conveyorError } from '../domain/errors';
+import { NAME, parseId } from '../domain/ids';
+import { PRINCIPAL } from '../domain/principals';
+import type { PipelineSpec } from '../domain/spec/pipeline';
+import { decideApply, decideVerb, type Asking } from './about';
+
+/** Whether somebody may do something: `conveyor can WHO VERB WHAT`, as typed. */
+export interface Question {
+  readonly who: string;
+  readonly verb: string;
+  /** `''` where nothing is named. */
+  readonly what: string;
+  /** Of create and apply: what would be applied. */
+  readonly spec?: PipelineSpec | undefined;
+}
+
+/** How the decision comes about, and the door by which whoever is asked about would come. */
+interface Means {
+  readonly client: Asking;
+  readonly facts: PlatformFacts;
+  readonly door: Door;
+}
+
+/** @throws ConveyorError `usage` or `invalid-id` for what cannot be asked; `unknown-pipeline` */
+export function answerTo(means: Means, question: Question): Promise<Decision> {
+  const { verb } = question;
+  if (!isOperation(verb))
+    throw conveyorError('usage', { text: `there is no ${verb}`, hint: `one of ${Object.keys(OPERATIONS).join(', ')}` });
+  const { needs } = OPERATIONS[verb];
+  if (needs === 'nobody' || needs === 'key' || needs === 'delivery')
+    return Promise.resolve(allowedBy(needs, `${verb} is for ${NEEDS[needs]}`));
+  if (needs === 'parent') return ofParent(means, question);
+  if (!PRINCIPAL.test(question.who))
+    throw conveyorError('usage', { text: `${question.who} is not a principal`, hint: 'name one such as user:alice' });
+  if (needs === 'service' || needs === 'use' || needs === 'scripts')
+    return Promise.resolve(ofUse(means.facts, question));
+  if (verb === 'create' || verb === 'apply' || verb === 'import') return ofApply(means, { ...question, verb });
+  return ofVerb(means, { ...question, verb });
+}
+
+/** What pipelines of an owner may use: `twine/kvstore-x`, `mutex/region-x`. */
+function ofUse(facts: PlatformFacts, { who, verb, what }: Question): Decision {
+  const owners = [who];
+  if (verb === 'run-scripts') return decideScripts(facts, owners);
+  const at = what.indexOf('/');
+  const [kind, name] = [what.slice(0, Math.max(at, 0)), what.slice(at + 1)];
+  if (verb === 'deploy' && kind !== '') return decideDeploy(facts, owners, { pushType: kind, units: [name] });
+  const use = USE_KINDS.find((one) => one === kind);
+  if (verb === 'use' && use !== undefined && NAME.test(name)) return decideUse(facts, owners, { kind: use, name });
+  const hint =
+    verb === 'deploy'
+      ? 'name a unit, such as twine/kvstore-x'
+      : `name one such as mutex/region-x: ${USE_KINDS.join(', ')}`;
+  throw conveyorError('usage', { text: `${what || 'nothing'} is not what ${verb} takes`, hint });
+}
+
+async function ofApply(
+  { client, facts, door }: Means,
+  { who, what, verb, spec }: Question & { verb: 'create' | 'apply' | 'import' },
+): Promise<Decision> {
+  const would = spec ?? (await client.spec(pipelineIn(what)));
+  const principal = { principal: who, door };
+  return decideApply(client, facts, { who: principal, verb: verb === 'import' ? 'import' : 'apply', spec: would });
+}
+
+function pipelineIn(what: string): string {
+  const id = parseId(what);
+  if (id?.kind === 'pipeline') return id.pipeline;
+  throw conveyorError('invalid-id', {
+    text: what || 'nothing',
+    expected: 'the name of a pipeline; or give its --file',
+  });
+}
+
+function ofVerb(
+  { client, facts, door }: Means,
+  { who, verb, what }: Question & { verb: OperationName },
+): Promise<Decision> {
+  const id = parseId(what);
+  if (id === undefined)
+    throw conveyorError('invalid-id', { text: what || 'nothing', expected: 'the id of a pipeline, release or deploy' });
+  return decideVerb(client, facts, { who: { principal: who, door }, verb, id });
+}
+
+/** Whether a pipeline may start another; who starts the parent is not known yet. */
+async function ofParent({ client, facts }: Means, { who, what }: Question): Promise<Decision> {
+  const parent = pipelineIn(who);
+  const { pipeline: child, owners, labels } = await client.spec(pipelineIn(what));
+  return decideBirth(facts, { child, owners, names: labels['parent'], parent, startedBy: undefined });
+}
