@@ -2,6 +2,7 @@ import type { ConveyorClient } from '../client/api';
 import { createHttpClient, type HttpOptions } from '../client/http/client';
 import { serverUrl } from '../client/http/url';
 import { conveyorError, ConveyorError } from '../domain/errors';
+import { PRINCIPAL } from '../domain/principals';
 import type { Env } from '../sdk/env';
 import type { ConnectOptions, Io } from './io';
 import { readCredentials, type Credentials } from './login/credentials';
@@ -49,6 +50,20 @@ export async function enter(io: Io, options: ConnectOptions): Promise<ConveyorCl
     note(io, `note: the glass is broken: this goes to Temporal itself, past the server: ${door.reason}`);
   const { server: _, breakGlass: _reason, insecure: _insecure, direct: _direct, ...temporal } = options;
   return io.connect(temporal);
+}
+
+/** Runs with a client, through the door that is meant, and closes it whatever happens. */
+export async function withClient<T>(
+  io: Io,
+  options: ConnectOptions,
+  run: (client: ConveyorClient) => Promise<T>,
+): Promise<T> {
+  const client = await enter(io, options);
+  try {
+    return await run(client);
+  } finally {
+    await client.close().catch(() => undefined);
+  }
 }
 
 export const httpOf = (
@@ -107,4 +122,17 @@ function serverIn(env: Env, options: ConnectOptions): Extract<Door, { kind: 'ser
     kept: same,
     from: options.server === undefined ? 'CONVEYOR_SERVER' : '--server',
   };
+}
+
+/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). A server knows better, so that nothing is wrong with either there. */
+export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
+  const given = io.env.CONVEYOR_ACTOR;
+  const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
+  if (given === undefined || given === '') return login;
+  if (PRINCIPAL.test(given)) return given;
+  if (doorOf(io.env, connect).kind === 'server') return login;
+  throw conveyorError('usage', {
+    text: `CONVEYOR_ACTOR is ${given}, which is not a principal`,
+    hint: 'set it to something like user:alice or service:ci',
+  });
 }

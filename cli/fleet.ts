@@ -9,7 +9,8 @@ import type { PipelineSpec } from '../domain/spec/pipeline';
 import { callExtension } from '../sdk/client';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
 import { loadRegistry } from '../sdk/registry';
-import { actorOf, type Io } from './io';
+import type { Io } from './io';
+import { actorOf } from './door';
 
 /** The units of a deploy, from its push type. @throws `plan-impossible` when they are too many, `extension-…` */
 export async function askPushType(

@@ -1,8 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import { conveyorError } from '../domain/errors';
-import { PRINCIPAL } from '../domain/principals';
 import type { Env } from '../sdk/env';
-import { doorOf, enter } from './door';
 
 /** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
 export interface Io {
@@ -64,19 +62,6 @@ export interface ConnectOptions {
   readonly webUi?: string;
 }
 
-/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). A server knows better, so that nothing is wrong with either there. */
-export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
-  const given = io.env.CONVEYOR_ACTOR;
-  const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
-  if (given === undefined || given === '') return login;
-  if (PRINCIPAL.test(given)) return given;
-  if (doorOf(io.env, connect).kind === 'server') return login;
-  throw conveyorError('usage', {
-    text: `CONVEYOR_ACTOR is ${given}, which is not a principal`,
-    hint: 'set it to something like user:alice or service:ci',
-  });
-}
-
 /** The reason that goes on record; asked for on a terminal. */
 export async function reasonOf(io: Io, verb: string, given: string | undefined): Promise<string> {
   if (given?.trim()) return given.trim();
@@ -85,18 +70,4 @@ export async function reasonOf(io: Io, verb: string, given: string | undefined):
     if (answer !== '') return answer;
   }
   throw conveyorError('missing-reason', { verb });
-}
-
-/** Runs with a client, through the door that is meant (door.ts), and closes it whatever happens. */
-export async function withClient<T>(
-  io: Io,
-  options: ConnectOptions,
-  run: (client: ConveyorClient) => Promise<T>,
-): Promise<T> {
-  const client = await enter(io, options);
-  try {
-    return await run(client);
-  } finally {
-    await client.close().catch(() => undefined);
-  }
 }

@@ -1,7 +1,8 @@
 import type { ConveyorClient } from '../client/api';
 import { meanUpdateMs } from '../domain/deploy/pastUpdates';
 import type { DeployStatus } from '../domain/views';
-import { withClient, type ConnectOptions, type Io } from './io';
+import type { ConnectOptions, Io } from './io';
+import { withClient } from './door';
 
 /** Of how many deploys the mean is taken: what took long a year ago says little. */
 const DEPLOYS = 5;

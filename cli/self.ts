@@ -1,6 +1,6 @@
 import { whoAmI, type Me } from '../client/http/client';
-import { doorOf, httpOf } from './door';
-import { actorOf, type ConnectOptions, type Io } from './io';
+import { doorOf, httpOf, actorOf } from './door';
+import type { ConnectOptions, Io } from './io';
 
 /** As whom Conveyor takes whoever types, and who says so. */
 export interface Self extends Me {

@@ -1,4 +1,5 @@
-import { decide, type Decision, type Units, type What, type Who } from '../domain/access/decide';
+import { decide, type Decision } from '../domain/access/decide';
+import type { Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
 import { ConveyorError } from '../domain/errors';

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import * as path from 'node:path';
 import { SEARCH_ATTRIBUTES } from '../domain/searchAttributes';
+import { circles } from './setup/circles';
 import { deadExports } from './setup/exports';
 import { ROOT, functionsOf, nonBlankLines, parse, runningSources, testSources } from './setup/sources';
 
@@ -62,6 +63,22 @@ describe('nothing is left lying about', () => {
     );
     const reader = parse('b.ts', `import { live, type T as U } from './a';\nexport { typed } from './a';`);
     expect(deadExports([planted, reader], [planted, reader], () => false)).toEqual(['a.ts: dead']);
+  });
+});
+
+describe('a file can be read without those that read it', () => {
+  test('no files import each other in a circle, not even for their types', () => {
+    expect(circles(runningSources())).toEqual([]);
+  });
+
+  test('a circle of types is found, and who only leads to it is not in it', () => {
+    const planted = [
+      parse('a.ts', `import type { B } from './b'; export type A = B;`),
+      parse('b.ts', `import { c } from './c'; export type B = typeof c;`),
+      parse('c.ts', `export { A } from './a'; export const c = 1;`),
+      parse('reader.ts', `import { c } from './c'; c;`),
+    ];
+    expect(circles(planted)).toEqual([['a.ts', 'b.ts', 'c.ts']]);
   });
 });
 

@@ -5,7 +5,7 @@ import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
-import { actorOf, withClient } from '../io';
+import { actorOf, withClient } from '../door';
 import { emit, noteLines } from '../output';
 import { readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';

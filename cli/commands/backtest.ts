@@ -12,7 +12,7 @@ import { labelSchema, type Label } from '../../sdk/protocol/backtest';
 import { loadRegistry } from '../../sdk/registry';
 import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
-import { withClient } from '../io';
+import { withClient } from '../door';
 import { liveRegion } from '../live';
 import { emit, note } from '../output';
 import { requirePipelineFile } from '../pipelineFile';

@@ -4,7 +4,8 @@ import { lookUp } from '../completion/known';
 import { SCRIPTS } from '../completion/scripts';
 import { treeOf } from '../completion/tree';
 import { fitting, wantedAt, type Candidate, type Wanted } from '../completion/wanted';
-import { withClient, type ConnectOptions, type Io } from '../io';
+import type { ConnectOptions, Io } from '../io';
+import { withClient } from '../door';
 import { examples, type Register } from './command';
 
 /** Whoever presses Tab does not wait longer. */

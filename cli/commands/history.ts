@@ -1,4 +1,4 @@
-import { withClient } from '../io';
+import { withClient } from '../door';
 import { orLastKnown } from '../lastKnown';
 import { emit } from '../output';
 import { historyTable } from '../render/lists';

@@ -2,7 +2,8 @@ import type { ActionLogs, ConveyorClient, RunLog } from '../../client/api';
 import { writtenOut } from '../../domain/plainText';
 import { newIn } from '../../domain/scriptLog';
 import { EXIT } from '../exit';
-import { withClient, type Io } from '../io';
+import type { Io } from '../io';
+import { withClient } from '../door';
 import { emit, note } from '../output';
 import { countOption, examples, type Register } from './command';
 

@@ -4,7 +4,7 @@ import { conveyorError } from '../../domain/errors';
 import { importedProblems, parsePipelineDocument } from '../../domain/spec/pipelineDocument';
 import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
-import { actorOf, withClient } from '../io';
+import { actorOf, withClient } from '../door';
 import { emit, isFormat, jsonText, note } from '../output';
 import { examples, type Register } from './command';
 

@@ -1,5 +1,6 @@
 import { conveyorError } from '../../domain/errors';
-import { actorOf, reasonOf } from '../io';
+import { reasonOf } from '../io';
+import { actorOf } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
 import { parseArtifact, start, startOptions, type StartOptions } from './start';

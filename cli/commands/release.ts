@@ -1,4 +1,4 @@
-import { actorOf } from '../io';
+import { actorOf } from '../door';
 import { examples, type Register } from './command';
 import { parseArtifact, start, startOptions, type StartOptions } from './start';
 

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { parseId } from '../../domain/ids';
-import { actorOf } from '../io';
+import { actorOf } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
 import { start, waitOptions, type WaitOptions } from './start';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { ConveyorClient } from '../../client/api';
 import type { CommandInput, Verb } from '../../domain/verbs';
-import { actorOf, reasonOf, withClient } from '../io';
+import { reasonOf } from '../io';
+import { actorOf, withClient } from '../door';
 import { emit } from '../output';
 import { paint } from '../render/paint';
 import type { Call } from './command';

@@ -2,7 +2,7 @@ import type { ConveyorClient } from '../../client/api';
 import { statisticsOf, type Past } from '../../domain/health/statistics';
 import { KEPT_RELEASES } from '../../domain/pipeline/books';
 import { formatTime } from '../../domain/text';
-import { withClient } from '../io';
+import { withClient } from '../door';
 import { emit } from '../output';
 import { statisticsText, type StatisticsReport } from '../render/statistics';
 import { durationOption, examples, type Register } from './command';

@@ -3,7 +3,7 @@ import { allOnOneLine } from '../../domain/plainText';
 import { orLastKnown } from '../lastKnown';
 import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
-import { withClient } from '../io';
+import { withClient } from '../door';
 import { renderWatched, subjectOf } from '../presenter';
 import { look, watch } from '../watch';
 import { examples, durationOption, type Register } from './command';

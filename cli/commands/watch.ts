@@ -1,4 +1,4 @@
-import { withClient } from '../io';
+import { withClient } from '../door';
 import { watch as watchUntilEnd } from '../watch';
 import { durationOption, examples, type Register } from './command';
 

@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
 import { plural } from '../text';
-import type { Request, What } from './decide';
+import type { Request, What } from './request';
 import { listed, membership, peopleOf } from './members';
 import { OPERATIONS } from './operations';
 import type { PlatformFacts } from './platform';

@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
 import { allowedBy, refusedFor, type Decision } from './decision';
-import type { Units, What } from './decide';
+import type { Units, What } from './request';
 import { listed, membership, short } from './members';
 import type { OperationName } from './operations';
 import { matchesAny } from '../pattern';

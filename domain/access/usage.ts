@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
-import type { Units } from './decide';
+import type { Units } from './request';
 import { allowedBy, refusedFor, type Decision } from './decision';
 import { isCovered, listed, short } from './members';
 import { matches, matchesAny } from '../pattern';
@@ -8,7 +8,6 @@ import type { PlatformFacts } from './platform';
 import { usesOf, type Use } from './uses';
 
 /** What pipelines may do with what is not theirs. Every owner has to be allowed: whoever writes a file could name others in it. */
-
 const FREE: Decision = allowedBy('no platform section', 'without a platform section every pipeline may use everything');
 
 /** Whether pipelines of these owners may deploy to these units. A revert is never asked about. */

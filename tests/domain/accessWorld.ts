@@ -1,4 +1,5 @@
-import { decide, type Decision, type What } from '../../domain/access/decide';
+import { decide, type Decision } from '../../domain/access/decide';
+import type { What } from '../../domain/access/request';
 import type { OperationName } from '../../domain/access/operations';
 import type { PlatformFacts } from '../../domain/access/platform';
 import { parseRegistry } from '../../sdk/registry';

@@ -20,17 +20,24 @@ export function deadExports(
     );
 }
 
+/** The files that a file imports, types included, some of them twice. */
+export const importsOf = (source: Source, files: ReadonlySet<string>): string[] =>
+  takenBy(source, files).map(({ file }) => file);
+
 /** What a file takes from others, as `file: name`; `*` where it takes the whole. */
-function usesIn(source: Source, files: ReadonlySet<string>): string[] {
-  const uses: string[] = [];
+const usesIn = (source: Source, files: ReadonlySet<string>): string[] =>
+  takenBy(source, files).flatMap(({ file, node }) => namesTaken(node).map((name) => `${file}: ${name}`));
+
+function takenBy(source: Source, files: ReadonlySet<string>): { file: string; node: ts.Node }[] {
+  const taken: { file: string; node: ts.Node }[] = [];
   const visit = (node: ts.Node): void => {
     const target = targetOf(node);
     const file = target === undefined ? undefined : resolve(source.name, target, files);
-    if (file !== undefined) uses.push(...namesTaken(node).map((name) => `${file}: ${name}`));
+    if (file !== undefined) taken.push({ file, node });
     ts.forEachChild(node, visit);
   };
   visit(source.tree);
-  return uses;
+  return taken;
 }
 
 /** The module that an import, re-export, `import()`, `require()` or `typeof import()` names. */
