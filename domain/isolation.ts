@@ -31,11 +31,20 @@ export const GUARANTEES = {
     keepsFrom: 'taking memory without limit',
     mend: 'install util-linux, which has prlimit',
   },
+  total: {
+    keepsFrom: 'using up the machine with many processes at once',
+    mend: 'give the worker a control group of its own (cgroup v2), by Delegate=yes of its service (docs/scripts.md)',
+  },
 } as const;
 
 export type Guarantee = keyof typeof GUARANTEES;
 
 export const isGuarantee = (name: string): name is Guarantee => Object.hasOwn(GUARANTEES, name);
+
+/** What `isolation: required` demands: all but what takes a control group that somebody has given away, which few machines have. */
+export const REQUIRED: readonly Guarantee[] = Object.keys(GUARANTEES)
+  .filter(isGuarantee)
+  .filter((name) => name !== 'total');
 
 /** One line; null when nothing is missing. */
 export function withoutIsolation(missing: readonly Guarantee[]): string | null {

@@ -8,6 +8,8 @@ export interface Inside {
   readonly limits: ScriptLimits;
   readonly network: 'none' | 'host';
   readonly places: Places;
+  /** The folder of its control group, if it has one. */
+  readonly group?: string | undefined;
 }
 
 /** Folders as the script sees them; none is a symbolic link. */
@@ -35,7 +37,7 @@ export function enclosed({ namespaces, account, tools }: Method, inside: Inside)
   const { command, directory, limits } = inside;
   const start = ['/bin/sh', '-c', START, 'start', directory, ...command];
   const stripped = [tools.setpriv, ...rights(account, namespaces), ...limited(tools, limits), ...start];
-  const withWorker = [tools.setpriv, '--pdeathsig', 'KILL'];
+  const withWorker = [...joined(inside), tools.setpriv, '--pdeathsig', 'KILL'];
   if (namespaces === null) return [...withWorker, ...stripped.slice(1)];
   return [
     ...withWorker,
@@ -47,6 +49,9 @@ export function enclosed({ namespaces, account, tools }: Method, inside: Inside)
     ...stripped,
   ];
 }
+
+const joined = ({ group }: Inside): readonly string[] =>
+  group === undefined ? [] : ['/bin/sh', '-c', JOIN, 'join', group];
 
 /** Nothing that it executes gets back what is taken here, be it setuid or not. */
 function rights(account: Method['account'], namespaces: Method['namespaces']): readonly string[] {
@@ -120,6 +125,11 @@ PATH=$path; umask "$mask"; set +e
 exec 4>&2 2>/dev/null
 (exec "$@" 2>&4 4>&-)
 exit $?`;
+
+/** The first thing: whatever is started from here on is in the group, and cannot leave it with the rights that it has then. */
+const JOIN = `echo 0 > "$1/cgroup.procs" || exit 1
+shift
+exec "$@"`;
 
 /** The last thing before the script itself: with its rights and its limits, in its folder. A shell exports variables of its own. */
 const START = `cd "$1" || exit 1

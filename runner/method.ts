@@ -1,5 +1,6 @@
 import { delimiter, join } from 'node:path';
 import type { Scripts } from '../sdk/scripts';
+import { ownGroup, type Groups } from './cgroup';
 import { mayExecute, textOf } from './files';
 
 /** How a script can be kept apart on a machine. */
@@ -10,6 +11,8 @@ export interface Method {
   readonly account: Account | null;
   /** Null where they are not installed: nothing but the account is left then. */
   readonly tools: Tools | null;
+  /** Where each script gets a control group of its own; null: in that of the worker. */
+  readonly groups: Groups | null;
 }
 
 export interface Account {
@@ -29,6 +32,8 @@ export interface Machine {
   readonly uid: number;
   readonly tools: Tools | null;
   readonly account: Account;
+  /** The folder of the control group in which the worker is; null where there is no cgroup v2. */
+  readonly cgroup: string | null;
 }
 
 export function thisMachine(scripts: Pick<Scripts, 'user' | 'group' | 'path'>): Machine {
@@ -37,16 +42,23 @@ export function thisMachine(scripts: Pick<Scripts, 'user' | 'group' | 'path'>): 
     uid: process.getuid?.() ?? -1,
     tools: toolsOn(scripts.path),
     account: accountOf(scripts),
+    cgroup: ownGroup(),
   };
 }
 
 /** The best first. Which of them a machine permits can only be tried. */
-export function methodsFor({ platform, uid, tools, account }: Machine): readonly Method[] {
+export function methodsFor(
+  { platform, uid, tools, account }: Omit<Machine, 'cgroup'>,
+  room: Groups | null,
+): readonly Method[] {
   const accounts = uid === 0 ? [account, null] : [null];
   const found = platform === 'linux' ? tools : null;
   const namespaces = found === null ? [null] : uid === 0 ? (['own', null] as const) : (['user', null] as const);
-  const best = namespaces.flatMap((kind) => accounts.map((as) => ({ namespaces: kind, account: as, tools: found })));
-  const bare = accounts.map((as) => ({ namespaces: null, account: as, tools: null }));
+  const rooms = room === null ? [null] : [room, null];
+  const best = namespaces.flatMap((kind) =>
+    accounts.flatMap((as) => rooms.map((groups) => ({ namespaces: kind, account: as, tools: found, groups }))),
+  );
+  const bare = accounts.map((as) => ({ namespaces: null, account: as, tools: null, groups: null }));
   return found === null ? bare : [...best, ...bare];
 }
 

@@ -5,13 +5,15 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GUARANTEES, isGuarantee, type Guarantee } from '../domain/isolation';
+import { rootCause } from '../domain/rootCause';
 import { installRoot } from '../sdk/registry';
 import type { Scripts } from '../sdk/scripts';
-import { GLUTTON, INTRUDER, markerIn } from './canary';
+import { CROWD, GLUTTON, INTRUDER, markerIn } from './canary';
+import { CONTROLLERS, makeRoom, type Groups } from './cgroup';
 import { methodsFor, systemPath, thisMachine, type Machine, type Method } from './method';
 import { isWithin, placesFor } from './places';
 import { processesWith, stopGroup } from './processGroup';
-import { startScript, type Listener } from './scriptProcess';
+import { startScript, type Listener, type ScriptExit } from './scriptProcess';
 import { closeWorkplace, openWorkplace } from './workplace';
 
 /** What a machine can promise of scripts. */
@@ -24,16 +26,26 @@ export interface Isolation {
 
 /** Tries what this machine permits: scripts that do what scripts must not, in the best method of which they can be started. */
 export async function probe(scripts: Scripts, machine: Machine = thisMachine(scripts)): Promise<Isolation> {
-  const methods = methodsFor(machine);
   const refused: string[] = [];
+  const methods = methodsFor(machine, roomOn(machine, refused));
   for (const method of methods) {
     try {
       return { method, missing: await missingWith(method, scripts, machine), refused };
     } catch (error) {
-      refused.push(error instanceof Error ? error.message : String(error));
+      refused.push(rootCause(error));
     }
   }
-  return { method: { namespaces: null, account: null, tools: null }, missing: ALL, refused };
+  return { method: { namespaces: null, account: null, tools: null, groups: null }, missing: ALL, refused };
+}
+
+function roomOn({ cgroup, tools }: Machine, refused: string[]): Groups | null {
+  if (cgroup === null || tools === null) return null;
+  try {
+    return makeRoom(cgroup);
+  } catch (error) {
+    refused.push(rootCause(error));
+    return null;
+  }
 }
 
 const ALL = Object.keys(GUARANTEES).filter(isGuarantee);
@@ -46,7 +58,8 @@ async function missingWith(
   if (platform !== 'linux') return ALL;
   // Root has more ways out than could be tried.
   const isHopeless = uid === 0 && method.account === null;
-  const breaches = new Set([...(await intrusions(method, scripts)), ...(await excesses(method, scripts))]);
+  const tried = [await intrusions(method, scripts), await excesses(method, scripts), await crowding(method, scripts)];
+  const breaches = new Set(tried.flat());
   return ALL.filter((name) => isHopeless || breaches.has(name));
 }
 
@@ -60,7 +73,8 @@ async function intrusions(method: Method, scripts: Scripts): Promise<Guarantee[]
   });
   decoy.once('error', () => undefined);
   try {
-    const said = await run(method, scripts, [INTRUDER, 'canary', nonce, linkOf('/proc/self/ns/net'), ...folders]);
+    const facts = [nonce, linkOf('/proc/self/ns/net'), method.groups?.folder ?? ''];
+    const { said } = await run(method, scripts, [INTRUDER, 'canary', ...facts, ...folders]);
     const written = folders.map((folder) => markerIn(folder, nonce)).filter((file) => existsSync(file));
     for (const file of written) rmSync(file, { force: true });
     const left = processesWith(`canary-left-${nonce}`);
@@ -77,7 +91,16 @@ async function intrusions(method: Method, scripts: Scripts): Promise<Guarantee[]
 /** What a script could use up. */
 async function excesses(method: Method, scripts: Scripts): Promise<Guarantee[]> {
   const limits = { ...scripts.limits, memoryBytes: 64 * 1_048_576, processes: 32 };
-  return (await run(method, { ...scripts, limits }, [GLUTTON, 'canary'])).filter(isGuarantee);
+  return (await run(method, { ...scripts, limits }, [GLUTTON, 'canary'])).said.filter(isGuarantee);
+}
+
+/** What its processes could use up together. Only memory is tried: the kernel takes the other limits or refuses them. */
+async function crowding(method: Method, scripts: Scripts): Promise<Guarantee[]> {
+  const { groups } = method;
+  if (!CONTROLLERS.every((name) => groups?.controllers.includes(name))) return ['total'];
+  const limits = { ...scripts.limits, totalMemoryBytes: 64 * 1_048_576 };
+  const { said, exit } = await run(method, { ...scripts, limits }, [CROWD, 'canary', groups?.folder ?? '']);
+  return said.includes('began') && !said.includes('total') && exit.signal === 'SIGKILL' ? [] : ['total'];
 }
 
 function foldersToKeep({ directory, file, writable }: Scripts): readonly string[] {
@@ -89,21 +112,26 @@ function foldersToKeep({ directory, file, writable }: Scripts): readonly string[
 /** For whatever escaped and still holds its output. */
 const SILENCE_MS = 1_000;
 
-/** The words that a canary says. */
-async function run(method: Method, scripts: Scripts, [program = '', ...args]: readonly string[]): Promise<string[]> {
+/** The words that a canary says, and its end. */
+async function run(
+  method: Method,
+  scripts: Scripts,
+  [program = '', ...args]: readonly string[],
+): Promise<{ readonly said: string[]; readonly exit: ScriptExit }> {
   const workplace = openWorkplace('probe', { CANARY_SECRET: '' }, { account: null, namespaces: method.namespaces });
   const heard = new Words();
   try {
     const { directory, limits, network } = scripts;
     const script = await startScript(method, {
-      ...{ command: ['/bin/sh', '-c', program, ...args], directory, limits, network },
+      ...{ runId: 'probe', command: ['/bin/sh', '-c', program, ...args], directory, limits, network },
       places: placesFor(scripts, { ...workplace, account: method.account }),
       ...{ env: { PATH: systemPath(scripts.path), ...workplace.env }, outputLimitBytes: 65_536, log: heard },
     });
-    await script.ended;
+    const exit = await script.ended;
     await stopGroup(script.group, 0);
+    await script.endAll();
     await Promise.race([script.silent, wait(SILENCE_MS, undefined, { ref: false })]);
-    return heard.all();
+    return { said: heard.all(), exit };
   } finally {
     closeWorkplace(workplace);
   }

@@ -1,6 +1,7 @@
 import { conveyorError } from '../domain/errors';
 import { withoutIsolation, type Guarantee } from '../domain/isolation';
 import type { Scripts } from '../sdk/scripts';
+import { endGroups } from './cgroup';
 import type { Method } from './method';
 import { placesFor } from './places';
 import { probe, type Isolation } from './probe';
@@ -18,7 +19,7 @@ export interface RunOf {
   readonly log: Listener;
 }
 
-export interface RunningScript extends Omit<ScriptProcess, 'group'> {
+export interface RunningScript extends Omit<ScriptProcess, 'group' | 'endAll'> {
   /** Asks what still runs of it to end, and kills it after the grace. Afterwards nothing of it is left, if that is guaranteed. */
   stop(): Promise<void>;
   /** Removes its files. */
@@ -53,7 +54,9 @@ export function createRunner(scripts: Scripts, tried: () => Promise<Isolation> =
       }
     },
     stopLeftovers: async (runId) => {
+      const { method } = await isolation();
       await stopMarked(runId, scripts.stopGraceMs);
+      if (method.groups !== null) await endGroups(method.groups, runId);
       clearWorkplaces(runId);
     },
   };
@@ -63,14 +66,15 @@ async function startIn(workplace: Workplace, run: RunOf, method: Method, scripts
   const { command, env, log, runId } = run;
   const { directory, limits, network, outputLimitBytes, stopGraceMs } = scripts;
   const places = placesFor(scripts, { ...workplace, account: method.account });
-  const { group, ...started } = await startScript(method, {
-    ...{ command, directory, limits, network, places, outputLimitBytes, log },
+  const { group, endAll, ...started } = await startScript(method, {
+    ...{ runId, command, directory, limits, network, places, outputLimitBytes, log },
     env: { ...env, ...workplace.env, CONVEYOR_RUN: runId },
   });
   return {
     ...started,
     stop: async () => {
       await stopGroup(group, stopGraceMs);
+      await endAll();
       // In namespaces the kernel has done it.
       if (method.namespaces === null) await stopMarked(runId, stopGraceMs);
     },

@@ -4,6 +4,8 @@ import { devNull, constants as os } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { conveyorError } from '../domain/errors';
+import { rootCause } from '../domain/rootCause';
+import { openGroup, type ScriptGroup } from './cgroup';
 import { passedOn } from './descriptors';
 import { enclosed, type Inside } from './enclosure';
 import { mayExecute } from './files';
@@ -18,6 +20,8 @@ export interface ScriptProcess {
   readonly flooded: Promise<void>;
   /** Settles when nobody can write any more. */
   readonly silent: Promise<void>;
+  /** Kills whatever of it is left in a control group of its own, if it has one. */
+  endAll(): Promise<void>;
 }
 
 export interface ScriptExit {
@@ -31,7 +35,8 @@ export interface Listener {
   listen(): (text: string) => void;
 }
 
-export interface ScriptStart extends Inside {
+export interface ScriptStart extends Omit<Inside, 'group'> {
+  readonly runId: string;
   readonly env: Readonly<Record<string, string>>;
   readonly outputLimitBytes: number;
   readonly log: Listener;
@@ -39,12 +44,39 @@ export interface ScriptStart extends Inside {
 
 /** Starts a command, never through a shell that would read it. @throws script-not-runnable */
 export async function startScript(method: Method, start: ScriptStart): Promise<ScriptProcess> {
+  const [name = ''] = start.command;
+  const unusable = (detail: string) => conveyorError('script-not-runnable', { command: name, detail });
+  const own = groupFor(method, start, unusable);
+  const endAll = async (): Promise<void> => own?.end();
+  try {
+    return { ...(await startIn(own?.folder, method, start, unusable)), endAll };
+  } catch (error) {
+    await endAll();
+    throw error;
+  }
+}
+
+type Unusable = (detail: string) => Error;
+
+function groupFor({ groups }: Method, { runId, limits }: ScriptStart, unusable: Unusable): ScriptGroup | undefined {
+  try {
+    return groups === null ? undefined : openGroup(groups, runId, limits);
+  } catch (error) {
+    throw unusable(`it could not be set apart: ${rootCause(error)}`);
+  }
+}
+
+async function startIn(
+  group: string | undefined,
+  method: Method,
+  start: ScriptStart,
+  unusable: Unusable,
+): Promise<Omit<ScriptProcess, 'endAll'>> {
   const { command, directory, env } = start;
   const [name = ''] = command;
-  const unusable = (detail: string) => conveyorError('script-not-runnable', { command: name, detail });
   if (!existsSync(directory)) throw unusable(`the folder for scripts, ${directory}, does not exist`);
   refuseUnfit(name, directory, env['PATH'] ?? '', unusable);
-  const [file = '', ...args] = enclosed(method, { ...start, directory: realpathSync(directory) });
+  const [file = '', ...args] = enclosed(method, { ...start, group, directory: realpathSync(directory) });
   const account = method.tools === null ? (method.account ?? {}) : {};
   const options = { cwd: directory, env: { ...env }, shell: false, detached: true, ...account };
   const child = withNothingElse(method, (stdio) => spawn(file, args, { ...options, stdio }));
@@ -76,7 +108,7 @@ function withNothingElse(method: Method, start: (stdio: StdioOptions) => ChildPr
 }
 
 /** What would look like a failure of the script once it is started is found before. */
-function refuseUnfit(name: string, directory: string, path: string, unusable: (detail: string) => Error): void {
+function refuseUnfit(name: string, directory: string, path: string, unusable: Unusable): void {
   const isPath = name.includes('/');
   const folders = path.split(delimiter).map((folder) => (isAbsolute(folder) ? folder : resolve(directory, folder)));
   const files = isPath ? [resolve(directory, name)] : folders.map((folder) => join(folder, name));

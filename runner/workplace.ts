@@ -28,7 +28,7 @@ export function openWorkplace(
   texts: Readonly<Record<string, string>>,
   { account, namespaces }: Pick<Method, 'account' | 'namespaces'>,
 ): Workplace {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), prefixOf(runId))));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), markOf(runId))));
   const stage = join(folder, 'tmp');
   mkdirSync(stage);
   const files = Object.entries(texts).map(([name, text]) => {
@@ -49,9 +49,10 @@ export const closeWorkplace = ({ folder }: Workplace): void => rmSync(folder, { 
 
 /** What a worker that was killed could not remove. */
 export function clearWorkplaces(runId: string): void {
-  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(prefixOf(runId)));
+  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(markOf(runId)));
   for (const name of left) rmSync(join(tmpdir(), name), { recursive: true, force: true });
 }
 
-const prefixOf = (runId: string): string =>
+/** How the names of all that is made for a run begin. */
+export const markOf = (runId: string): string =>
   `conveyor-script-${createHash('sha256').update(runId).digest('hex').slice(0, 16)}-`;

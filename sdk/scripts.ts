@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { GUARANTEES, isGuarantee, type Guarantee } from '../domain/isolation';
+import { GUARANTEES, isGuarantee, REQUIRED, type Guarantee } from '../domain/isolation';
 import { duration } from '../domain/spec/scalars';
 import type { Env } from './env';
 
@@ -39,8 +39,12 @@ export interface Scripts {
 export interface ScriptLimits {
   /** Of each process of a script. */
   readonly memoryBytes: number;
-  /** Of all scripts of a user together. The kernel counts threads. */
+  /** Of all processes of a script together, where it has a control group. */
+  readonly totalMemoryBytes: number;
+  /** Of all scripts of a user together, and of each where it has a control group. The kernel counts threads. */
   readonly processes: number;
+  /** How many a script may keep busy, where it has a control group; null: as many as nobody else needs. */
+  readonly cpus: number | null;
   /** Of each process. */
   readonly cpuMs: number;
   /** Of each file, and of all that lies in a private `$TMPDIR`. */
@@ -50,6 +54,7 @@ export interface ScriptLimits {
 const UNITS = { B: 1, KiB: 1024, MiB: 1_048_576, GiB: 1_073_741_824 } as const;
 const SIZE = /^(\d+)\s?(B|KiB|MiB|GiB)$/;
 const DAY_MS = 86_400_000;
+const DEFAULT_MEMORY = 2 * UNITS.GiB;
 
 const size = z
   .string()
@@ -64,7 +69,7 @@ const account = z
   .refine((name) => name !== '0' && name !== 'root', { error: 'scripts never run as root' });
 
 function toRequired(given: string | readonly string[], context: z.RefinementCtx): Guarantee[] {
-  if (given === 'required') return Object.keys(GUARANTEES).filter(isGuarantee);
+  if (given === 'required') return [...REQUIRED];
   if (typeof given === 'string') return [];
   const unknown = given.filter((name) => !isGuarantee(name));
   const known = Object.keys(GUARANTEES).join(', ');
@@ -76,6 +81,21 @@ function toRequired(given: string | readonly string[], context: z.RefinementCtx)
   return given.filter(isGuarantee);
 }
 
+const limits = z
+  .strictObject({
+    memory: size,
+    totalMemory: size,
+    processes: z.int().min(8),
+    cpus: z.number().min(0.01).max(4_096),
+    cpuTime: duration,
+    fileSize: size,
+  })
+  .partial()
+  .refine(({ memory = DEFAULT_MEMORY, totalMemory = Infinity }) => totalMemory >= memory, {
+    path: ['totalMemory'],
+    error: 'expected at least limits.memory, which one process may take alone (2GiB by default)',
+  });
+
 /** The key of conveyor.config.yaml that this file is about. */
 export const scriptFields = {
   scripts: z
@@ -86,7 +106,7 @@ export const scriptFields = {
       user: account,
       group: account,
       writable: z.array(z.string().min(1)),
-      limits: z.strictObject({ memory: size, processes: z.int().min(8), cpuTime: duration, fileSize: size }).partial(),
+      limits,
       directory: z.string().min(1),
       env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, { error: 'expected the name of an environment variable' })),
       outputLimit: size,
@@ -120,16 +140,19 @@ export function toScripts({ scripts }: Given, env: Env, file: string): Scripts {
   };
 }
 
-/** All of them by default. A network that the file itself gives to scripts is not missed. */
+/** A network that the file itself gives to scripts is not missed. */
 function required({ isolation, network }: Given['scripts']): readonly Guarantee[] {
-  const wanted = isolation ?? Object.keys(GUARANTEES).filter(isGuarantee);
+  const wanted = isolation ?? REQUIRED;
   return network === 'host' ? wanted.filter((name) => name !== 'network') : wanted;
 }
 
-function toLimits({ memory, processes, cpuTime, fileSize }: NonNullable<Given['scripts']['limits']>): ScriptLimits {
+function toLimits(given: NonNullable<Given['scripts']['limits']>): ScriptLimits {
+  const { memory = DEFAULT_MEMORY, totalMemory, processes, cpus, cpuTime, fileSize } = given;
   return {
-    memoryBytes: memory ?? 2 * UNITS.GiB,
+    memoryBytes: memory,
+    totalMemoryBytes: totalMemory ?? 2 * memory,
     processes: processes ?? 2_048,
+    cpus: cpus ?? null,
     cpuMs: cpuTime ?? DAY_MS,
     fileBytes: fileSize ?? UNITS.GiB,
   };

@@ -110,7 +110,7 @@ test('what scripts are not kept from is named with how to mend it, and is missin
   ]);
 });
 
-const BARE = { namespaces: null, account: null, tools: null };
+const BARE = { namespaces: null, account: null, tools: null, groups: null };
 
 test('a configuration that cannot be read says which file and why', async () => {
   const file = path.join(folder, 'broken.yaml');

@@ -1,6 +1,6 @@
 import { parseRegistry, loadRegistry } from '../../sdk/registry';
 import { ConveyorError } from '../../domain/errors';
-import { GUARANTEES } from '../../domain/isolation';
+import { REQUIRED } from '../../domain/isolation';
 
 const twine = { name: 'twine', kind: 'push-type', url: '${SIM:-http://localhost:4400}/push-types/twine/' };
 
@@ -63,8 +63,15 @@ describe('the registry of extensions', () => {
   test('scripts are off, and once they are on, all that the runner guarantees has to hold unless the file says otherwise', () => {
     const scriptsOf = (scripts?: object) => parseRegistry({ scripts }, {}, '/etc/conveyor/config.yaml').scripts;
     expect(scriptsOf()).toMatchObject({
-      ...{ enabled: false, required: Object.keys(GUARANTEES), network: 'none', user: 'nobody', writable: [] },
-      limits: { memoryBytes: 2_147_483_648, processes: 2_048, cpuMs: 86_400_000, fileBytes: 1_073_741_824 },
+      ...{ enabled: false, required: REQUIRED, network: 'none', user: 'nobody', writable: [] },
+      limits: {
+        memoryBytes: 2_147_483_648,
+        totalMemoryBytes: 4_294_967_296,
+        processes: 2_048,
+        cpus: null,
+        cpuMs: 86_400_000,
+        fileBytes: 1_073_741_824,
+      },
     });
     expect(scriptsOf({ enabled: true, isolation: 'best-effort' })).toMatchObject({ enabled: true, required: [] });
     expect(scriptsOf({ isolation: ['files', 'network'], network: 'host' }).required).toEqual(['files']);

@@ -9,10 +9,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { wallClock } from '../../activities/clock';
 import { createScriptActivities, type ScriptEnd } from '../../activities/script';
-import { GUARANTEES, withoutIsolation, type Guarantee } from '../../domain/isolation';
+import { GUARANTEES, REQUIRED, withoutIsolation, type Guarantee } from '../../domain/isolation';
 import { thisMachine, type Machine } from '../../runner/method';
 import { probe, type Isolation } from '../../runner/probe';
 import { createRunner } from '../../runner/runner';
+import { markOf } from '../../runner/workplace';
 import { installRoot, parseRegistry } from '../../sdk/registry';
 import type { Scripts } from '../../sdk/scripts';
 import { inlineSnapshots } from './inlineSnapshots';
@@ -32,12 +33,12 @@ const scriptsWith = (more: object = {}): Scripts =>
     join(home, 'conveyor.config.yaml'),
   ).scripts;
 
-function runIn(isolation: Isolation, text: string, more: object = {}, env = activity()) {
+function runIn(isolation: Isolation, text: string, more: object = {}, env = activity(), runId = nonce()) {
   const scripts = scriptsWith(more);
   const runner = createRunner(scripts, () => Promise.resolve(isolation));
   const { runScript } = createScriptActivities({ clock: wallClock, snapshots: inlineSnapshots, scripts, runner });
   const facts = { pipeline: 'kvstore', release: 'kvstore/12' };
-  const run = { runId: nonce(), action: 'attack', command: ['bash', '-c', text], env: [], facts };
+  const run = { runId, action: 'attack', command: ['bash', '-c', text], env: [], facts };
   return env.run(runScript, { ...run, timeoutMs: null, heartbeatTimeoutMs: 90 }) as Promise<ScriptEnd>;
 }
 
@@ -56,11 +57,12 @@ const said = ({ log }: ScriptEnd): string => log.head + log.tail;
 
 /** Machines that lack something are told from this one by what is not looked for on them. */
 const here = thisMachine(scriptsWith());
-const without = (tools: Machine['tools']): Machine => ({ ...here, tools });
+const NO_NAMESPACES = here.tools && { ...here.tools, unshare: '/bin/false' };
 const MACHINES: [string, Machine][] = [
   ['this machine', here],
-  ['one that permits no namespaces', without(here.tools && { ...here.tools, unshare: '/bin/false' })],
-  ['one without util-linux', without(null)],
+  ['one that permits no namespaces', { ...here, tools: NO_NAMESPACES }],
+  ['one that permits neither namespaces nor control groups', { ...here, tools: NO_NAMESPACES, cgroup: null }],
+  ['one without util-linux', { ...here, tools: null }],
 ];
 
 describe.each(MACHINES)('what the runner guarantees on %s holds, and what it does not it says', (_title, machine) => {
@@ -154,6 +156,34 @@ describe.each(MACHINES)('what the runner guarantees on %s holds, and what it doe
     });
   });
 
+  test('a process that forks anew all the time, each time in a session of its own, is not outrun', async () => {
+    const mark = nonce();
+    const hop =
+      '[ "$2" -gt 0 ] || exit 0\nsleep 0.02\nsetsid bash "$0" "$1" $(($2 - 1)) </dev/null >/dev/null 2>&1 &\n';
+    writeFileSync(join(home, 'scripts', 'hop.sh'), hop);
+    const end = await runIn(isolation, `bash ./hop.sh ${mark} 50; echo hopped`);
+    const left = running(mark);
+    expect(said(end)).toContain('hopped');
+    expectHeld('leftovers', end, () => expect(left).toBe(0));
+  });
+
+  test('of its control group nothing is left', async () => {
+    const { groups } = isolation.method;
+    const runId = nonce();
+    const end = await runIn(isolation, 'cat /proc/self/cgroup', {}, activity(), runId);
+    if (groups !== null) expect(said(end)).toContain(markOf(runId));
+    const left = groups === null ? [] : readdirSync(groups.folder).filter((name) => name.startsWith(markOf(runId)));
+    expect(left).toEqual([]);
+  });
+
+  test('processes that take memory together get no more than the script may', async () => {
+    const hold = '{ head -c 33554432 /dev/zero; sleep 1; } | tail -n 1 | wc -c';
+    const end = await runIn(isolation, `for n in 1 2 3 4; do ${hold} & done; wait; echo held all`, {
+      limits: { memory: '64MiB', totalMemory: '64MiB' },
+    });
+    expectHeld('total', end, () => expect(said(end)).not.toContain('held all'));
+  });
+
   test('a script that starts processes without end gets no more than it may', async () => {
     const mark = `600.${BigInt(`0x${nonce()}`)}`;
     const text = `n=0; while [ $n -lt 120 ]; do sleep ${mark} & n=$((n + 1)); done 2>/dev/null\necho started all`;
@@ -191,7 +221,7 @@ describe.each(MACHINES)('what the runner guarantees on %s holds, and what it doe
 
   test('where scripts.isolation demands what is missing, nothing is run', async () => {
     const lacks = withoutIsolation(isolation.missing);
-    const end = runIn(isolation, 'echo ran', { isolation: 'required' });
+    const end = runIn(isolation, 'echo ran', { isolation: Object.keys(GUARANTEES) });
     if (lacks === null) expect(await end).toMatchObject({ succeeded: true, log: { head: 'ran\n' } });
     else
       await expect(end).rejects.toMatchObject({
@@ -208,7 +238,15 @@ test('where the worker may make namespaces nothing is missing, but another user 
   const { status } = spawnSync('unshare', [...user, '--mount', '--pid', '--fork', '--mount-proc', '--net', 'true']);
   const { missing } = await probe(scriptsWith());
   const few = isRoot ? [] : ['user'];
-  expect(missing).toEqual(status === 0 ? few : expect.arrayContaining(['network', 'leftovers']));
+  const demanded = missing.filter((name) => REQUIRED.includes(name));
+  expect(demanded).toEqual(status === 0 ? few : expect.arrayContaining(['network', 'leftovers']));
+});
+
+test('required demands what any machine can give: no control group, which takes somebody who gives it away', async () => {
+  const isolation = await probe(scriptsWith(), { ...here, cgroup: null });
+  expect(isolation.missing).toContain('total');
+  const end = runIn({ ...isolation, missing: ['total'] }, 'echo ran', { isolation: 'required' });
+  expect(said(await end)).toBe(`conveyor: nothing keeps it from ${GUARANTEES.total.keepsFrom}\nran\n`);
 });
 
 test('nothing is promised where there is no Linux', async () => {
@@ -238,6 +276,8 @@ test.each([
   ],
   ['root as the user', { user: 'root' }, /scripts never run as root/],
   ['the number of root', { user: 0 }, /scripts never run as root/],
+  ['less memory in all than one process may take', { limits: { totalMemory: '1GiB' } }, /at least limits.memory/],
+  ['no processor at all', { limits: { cpus: 0 } }, /cpus/],
 ])('the configuration refuses %s', (_title, more, message) => {
   expect(() => scriptsWith(more)).toThrow(message);
 });

@@ -381,7 +381,7 @@ const VIRTUAL_SETTINGS: Settings = {
 const ACTION_SERVICES = ['build', 'integr-test', 'perf-test', 'pkg', 'profile', 'incident-report'];
 
 /** Virtual time does not wait for namespaces; what they keep scripts from has tests of its own. */
-const NOT_APART = { method: { namespaces: null, account: null, tools: null }, missing: [], refused: [] };
+const NOT_APART = { method: { namespaces: null, account: null, tools: null, groups: null }, missing: [], refused: [] };
 
 const EXTENSIONS = {
   scripts: { enabled: true, isolation: 'best-effort' },
