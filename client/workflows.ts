@@ -7,7 +7,7 @@ import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../d
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
 import type { Recollection } from '../domain/release/rerun';
-import type { ActionView, ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
+import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { ANSWER_MS, translate, type Temporal } from './connection';
 import { finders } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
@@ -15,10 +15,8 @@ import { endedOutside } from './outside';
 import { refusalOf, unknown } from './refusals';
 import { proven } from './seal';
 import { soaks } from './soaks';
+import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
-
-/** What a deploy waits for is not worth a longer wait. */
-const WAIT_MS = 2_000;
 
 /** What a release's own workflow says of it: whether there may be children, but not how they stand. */
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
@@ -83,11 +81,9 @@ export class Workflows {
     };
   }
 
-  /** As `release`, with what its running deploys wait for, which they know themselves. */
+  /** As `release`, with what it waits for. */
   async releaseWithWaits(pipeline: string, number: number): Promise<ReleaseStatus> {
-    const release = await this.release(pipeline, number);
-    const actions = await Promise.all(release.actions.map((action) => this.withWait(pipeline, number, action)));
-    return { ...release, actions };
+    return withWaits(this.temporal, await this.release(pipeline, number));
   }
 
   /** What a release has come to. @throws unknown-release, also of one that was never started; not-rerunnable */
@@ -114,7 +110,7 @@ export class Workflows {
     );
     const { pending = [], outside } = status.endedAt === null ? await this.atServer(workflowId) : {};
     const known = outside ? deployEndedOutside(status, outside) : mergeDeploy(status, pending);
-    return { ...known, webUi: this.link(workflowId) };
+    return withHolder(this.temporal, pipeline, number, { ...known, webUi: this.link(workflowId) });
   }
 
   /** Of a parent that has succeeded; null while it has started none. */
@@ -165,22 +161,6 @@ export class Workflows {
 
   private query<T>(workflowId: string, id: string, name: string, notFound: () => ConveyorError): Promise<T> {
     return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound });
-  }
-
-  /** A deploy that runs may still wait, for its window or its lock. */
-  private async withWait(pipeline: string, number: number, action: ActionView): Promise<ActionView> {
-    const { name, attempt, deploy, state } = action;
-    if (deploy === null || state !== 'running') return action;
-    const handle = this.handle(workflowIds.deploy(pipeline, number, name, attempt));
-    try {
-      const { blockedBy = null, until = null } = await this.temporal.client.withDeadline(Date.now() + WAIT_MS, () =>
-        handle.query<Pick<DeployStatus, 'blockedBy' | 'until'>>('status'),
-      );
-      return blockedBy === null ? action : { ...action, blockedBy, until };
-    } catch {
-      // The release is answered for without one that is silent.
-      return action;
-    }
   }
 
   /** What a workflow that has not said that it ended is at, as the server knows it. */

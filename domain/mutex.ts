@@ -9,12 +9,19 @@ export interface LockRequest {
 }
 
 export interface Mutex {
-  readonly holder: { readonly owner: string; readonly requesters: readonly string[] } | null;
+  readonly holder: LockHolder | null;
   readonly queue: readonly LockRequest[];
   /** Rises with every change of the owner, so that a late message of an old one can be told apart. */
   readonly fence: number;
   /** Left out by a lock from before there were guests. */
   readonly guests?: readonly Guest[];
+}
+
+export interface LockHolder {
+  readonly owner: string;
+  readonly requesters: readonly string[];
+  /** Left out by whoever keeps no time, and by locks from before they did. */
+  readonly sinceMs?: number;
 }
 
 /** A canary: it uses the service beside whoever holds it, on tasks of its own. */
@@ -72,6 +79,12 @@ export function release(mutex: Mutex, requester: string): Granted {
   return settle({ ...mutex, holder, queue, ...(guests ? { guests } : {}) });
 }
 
+/** With the moment at which its holder came to hold, where that is another than before. */
+export const timed = (mutex: Mutex, before: Mutex, nowMs: number): Mutex =>
+  mutex.holder === null || mutex.fence === before.fence
+    ? mutex
+    : { ...mutex, holder: { ...mutex.holder, sinceMs: nowMs } };
+
 export const isIdle = (mutex: Mutex): boolean =>
   mutex.holder === null && mutex.queue.length === 0 && guestsOf(mutex).length === 0;
 
@@ -83,7 +96,7 @@ function settle(mutex: Mutex): Granted {
   return {
     mutex: {
       ...mutex,
-      holder: { owner, requesters },
+      holder: { ...mutex.holder, owner, requesters },
       queue: mutex.queue.filter((waiting) => waiting.owner !== owner),
       fence: mutex.holder ? mutex.fence : mutex.fence + 1,
     },

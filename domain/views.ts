@@ -35,6 +35,9 @@ export interface ActionView {
   /** Why it is blocked, or the last thing an action service said. */
   readonly blockedBy: string | null;
   readonly until: string | null;
+  /** The id of the lock that it waits for, and who holds that. */
+  readonly lock?: string | null;
+  readonly heldBy?: Holder;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** The id of its deploy; null for other actions. */
@@ -54,6 +57,14 @@ export interface ActionView {
   readonly attempts?: number;
   /** Where its service shows more, such as a log. */
   readonly url?: string | null;
+}
+
+/** Who holds a lock. */
+export interface Holder {
+  /** Its release, such as `search/4`. */
+  readonly id: string;
+  /** Null where the lock does not know. */
+  readonly since: string | null;
 }
 
 /** How many owners must approve, who has, and who cannot since the emergency is theirs. */
@@ -266,6 +277,9 @@ export interface DeployStatus extends DeploySummary {
   /** What it waits for before it goes on, and until when; null while it waits for nothing, or nobody knows. */
   readonly blockedBy?: string | null;
   readonly until?: string | null;
+  /** As of an action. */
+  readonly lock?: string | null;
+  readonly heldBy?: Holder;
   /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
   readonly skipped?: readonly string[];
   /** What its push type knows its updates by, in order; those of a revert are not among them. */

@@ -164,6 +164,11 @@ const staleFields = {
   problem: z.string().optional().describe('why it is not of now'),
 };
 
+const heldBy = z
+  .object({ id: z.string().describe('its release'), since: time.nullable() })
+  .optional()
+  .describe('who holds the lock that it waits for');
+
 const releaseFields = {
   ...staleFields,
   id: z.string(),
@@ -189,6 +194,7 @@ export const releaseAnswer = z.looseObject({
       attempt: z.number().int(),
       blockedBy: z.string().nullable(),
       until: z.string().nullable(),
+      heldBy,
       deploy: z.string().nullable(),
       carriedFrom: z.number().int().optional().describe('it was not run: it had succeeded in that release'),
     }),
@@ -236,11 +242,12 @@ export const deployAnswer = z.looseObject({
   outcome: z.enum(['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed']).nullable(),
   version: z.string(),
   summary: z.string(),
+  heldBy,
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
 });
 
 export const releasesAnswer = z.array(z.looseObject(releaseFields));
-export const deploysAnswer = z.array(deployAnswer.omit({ summary: true, phases: true }));
+export const deploysAnswer = z.array(deployAnswer.omit({ summary: true, heldBy: true, phases: true }));
 
 export const logsAnswer = z.object({
   ...{ id: z.string(), attempt: z.number().int() },

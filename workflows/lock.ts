@@ -15,6 +15,7 @@ import {
   isIdle,
   release,
   request,
+  timed,
   welcome,
   type Granted,
   type Guest,
@@ -23,6 +24,7 @@ import {
 } from '../domain/mutex';
 import { list, marked, NOTHING, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
+import { formatTime } from '../domain/text';
 import { onSignal } from './inbox';
 import { lookers } from './proxies';
 
@@ -63,7 +65,7 @@ async function keep(settings: Settings, carried: Mutex, ignored: () => number): 
   let shown = 0;
   const grants: (LockRequest & { waited: boolean })[] = [];
   const take = (next: Granted, waited: boolean): void => {
-    mutex = next.mutex;
+    mutex = timed(next.mutex, mutex, Date.now());
     grants.push(...next.granted.map((granted) => ({ ...granted, waited })));
   };
   onSignal(requestLockSignal, (asked) => take(request(mutex, asked), false));
@@ -125,7 +127,7 @@ async function tell(requester: string, fence: number, waited: boolean): Promise<
 function describe(mutex: Mutex, ignored: number): string {
   const { holder, queue } = mutex;
   return sections(
-    marked`Held by **${holder?.owner ?? 'nobody'}**`,
+    marked`Held by **${holder?.owner ?? 'nobody'}**${holder?.sinceMs === undefined ? '' : ` since ${formatTime(holder.sinceMs)}`}`,
     list(
       'Waiting:',
       queue.map(({ owner }) => marked`${owner}`),

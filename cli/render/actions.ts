@@ -2,7 +2,7 @@ import { approvalWords } from '../../domain/release/approval';
 import type { ActionView, DeployStatus } from '../../domain/views';
 import { tint, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
-import { ACTION_SIGNS, progressBar, took, untilWords } from './words';
+import { ACTION_SIGNS, clock, heldWords, progressBar, took, untilWords } from './words';
 
 /** Rows of one action in the tree of its release, with its deploy unfolded: name, type, state, bar, attempt, note. */
 export function actionRows(
@@ -41,9 +41,11 @@ function attemptWords({ attempt, attempts = 1 }: ActionView): string {
 }
 
 function noteOf(action: ActionView, view: View): string {
+  const held = heldWords(action, (iso) => clock(iso, view));
   const wait = action.until === null ? '' : ` (${untilWords(action.until, view)})`;
   if (action.pickBy !== null && action.endedAt === null) return `${pickWords(action.pickBy, action)}${wait}`;
-  if (action.state === 'blocked' || action.state === 'waiting') return `${action.blockedBy ?? needsOf(action)}${wait}`;
+  if (action.state === 'blocked' || action.state === 'waiting')
+    return `${action.blockedBy ?? needsOf(action)}${wait}${held}`;
   const { carriedFrom } = action;
   if (carriedFrom !== undefined)
     return [`carried over: succeeded in #${carriedFrom}`, action.message ?? '']
@@ -51,7 +53,7 @@ function noteOf(action: ActionView, view: View): string {
       .join(' · ');
   const time = action.startedAt === null ? '' : took(action.startedAt, action.endedAt, view);
   const done = action.progress === null ? '' : `${Math.round(action.progress * 100)}% `;
-  return [`${done}${time}`, `${action.message ?? action.blockedBy ?? ''}${wait}`.trim()]
+  return [`${done}${time}`, `${action.message ?? action.blockedBy ?? ''}${wait}${held}`.trim()]
     .filter((part) => part !== '')
     .join(' · ');
 }

@@ -86,6 +86,7 @@ function header(deploy: DeployStatus, view: View, colors: Colors): string[] {
       ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
       pause === '' ? null : ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${pause}`)],
       waitLine(deploy, view),
+      heldLine(deploy, view),
       ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
       ['Time', timeLine(deploy, view)],
     ],
@@ -105,6 +106,12 @@ function waitLine(deploy: DeployStatus, view: View): readonly [string, string] |
   );
   if (!baking?.bakeUntil || deploy.state !== 'baking') return null;
   return ['Bake', `${baking.name} ends ${until(baking.bakeUntil, view)} (at ${clock(baking.bakeUntil, view)})`];
+}
+
+function heldLine({ heldBy, lock = null }: DeployStatus, view: View): readonly [string, string] | null {
+  if (heldBy === undefined) return null;
+  const since = heldBy.since === null ? '' : ` since ${clock(heldBy.since, view)} (${ago(heldBy.since, view)})`;
+  return ['Held by', `${heldBy.id}${since}, as ${lock ?? 'its lock'} says`];
 }
 
 function timeLine(deploy: DeployStatus, view: View): string {

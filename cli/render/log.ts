@@ -1,6 +1,6 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
 import { approvalWords } from '../../domain/release/approval';
-import { causeWords, VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
+import { causeWords, heldWords, VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
 export interface Watched {
@@ -37,9 +37,10 @@ function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[
   const lines = newEntries(before, after);
   for (const action of after.actions.filter(({ state, pickBy }) => state === 'blocked' && pickBy === null)) {
     const was = before?.actions.find((one) => one.name === action.name);
-    if (was?.state === 'blocked' && was.blockedBy === action.blockedBy) continue;
+    if (was?.state === 'blocked' && was.blockedBy === action.blockedBy && was.heldBy?.id === action.heldBy?.id)
+      continue;
     const until = action.until === null ? '' : ` until ${action.until}`;
-    const text = `${after.id}  ${ACTION_SIGNS.blocked.glyph} ${action.name} waits: ${action.blockedBy ?? ''}${until}`;
+    const text = `${after.id}  ${ACTION_SIGNS.blocked.glyph} ${action.name} waits: ${action.blockedBy ?? ''}${until}${heldWords(action, (iso) => iso)}`;
     lines.push({ at: last, text });
   }
   lines.push(...pickLines(before, after, last));

@@ -13,7 +13,18 @@ import {
 import { alignRows, paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
-import { ago, artifactWords, causeWords, clock, PAUSED, RELEASE_SIGNS, took, triggerWords, untilWords } from './words';
+import {
+  ago,
+  artifactWords,
+  causeWords,
+  clock,
+  heldWords,
+  PAUSED,
+  RELEASE_SIGNS,
+  took,
+  triggerWords,
+  untilWords,
+} from './words';
 
 /**
  * A release for people: its actions as a tree, with the deploys that run in it unfolded to phases and units; its children.
@@ -68,8 +79,9 @@ function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): reado
     .filter(({ state }) => state === 'failed')
     .map(({ name }) => `conveyor retry ${release.id}/${name} ${reason}`);
   const resume = release.state === 'paused' ? [`conveyor resume ${release.id} ${reason}`] : [];
-  const asked = [...resume, ...picks, ...suggested, ...logsOf(release), ...retries];
-  if (asked.length > 0) return asked.slice(0, 4);
+  const holders = release.actions.flatMap(({ heldBy }) => (heldBy ? [`conveyor status ${heldBy.id}`] : []));
+  const asked = new Set([...resume, ...picks, ...holders, ...suggested, ...logsOf(release), ...retries]);
+  if (asked.size > 0) return [...asked].slice(0, 4);
   const isBlockedBy = (word: string): boolean =>
     release.actions.some((action) => action.state === 'blocked' && action.blockedBy?.includes(`pipeline is ${word}`));
   const cancel = `conveyor cancel ${release.id} ${reason}`;
@@ -116,7 +128,7 @@ function header(
       ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
         (words) => ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${words}`)] as const,
       ),
-      ...waits.map((deploy) => ['Now', deploy.summary] as const),
+      ...waits.map((deploy) => ['Now', `${deploy.summary}${held(deploy, view)}`] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
       ...release.actions.flatMap((action) => blockedLine(action, view)),
       ...release.actions.flatMap(badLine),
@@ -138,11 +150,12 @@ function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): stri
   return [`${id} ${withReason(`by ${pause.actor} ${ago(pause.at, view)}`, pause.reason)}`];
 }
 
-/** A wait whose end is known has a line of its own: in the tree it is the first that a narrow screen cuts. */
-function blockedLine(
-  { name, state, blockedBy, until, pickBy, approval }: ActionView,
-  view: View,
-): (readonly [string, string])[] {
+const held = (waits: Pick<ActionView, 'heldBy'>, view: View): string => heldWords(waits, (iso) => clock(iso, view));
+
+/** A wait whose end or whose holder is known has a line of its own: in the tree it is the first that a narrow screen cuts. */
+function blockedLine(action: ActionView, view: View): (readonly [string, string])[] {
+  const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;
+  if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${held(action, view)}`]];
   if (state !== 'blocked' || until === null) return [];
   const why = pickBy === null || approval ? blockedBy : 'for a person';
   return [['Waits', `${name}, ${untilWords(until, view)}: ${why ?? ''}`]];

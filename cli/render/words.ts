@@ -4,6 +4,7 @@ import type { Share } from '../../domain/health/quality';
 import type { Verdict } from '../../domain/health/verdict';
 import type {
   ActionState,
+  ActionView,
   DeployOutcome,
   DeployState,
   DeploySummary,
@@ -127,6 +128,12 @@ export function untilWords(iso: string, view: View): string {
 }
 
 /** From start to end, or to now. */
+/** Who holds what is waited for: the one to look at. */
+export function heldWords({ heldBy }: Pick<ActionView, 'heldBy'>, time: (iso: string) => string): string {
+  if (heldBy === undefined) return '';
+  return `; held by ${heldBy.id}${heldBy.since === null ? '' : ` since ${time(heldBy.since)}`}`;
+}
+
 export function took(startedAt: string, endedAt: string | null, view: View): string {
   const end = endedAt === null ? view.now : Date.parse(endedAt);
   return wholeSeconds(end - Date.parse(startedAt));

@@ -9,6 +9,7 @@ export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
   return sections(
     marked`## ${status.id} → ${status.version}`,
     marked`**${headline(status)}**`,
+    status.lock ? marked`Who holds it: the workflow **${status.lock}**` : NOTHING,
     aligned(status.phases.map(phaseRow)),
     list(
       'Paused by health, while the others go on',

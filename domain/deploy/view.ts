@@ -1,4 +1,4 @@
-import { deployId } from '../ids';
+import { deployId, workflowIds } from '../ids';
 import { withBlackout } from '../release/openTimes';
 import { formatTime, plural, withReason } from '../text';
 import type { DeployStatus, DeploySummary } from '../views';
@@ -33,7 +33,7 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
   return {
     ...summary,
     summary: summarise(record, input.version),
-    ...waitOf(record, input.version),
+    ...waitOf(record, input),
     ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
     updates: record.updates,
     phases: record.phases,
@@ -58,10 +58,14 @@ export function summarise(record: DeployRecord, version: string): string {
 }
 
 /** A window that is closed or a lock that somebody else has; pauses are said elsewhere. */
-function waitOf(record: DeployRecord, version: string): Pick<DeployStatus, 'blockedBy' | 'until'> {
-  const { stage, windowUntil } = record;
+function waitOf(record: DeployRecord, { version, spec }: Identity): Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'> {
+  const { stage, windowUntil, waitsForGuests, service } = record;
   if (stage !== 'waiting-window' && stage !== 'waiting-lock') return { blockedBy: null, until: null };
-  return { blockedBy: SUMMARIES[stage](record, version), until: stage === 'waiting-window' ? windowUntil : null };
+  const blockedBy = SUMMARIES[stage](record, version);
+  if (stage === 'waiting-window') return { blockedBy, until: windowUntil };
+  // Of canaries it names those that it waits for.
+  const lock = waitsForGuests.length > 0 ? {} : { lock: workflowIds.serviceLock(spec.pushType, service ?? '') };
+  return { blockedBy, until: null, ...lock };
 }
 
 /** A revert moves everything. */

@@ -31,9 +31,9 @@ export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = 
   );
 }
 
-const reasonOf = ({ name, blockedBy, message, carriedFrom }: ActionView): Markdown[] => {
+const reasonOf = ({ name, blockedBy, message, carriedFrom, lock }: ActionView): Markdown[] => {
   const reason = carriedFrom === undefined ? (blockedBy ?? message) : `carried over, it succeeded in #${carriedFrom}`;
-  return reason === null ? [] : [marked`${name}: ${reason}`];
+  return reason === null ? [] : [marked`${name}: ${reason}${lock ? marked` (who: the workflow **${lock}**)` : ''}`];
 };
 
 function nextOf(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): string[] {

@@ -62,6 +62,7 @@ export interface ActionRecord extends Pick<
   | 'attempt'
   | 'blockedBy'
   | 'until'
+  | 'lock'
   | 'startedAt'
   | 'endedAt'
   | 'message'
@@ -151,8 +152,12 @@ export function newRelease(input: ReleaseInput, nowMs: number): ReleaseRecord {
   };
 }
 
+/** What it waits for now is no lock, unless the patch says so. */
 export function withAction(record: ReleaseRecord, name: string, patch: Partial<ActionRecord>): ReleaseRecord {
-  return { ...record, actions: { ...record.actions, [name]: { ...(record.actions[name] ?? WAITING), ...patch } } };
+  const before = record.actions[name] ?? WAITING;
+  const isPast = before.lock != null && patch.blockedBy !== undefined;
+  const after = { ...before, ...(isPast ? { lock: null } : {}), ...patch };
+  return { ...record, actions: { ...record.actions, [name]: after } };
 }
 
 /** An action that failed starts again with a fresh attempt; what was skipped after it is decided anew. */

@@ -41,14 +41,9 @@ export function releaseStatus(
   };
 }
 
-function actionView(
-  input: ReleaseInput,
-  name: string,
-  record: ActionRecord,
-  needs: readonly string[],
-): ActionView {
+function actionView(input: ReleaseInput, name: string, record: ActionRecord, needs: readonly string[]): ActionView {
   const { state, attempt, blockedBy, until, startedAt, endedAt, message, pickBy, approval, deploying } = record;
-  const { carriedFrom, url } = record;
+  const { carriedFrom, url, lock } = record;
   return {
     name,
     type: input.spec.actions[name]?.type ?? '',
@@ -56,6 +51,7 @@ function actionView(
     attempt,
     blockedBy,
     until,
+    ...(state === 'blocked' && lock ? { lock } : {}),
     startedAt,
     endedAt,
     deploy: deploying ? deployId(input.spec.pipeline, input.number, name) : null,

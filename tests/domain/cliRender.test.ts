@@ -158,6 +158,27 @@ Web UI  http://localhost:8233/r
     );
   });
 
+  test('says which release holds what is waited for, since when, and how to look at that', () => {
+    const heldBy = { id: 'search/4', since: '2026-11-20T13:50:00.000Z' };
+    const waits = { state: 'blocked', blockedBy: 'waiting for rig, which others hold', lock: 'lock/rig' } as const;
+    const text = renderRelease(release({ actions: [action({ ...waits, heldBy })] }), [], view);
+    expect(text).toContain('which others hold; held by search/4 since 13:50:00');
+    expect(text).toContain('Next\n  conveyor status search/4\n');
+    const old = renderRelease(
+      release({ actions: [action({ ...waits, heldBy: { ...heldBy, since: null } })] }),
+      [],
+      view,
+    );
+    expect(old).toMatch(/; held by search\/4$/m);
+    expect(renderRelease(release({ actions: [action(waits)] }), [], view)).not.toContain('held by');
+  });
+
+  test('says of a deploy that waits for a service who deploys that', () => {
+    const held = { lock: 'lock/twine/kvstore', heldBy: { id: 'search/4', since: '2026-11-20T13:50:00.000Z' } };
+    const text = renderDeploy(deploy({ state: 'waiting-lock', ...held }), view);
+    expect(text).toMatch(/^Held by: +search\/4 since 13:50:00 \(\S+ \S+ ago\), as lock\/twine\/kvstore says$/m);
+  });
+
   test('says what a blocked action waits for and until when', () => {
     const blocked = action({
       name: 'deploy',

@@ -7,6 +7,7 @@ import {
   isIdle,
   release,
   request,
+  timed,
   welcome,
   type Granted,
   type LockRequest,
@@ -33,6 +34,18 @@ describe('a mutex', () => {
   });
 
   test('counts a request that waits once', () => expect(request(contended, ask('b')).mutex).toEqual(contended));
+
+  test('knows since when its holder has held it, whoever asks or leaves meanwhile', () => {
+    const at = (before: Mutex, { mutex }: Granted, nowMs: number): Mutex => timed(mutex, before, nowMs);
+    const taken = at(FREE, request(FREE, ask('a')), 100);
+    const asked = at(taken, request(taken, ask('b')), 200);
+    const twice = at(asked, request(asked, ask('a', 'a2')), 300);
+    const once = at(twice, release(twice, 'a'), 400);
+    expect([taken, asked, twice, once].map(({ holder }) => holder?.sinceMs)).toEqual([100, 100, 100, 100]);
+    const next = at(once, release(once, 'a2'), 500);
+    expect(next.holder).toEqual({ owner: 'b', requesters: ['b'], sinceMs: 500 });
+    expect(at(next, release(next, 'b'), 600).holder).toBeNull();
+  });
 
   test('lets the same owner in several times, and goes on when all have let go', () => {
     const twice = request(contended, ask('a', 'a2'));

@@ -82,6 +82,40 @@ test('two pipelines take turns at a group that is global, and again and again', 
   expect(overlaps(runsOf())).toEqual([]);
 });
 
+test('who waits for a group sees which release holds it and since when, until it has it', async () => {
+  await world.apply(tester('kvstore', { type: 'manual-pick', mutex: ['rig'] }), CALM);
+  await world.apply(tester('search', { type: 'manual-pick', mutex: ['rig'] }), CALM);
+  const startedMs = await world.now();
+  await world.release('kvstore', 'kv:2');
+  await untilAction(world, 1, 'test', isAtPick);
+  const heldMs = await world.now();
+  await world.release('search', 'kv:2');
+  await untilAction(world, 1, 'test', ({ lock }) => lock === 'lock/rig', { pipeline: 'search' });
+  const seen = async () => (await world.workflows().releaseWithWaits('search', 1)).actions[0];
+  const { heldBy } = (await seen()) ?? {};
+  expect(heldBy?.id).toBe('kvstore/1');
+  const sinceMs = Date.parse(heldBy?.since ?? '');
+  expect([sinceMs >= startedMs, sinceMs <= heldMs]).toEqual([true, true]);
+  await world.pick('kvstore', 1, { action: 'test' });
+  await untilAction(world, 1, 'test', isAtPick, { pipeline: 'search' });
+  expect(await seen()).not.toHaveProperty('heldBy');
+  expect(await seen()).not.toHaveProperty('lock');
+});
+
+test('a lock that is gone keeps nobody from seeing what waits for it', async () => {
+  await world.apply(tester('kvstore', { type: 'manual-pick', mutex: ['rig'] }), CALM);
+  await world.apply(tester('search', slowAction(5, { mutex: ['rig'] })), CALM);
+  await world.release('kvstore', 'kv:2');
+  await untilAction(world, 1, 'test', isAtPick);
+  await world.release('search', 'kv:2');
+  await untilAction(world, 1, 'test', ({ lock }) => lock === 'lock/rig', { pipeline: 'search' });
+  await world.client.workflow.getHandle('lock/rig').terminate('a test');
+  expect((await world.workflows().releaseWithWaits('search', 1)).actions[0]).toMatchObject({
+    state: 'blocked',
+    blockedBy: 'waiting for rig, which others hold',
+  });
+});
+
 test('a holder that was terminated blocks nobody', async () => {
   await world.apply(tester('kvstore', { type: 'manual-pick', mutex: ['rig'] }), {
     ...CALM,

@@ -76,6 +76,9 @@ test('two pipelines that deploy the same service take turns', async () => {
   await world.release('kvstore-hotfix', 'kv:3');
   const waiting = await world.reaches('kvstore-hotfix', 1, ({ state }) => state === 'waiting-lock');
   expect(waiting.summary).toBe('waiting until nobody else deploys kvstore');
+  const seen = await world.workflows().deploy('kvstore-hotfix', 1, 'deploy');
+  expect(seen).toMatchObject({ lock: 'lock/twine/kvstore', heldBy: { id: 'kvstore/1' } });
+  expect(seen.next[0]).toBe('conveyor status kvstore/1');
   await world.ended('kvstore-hotfix', 1);
   const [first, second] = [await world.deployStatus('kvstore', 1), await world.deployStatus('kvstore-hotfix', 1)];
   expect([first.outcome, second.outcome]).toEqual(['succeeded', 'succeeded']);

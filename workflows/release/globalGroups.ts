@@ -42,7 +42,7 @@ export class GlobalGroups {
         await this.ask(run, lock);
       }
       if (!this.granted.has(lock))
-        run.patch(action, { state: 'blocked', blockedBy: `waiting for ${group}, which others hold` });
+        run.patch(action, { state: 'blocked', blockedBy: `waiting for ${group}, which others hold`, lock });
       const answered = (): boolean => this.granted.has(lock) || givesUp();
       const wait = { summary: `ask for ${group} again` };
       // The lock may have been terminated, and its answer with it: asking again changes nothing else.

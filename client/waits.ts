@@ -1,0 +1,74 @@
+import { releaseId, workflowIds } from '../domain/ids';
+import type { Mutex } from '../domain/mutex';
+import { formatTime } from '../domain/text';
+import type { ActionView, DeployStatus, Holder, ReleaseStatus } from '../domain/views';
+import type { Temporal } from './connection';
+
+/** What somebody waits for, as others know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
+const WAIT_MS = 2_000;
+
+/** With what its running deploys wait for, which they know themselves, and who holds each lock that it waits for, asked once. */
+export async function withWaits(temporal: Temporal, release: ReleaseStatus): Promise<ReleaseStatus> {
+  const { id, pipeline, number } = release;
+  const asked = new Map<string, Promise<Holder | undefined>>();
+  const holderOf = (lock: string): Promise<Holder | undefined> => {
+    const answer = asked.get(lock) ?? lookUp(temporal, lock, id);
+    asked.set(lock, answer);
+    return answer;
+  };
+  const actions = release.actions.map(async (action) => {
+    const waiting = await withWait(temporal, pipeline, number, action);
+    const heldBy = waiting.lock == null ? undefined : await holderOf(waiting.lock);
+    return heldBy === undefined ? waiting : { ...waiting, heldBy };
+  });
+  return { ...release, actions: await Promise.all(actions) };
+}
+
+/** With who holds the lock that it waits for; that is what to look at next. */
+export async function withHolder(
+  temporal: Temporal,
+  pipeline: string,
+  number: number,
+  deploy: DeployStatus,
+): Promise<DeployStatus> {
+  const heldBy = deploy.lock == null ? undefined : await lookUp(temporal, deploy.lock, releaseId(pipeline, number));
+  return heldBy === undefined ? deploy : { ...deploy, heldBy, next: [`conveyor status ${heldBy.id}`, ...deploy.next] };
+}
+
+/** A deploy that runs may still wait, for its window or its lock. */
+async function withWait(
+  { client }: Temporal,
+  pipeline: string,
+  number: number,
+  action: ActionView,
+): Promise<ActionView> {
+  const { name, attempt, deploy, state } = action;
+  if (deploy === null || state !== 'running') return action;
+  const handle = client.workflow.getHandle(workflowIds.deploy(pipeline, number, name, attempt));
+  try {
+    const {
+      blockedBy = null,
+      until = null,
+      lock,
+    } = await client.withDeadline(Date.now() + WAIT_MS, () =>
+      handle.query<Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'>>('status'),
+    );
+    return blockedBy === null ? action : { ...action, blockedBy, until, ...(lock == null ? {} : { lock }) };
+  } catch {
+    // The release is answered for without one that is silent.
+    return action;
+  }
+}
+
+/** Undefined where it is free by now, or the lock is silent or gone. */
+async function lookUp({ client }: Temporal, lock: string, waiting: string): Promise<Holder | undefined> {
+  try {
+    const handle = client.workflow.getHandle(lock);
+    const { holder } = await client.withDeadline(Date.now() + WAIT_MS, () => handle.query<Mutex>('mutex'));
+    if (holder === null || holder.owner === waiting) return undefined;
+    // A lock of an older worker does not know since when.
+    return { id: holder.owner, since: holder.sinceMs === undefined ? null : formatTime(holder.sinceMs) };
+  } catch {
+    return undefined;
+  }
+}
