@@ -52,6 +52,21 @@ export async function decideApply(
   return { ...decide(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
 }
 
+/**
+ * Whether somebody may read what is on record of a pipeline, or all of it. Admins may of what is no more, too.
+ * @throws ConveyorError `unknown-pipeline`
+ */
+export async function decideAudit(
+  client: Pick<Asking, 'spec'>,
+  facts: PlatformFacts,
+  { who, pipeline = '' }: { readonly who: Who; readonly pipeline?: string | undefined },
+): Promise<Decision> {
+  const asked = (owners: What['owners']): Decision =>
+    decide(facts, { who, verb: 'read-audit', what: { pipeline, owners } });
+  const decision = asked(null);
+  return decision.allowed || pipeline === '' ? decision : asked((await client.spec(pipeline)).owners);
+}
+
 /** Also of one whose workflow has ended, which nobody else may take over. */
 async function ownersNow(client: Asking, pipeline: string): Promise<PipelineSpec['owners'] | null> {
   const orNull = (error: unknown): null => {

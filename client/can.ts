@@ -7,7 +7,7 @@ import { conveyorError } from '../domain/errors';
 import { NAME, parseId } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import { decideApply, decideVerb, type Asking } from './about';
+import { decideApply, decideAudit, decideVerb, type Asking } from './about';
 
 /** Whether somebody may do something: `conveyor can WHO VERB WHAT`, as typed. */
 export interface Question {
@@ -39,6 +39,7 @@ export function answerTo(means: Means, question: Question): Promise<Decision> {
     throw conveyorError('usage', { text: `${question.who} is not a principal`, hint: 'name one such as user:alice' });
   if (needs === 'service' || needs === 'use' || needs === 'scripts')
     return Promise.resolve(ofUse(means.facts, question));
+  if (needs === 'auditor') return ofAudit(means, question);
   if (verb === 'create' || verb === 'apply' || verb === 'import') return ofApply(means, { ...question, verb });
   return ofVerb(means, { ...question, verb });
 }
@@ -85,6 +86,12 @@ function ofVerb(
   if (id === undefined)
     throw conveyorError('invalid-id', { text: what || 'nothing', expected: 'the id of a pipeline, release or deploy' });
   return decideVerb(client, facts, { who: { principal: who, door }, verb, id });
+}
+
+/** Servers alone keep one. */
+function ofAudit({ client, facts }: Means, { who, what }: Question): Promise<Decision> {
+  const pipeline = what === '' ? undefined : pipelineIn(what);
+  return decideAudit(client, facts, { who: { principal: who, door: 'api' }, pipeline });
 }
 
 /** Whether a pipeline may start another; who starts the parent is not known yet. */

@@ -1,5 +1,5 @@
 import { isGroup, type Principal } from '../principals';
-import { decideCreator, decideEvictor, decideOwner, decidePicker } from './roles';
+import { decideAuditor, decideCreator, decideEvictor, decideOwner, decidePicker } from './roles';
 import { allowedBy, refusedFor, type Decision } from './decision';
 import { membership } from './members';
 import { OPERATIONS, type OperationName } from './operations';
@@ -38,6 +38,8 @@ function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: P
   switch (OPERATIONS[verb].needs) {
     case 'creator':
       return decideCreator(facts, what, principal, verb);
+    case 'auditor':
+      return decideAuditor(facts, what, principal);
     case 'evictor':
       return decideEvictor(facts, what, principal);
     case 'picker':

@@ -11,6 +11,7 @@ export const NEEDS = {
   creator: 'a creator of pipelines of that name; once the pipeline exists, one of its owners who is a creator',
   owner: 'an owner of the pipeline',
   evictor: 'an owner of the pipeline, or of a service whose units the deploy holds',
+  auditor: 'an owner of the pipeline; for all pipelines together admins alone',
   picker: 'whoever the pick names, else an owner of the pipeline',
   delivery: 'a program with a delivery that the server believes; through the API an owner of the pipeline',
   service: 'pipelines of which every owner is an owner of the service',
@@ -40,6 +41,7 @@ const work = (of: Operation['of'], needs: Need, does: string): Operation => ({ o
 type Name =
   | Verb
   | 'read'
+  | 'read-audit'
   | 'create'
   | 'apply'
   | 'import'
@@ -56,6 +58,7 @@ type Name =
 /** Every operation, once. What is not in here cannot be asked for: the guard, `conveyor can` and docs/access-matrix.md are made of it. */
 export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   read: read('platform', 'lists, status, history, logs, the spec and the books'),
+  'read-audit': { of: 'pipeline', needs: 'auditor', doors: ['api'], does: 'what is on record of a pipeline' },
   create: {
     ...{ of: 'pipeline', needs: 'creator', doors: COMMANDS, protection: 'spec' },
     does: 'apply a pipeline that does not exist',

@@ -13,6 +13,15 @@ export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: Wha
   return refusedFor(`${who} is not an owner of ${pipeline}: ${listed(owners ?? [], groups)}`);
 }
 
+/** Of one pipeline, or of all where none is named. */
+export function decideAuditor(facts: PlatformFacts, what: What, who: Principal): Decision {
+  const { pipeline } = what;
+  if (pipeline === '')
+    return refusedFor('all of the audit is for platform.admins; owners see what concerns a pipeline: --pipeline NAME');
+  const owner = decideOwner(facts, what, who);
+  return owner.allowed ? owner : refusedFor(`the audit of ${pipeline} is for its owners and for platform.admins`);
+}
+
 /** Names belong to creators, and pipelines to owners: whoever changes one is both. */
 export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): Decision {
   const owners = what.owners ?? what.spec?.owners ?? [];

@@ -1,6 +1,5 @@
 import { Hono, type Context } from 'hono';
-import { membership } from '../../domain/access/members';
-import type { PlatformFacts } from '../../domain/access/platform';
+import { decideAudit } from '../../client/about';
 import { conveyorError } from '../../domain/errors';
 import { joined } from '../../domain/principals';
 import { callerOf, type Caller, type Known } from '../auth';
@@ -41,17 +40,10 @@ async function requireReader(
   pipeline: string | undefined,
 ): Promise<void> {
   const { config, client } = deps;
-  const { policy } = config;
-  const groups = joined(config.groups, actor, joins);
-  const facts: PlatformFacts = { policy, groups };
-  if (policy !== null && membership(policy.admins, actor, facts.groups)) return;
-  const owners = pipeline === undefined ? [] : (await client.spec(pipeline)).owners;
-  if (membership(owners, actor, facts.groups)) return;
-  const why =
-    pipeline === undefined
-      ? 'all of the audit is for platform.admins; owners see what concerns a pipeline: --pipeline NAME'
-      : `the audit of ${pipeline} is for its owners and for platform.admins`;
-  throw conveyorError('not-permitted', { actor, pipeline: pipeline ?? 'the audit', why });
+  const facts = { policy: config.policy, groups: joined(config.groups, actor, joins) };
+  const decision = await decideAudit(client, facts, { who: { principal: actor, door: 'api' }, pipeline });
+  if (decision.allowed) return;
+  throw conveyorError('not-permitted', { actor, pipeline: pipeline ?? 'the audit', why: decision.why });
 }
 
 /** `12,7`: of each chain what comes before. */

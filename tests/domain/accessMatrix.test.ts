@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConveyorClient } from '../../client/api';
+import { decideAudit } from '../../client/about';
 import { DECIDED_AS, guarded } from '../../client/guard';
 import { decideBirth } from '../../domain/access/children';
 import { DOORS, NEEDS, OPERATIONS, type Door, type OperationName } from '../../domain/access/operations';
@@ -68,6 +69,8 @@ function asked(verb: OperationName, actor: string | null, door: Door): Promise<u
     return client.command(id, verb as Verb, { reason: 'r', approve: true, ...(actor === null ? {} : { actor }) });
   }
   switch (verb) {
+    case 'read-audit':
+      return mayAudit(actor, door);
     case 'create':
     case 'apply':
       return client.apply(SPEC, actor as string);
@@ -86,6 +89,13 @@ function asked(verb: OperationName, actor: string | null, door: Door): Promise<u
     default:
       return client.history('kvstore');
   }
+}
+
+/** The audit is the server's own, which asks so. */
+async function mayAudit(actor: string | null, door: Door): Promise<void> {
+  const who = { principal: actor, door };
+  const decision = await decideAudit(clientOf(true), FACTS, { who, pipeline: 'kvstore' });
+  if (!decision.allowed) throw conveyorError('not-permitted', { actor: '', pipeline: 'kvstore', why: decision.why });
 }
 
 async function mayDo(verb: OperationName, actor: string | null, door: Door): Promise<boolean> {
@@ -176,7 +186,7 @@ test('docs/access-matrix.md says of each role, operation and door what the guard
 
 test('every operation of a client and every verb has a row, and every row is something that can be asked', () => {
   const asked = Object.values(DECIDED_AS).filter((name) => name !== 'the verb' && name !== 'nothing');
-  const reachable = new Set<string>([...asked, ...VERBS, 'create']);
+  const reachable = new Set<string>([...asked, ...VERBS, 'create', 'read-audit']);
   const rows = NAMES.filter((name) => OPERATIONS[name].doors.length > 0);
   expect([...reachable].sort()).toEqual([...rows].sort());
 });

@@ -57,6 +57,10 @@ test.each([
   [4, 'user:bob run-scripts', /^no: .* platform\.scripts lets group:platform/],
   [0, 'release-train start-child kvstore', /^yes: release-train may start kvstore/],
   [4, 'other start-child kvstore', /^no: kvstore does not name other as its parent/],
+  [0, 'user:mallory read-audit kvstore', /^yes: user:mallory is an owner of kvstore/],
+  [4, 'user:alice read-audit kvstore', /^no: the audit of kvstore is for its owners and for platform\.admins/],
+  [0, 'user:root read-audit', /^yes: admins may do everything\n {2}by platform\.admins, through group:platform/],
+  [4, 'user:alice read-audit', /^no: all of the audit is for platform\.admins/],
   [0, 'nobody read', /^yes: read is for anybody/],
   [0, `user:alice create --file ${file}`, /^yes: user:alice may have pipelines called storage-\*/],
   [4, `user:wendy apply --file ${file}`, /^no: user:wendy is not an owner of storage-new/],
@@ -68,7 +72,7 @@ test.each([
 });
 
 test.each([
-  ['user:alice fly kvstore', 2, /there is no fly.*\nhint: one of read, create/],
+  ['user:alice fly kvstore', 2, /there is no fly.*\nhint: one of read, read-audit, create/],
   ['alice cancel kvstore', 2, /alice is not a principal/],
   ['user:alice cancel', 2, /nothing is not the id of a pipeline/],
   ['user:alice use region-x', 2, /region-x is not what use takes\nhint: name one such as mutex\/region-x/],
