@@ -7,7 +7,7 @@ import { ConveyorError, type ErrorCode } from '../domain/errors';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Verb } from '../domain/verbs';
 import type { ConveyorClient, PipelineApplied } from './api';
-import { reads } from './guard';
+import { reads, type Decided } from './guard';
 
 /** Where changes and refusals are written down. */
 export interface Audit {
@@ -17,67 +17,42 @@ export interface Audit {
   record(entry: AuditEntry): Promise<void>;
 }
 
-/** What each operation of a client is on record as. One that is new does not compile until it is here. */
-export const AUDITED_AS: Readonly<Record<keyof ConveyorClient, OperationName | 'the verb' | 'nothing'>> = {
-  apply: 'apply',
-  importPipeline: 'import',
-  release: 'release',
-  submit: 'submit',
-  push: 'push',
-  rerun: 'rerun',
-  command: 'the verb',
-  // Whoever follows a run looks a little earlier than they would.
-  lookNow: 'nothing',
-  exportPipeline: 'nothing',
-  spec: 'nothing',
-  status: 'nothing',
-  listPipelines: 'nothing',
-  listReleases: 'nothing',
-  listDeploys: 'nothing',
-  listFinders: 'nothing',
-  history: 'nothing',
-  logs: 'nothing',
-  readiness: 'nothing',
-  close: 'nothing',
-};
-
 /** What makes things safer is done whether or not it can be written down: it waits for no disk, and is on record afterwards. */
 export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold'];
 
 /**
  * A client that puts on record what it changes, and what is refused, once it is known which of them it was. While nothing can be written,
  * whatever is not urgent is refused before it is done: every operation that changes something also throws `audit-unwritable`.
- * It goes around the guard, whose refusals it records. The door has to know that the actor is who they say.
+ * It goes around the guard, whose refusals it records, and which says by which rule it lets something through. The door has to know that the actor is who they say.
  */
-export function audited(client: ConveyorClient, audit: Audit, door: Door): ConveyorClient {
-  const on = <T>(about: About, run: () => Promise<T>, came: (done: T) => Partial<AuditEntry>): Promise<T> =>
-    recorded(audit, { door, ...about }, run, came);
+export function audited(permitting: Permitting, audit: Audit, door: Door): ConveyorClient {
+  const on = recording(permitting, audit, door);
   return {
-    ...reads(client),
+    ...reads(permitting(() => undefined)),
     apply: (spec, actor) =>
-      on({ actor, operation: 'apply', target: spec.pipeline }, () => client.apply(spec, actor), appliedAs(spec)),
+      on({ actor, operation: 'apply', target: spec.pipeline }, (client) => client.apply(spec, actor), appliedAs(spec)),
     importPipeline: (document, actor) =>
       on(
         { actor, operation: 'import', target: document.pipeline },
-        () => client.importPipeline(document, actor),
+        (client) => client.importPipeline(document, actor),
         appliedAs(document.spec),
       ),
     release: (pipeline, artifacts, trigger) =>
       on(
         { actor: trigger.actor, operation: 'release', target: pipeline, ...versions(artifacts) },
-        () => client.release(pipeline, artifacts, trigger),
+        (client) => client.release(pipeline, artifacts, trigger),
         started,
       ),
     submit: (pipeline, artifacts, trigger) =>
       on(
         { actor: trigger.actor, operation: 'submit', target: pipeline, ...versions(artifacts) },
-        () => client.submit(pipeline, artifacts, trigger),
+        (client) => client.submit(pipeline, artifacts, trigger),
         started,
       ),
     push: (pipeline, action, artifacts, push) =>
       on(
         { actor: push.actor, operation: 'push', target: pipeline, ...versions(artifacts), reason: push.reason },
-        () => client.push(pipeline, action, artifacts, push),
+        (client) => client.push(pipeline, action, artifacts, push),
         started,
       ),
     rerun: (pipeline, number, rerun) =>
@@ -86,7 +61,7 @@ export function audited(client: ConveyorClient, audit: Audit, door: Door): Conve
           ...{ actor: rerun.actor, operation: 'rerun', target: releaseId(pipeline, number) },
           reason: rerun.reason ?? null,
         },
-        () => client.rerun(pipeline, number, rerun),
+        (client) => client.rerun(pipeline, number, rerun),
         started,
       ),
     command: (id, verb, input) => {
@@ -102,7 +77,7 @@ export function audited(client: ConveyorClient, audit: Audit, door: Door): Conve
       const target = action === undefined ? id : `${id}/${action}`;
       return on(
         { actor, operation: verb, target, reason, ...auditChanges({}, how) },
-        () => client.command(id, verb, input),
+        (client) => client.command(id, verb, input),
         (receipt) => ({
           ...{ target: action === undefined ? receipt.id : target, result: receipt.effect },
         }),
@@ -111,25 +86,45 @@ export function audited(client: ConveyorClient, audit: Audit, door: Door): Conve
   };
 }
 
+type Permitting = (decided: Decided) => ConveyorClient;
+
+/** Each operation has a client of its own, so that what this hears is about that operation. */
+const recording =
+  (permitting: Permitting, audit: Audit, door: Door) =>
+  <T>(
+    about: About,
+    run: (client: ConveyorClient) => Promise<T>,
+    came: (done: T) => Partial<AuditEntry>,
+  ): Promise<T> => {
+    let permitted: string | null = null;
+    const client = permitting((rule) => void (permitted = rule));
+    return recorded(
+      audit,
+      () => ({ door, ...about, permitted }),
+      () => run(client),
+      came,
+    );
+  };
+
 type About = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
 
 async function recorded<T>(
   audit: Audit,
-  about: About & Pick<AuditEntry, 'door'>,
+  about: () => About & Pick<AuditEntry, 'door'>,
   run: () => Promise<T>,
   came: (done: T) => Partial<AuditEntry>,
 ): Promise<T> {
-  const isUrgent = URGENT.some((one) => one === about.operation);
+  const isUrgent = URGENT.some((one) => one === about().operation);
   if (!isUrgent) await audit.ready();
   let done: T;
   try {
     done = await run();
   } catch (error) {
-    const written = audit.record(auditEntry({ ...about, ...failed(error) }));
+    const written = audit.record(auditEntry({ ...about(), ...failed(error) }));
     if (!isUrgent) await written;
     throw error;
   }
-  const written = audit.record(auditEntry({ ...about, outcome: 'accepted', ...came(done) }));
+  const written = audit.record(auditEntry({ ...about(), outcome: 'accepted', ...came(done) }));
   if (!isUrgent) await written;
   return done;
 }

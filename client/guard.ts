@@ -35,13 +35,21 @@ export const DECIDED_AS: Readonly<Record<keyof ConveyorClient, OperationName | '
   close: 'nothing',
 };
 
+/** Hears by which rule an operation is let through. */
+export type Decided = (rule: string) => void;
+
 /**
  * A client that asks, before each operation, whether its actor may, by the configuration as it is at that moment. The door has to know
  * that the actor is who they say. What is let through says by which rule, so that workflows need not know the groups.
  * Every operation also throws `not-permitted`, with the rule that would allow it.
  */
-export function guarded(client: ConveyorClient, platform: () => PlatformFacts, door: Door): ConveyorClient {
-  const gate = new Gate(client, platform, door);
+export function guarded(
+  client: ConveyorClient,
+  platform: () => PlatformFacts,
+  door: Door,
+  decided: Decided = () => undefined,
+): ConveyorClient {
+  const gate = new Gate(client, platform, door, decided);
   return {
     ...reads(client),
     apply: async (spec, actor) => client.apply(spec, actor, await gate.toApply('apply', spec, actor)),
@@ -110,6 +118,7 @@ class Gate {
     private readonly client: ConveyorClient,
     private readonly platform: () => PlatformFacts,
     private readonly door: Door,
+    private readonly decided: Decided,
   ) {}
 
   async to(
@@ -124,7 +133,7 @@ class Gate {
     if (facts.policy === null && verb !== 'submit') return withoutSection(asked);
     const who = { principal: actor, door: this.door };
     const permit = granted(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
-    return facts.policy === null ? {} : permit;
+    return facts.policy === null ? {} : this.heard(permit);
   }
 
   async toApply(verb: 'apply' | 'import', spec: PipelineSpec, actor: string): Promise<string | undefined> {
@@ -133,7 +142,7 @@ class Gate {
     if (facts.policy === null) return withoutSection(asked).permitted;
     const who = { principal: actor, door: this.door };
     const decision = await decideApply(this.client, facts, { who, verb, spec });
-    return granted(decision, { ...asked, verb: decision.verb }).permitted;
+    return this.heard(granted(decision, { ...asked, verb: decision.verb })).permitted;
   }
 
   /** Other kinds are not a person's to start, and are asked of no owner. */
@@ -151,9 +160,16 @@ class Gate {
   /** A delivery concerns many pipelines: they are asked only where a rule protects them. */
   async toSubmit(pipeline: string, { actor }: Trigger): Promise<Permit> {
     const { policy } = this.platform();
-    if (this.door === 'webhook' && !isGroup(actor) && (policy === null || protecting(policy, pipeline).length === 0))
+    if (this.door === 'webhook' && !isGroup(actor) && (policy === null || protecting(policy, pipeline).length === 0)) {
+      this.decided('its delivery');
       return {};
+    }
     return this.to('submit', { kind: 'pipeline', pipeline }, actor);
+  }
+
+  private heard(permit: Permit): Permit {
+    if (permit.permitted !== undefined) this.decided(permit.permitted);
+    return permit;
   }
 }
 

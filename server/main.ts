@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
 import { audited } from '../client/audited';
 import { connect } from '../client/connection';
-import { guarded } from '../client/guard';
+import { guarded, type Decided } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
 import { withoutScope } from '../sdk/access';
@@ -38,8 +38,8 @@ async function main(): Promise<void> {
   const audit = startAudit(live);
   const through = (door: Door, groups: (now: Policy['groups']) => Policy['groups'] = (now) => now) => {
     const facts = () => ({ policy: registry.policy, groups: groups(registry.groups) });
-    const permitted = guarded(client, facts, door);
-    return audit === undefined ? permitted : audited(permitted, audit, door);
+    const permitting = (decided?: Decided) => guarded(client, facts, door, decided);
+    return audit === undefined ? permitting() : audited(permitting, audit, door);
   };
   const temporal = await connect({ seal });
   const reads = isClosed(place) ? 'open' : 'authenticated';

@@ -81,6 +81,11 @@ export const auditAnswer = z.object({
       ...{ seq: z.number().int(), at: z.string(), server: z.string(), prev: z.string(), hash: z.string() },
       ...{ actor: z.string().nullable(), door: z.string(), operation: z.string(), target: z.string() },
       ...{ reason: z.string().nullable(), outcome: z.enum(AUDIT_OUTCOMES) },
+      permitted: z
+        .string()
+        .nullable()
+        .optional()
+        .describe('the rule that allowed it; missing in what was written before there was any'),
       ...{ result: z.string().nullable(), before: z.string().nullable(), after: z.string().nullable() },
     }),
   ),

@@ -12,7 +12,15 @@ const SIGNS = {
 /** Newest first. `wide` has the times as they are, and what was changed. */
 export function auditTable(records: readonly AuditRecord[], view: View, wide: boolean): string {
   const colors = paint(view.color);
-  const heading = ['WHEN', 'WHO', 'DID', 'WHAT', 'WHY', 'RESULT', ...(wide ? ['DOOR', 'CHANGES', 'RECORD'] : [])];
+  const heading = [
+    'WHEN',
+    'WHO',
+    'DID',
+    'WHAT',
+    'WHY',
+    'RESULT',
+    ...(wide ? ['DOOR', 'PERMITTED BY', 'CHANGES', 'RECORD'] : []),
+  ];
   const cells = records.map((record) => {
     const { glyph, tone } = SIGNS[record.outcome];
     return [
@@ -22,11 +30,14 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
       record.target || '–',
       record.reason ?? '–',
       record.result ?? '–',
-      ...(wide ? [record.door, changesOf(record), `${record.server}:${record.seq}`] : []),
+      ...(wide ? [record.door, permittedBy(record), changesOf(record), `${record.server}:${record.seq}`] : []),
     ];
   });
   return table(heading, cells, 'nothing is on record', view);
 }
+
+/** What was written before records said so has none. */
+const permittedBy = ({ permitted }: Partial<AuditRecord>): string => permitted ?? '–';
 
 function changesOf({ changes, omitted }: AuditRecord): string {
   const shown = changes.map(({ path, from, to }) => `${path}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`);

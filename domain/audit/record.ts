@@ -17,6 +17,8 @@ export interface AuditEntry {
   /** An id; of what has none, words. */
   readonly target: string;
   readonly reason: string | null;
+  /** The rule that allowed it, as a place in the configuration, or words; null where the platform decided nothing, or refused. */
+  readonly permitted: string | null;
   /** Unknown: whoever should have done it did not answer, and may have done it. */
   readonly outcome: (typeof AUDIT_OUTCOMES)[number];
   /** What came of it: a release, or one sentence; of a refusal its code and message. */
@@ -53,7 +55,7 @@ export interface AuditRecord extends AuditEntry {
 export const auditEntry = (
   given: Pick<AuditEntry, 'actor' | 'door' | 'operation' | 'target' | 'outcome'> & Partial<AuditEntry>,
 ): AuditEntry => ({
-  ...{ reason: null, result: null, before: null, after: null, changes: [], omitted: 0 },
+  ...{ reason: null, permitted: null, result: null, before: null, after: null, changes: [], omitted: 0 },
   ...given,
 });
 

@@ -42,11 +42,7 @@ function world(isAdmin = true) {
   };
   const facts = { policy: null, groups: {} };
   const through = (door: 'api' | 'webhook') =>
-    audited(
-      guarded(client, () => facts, door),
-      audit,
-      door,
-    );
+    audited((decided) => guarded(client, () => facts, door, decided), audit, door);
   const tokens = [
     ...ACCESS.tokens,
     { principal: 'service:webhook', token: OWNER },
