@@ -53,10 +53,9 @@ export function createApp(deps: ServerDeps): Hono {
   const finders = new FinderHealth(deps.client, () => deps.now());
   app.get('/metrics', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
-    const unwritten = deps.audit?.failed();
     const about = {
       uptimeMs: deps.now() - startedAtMs,
-      ...(unwritten === undefined ? {} : { unwritten }),
+      ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
       ...(deps.configState === undefined ? {} : { config: deps.configState() }),
     };
     return c.text(metrics.text(counts, await finders.read(), about), 200, METRICS_TYPE);

@@ -34,7 +34,7 @@ export interface ServerDeps {
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: Reads;
   /** Missing where the configuration names no file for it. */
-  readonly audit?: Pick<ServerAudit, 'record' | 'stranger' | 'read' | 'verify' | 'failed'>;
+  readonly audit?: Pick<ServerAudit, 'record' | 'stranger' | 'read' | 'verify' | 'state'>;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;

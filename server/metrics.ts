@@ -1,5 +1,6 @@
 import type { FinderView } from '../domain/views';
 import type { ConfigState } from '../sdk/liveRegistry';
+import type { AuditState } from './audit/audit';
 import { Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
 
 export interface Answered {
@@ -19,8 +20,8 @@ export interface Lane {
 
 interface About {
   readonly uptimeMs: number;
-  /** Records of the audit; missing where there is none. */
-  readonly unwritten?: number;
+  /** Missing where there is none. */
+  readonly audit?: AuditState;
   readonly config?: ConfigState;
 }
 
@@ -51,7 +52,7 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, unwritten, config }: About): string {
+  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, audit, config }: About): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
       family(
@@ -81,16 +82,7 @@ export class Metrics {
         'Whether a finder does not answer.',
         finders.map(({ id, state }) => row({ finder: id }, state === 'failing' ? 1 : 0)),
       ),
-      ...(unwritten === undefined
-        ? []
-        : [
-            family(
-              'conveyor_audit_unwritten_total',
-              'counter',
-              'Records of the audit that could not be written at once.',
-              [row({}, unwritten)],
-            ),
-          ]),
+      ...(audit === undefined ? [] : auditFamilies(audit)),
       ...(config === undefined ? [] : configFamilies(config)),
       family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
         row({}, process.memoryUsage.rss()),
@@ -106,6 +98,25 @@ export class Metrics {
   private timeRows(): Row[] {
     return [...this.times].flatMap(([route, time]) => time.rows({ route }));
   }
+}
+
+const seconds = (ms: number): Row[] => [row({}, ms / 1000)];
+
+function auditFamilies({ unwritten, waiting, lagMs, lost, events }: AuditState): string[] {
+  const one = (name: string, type: string, help: string, rows: readonly Row[]) =>
+    family(`conveyor_audit_${name}`, type, help, rows);
+  return [
+    one('unwritten_total', 'counter', 'Records that could not be written at once.', [row({}, unwritten)]),
+    one('waiting', 'gauge', 'Records that wait for the disk.', [row({}, waiting)]),
+    one('lag_seconds', 'gauge', 'For how long the oldest of them has waited.', seconds(lagMs)),
+    one('lost_total', 'counter', 'Records that there was no room for.', [row({}, lost)]),
+    ...(events === null
+      ? []
+      : [
+          one('events_lag_seconds', 'gauge', 'Age of the record to be taken next; 0: all are.', seconds(events.lagMs)),
+          one('events_failed_total', 'counter', 'Tries that the receiver did not take.', [row({}, events.failures)]),
+        ]),
+  ];
 }
 
 const configFamilies = ({ problem, readAtMs }: ConfigState): string[] => [

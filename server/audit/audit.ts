@@ -5,6 +5,7 @@ import type { Audit } from '../../client/audited';
 import type { AuditSettings } from '../../sdk/audit/settings';
 import { readAudit, verify, CHAINS, type AuditPage, type AuditQuery, type Verified } from '../../sdk/audit/files';
 import { Gate } from '../gate';
+import type { AuditEvents } from './events';
 import { AuditLog, type LogOptions } from './log';
 
 const MB = 1_048_576;
@@ -12,7 +13,24 @@ const MB = 1_048_576;
 /** Refusals are anybody's to cause: however many there are, their files take no more than a gigabyte. */
 const REFUSALS = { maxBytes: 16 * MB, maxFiles: 64 };
 
-type Options = Pick<LogOptions, 'server' | 'now' | 'log'> & Pick<AuditSettings, 'file' | 'keepMs'>;
+type Options = Pick<LogOptions, 'server' | 'now' | 'log'> &
+  Pick<AuditSettings, 'file' | 'keepMs'> & {
+    /** Whoever sends the records elsewhere. */
+    readonly events?: Pick<AuditEvents, 'state'>;
+  };
+
+/** How far the records have come. */
+export interface AuditState {
+  /** Those that could not be written at once, since the start. */
+  readonly unwritten: number;
+  /** Those that wait for the disk now, and for how long the oldest does. */
+  readonly waiting: number;
+  readonly lagMs: number;
+  /** Those that there was no room for, since the start. */
+  readonly lost: number;
+  /** Of the receiver, if there is one: how old the record is that it has to take next, and tries that it did not take. */
+  readonly events: { readonly lagMs: number; readonly failures: number } | null;
+}
 
 /** What the server changed, and what it refused, each in a log of its own, so that of the one nothing pushes out the other. */
 export class ServerAudit implements Audit {
@@ -70,9 +88,16 @@ export class ServerAudit implements Audit {
     return this.readers.run(() => Promise.all(CHAINS.map((chain) => verify(this.options.file, chain))));
   }
 
-  /** How many records could not be written at once. */
-  failed(): number {
-    return this.failures;
+  state(): AuditState {
+    const [changes, refusals] = [this.changes.backlog(), this.refusals.backlog()];
+    const since = [changes, refusals].flatMap(({ sinceMs }) => (sinceMs === null ? [] : [sinceMs]));
+    return {
+      unwritten: this.failures,
+      waiting: changes.waiting + refusals.waiting,
+      lost: changes.lost + refusals.lost,
+      lagMs: this.ageOf(since.length === 0 ? null : Math.min(...since)),
+      events: this.eventsState(),
+    };
   }
 
   /** Writes what was only counted, once its minute is over. */
@@ -92,6 +117,15 @@ export class ServerAudit implements Audit {
     await this.configuring.catch(() => undefined);
     await this.sumUp(true);
     await Promise.all([this.changes.close(), this.refusals.close()]);
+  }
+
+  private eventsState(): AuditState['events'] {
+    const state = this.options.events?.state();
+    return state === undefined ? null : { lagMs: this.ageOf(state.sinceMs), failures: state.failures };
+  }
+
+  private ageOf(atMs: number | null): number {
+    return atMs === null ? 0 : Math.max(0, this.options.now() - atMs);
   }
 
   private async refused(entry: AuditEntry, actor: string | null, source = 'nobody'): Promise<void> {

@@ -14,6 +14,13 @@ export interface EventOptions {
   log(line: string): void;
 }
 
+export interface EventsState {
+  /** When the record was made that the receiver has to take next, ms since the epoch; null when it has all. */
+  readonly sinceMs: number | null;
+  /** Tries that it did not take, since the start. */
+  readonly failures: number;
+}
+
 const ANSWER_MS = 10_000;
 /** Between two tries while the receiver takes nothing. */
 const PAUSES_MS = { least: 5_000, most: 300_000 };
@@ -31,11 +38,16 @@ export class AuditEvents {
   private pauseMs = 0;
   private notBeforeMs = 0;
   private running: Promise<void> | undefined;
+  private standing: EventsState = { sinceMs: null, failures: 0 };
 
   private readonly notes: string;
 
   constructor(private readonly options: EventOptions) {
     this.notes = options.file.replace(/\.jsonl$/, '.sent.json');
+  }
+
+  state(): EventsState {
+    return this.standing;
   }
 
   /** Sends what has not been taken yet, or up to the first that is not taken. Never fails. */
@@ -51,7 +63,9 @@ export class AuditEvents {
       for (const chain of CHAINS) await this.follow(chain, position);
       if (this.pauseMs > 0) this.options.log('audit: the receiver of events takes them again');
       this.pauseMs = 0;
+      this.standing = { ...this.standing, sinceMs: null };
     } catch (error) {
+      this.standing = { ...this.standing, failures: this.standing.failures + 1 };
       // Said once: the address may hold what is secret, and the same line every minute hides others.
       if (this.pauseMs === 0)
         this.options.log(`audit: events wait: ${error instanceof Error ? error.message : String(error)}`);
@@ -79,6 +93,7 @@ export class AuditEvents {
       // The last line may still be on its way.
       if (record === undefined && offset + Buffer.byteLength(line) >= size) break;
       if (record !== undefined && record.seq > position[chain]) {
+        this.standing = { ...this.standing, sinceMs: Date.parse(record.at) };
         await this.send(record, chain);
         position[chain] = record.seq;
         await this.note(position);

@@ -25,6 +25,14 @@ interface Waiting {
   readonly failed: (error: Error) => void;
 }
 
+export interface Backlog {
+  readonly waiting: number;
+  /** ms since the epoch; null when nothing waits. */
+  readonly sinceMs: number | null;
+  /** Since the start. */
+  readonly lost: number;
+}
+
 /** As many records as are brought to the disk at once. */
 const BATCH = 256;
 
@@ -44,6 +52,7 @@ export class AuditLog {
   /** What was on its way when the disk failed: some of it may be there. */
   private unsure: readonly AuditRecord[] = [];
   private lost = 0;
+  private lostEver = 0;
   private writing: Promise<void> | undefined;
   /** Why the last record could not be written; undefined when it could. */
   private trouble: Error | undefined;
@@ -56,10 +65,18 @@ export class AuditLog {
     return this.ends.last;
   }
 
+  /** What waits for the disk now, since when the oldest of it does, and how many there was no room for. */
+  backlog(): Backlog {
+    const [oldest] = this.waiting;
+    const sinceMs = oldest === undefined ? null : Date.parse(oldest.at);
+    return { waiting: this.waiting.length, sinceMs, lost: this.lostEver };
+  }
+
   /** Resolves once it is on the disk. @throws what the disk says; the record waits then and is tried again */
   append(entry: AuditEntry): Promise<void> {
     if (this.waiting.length >= AUDIT_LIMITS.waiting.max) {
       this.lost += 1;
+      this.lostEver += 1;
       return Promise.reject(this.trouble ?? new Error('too many records wait'));
     }
     const at = new Date(this.options.now()).toISOString();

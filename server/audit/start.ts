@@ -15,9 +15,9 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
     return undefined;
   }
   const now = (): number => Date.now();
-  const audit = new ServerAudit({ ...settings, server: hostname(), now, log });
-  const { events } = settings;
+  const { events, ...rest } = settings;
   const sender = events && new AuditEvents({ ...events, file: settings.file, fetch, now, log });
+  const audit = new ServerAudit({ ...rest, server: hostname(), now, log, ...(sender ? { events: sender } : {}) });
   const say = (error: unknown): void => log(`audit: ${String(error)}`);
   let noted = '';
   const configured = async (): Promise<void> => {

@@ -83,8 +83,10 @@ test.each([500, 400, new TypeError('fetch failed')])(
     const sending = sender();
     for (const n of [1, 2, 3]) await hold(n);
     state.answer = (id) => (id.endsWith('/2') ? answer : 202);
+    const made = state.nowMs;
     await sending.run();
     await sending.run();
+    expect(sending.state()).toEqual({ sinceMs: made, failures: 1 });
     expect(subjects(taken)).toEqual(['kvstore/1']);
     // Not asked again at once.
     expect(asked).toHaveLength(2);
@@ -99,6 +101,7 @@ test.each([500, 400, new TypeError('fetch failed')])(
     state.nowMs += 300_000;
     await sending.run();
     expect(subjects(taken)).toEqual(['kvstore/1', 'kvstore/2', 'kvstore/3']);
+    expect(sending.state().sinceMs).toBeNull();
     await audit.close();
   },
 );

@@ -174,13 +174,15 @@ describe('a disk that takes nothing', () => {
     await audit.record(held(1));
     await expect(audit.ready()).rejects.toMatchObject({ code: 'audit-unwritable', retryable: true });
     await audit.record(held(2));
-    expect(audit.failed()).toBe(2);
+    nowMs += 90_000;
+    expect(audit.state()).toEqual({ unwritten: 2, waiting: 2, lagMs: 90_000, lost: 0, events: null });
     expect(said.join('\n')).toContain('this is not on record yet: hold kvstore/1');
     back();
     await audit.ready();
     await audit.record(held(3));
     await audit.close();
     expect(records().map(({ target }) => target)).toEqual(['kvstore/1', 'kvstore/2', 'kvstore/3']);
+    expect(audit.state()).toMatchObject({ unwritten: 2, waiting: 0, lagMs: 0 });
     expect((await audit.verify()).map(({ broken }) => broken)).toEqual([null, null]);
   });
 

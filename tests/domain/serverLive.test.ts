@@ -66,3 +66,23 @@ test('the metrics say whether the configuration counts, and since when', async (
   expect(await text()).toContain('conveyor_config_invalid 1\n');
   expect(await text()).toContain('conveyor_config_read_timestamp_seconds 1700000000\n');
 });
+
+test('the metrics say how far the audit has come, and its receiver where there is one', async () => {
+  const state = { unwritten: 3, waiting: 2, lagMs: 1_500, lost: 1, events: null as object | null };
+  const app = appOf(undefined, { audit: { state: () => state } as never });
+  const text = async (): Promise<string> => (await app.request('/metrics')).text();
+  const audit = (all: string) => all.split('\n').filter((line) => line.startsWith('conveyor_audit_'));
+  const own = [
+    'conveyor_audit_unwritten_total 3',
+    'conveyor_audit_waiting 2',
+    'conveyor_audit_lag_seconds 1.5',
+    'conveyor_audit_lost_total 1',
+  ];
+  expect(audit(await text())).toEqual(own);
+  state.events = { lagMs: 60_000, failures: 4 };
+  expect(audit(await text())).toEqual([
+    ...own,
+    'conveyor_audit_events_lag_seconds 60',
+    'conveyor_audit_events_failed_total 4',
+  ]);
+});
