@@ -20,8 +20,9 @@ export interface Front {
   readonly process: Running;
 }
 
-export async function startFront(stack: Stack, port = 0): Promise<Front> {
-  const process = stack.processes.node('dist/server/main.js', ['--port', String(port)], { ...stack.env, ...SECRETS });
+export async function startFront(stack: Stack, port = 0, env: Env = {}): Promise<Front> {
+  const all = { ...stack.env, ...SECRETS, ...env };
+  const process = stack.processes.node('dist/server/main.js', ['--port', String(port)], all);
   const [, url = ''] = await process.said(/ready at (http:\S+)/);
   return { url, process };
 }
