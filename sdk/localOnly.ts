@@ -15,7 +15,7 @@ export const localOnly =
 
 function refusalOf({ headers }: Request): Response | undefined {
   const host = headers.get('host') ?? '';
-  if (!isOwnName(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
+  if (!isLocalName(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${host}`)
     return refused(403, 'not-local', `pages of ${origin} may not call it`);
@@ -24,8 +24,11 @@ function refusalOf({ headers }: Request): Response | undefined {
   return refused(415, 'not-json', 'the body has to be application/json');
 }
 
-/** Of a browser, which lets every name below `localhost` stand for this machine. */
-function isOwnName(host: string): boolean {
+/**
+ * Whether a `Host`, with or without a port, means this machine: a page may let its own name stand for 127.0.0.1, and never these.
+ * Browsers let every name below `localhost` stand for it.
+ */
+export function isLocalName(host: string): boolean {
   const name = host.replace(/:\d+$/, '');
   return isLoopback(name) || /^.+\.localhost$/i.test(name);
 }

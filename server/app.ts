@@ -1,8 +1,9 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
+import { isLocalName } from '../sdk/localOnly';
 import { offersOf } from '../sdk/signIn';
-import { callerOf } from './auth';
+import { bearerOf, callerOf } from './auth';
 import { Bodies } from './bodies';
 import { queryOf } from './body';
 import { readsOf, type ServerDeps } from './deps';
@@ -99,9 +100,31 @@ const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.re
 const forTheKnown =
   (deps: ServerDeps): MiddlewareHandler =>
   async (c, next) => {
-    if (readsOf(deps) === 'authenticated' && c.req.path !== '/v1/sign-in' && isRead(c)) await callerOf(c, deps);
+    if (c.req.path !== '/v1/sign-in' && isRead(c)) await mayLook(c, deps);
     await next();
   };
+
+/**
+ * What is open because only this machine comes in is open to whoever asks for this machine: pages that somebody visits get in under their
+ * own name, and so does the world through a tunnel. @throws ConveyorError `unauthorized`, `identity-unreachable`
+ */
+async function mayLook(c: Context, deps: ServerDeps): Promise<void> {
+  const isOpen = readsOf(deps) === 'open';
+  const from = deps.config.access.reads === null ? elsewhere(c) : undefined;
+  if (isOpen && from === undefined) return;
+  if (isOpen && bearerOf(c) === '')
+    throw conveyorError('unauthorized', { why: `without a token only this machine may look, and ${from}` });
+  await callerOf(c, deps);
+}
+
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
+
+/** Why a request need not be of this machine, although its connection is. */
+function elsewhere(c: Context): string | undefined {
+  const { host } = new URL(c.req.url);
+  if (!isLocalName(host)) return `${host} is no name of it`;
+  return FORWARDED.some((name) => c.req.header(name) !== undefined) ? 'this came through a proxy' : undefined;
+}
 
 /** By who asks and for what, before anything of it is read: whoever is not known takes nobody's place. */
 async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' | 'strangers'> {

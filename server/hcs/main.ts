@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../../client';
+import { localOnly } from '../../sdk/localOnly';
 import { loadRegistry } from '../../sdk/registry';
 import { createHealthService } from './app';
 import { giveUp, isClosed, listen, placeOf } from '../listening';
@@ -17,7 +18,9 @@ async function main(): Promise<void> {
   const token = process.env.CONVEYOR_HCS_TOKEN;
   const past = { registry, connect: () => createClient({ platform: registry }), now: () => Date.now() };
   const app = createHealthService({ sources, past, now: () => performance.now(), ...(token ? { token } : {}) });
-  const server = await listen({ fetch: app.fetch }, place, 'the Health Check Service');
+  // Without a token, pages that somebody visits on this machine could ask, too.
+  const fetch = isClosed(place) && !token ? localOnly(app.fetch) : app.fetch;
+  const server = await listen({ fetch }, place, 'the Health Check Service');
   if (!isClosed(place) && !token)
     process.stderr.write(
       `note: it is open to other machines, at ${place.host}, and asks for no token: set CONVEYOR_HCS_TOKEN\n`,
