@@ -1,7 +1,7 @@
 import type { FinderView } from '../domain/views';
 import type { ConfigState } from '../sdk/liveRegistry';
 import type { AuditState } from './audit/audit';
-import { Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
+import { configFamilies, Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
 
 export interface Answered {
   readonly method: string;
@@ -118,15 +118,6 @@ function auditFamilies({ unwritten, waiting, lagMs, lost, events }: AuditState):
         ]),
   ];
 }
-
-const configFamilies = ({ problem, readAtMs }: ConfigState): string[] => [
-  family('conveyor_config_invalid', 'gauge', 'Whether what conveyor.config.yaml says now does not count.', [
-    row({}, problem === null ? 0 : 1),
-  ]),
-  family('conveyor_config_read_timestamp_seconds', 'gauge', 'When the configuration that counts was read.', [
-    row({}, readAtMs / 1000),
-  ]),
-];
 
 const laneRows = (lanes: readonly Lane[], count: 'inFlight' | 'waiting' | 'rejected'): Row[] =>
   lanes.map((lane) => row({ lane: lane.name }, lane[count]));

@@ -1,3 +1,5 @@
+import type { ConfigState } from '../sdk/liveRegistry';
+
 /** Numbers in the text format of Prometheus. Labels come from the code and the configuration, so that their number stays bounded. */
 
 export type Labels = Readonly<Record<string, string | number>>;
@@ -15,6 +17,16 @@ export function family(name: string, type: string, help: string, rows: readonly 
   const lines = rows.map(({ labels, value, suffix }) => `${name}${suffix}${labelText(labels)} ${value}`);
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n');
 }
+
+/** Of every process that follows the file. */
+export const configFamilies = ({ problem, readAtMs }: ConfigState): string[] => [
+  family('conveyor_config_invalid', 'gauge', 'Whether what conveyor.config.yaml says now does not count.', [
+    row({}, problem === null ? 0 : 1),
+  ]),
+  family('conveyor_config_read_timestamp_seconds', 'gauge', 'When the configuration that counts was read.', [
+    row({}, readAtMs / 1000),
+  ]),
+];
 
 export const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } as const;
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { judgeTargets } from '../../sdk/health';
 import { sourcesQuery, type SourceRef } from '../../sdk/health/sources';
+import type { ConfigState } from '../../sdk/liveRegistry';
 import { healthServiceProtocol } from '../../sdk/protocol/healthService';
 import type { Fetch } from '../../sdk/client';
 import { serveProtocol } from '../../sdk/server';
@@ -9,7 +10,10 @@ import { runBacktest, type PastAccess } from './backtest';
 import { HealthMetrics } from './metrics';
 
 export interface HealthServiceOptions {
-  readonly sources: readonly SourceRef[];
+  /** Those that count now; another list only where it has changed. */
+  readonly sources: () => readonly SourceRef[];
+  /** How the file of the configuration stands; missing where there is none. */
+  readonly configState?: () => ConfigState;
   /** ms of a clock; only differences matter. */
   readonly now: () => number;
   /** When given, `evaluate` and `backtest` need it as a bearer token. */
@@ -28,17 +32,17 @@ const GRACE_MS = 500;
  * The Health Check Service (health.md): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps
  * nothing: every request says what is to be judged, data sources and Temporal have the rest.
  */
-export function createHealthService({ sources, now, token, past, fetch }: HealthServiceOptions): Hono {
+export function createHealthService({ sources, now, token, past, fetch, configState }: HealthServiceOptions): Hono {
   const startedAtMs = now();
-  const metrics = new HealthMetrics(sources.map(({ name }) => name));
-  const queryFor = sourcesQuery(sources, fetch);
-  const deadlineMs = Math.max(0, ...sources.map(({ timeoutMs }) => timeoutMs)) + GRACE_MS;
+  const metrics = new HealthMetrics(() => sources().map(({ name }) => name));
+  const asking = askingOf(sources, fetch);
   const service = serveProtocol(
     healthServiceProtocol,
     'Conveyor Health Check Service',
     {
       evaluate: async ({ source, ...request }, { context }) => {
         const begunAtMs = now();
+        const { queryFor, deadlineMs } = asking();
         const query = metrics.counted(queryFor(context, source), source);
         const answer = await judgeTargets({ ...request, deadlineMs, query });
         metrics.evaluated(answer, (now() - begunAtMs) / 1000);
@@ -50,7 +54,18 @@ export function createHealthService({ sources, now, token, past, fetch }: Health
   );
   const app = new Hono();
   app.get('/healthz', (c) => c.text('ok'));
-  app.get('/metrics', (c) => c.text(metrics.text(now() - startedAtMs), 200, METRICS_TYPE));
+  app.get('/metrics', (c) => c.text(metrics.text(now() - startedAtMs, configState?.()), 200, METRICS_TYPE));
   app.mount('/', service.fetch);
   return app;
+}
+
+/** What asks the data sources, made anew when they are others. */
+function askingOf(sources: HealthServiceOptions['sources'], fetch: Fetch | undefined) {
+  const made = (list: readonly SourceRef[]) => ({
+    list,
+    queryFor: sourcesQuery(list, fetch),
+    deadlineMs: Math.max(0, ...list.map(({ timeoutMs }) => timeoutMs)) + GRACE_MS,
+  });
+  let asking = made(sources());
+  return () => (asking = asking.list === sources() ? asking : made(sources()));
 }

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../../client';
 import { localOnly } from '../../sdk/localOnly';
-import { loadRegistry } from '../../sdk/registry';
+import { LiveRegistry } from '../../sdk/liveRegistry';
+import type { Registry } from '../../sdk/registry';
 import { createHealthService } from './app';
 import { giveUp, isClosed, listen, placeOf } from '../listening';
 
@@ -13,11 +14,21 @@ const DRAIN_MS = 10_000;
 async function main(): Promise<void> {
   const url = process.env.CONVEYOR_HCS_URL || DEFAULT_URL;
   const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
-  const registry = loadRegistry(undefined, process.env);
-  const sources = registry.extensions.filter(({ kind }) => kind === 'data-source');
+  const live = new LiveRegistry(process.env, (line) => void process.stderr.write(`note: ${line}\n`), {
+    atStart: ['seal'],
+  });
+  const registry = live.view();
+  let sources = sourcesIn(registry);
+  live.onChange((next) => (sources = sourcesIn(next)));
   const token = process.env.CONVEYOR_HCS_TOKEN;
   const past = { registry, connect: () => createClient({ platform: registry }), now: () => Date.now() };
-  const app = createHealthService({ sources, past, now: () => performance.now(), ...(token ? { token } : {}) });
+  const app = createHealthService({
+    sources: () => sources,
+    past,
+    configState: () => live.how(),
+    now: () => performance.now(),
+    ...(token ? { token } : {}),
+  });
   // Without a token, pages that somebody visits on this machine could ask, too.
   const fetch = isClosed(place) && !token ? localOnly(app.fetch) : app.fetch;
   const server = await listen({ fetch }, place, 'the Health Check Service');
@@ -36,5 +47,8 @@ async function main(): Promise<void> {
   process.once('SIGTERM', end);
   process.once('SIGINT', end);
 }
+
+const sourcesIn = ({ extensions }: Pick<Registry, 'extensions'>) =>
+  extensions.filter(({ kind }) => kind === 'data-source');
 
 main().catch(giveUp);

@@ -1,7 +1,8 @@
 import type { Query } from '../../sdk/health';
 import type { JudgeResponse } from '../../sdk/health';
 import { sourceOf } from '../../sdk/health/sources';
-import { Counter, family, Histogram, row } from '../metricsText';
+import type { ConfigState } from '../../sdk/liveRegistry';
+import { configFamilies, Counter, family, Histogram, row } from '../metricsText';
 
 /** A name that no source has, so that what callers make up is no label of its own. */
 const UNKNOWN = 'unknown';
@@ -13,9 +14,9 @@ export class HealthMetrics {
   private readonly queries: Counter;
   private readonly failures: Counter;
 
-  constructor(private readonly sources: readonly string[]) {
-    this.queries = new Counter('source', [...sources, UNKNOWN]);
-    this.failures = new Counter('source', [...sources, UNKNOWN]);
+  constructor(private readonly sources: () => readonly string[]) {
+    this.queries = new Counter('source', [...sources(), UNKNOWN]);
+    this.failures = new Counter('source', [...sources(), UNKNOWN]);
   }
 
   evaluated({ units, deploy }: JudgeResponse, seconds: number): void {
@@ -26,8 +27,9 @@ export class HealthMetrics {
   /** The same query, counted under the source that it goes to; `fallback` is that of checks that name none. */
   counted(query: Query, fallback: string | undefined): Query {
     return async (request, options) => {
-      const name = sourceOf(options.source, fallback, this.sources);
-      const source = name !== undefined && this.sources.includes(name) ? name : UNKNOWN;
+      const known = this.sources();
+      const name = sourceOf(options.source, fallback, known);
+      const source = name !== undefined && known.includes(name) ? name : UNKNOWN;
       this.queries.add(source);
       try {
         return await query(request, options);
@@ -38,12 +40,13 @@ export class HealthMetrics {
     };
   }
 
-  text(uptimeMs: number): string {
+  text(uptimeMs: number, config: ConfigState | undefined): string {
     return [
       family('conveyor_health_checks_total', 'counter', 'Verdicts of single checks.', this.verdicts.rows()),
       family('conveyor_health_evaluation_duration_seconds', 'histogram', 'Of one request.', this.times.rows()),
       family('conveyor_health_source_queries_total', 'counter', 'Queries of data sources.', this.queries.rows()),
       family('conveyor_health_source_errors_total', 'counter', 'Those without a whole answer.', this.failures.rows()),
+      ...(config === undefined ? [] : configFamilies(config)),
       family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
         row({}, process.memoryUsage.rss()),
       ]),

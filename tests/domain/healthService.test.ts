@@ -50,7 +50,7 @@ const nobody = () =>
 const past: PastAccess = { connect: nobody, registry: parseRegistry({}, {}), now: () => NOW };
 const service = (value = 0.5, sources = [metrics], token?: string) =>
   createHealthService({
-    sources,
+    sources: () => sources,
     now: () => performance.now(),
     past,
     fetch: store(value),
@@ -183,7 +183,7 @@ test('what is no request is refused as by every service', async () => {
 
 test('the simulated fleet has its tasks judged by the service where it is told of one', async () => {
   const hcs = createHealthService({
-    sources: [{ ...metrics, url: 'http://sim/data-source' }],
+    sources: () => [{ ...metrics, url: 'http://sim/data-source' }],
     now: () => 0,
     past,
     fetch: (request) => viaApp(asking.app)(request),

@@ -25,7 +25,7 @@ const RELEASES: readonly PastRelease[] = [
 
 const serviceOf = ({ client, fleet }: BacktestWorld, connect = () => Promise.resolve(client)) =>
   createHealthService({
-    ...{ sources: [], now: () => 0 },
+    ...{ sources: () => [], now: () => 0 },
     past: { connect, registry, now: fleet.now, fetch: viaApp(fleet.app) },
   });
 
@@ -111,7 +111,7 @@ test('what is missing is said: no Temporal, no such pipeline, no push type, nons
     body: { error: { code: 'unknown-pipeline' } },
   });
   const without = createHealthService({
-    ...{ sources: [], now: () => 0 },
+    ...{ sources: () => [], now: () => 0 },
     past: { connect: () => Promise.resolve(world.client), registry: parseRegistry({}, {}), now: world.fleet.now },
   });
   expect(await ask(world, { check: CHECK, since: '14d' }, without)).toMatchObject({

@@ -16,23 +16,26 @@ let front: Front;
 let name: string;
 let audit: string;
 let env: Record<string, string>;
+/** Writes the configuration of the server anew. */
+let configured: (admins: readonly string[]) => string;
 beforeAll(async () => {
   stack = await Stack.open();
   name = (await given(stack, { pipeline: { owners: ['user:alice', 'service:ci'] } })).name;
   audit = join(stack.home, 'audit.jsonl');
   const config = parse(readFileSync(stack.env['CONVEYOR_CONFIG'] ?? '', 'utf8')) as { tokens: object[] };
   // Of the server alone: what its worker may do is another story.
-  const own = stack.file('server.config.yaml', {
-    ...config,
-    audit: { file: audit },
-    platform: { admins: ['user:root'], pipelines: [{ names: ['*'], creators: ['service:ci'] }] },
-    tokens: [
-      ...config.tokens,
-      { principal: 'user:eve', tokenEnv: 'CONVEYOR_EVE_TOKEN' },
-      { principal: 'user:root', tokenEnv: 'CONVEYOR_ROOT_TOKEN' },
-    ],
-  });
-  env = { CONVEYOR_CONFIG: own, CONVEYOR_EVE_TOKEN: EVE, CONVEYOR_ROOT_TOKEN: ROOT };
+  configured = (admins) =>
+    stack.file('server.config.yaml', {
+      ...config,
+      audit: { file: audit },
+      platform: { admins, pipelines: [{ names: ['*'], creators: ['service:ci'] }] },
+      tokens: [
+        ...config.tokens,
+        { principal: 'user:eve', tokenEnv: 'CONVEYOR_EVE_TOKEN' },
+        { principal: 'user:root', tokenEnv: 'CONVEYOR_ROOT_TOKEN' },
+      ],
+    });
+  env = { CONVEYOR_CONFIG: configured(['user:root']), CONVEYOR_EVE_TOKEN: EVE, CONVEYOR_ROOT_TOKEN: ROOT };
   front = await startFront(stack, 0, env);
 });
 afterEach(() => stack.checkInvariants());
@@ -90,6 +93,30 @@ test('a server that is killed while it writes has on record whatever it answered
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(/changes: \d+ records hold.*\n.*refusals: \d+ records hold/),
+  ]);
+});
+
+test('rules count as the file has them while the server runs, each on record, and a broken file takes nothing away', async () => {
+  const eveReads = async () => {
+    const { status } = await fetch(`${front.url}/v1/audit`, { headers: { authorization: `Bearer ${EVE}` } });
+    return status;
+  };
+  const isInvalid = async () => /^conveyor_config_invalid ([01])$/m.exec(await metrics())?.[1] === '1';
+  const metrics = async () => (await fetch(`${front.url}/metrics`)).text();
+  expect(await eveReads()).toBe(403);
+  configured(['user:root', 'user:eve']);
+  await eventually('eve is an admin', async () => (await eveReads()) === 200);
+  stack.file('server.config.yaml', 'groups: {');
+  await eventually('the file does not count', isInvalid);
+  expect(await eveReads()).toBe(200);
+  configured(['user:root']);
+  await eventually('eve is none any more', async () => (await eveReads()) === 403);
+  expect(await isInvalid()).toBe(false);
+  const changes = (await recorded()).filter(({ operation }) => operation === 'configure');
+  expect(changes.map(({ before, after }) => [before, after])).toEqual([
+    [changes[1]?.after, changes[2]?.after],
+    [changes[2]?.after, expect.any(String)],
+    [null, expect.any(String)],
   ]);
 });
 
