@@ -1,12 +1,12 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Client } from '@temporalio/client';
 import { command } from '../../client/commands';
-import type { SealSettings } from '../../sdk/seal';
 import { untilAction } from './flows';
 import { kvstore } from './pipelines';
-import { MINUTE, VirtualWorld } from './world';
+import { MINUTE, SEAL, VirtualWorld } from './world';
 
-const key = (id: string) => ({ id, secret: Buffer.alloc(32, id) });
-const SEAL: SealSettings = { keys: [key('k1')], keysEnv: 'CONVEYOR_SEAL_KEYS', unsealed: 'refuse' };
 const [PIPELINE, RELEASE, DEPLOY] = ['pipeline/kvstore', 'release/kvstore/1', 'deploy/kvstore/1/deploy/1'] as const;
 const ALICE = { actor: 'user:alice', reason: 'because' };
 
@@ -22,8 +22,12 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const asked = (verb: Parameters<typeof command>[2], input = ALICE) =>
-  command(world.workflows(SEAL), 'kvstore/1', verb, input);
+const asked = (verb: Parameters<typeof command>[2], input = ALICE, of = 'kvstore/1') =>
+  command(world.workflows(), of, verb, input);
+
+const allRun = async (version: string): Promise<void> => {
+  for (const job of await world.jobs()) expect(job.versions).toEqual({ [version]: 6 });
+};
 
 /** The last input of an update that a workflow accepted, as Temporal keeps it. */
 async function lastInput(workflowId: string) {
@@ -48,9 +52,91 @@ test('a deploy whose every word is sealed goes its way, and Temporal shows it as
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ paused: { actor: 'user:alice' } });
   await asked('resume');
   await world.ended('kvstore', 1);
-  for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:2': 6 });
+  await allRun('kv:2');
   const { events } = await stranger.workflow.getHandle(PIPELINE).fetchHistory();
   expect(JSON.stringify(events?.map((event) => event.workflowExecutionUpdateAcceptedEventAttributes))).not.toBe('[]');
+});
+
+test('a bad version is reverted by itself, is not taken again, and a person takes back the next one', async () => {
+  await world.describeVersion('kv:2', { errorRatio: 0.2 });
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
+  await allRun('kv:1');
+  await expect(world.release('kvstore', 'kv:2')).rejects.toMatchObject({ name: 'WorkflowUpdateFailedError' });
+  await world.release('kvstore', 'kv:3');
+  await world.ended('kvstore', 2);
+  await allRun('kv:3');
+  await asked('revert', ALICE, 'kvstore/2');
+  expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'succeeded', trigger: { kind: 'rollback', of: 2 } });
+  await allRun('kv:1');
+});
+
+describe('where histories are short', () => {
+  beforeEach(async () => {
+    await world.close();
+    world = await VirtualWorld.ofKvstore(SEAL, shortHistories());
+    stranger = world.stranger();
+    await world.apply(kvstore({ phases: [...PHASES], completion: { bake: '1h' } }));
+    await world.release('kvstore', 'kv:2');
+    await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  });
+  const PHASES = [
+    { name: 'first', scope: 'region:x', amount: 3, bake: '1h' },
+    { name: 'half', scope: '*', amount: '50%', bake: '1h' },
+  ];
+
+  /** Continues as new where the server would propose it, long before. */
+  function shortHistories(): string {
+    const bundle = readFileSync(process.env['CONVEYOR_TEST_BUNDLE'] ?? '', 'utf8');
+    const short = bundle.replace(/(\(0,\w+\.workflowInfo\)\(\))\.continueAsNewSuggested/g, '($1.historyLength > 30)');
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'short-')), 'bundle.js');
+    writeFileSync(file, short);
+    return file;
+  }
+
+  /** Whether a workflow has left a history behind. */
+  async function isContinued(workflowId: string): Promise<boolean> {
+    const { events } = await stranger.workflow.getHandle(workflowId).fetchHistory();
+    return Boolean(events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
+  }
+
+  test('a sealed deploy goes on in a new one with the commands that arrive meanwhile, and is reverted there', async () => {
+    await asked('pause');
+    const payloads = await lastInput(DEPLOY);
+    await asked('resume');
+    const [skipped, paused] = await Promise.all([asked('skip-bake'), asked('pause')]);
+    expect([skipped, paused]).toMatchObject([{ accepted: true }, { accepted: true }]);
+    await asked('resume');
+    await world.until('it bakes the next phase', async () => {
+      const { phases } = await world.deployStatus('kvstore', 1);
+      return Boolean(phases[1]?.bakeUntil);
+    });
+    expect(await isContinued(DEPLOY)).toBe(true);
+    await signal(DEPLOY, 'pause', payloads);
+    await world.sleep(MINUTE);
+    const { commands, state } = await world.deployStatus('kvstore', 1);
+    expect(state).toBe('baking');
+    expect(commands.map(({ verb, accepted }) => [verb, accepted])).toEqual([
+      ...[
+        ['pause', true],
+        ['resume', true],
+        ['skip-bake', true],
+        ['pause', true],
+        ['resume', true],
+        ['pause', false],
+      ],
+    ]);
+    expect(commands.at(-1)?.rejection).toBe('this was asked for once, and has been taken');
+    await asked('revert');
+    await world.ended('kvstore', 1);
+    expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
+    await allRun('kv:1');
+    await asked('unhold', ALICE, 'kvstore');
+    await world.release('kvstore', 'kv:3');
+    await world.ended('kvstore', 2);
+    await allRun('kv:3');
+    expect(await isContinued(PIPELINE)).toBe(true);
+  });
 });
 
 describe('whoever reaches Temporal, and holds no key, changes nothing', () => {

@@ -5,7 +5,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Rerun } from '../../client/api';
 import { rerun } from '../../client/releases';
-import { sealing, type Seal } from '../../client/seal';
+import { proven, sealing } from '../../client/seal';
 import { Workflows } from '../../client/workflows';
 import type { Artifact } from '../../domain/artifact';
 import { workflowIds } from '../../domain/ids';
@@ -51,6 +51,7 @@ export class VirtualWorld {
     private readonly running: Promise<void>,
     readonly taskQueue: string,
     private readonly index: MemoryIndex,
+    private readonly seal: SealSettings | null,
     /** Actions that take as long as a test says. */
     readonly slow: SlowActions,
     /** What the configuration of the worker says now about who may do what. */
@@ -60,7 +61,7 @@ export class VirtualWorld {
   static async open(
     seed = 1,
     codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
-    seal: SealSettings | null = null,
+    seal: SealSettings | null = process.env['CONVEYOR_TEST_SEALED'] === '1' ? SEAL : null,
   ): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await startServer(path);
@@ -97,14 +98,14 @@ export class VirtualWorld {
     });
     time.watch(worker);
     const running = worker.run();
-    const world = new VirtualWorld(env, time, client, simulator, worker, running, taskQueue, index, slow, rules);
+    const world = new VirtualWorld(env, time, client, simulator, worker, running, taskQueue, index, seal, slow, rules);
     OPEN.add(world);
     return world;
   }
 
   /** With the fleet of `kvstore()` (pipelines.ts): two regions of six tasks each. */
-  static async ofKvstore(seal: SealSettings | null = null): Promise<VirtualWorld> {
-    const world = await VirtualWorld.open(1, undefined, seal);
+  static async ofKvstore(seal?: SealSettings, codePath?: string): Promise<VirtualWorld> {
+    const world = await VirtualWorld.open(1, codePath, seal);
     await world.job('kvstore-x', 'x', 6);
     await world.job('kvstore-y', 'y', 6);
     return world;
@@ -208,10 +209,10 @@ export class VirtualWorld {
     return rerun(this.workflows(), pipeline, of, { actor: 'user:alice', ...given });
   }
 
-  /** For what the client makes of them; one that holds the platform's key proves what it asks for. */
-  workflows(seal: Seal | null = null): Workflows {
+  /** For what the client makes of them. */
+  workflows(): Workflows {
     const temporal = { client: this.client, connection: this.env.connection, address: 'virtual', namespace: 'default' };
-    return new Workflows({ ...temporal, seal }, '');
+    return new Workflows({ ...temporal, seal: this.seal }, '');
   }
 
   /** Of somebody who reaches Temporal, and no more. */
@@ -338,8 +339,8 @@ export class VirtualWorld {
     return this.deployStatus(pipeline, release);
   }
 
-  private update<T>(handle: WorkflowHandle, name: string, input: unknown): Promise<T> {
-    return handle.executeUpdate<T, [unknown]>(name, { args: [input] });
+  private update<T>(handle: WorkflowHandle, name: string, input: object): Promise<T> {
+    return handle.executeUpdate<T, [object]>(name, { args: [proven(this.seal, name, input)] });
   }
 }
 
@@ -353,6 +354,13 @@ export interface JobView {
   readonly versions: Readonly<Record<string, number>>;
   readonly jobVersion: string;
 }
+
+/** Of a world in which only who holds the key is believed; with CONVEYOR_TEST_SEALED=1 every world is one. */
+export const SEAL: SealSettings = {
+  keys: [{ id: 'k1', secret: Buffer.alloc(32, 'k1') }],
+  keysEnv: 'CONVEYOR_SEAL_KEYS',
+  unsealed: 'refuse',
+};
 
 /** As a connection that breaks does: the caller hears of it, and nobody else. */
 const thrown = (error: unknown): never => {
