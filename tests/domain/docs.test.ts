@@ -96,22 +96,32 @@ describe('the README', () => {
   });
 });
 
+/** Tests that a page names: `file`: title, at the end of a line or of a row. */
+const namedIn = (text: string): { file: string; title: string }[] =>
+  [...text.matchAll(/`(tests\/\S+)`: (.*?)(?: \|)?$/gm)].map(([, file = '', title = '']) => ({ file, title }));
+
+function expectTest({ file, title }: { file: string; title: string }): void {
+  const quoted = title.replace(/'/g, "\\'");
+  expect(read(file)).toMatch(new RegExp(`(test|describe)(\\.each\\([^]*?\\))?\\(\\s*'${escape(quoted)}'`));
+}
+
+describe('the guide to securing Conveyor', () => {
+  const named = namedIn(read('docs/guides/secure.md'));
+
+  test('names a test for each of the attacks', () => expect(named.length).toBeGreaterThan(20));
+  test.each(named)('$file has: $title', expectTest);
+});
+
 describe('ARCHITECTURE.md', () => {
   const invariants = ARCHITECTURE.slice(ARCHITECTURE.indexOf('## Invariants'), ARCHITECTURE.indexOf('## Time'));
-  const named = [...invariants.matchAll(/^ +- `(tests\/\S+)`: (.*)$/gm)].map(([, file = '', title = '']) => ({
-    file,
-    title,
-  }));
+  const named = namedIn(invariants);
 
   test('names tests for each of the fifteen invariants', () => {
     const parts = invariants.split(/^\d+\. /m).slice(1);
     expect(parts.map((part) => part.includes('- `tests/'))).toEqual(Array.from({ length: 15 }, () => true));
   });
 
-  test.each(named)('$file has: $title', ({ file, title }) => {
-    const quoted = title.replace(/'/g, "\\'");
-    expect(read(file)).toMatch(new RegExp(`(test|describe)(\\.each\\([^]*?\\))?\\(\\s*'${escape(quoted)}'`));
-  });
+  test.each(named)('$file has: $title', expectTest);
 
   test('names only files and folders that exist', () => {
     const paths = [...ARCHITECTURE.matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)].map(([, path = '']) => path);

@@ -27,17 +27,18 @@ export async function startFront(stack: Stack, port = 0, env: Env = {}): Promise
   return { url, process };
 }
 
-/** A push to the branch main, as GitHub tells of it. */
+/** A push to the branch main of acme's repository, as GitHub tells of it, and whatever else it says of the repository. */
 export function push(
   front: Front,
   repository: string,
   revision: string,
   delivery: string = randomUUID(),
+  more: object = {},
 ): Promise<Response> {
   const body = JSON.stringify({
     ref: 'refs/heads/main',
     after: revision,
-    repository: { name: repository, full_name: `acme/${repository}` },
+    repository: { name: repository, full_name: `acme/${repository}`, ...more },
   });
   return fetch(`${front.url}/v1/webhooks/github`, {
     method: 'POST',
@@ -51,13 +52,33 @@ export function push(
   });
 }
 
+/** A delivery of Standard Webhooks, signed, that something was published. */
+export function publish(front: Front, data: object): Promise<Response> {
+  const body = JSON.stringify({ type: 'artifact.published', data });
+  const id = randomUUID();
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', SECRET).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+  return fetch(`${front.url}/v1/webhooks/standard`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+}
+
 export const revision = (n: number): string => n.toString(16).padStart(40, 'a');
 
 /** A request with the token, whose answer is JSON. */
-export async function ask<T>(front: Front, method: 'GET' | 'POST', path: string, body?: object) {
+export async function ask<T>(
+  front: Front,
+  method: 'GET' | 'POST' | 'PUT',
+  path: string,
+  body?: object,
+  token: string = TOKEN,
+) {
   const response = await fetch(`${front.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, location: response.headers.get('location'), body: (await response.json()) as T };

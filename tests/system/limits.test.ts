@@ -1,9 +1,8 @@
-import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workflowIds } from '../../domain/ids';
-import { SECRET, startFront, type Front } from './front';
+import { publish, startFront, type Front } from './front';
 import { Processes } from './process';
 import { startTemporalWithShortHistories } from './server';
 import { given, type Service } from './service';
@@ -30,16 +29,7 @@ async function deliver(shop: Service, n: number, bytes: number): Promise<number>
   const entries = Array.from({ length: Math.ceil(bytes / 900) }, (_, index) => [`k${index}`, 'x'.repeat(900)] as const);
   const metadata = Object.fromEntries(entries);
   const artifacts = [{ name: 'executable', version: `${shop.version(2)}-${n}`, metadata }];
-  const body = JSON.stringify({ type: 'artifact.published', data: { pipeline: shop.name, artifacts } });
-  const id = randomUUID();
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const signature = createHmac('sha256', SECRET).update(`${id}.${timestamp}.${body}`).digest('base64');
-  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
-  const response = await fetch(`${front.url}/v1/webhooks/standard`, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
+  const response = await publish(front, { pipeline: shop.name, artifacts });
   await response.text();
   return response.status;
 }

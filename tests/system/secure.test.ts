@@ -2,6 +2,7 @@ import { Connection, type Client } from '@temporalio/client';
 import type { PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { ask, startFront, type Front } from './front';
 import { CLIENT, Guard } from './guard';
+import { secured } from './secured';
 import { given, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
@@ -16,12 +17,7 @@ let shop: Service;
 let stranger: Client;
 beforeAll(async () => {
   guard = await Guard.before(TEMPORAL);
-  const env = {
-    ...CLIENT,
-    TEMPORAL_ADDRESS: guard.address,
-    CONVEYOR_SEAL_KEYS: `k1:${Buffer.alloc(32, 'k').toString('base64')}`,
-  };
-  stack = await Stack.open({ env, seal: { keysEnv: 'CONVEYOR_SEAL_KEYS' } });
+  stack = await Stack.open(secured({}, { ...CLIENT, TEMPORAL_ADDRESS: guard.address }));
   stranger = stack.temporal;
   front = await startFront(stack);
   shop = await given(stack, { pipeline: { owners: ['user:alice', 'service:ci'] } });

@@ -9,7 +9,7 @@ import { eventually } from './waiting';
 let stack: Stack;
 let client: ConveyorClient;
 beforeAll(async () => {
-  stack = await Stack.open({ slots: { effects: 2, urgent: 1, looks: 2, scripts: 1 } });
+  stack = await Stack.open({ config: { slots: { effects: 2, urgent: 1, looks: 2, scripts: 1 } } });
   const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: 2_000, trackIntervalMs: 200, progressIntervalMs: 500 };
   client = await createClient({
     address: stack.temporalAddress,

@@ -16,10 +16,8 @@ export interface StackOptions {
   readonly temporal?: string;
   /** `settings` of the stack's conveyor.config.yaml, over the tests' own. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** `slots` of the stack's conveyor.config.yaml: how much its worker does at once. */
-  readonly slots?: Readonly<Record<string, number>>;
-  /** `seal` of the stack's conveyor.config.yaml. */
-  readonly seal?: object;
+  /** Sections of the stack's conveyor.config.yaml, in place of those of the checkout. */
+  readonly config?: object;
   /** Where extensions of the configuration are instead, by name. */
   readonly urls?: Readonly<Record<string, string>>;
   /** Of its processes, beside what they need to find each other. */
@@ -55,14 +53,14 @@ export class Stack {
     private readonly ownEnv: Env,
   ) {}
 
-  static async open({ temporal, env = {}, ...config }: StackOptions = {}): Promise<Stack> {
+  static async open({ temporal, env = {}, ...configured }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
     // Scripts of a worker that is root are nobody's.
     chmodSync(home, 0o755);
     mkdirSync(join(home, SHARED));
     chmodSync(join(home, SHARED), 0o777);
-    writeConfig(home, config);
+    writeConfig(home, configured);
     const connection = await Connection.connect({ address });
     const processes = new Processes();
     const simulator = processes.node(
@@ -176,14 +174,13 @@ export const SHARED = 'shared';
 const configIn = (home: string): string => join(home, 'conveyor.config.yaml');
 
 /** The platform's configuration of this checkout, with more impatient settings. */
-function writeConfig(home: string, { settings, slots, seal, urls = {} }: StackOptions): void {
-  const config = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as {
+function writeConfig(home: string, { settings, config, urls = {} }: StackOptions): void {
+  const usual = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as {
     extensions: { name: string }[];
     scripts: object;
   };
-  const extensions = config.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
-  const scripts = { ...config.scripts, writable: [SHARED] };
-  const more = { ...(slots ? { slots } : {}), ...(seal ? { seal } : {}) };
-  const changed = { ...config, extensions, scripts, settings: { ...SETTINGS, ...settings }, ...more };
+  const extensions = usual.extensions.map((it) => (urls[it.name] === undefined ? it : { ...it, url: urls[it.name] }));
+  const scripts = { ...usual.scripts, writable: [SHARED] };
+  const changed = { ...usual, extensions, scripts, settings: { ...SETTINGS, ...settings }, ...config };
   writeFileSync(configIn(home), stringify(changed));
 }
