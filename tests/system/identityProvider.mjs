@@ -1,7 +1,7 @@
 // An identity provider for tests/system/signIn.test.ts: oidc-provider, with the forms of its development mode.
 import Provider from 'oidc-provider';
 
-const GROUPS = { alice: ['storage'], mallory: [] };
+const GROUPS = { alice: ['storage'], bob: ['sre'], mallory: [] };
 const port = Number(process.argv[2]);
 const lifetime = Number(process.argv[3] ?? 3600);
 

@@ -1,131 +1,153 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
+import { freePorts } from '../../cli/stack/ports';
 import type { Me } from '../../client/http/client';
-import type { PipelineStatus } from '../../domain/views';
+import type { AuditRecord } from '../../domain/audit/record';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+import type { PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { startFront, type Front } from './front';
-import type { Env, Running } from './process';
-import { given, type Service } from './service';
+import { browse, People } from './people';
+import { secured } from './secured';
+import { Service } from './service';
 import { Stack } from './stack';
+import { eventually } from './waiting';
 
 let stack: Stack;
 let front: Front;
 let issuer: string;
-let shop: Service;
+let people: People;
 beforeAll(async () => {
-  stack = await Stack.open();
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   issuer = `http://127.0.0.1:${port}`;
+  stack = await Stack.open(
+    secured({
+      signIn: [{ issuer, client: 'conveyor-cli', scopes: ['openid', 'offline_access'], groups: 'groups' }],
+      groups: {},
+      platform: {
+        admins: ['user:carol'],
+        pipelines: [{ names: ['shop-*'], creators: ['group:storage'] }],
+        services: [{ pushType: 'twine', units: ['shop-*'], owners: ['group:storage'] }],
+        uses: [{ kind: 'action-service', names: ['build'], by: ['group:storage'] }],
+        protection: [{ pipelines: ['shop-first'], approvals: { count: 1, by: ['group:sre'] } }],
+      },
+    }),
+  );
   // Tokens that are to be renewed at every command.
   const provider = stack.processes.node('tests/system/identityProvider.mjs', [String(port), '30'], stack.env);
   await provider.said(/ready/);
-  const config = join(stack.home, 'conveyor.config.yaml');
-  const more = {
-    signIn: [{ issuer, client: 'conveyor-cli', scopes: ['openid', 'offline_access'], groups: 'groups' }],
-    platform: { admins: ['user:carol'], pipelines: [{ names: ['shop-*'], creators: ['group:storage'] }] },
-    reads: 'authenticated',
-  };
-  writeFileSync(config, stringify({ ...(parse(readFileSync(config, 'utf8')) as object), ...more, groups: {} }));
   front = await startFront(stack);
-  shop = await given(stack, { pipeline: { owners: ['group:storage'] } });
+  people = new People(stack, front);
 });
 afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
-/** Somebody with a home of their own, who does not reach Temporal. */
-const person = (name: string): Env => ({
-  TEMPORAL_ADDRESS: '127.0.0.1:1',
-  CONVEYOR_ACTOR: '',
-  XDG_CONFIG_HOME: join(stack.home, name),
-});
-
-/** Goes through the provider's forms as a browser does, until it leads elsewhere, which is opened too. */
-async function browse(start: string, login: string, typed: Record<string, string> = {}): Promise<string> {
-  const cookies = new Map<string, string>();
-  let [url, init]: [string, RequestInit] = [start, {}];
-  for (let hop = 0; hop < 20; hop += 1) {
-    const cookie = [...cookies].map(([key, value]) => `${key}=${value}`).join('; ');
-    const answer = await fetch(url, { redirect: 'manual', ...init, headers: { ...init.headers, cookie } });
-    for (const text of answer.headers.getSetCookie()) {
-      const [, key = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? [];
-      cookies.set(key, value);
-    }
-    const location = answer.headers.get('location');
-    const html = await answer.text();
-    const action = /<form[^>]* action="([^"]+)"/.exec(html)?.[1];
-    if (location !== null) [url, init] = [new URL(location, url).href, {}];
-    else if (action !== undefined) {
-      const hidden = [...html.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, key = '', value = '']) => [
-        key,
-        value,
-      ]);
-      const fields = { ...Object.fromEntries(hidden), login, password: 'x', ...typed } as Record<string, string>;
-      url = new URL(action, url).href;
-      init = { method: 'POST', body: new URLSearchParams(fields) };
-    } else return html;
-  }
-  throw new Error(`no end of forms at ${url}`);
-}
-
-const login = (name: string, ...more: string[]): Running => stack.start(['login', front.url, ...more], person(name));
-
-async function signsIn(name: string): Promise<string> {
-  const running = login(name);
-  const [, url = ''] = await running.complained(/sign in at (\S+)/);
-  expect(await browse(url, name)).toContain('go back to the terminal');
-  const { code, stdout } = await running.ended;
-  expect([code, stdout]).toEqual([0, expect.stringContaining(`user:${name} at ${front.url}`)]);
-  return stdout;
-}
-
 test('a browser signs somebody in, whose groups of the provider then decide what they may do', async () => {
-  await signsIn('alice');
-  expect(await stack.json<Me>(['whoami'], person('alice'))).toMatchObject({
+  await people.signsIn('alice');
+  expect(await stack.json<Me>(['whoami'], people.env('alice'))).toMatchObject({
     ...{ principal: 'user:alice', groups: ['group:storage'], door: 'oidc' },
     expiresAt: expect.any(String) as string,
   });
-  const freeze = ['freeze', shop.name, '--reason', 'holidays'];
-  expect((await stack.conveyor(freeze, person('alice'))).code).toBe(0);
-  await signsIn('mallory');
-  const { code, stderr } = await stack.conveyor(['unfreeze', shop.name, '--reason', 'mine'], person('mallory'));
+  const shop = new Service(stack, 'shop-of-a-group', { pipeline: { owners: ['group:storage'] } });
+  await people.works('alice', 'apply', shop.file);
+  await people.works('alice', 'freeze', shop.name, '--reason', 'holidays');
+  await people.signsIn('mallory');
+  const { code, stderr } = await people.types('mallory', 'unfreeze', shop.name, '--reason', 'mine');
   expect([code, stderr]).toEqual([4, expect.stringContaining('not-permitted')]);
-  const { frozen } = await stack.json<PipelineStatus>(['status', shop.name], person('alice'));
+  const { frozen } = await stack.json<PipelineStatus>(['status', shop.name], people.env('alice'));
   expect(frozen).toMatchObject({ actor: 'user:alice', reason: 'holidays' });
 });
 
+test('somebody new signs in, creates a pipeline and releases it, a second person approves, and the audit has both names', async () => {
+  await Promise.all(['alice', 'bob', 'carol'].map((name) => people.signsIn(name)));
+  const [name, file] = ['shop-first', join(stack.home, 'first.yaml')];
+  await people.works('alice', 'init', name, '--file', file);
+  const mine = readFileSync(file, 'utf8');
+  expect(mine).toContain('owners: [user:alice]');
+  await people.works('alice', 'simulate', 'job', name, '--tasks', '6');
+  expect(await people.types('alice', 'apply', file)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('emergency needs 1 approval and has 0') as string,
+  });
+  stack.file('first.yaml', approvedFirst(mine));
+  await people.works('alice', 'apply', file);
+  await people.works('alice', 'release', name, '--artifact', 'source=1');
+  const release = async () => (await stack.client.status(`${name}/1`)) as ReleaseStatus;
+  await eventually('it waits for a person', async () =>
+    (await release()).actions.some(({ pickBy }) => pickBy !== null),
+  );
+  const approve = ['pick', `${name}/1/approve`, '--approve', '--reason', 'seen the graphs'];
+  const alone = await people.types('alice', ...approve);
+  expect([alone.code, alone.stderr]).toEqual([4, expect.stringContaining('wants a second person')]);
+  await people.works('bob', ...approve);
+  await eventually('it has succeeded', async () => (await release()).state === 'succeeded');
+
+  const asked = ['audit', '--pipeline', name];
+  const records = await stack.json<AuditRecord[]>(asked, people.env('alice'));
+  expect(records.map(({ actor, door, operation, outcome }) => [actor, door, operation, outcome])).toEqual([
+    ['user:bob', 'api', 'pick', 'accepted'],
+    ['user:alice', 'api', 'pick', 'refused'],
+    ['user:alice', 'api', 'release', 'accepted'],
+    ['user:alice', 'api', 'apply', 'accepted'],
+    ['user:alice', 'api', 'apply', 'refused'],
+  ]);
+  expect(records[0]).toMatchObject({ target: `${name}/1/approve`, reason: 'seen the graphs' });
+  expect(await people.works('carol', 'audit', '--verify')).toMatch(/✔ changes: \d+ records hold/);
+  expect(await people.works('carol', 'audit', '--actor', 'user:bob')).toMatch(/user:bob +✔ pick +shop-first/);
+});
+
+/** As whoever is new edits it: the group owns it, a person approves, and what they were told it lacks; in seconds rather than minutes. */
+function approvedFirst(text: string): PipelineSource {
+  const { actions, ...source } = parse(text) as PipelineSource;
+  const { deploy } = actions;
+  if (deploy?.type !== 'deploy') throw new Error('init writes a deploy');
+  const quick = {
+    phases: [{ name: 'first', scope: '*', amount: 3, bake: '1s' }],
+    completion: { bake: '1s' },
+    healthInterval: '250ms',
+    healthChecks: [],
+  };
+  return {
+    ...{ ...source, owners: ['group:storage'], emergency: { approvals: 1 } },
+    actions: {
+      ...actions,
+      approve: { type: 'manual-pick', needs: ['build'] },
+      deploy: { ...deploy, needs: ['approve'], with: { ...deploy.with, ...quick } },
+    },
+  };
+}
+
 test('where there is no browser, a code that is typed elsewhere does', async () => {
-  const running = login('alice', '--device');
+  const running = people.login('alice', '--device');
   const [, url = '', code = ''] = await running.complained(/open (\S+) and enter (\S+)/);
   await browse(url, 'alice', { user_code: code });
   expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('user:alice') as string });
 });
 
 test('a token that ends is renewed by itself, until somebody logs out', async () => {
-  await signsIn('alice');
+  await people.signsIn('alice');
   const file = join(stack.home, 'alice', 'conveyor', 'credentials.json');
   const kept = (): { token: string; renewal: { refreshToken: string } } =>
     JSON.parse(readFileSync(file, 'utf8')) as never;
   const first = kept();
   // It ends within the minute before which tokens are renewed.
-  expect((await stack.conveyor(['whoami'], person('alice'))).code).toBe(0);
+  await people.works('alice', 'whoami');
   expect(kept().token).not.toBe(first.token);
   const last = readFileSync(file);
-  expect(await stack.conveyor(['logout'], person('alice'))).toMatchObject({ code: 0, stderr: '' });
+  expect(await people.types('alice', 'logout')).toMatchObject({ code: 0, stderr: '' });
   // Whoever kept a copy renews nothing with it.
   writeFileSync(file, last, { mode: 0o600 });
-  expect(await stack.conveyor(['whoami'], person('alice'))).toMatchObject({
+  expect(await people.types('alice', 'whoami')).toMatchObject({
     code: 4,
     stderr: expect.stringContaining('sign-in-failed') as string,
   });
 });
 
 test('commands that run at once renew one after another, since a provider takes everything back from who renews twice', async () => {
-  await signsIn('alice');
-  const commands = Array.from({ length: 4 }, () => stack.conveyor(['whoami'], person('alice')));
+  await people.signsIn('alice');
+  const commands = Array.from({ length: 4 }, () => people.types('alice', 'whoami'));
   expect((await Promise.all(commands)).map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
-  expect((await stack.conveyor(['whoami'], person('alice'))).code).toBe(0);
+  await people.works('alice', 'whoami');
 });
 
 test('without a token nobody looks, and whoever only wants to sign in is shown where', async () => {
@@ -134,11 +156,3 @@ test('without a token nobody looks, and whoever only wants to sign in is shown w
     { issuer, client: 'conveyor-cli', scopes: ['openid', 'offline_access'] },
   ]);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
