@@ -1,3 +1,4 @@
+import { askersOf } from '../domain/access/approvals';
 import { decide, type Decision } from '../domain/access/decide';
 import type { Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
@@ -99,7 +100,7 @@ async function pickOf(client: Asking, id: Id, { spec }: What, approves: boolean)
   const release = id.kind === 'pipeline' ? undefined : await client.status(releaseId(id.pipeline, id.number));
   return {
     principals: action?.type === 'manual-pick' ? action.with.principals : [],
-    askedBy: release?.kind === 'release' ? release.trigger.actor : '',
+    askedBy: release?.kind === 'release' ? askersOf(release.trigger) : [],
     approves,
   };
 }

@@ -157,6 +157,7 @@ export const ACCESS_LIMITS = {
   stars: refused('the number of * in a pattern', 8, 'entries', AT_EACH_REQUEST),
   principals: refused('the number of principals of a rule', 100, 'entries', 'more are a group'),
   checks: refused('the number of checks that a rule requires', 16, 'entries', 'a deploy has few'),
+  approvals: refused('the number of people who approve an action', 100, 'entries', 'each is held against all rules'),
 } as const satisfies Record<string, Limit>;
 
 const shortened = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({

@@ -67,11 +67,28 @@ export interface Holder {
   readonly since: string | null;
 }
 
-/** How many owners must approve, who has, and who cannot since the emergency is theirs. */
+/** How many people must approve, who has, and who cannot since they asked for it. */
 export interface ApprovalView {
+  /** By owners, for an emergency; or the most that a rule of the platform wants. */
   readonly needed: number;
   readonly by: readonly string[];
   readonly notBy: string;
+  /** What the rules of the platform want, where there are any: `platform.protection`. */
+  readonly rules?: readonly ApprovalRuleView[];
+  /** Who approved and does not count: they are in none of the groups, or not any more. */
+  readonly uncounted?: readonly string[];
+}
+
+export interface ApprovalRuleView {
+  /** In the configuration, such as `platform.protection.0`. */
+  readonly place: string;
+  readonly needed: number;
+  /** Whose approval counts now. */
+  readonly by: readonly string[];
+  /** Whom the rule names, groups as such; the first of them. */
+  readonly from: readonly string[];
+  /** Who of them may approve besides, as far as the configuration lists them; the first of them. */
+  readonly others: readonly string[];
 }
 
 export interface ReleaseSummary {

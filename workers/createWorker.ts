@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions, type WorkerStatus } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
+import { createApprovalActivities } from '../activities/approvals';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createFinderActivities } from '../activities/finders';
@@ -93,6 +94,7 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
+    ...createApprovalActivities(ports),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createNotifyActivities(ports),

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActionActivities } from '../activities/actionService';
+import type { ApprovalActivities } from '../activities/approvals';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
 import type { FinderActivities } from '../activities/finders';
@@ -143,6 +144,15 @@ export const scriptWatchers = (settings: Settings) =>
 /** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
 export const waits = () =>
   proxyActivities<WaitForActivities & SoakActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
+
+/** As `waits`; of an emergency at once. */
+export const approvalLooks = (urgent = false) =>
+  proxyActivities<ApprovalActivities>({
+    startToCloseTimeout: '30s',
+    retry: FOREVER,
+    ...on('looks'),
+    ...hurried(urgent),
+  });
 
 /** What another release came to. A rerun whose answer does not come runs everything. */
 export const recollections = proxyActivities<RecallActivities>({

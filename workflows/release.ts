@@ -27,6 +27,7 @@ import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
 import { tell, tellPause } from './release/notices';
+import { approved, asksRules, isStillApproved } from './release/protection';
 import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
@@ -104,8 +105,19 @@ function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<voi
 }
 
 async function soakedCanary(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
-  if (action.soak && !(await soaked(run, name, action.soak, artifactsOf(run, name)))) return;
-  return guarded(run, name, action, () => runCanaryAction(run, name, action));
+  const artifacts = artifactsOf(run, name);
+  if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
+  const gate = { action: name, artifacts };
+  for (let hasLapsed = true; hasLapsed;) {
+    const decision = asksRules(run) ? await approved(run, gate) : undefined;
+    if (decision?.approved === false) return decision.close();
+    hasLapsed = false;
+    await guarded(run, name, action, async () => {
+      // Whoever has left a group while it waited has approved nothing: it lets go of what it holds, and waits for others.
+      hasLapsed = !(await isStillApproved(run, gate));
+      if (!hasLapsed) await runCanaryAction(run, name, action);
+    });
+  }
 }
 
 async function finish(run: ReleaseRun): Promise<ReleaseResult> {

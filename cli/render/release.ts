@@ -152,13 +152,17 @@ function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): stri
 
 const held = (waits: Pick<ActionView, 'heldBy'>, view: View): string => heldWords(waits, (iso) => clock(iso, view));
 
-/** A wait whose end or whose holder is known has a line of its own: in the tree it is the first that a narrow screen cuts. */
+/**
+ * A wait whose end or whose holder is known, or that is for several people, has a line of its own: in the tree it is the first that a
+ * narrow screen cuts.
+ */
 function blockedLine(action: ActionView, view: View): (readonly [string, string])[] {
   const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;
   if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${held(action, view)}`]];
-  if (state !== 'blocked' || until === null) return [];
+  if (state !== 'blocked' || (until === null && !approval)) return [];
   const why = pickBy === null || approval ? blockedBy : 'for a person';
-  return [['Waits', `${name}, ${untilWords(until, view)}: ${why ?? ''}`]];
+  const when = until === null ? '' : `, ${untilWords(until, view)}`;
+  return [['Waits', `${name}${when}: ${why ?? ''}`]];
 }
 
 /** Said as soon as it is known, while what comes before the deploy still runs. */

@@ -6,7 +6,7 @@ import { OPERATIONS, type OperationName } from './operations';
 import type { PlatformFacts } from './platform';
 import { whyProtected } from './protected';
 import { decideUses } from './usage';
-import { Request, What } from './request';
+import type { Request, What } from './request';
 
 export type { Decision } from './decision';
 

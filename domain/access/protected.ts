@@ -17,7 +17,10 @@ export function whyProtected(
   isAdmin: boolean,
 ): string | undefined {
   if (facts.policy === null) return undefined;
-  for (const one of protecting(facts.policy, request.what.pipeline)) {
+  const rules = protecting(facts.policy, request.what.pipeline);
+  if (OPERATIONS[request.verb].protection === 'approval')
+    return whyNotApprove(facts, rules, request.what, who, isAdmin);
+  for (const one of rules) {
     const why = whyNot(facts, one, request, who, isAdmin);
     if (why !== undefined) return why;
   }
@@ -27,8 +30,8 @@ export function whyProtected(
 function whyNot(facts: PlatformFacts, one: Protecting, { verb, what }: Request, who: Principal, isAdmin: boolean) {
   const { rule, place } = one;
   const gate = OPERATIONS[verb].protection;
-  if (gate === 'approval') return whyNotApprove(facts, one, what, who, isAdmin);
-  if (isAdmin || gate === undefined) return undefined;
+  // Approvals are counted by all rules together.
+  if (isAdmin || gate === undefined || gate === 'approval') return undefined;
   switch (gate) {
     case 'spec':
       return what.spec && lacking(one, what.spec);
@@ -45,17 +48,21 @@ function whyNot(facts: PlatformFacts, one: Protecting, { verb, what }: Request, 
   }
 }
 
+/** Each rule counts its own people: whoever is of one of them may approve. */
 function whyNotApprove(
   { groups }: PlatformFacts,
-  { rule, place }: Protecting,
+  rules: readonly Protecting[],
   { pick }: What,
   who: Principal,
   isAdmin: boolean,
 ) {
-  if (rule.approvals === null || pick?.approves !== true) return undefined;
-  if (pick.askedBy === who) return `${place} wants a second person: ${who} started it`;
-  if (isAdmin || membership(rule.approvals.by, who, groups)) return undefined;
-  return `${place} lets only these approve: ${listed(rule.approvals.by, groups)}`;
+  const wanting = rules.filter(({ rule }) => rule.approvals !== null);
+  if (wanting.length === 0 || pick?.approves !== true) return undefined;
+  const places = wanting.map(({ place }) => place).join(', ');
+  const by = wanting.flatMap(({ rule }) => rule.approvals?.by ?? []);
+  if (pick.askedBy.includes(who)) return `${places} wants a second person: ${who} started it`;
+  if (isAdmin || membership(by, who, groups)) return undefined;
+  return `${places} lets only these approve: ${listed(by, groups)}`;
 }
 
 function whyNoEmergency(

@@ -16,10 +16,10 @@ export interface What {
   readonly owners: readonly Principal[] | null;
   /** As it is, or would be. */
   readonly spec?: PipelineSpec;
-  /** Of a pick: whom it names, and who started its release. */
+  /** Of a pick: whom it names, and who asked for its release. */
   readonly pick?: {
     readonly principals: readonly Principal[];
-    readonly askedBy: Principal;
+    readonly askedBy: readonly Principal[];
     readonly approves: boolean;
   };
   /** Of a deploy: what it holds. */

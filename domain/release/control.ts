@@ -30,6 +30,8 @@ export interface Picked {
   readonly actor: string;
   readonly reason: string;
   readonly approve: boolean;
+  /** Identities of what the release had by then: an approval is of these. Missing of emergencies, which bring what they deploy. */
+  readonly of?: readonly string[];
 }
 
 /** Why a verb cannot be taken now; undefined when it can. */
@@ -73,7 +75,8 @@ function whyNotPick(
   if (known === undefined) return `it has no action ${action}`;
   const picked = picks[action];
   if (known.approval && picked?.approve !== false) {
-    const by = (approvals[action] ?? []).map(({ actor }) => actor);
+    // Under rules of the platform those count who approved what would be deployed: the view knows who.
+    const by = known.approval.rules ? known.approval.by : (approvals[action] ?? []).map(({ actor }) => actor);
     return whyNotApprove({ ...known.approval, by }, input);
   }
   if (picked) return `${picked.actor} has ${picked.approve ? 'approved' : 'rejected'} ${action} already`;
@@ -87,7 +90,13 @@ function whyNotRetry(record: ReleaseRecord, { action }: CommandInput): string | 
   return known.state === 'failed' ? undefined : `${action} has not failed (it is ${known.state})`;
 }
 
-export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: CommandInput): ReleaseControl {
+/** @param of what the release has by now, which a pick approves; missing of emergencies. */
+export function takeRelease(
+  control: ReleaseControl,
+  verb: ReleaseVerb,
+  input: CommandInput,
+  of?: readonly string[],
+): ReleaseControl {
   const { actor = UNKNOWN_ACTOR, reason = '' } = input;
   switch (verb) {
     case 'pause':
@@ -102,12 +111,14 @@ export function takeRelease(control: ReleaseControl, verb: ReleaseVerb, input: C
         ? control
         : { ...control, ending: { actor, reason, revert: verb === 'revert', notBad: input.notBad === true } };
     case 'pick':
-      return withPick(control, input.action ?? '', { actor, reason, approve: input.approve === true });
-    case 'retry': {
-      const { [input.action ?? '']: _picked, ...picks } = control.picks;
-      const { [input.action ?? '']: _approved, ...approvals } = control.approvals;
-      return { ...control, picks, approvals };
-    }
+      return withPick(control, input.action ?? '', {
+        actor,
+        reason,
+        approve: input.approve === true,
+        ...(of && { of }),
+      });
+    case 'retry':
+      return withoutPick(control, input.action ?? '');
   }
 }
 
@@ -115,6 +126,14 @@ function withPick(control: ReleaseControl, action: string, picked: Picked): Rele
   const before = control.approvals[action] ?? [];
   const approvals = picked.approve ? { ...control.approvals, [action]: [...before, picked] } : control.approvals;
   return { ...control, picks: { ...control.picks, [action]: picked }, approvals };
+}
+
+/** Who approved what is deployed again has approved it; after a rejection all are asked anew. */
+function withoutPick(control: ReleaseControl, action: string): ReleaseControl {
+  const { [action]: picked, ...picks } = control.picks;
+  const { [action]: approved = [], ...others } = control.approvals;
+  const kept = picked?.approve === false ? [] : approved.filter(({ of }) => of !== undefined);
+  return { ...control, picks, approvals: kept.length > 0 ? { ...others, [action]: kept } : others };
 }
 
 export const RELEASE_EFFECTS: Readonly<Record<ReleaseVerb, string>> = {

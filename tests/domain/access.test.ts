@@ -86,7 +86,7 @@ describe('roles', () => {
   });
 
   test('a pick is for whom it names', () => {
-    const pick = { principals: ['group:web'], askedBy: 'user:alice', approves: true };
+    const pick = { principals: ['group:web'], askedBy: ['user:alice'], approves: true };
     expect(why(asked('user:wendy', 'pick', { pick }))).toBe('yes: whom the pick names through group:web');
     expect(why(asked('user:alice', 'pick', { pick }))).toBe(
       'user:alice may not pick that: the pick names group:web (user:wendy)',
@@ -213,21 +213,21 @@ describe('protection that owners cannot remove', () => {
   });
 
   test('approvals come from the stated groups, and never from whoever asked', () => {
-    const pick = { principals: [], askedBy: 'user:alice', approves: true };
+    const pick = { principals: [], askedBy: ['user:alice'], approves: true };
     const approved = (who: string, more: object = {}) =>
       why(asked(who, 'pick', { ...prod(), owners: ['user:alice', 'user:bob'], pick: { ...pick, ...more } }));
     expect(approved('user:alice')).toBe('platform.protection.0 wants a second person: user:alice started it');
     expect(approved('user:bob')).toBe(
       'platform.protection.0 lets only these approve: group:sre (user:sam, user:sue, user:alice)',
     );
-    expect(approved('user:alice', { askedBy: 'user:bob' })).toMatch(/^yes/);
+    expect(approved('user:alice', { askedBy: ['user:bob'] })).toMatch(/^yes/);
     expect(approved('user:bob', { approves: false })).toMatch(/^yes/);
-    expect(approved('user:root', { askedBy: 'user:root' })).toMatch(/wants a second person/);
+    expect(approved('user:root', { askedBy: ['user:root'] })).toMatch(/wants a second person/);
     expect(approved('user:root')).toMatch(/^yes/);
   });
 
   test('approvers of the stated groups need not be owners of the pipeline', () => {
-    const pick = { principals: [], askedBy: 'user:alice', approves: true };
+    const pick = { principals: [], askedBy: ['user:alice'], approves: true };
     expect(why(asked('user:sam', 'pick', { ...prod(), pick }))).toBe(
       'yes: platform.protection.0.approvals.by through group:sre',
     );

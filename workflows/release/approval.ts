@@ -6,7 +6,7 @@ import { tell } from './notices';
 import type { ReleaseRun } from './run';
 
 /**
- * An emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline hears nothing of it, so that
+ * Until 0.2.0, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline hears nothing of it, so that
  * whatever deploys goes on. A rejection, or too few in time, fails it.
  * @returns false when it is closed already.
  */
@@ -17,7 +17,7 @@ export async function othersApprove(run: ReleaseRun, name: string): Promise<bool
   const timeoutMs = spec.emergency?.timeout ?? 0;
   const untilMs = Date.now() + timeoutMs;
   show(run, name, needed, untilMs);
-  run.notices(tellThem(run, name, needed));
+  run.notices(tellApprovers(run, name, approvalWords({ needed, by: [], notBy: trigger.actor })));
   while (!isDecided(run, name, needed) && Date.now() < untilMs) {
     const before = approvalsOf(run, name).length;
     const changed = () => isDecided(run, name, needed) || approvalsOf(run, name).length > before;
@@ -46,10 +46,10 @@ function show(run: ReleaseRun, name: string, needed: number, untilMs: number): v
 }
 
 /** Whoever hears of pauses hears of this one: somebody is waited for. */
-function tellThem(run: ReleaseRun, name: string, needed: number): Promise<void> {
+export function tellApprovers(run: ReleaseRun, name: string, waits: string): Promise<void> {
   const { spec, number, trigger, artifacts } = run.input;
   const id = deployId(spec.pipeline, number, name);
-  const waits = approvalWords({ needed, by: [], notBy: trigger.actor });
+  const what = trigger.kind === 'emergency' ? 'an emergency push' : `release ${number}`;
   return tell(run, 'paused', {
     ...{
       id: `${workflowInfo().workflowId}/${name}/${run.record.actions[name]?.attempt ?? 1}/approval`,
@@ -57,7 +57,7 @@ function tellThem(run: ReleaseRun, name: string, needed: number): Promise<void> 
       artifacts,
       actor: trigger.actor,
     },
-    reason: `${withReason('an emergency push', trigger.reason ?? '')}; ${waits}: conveyor pick ${id} --approve`,
+    reason: `${withReason(what, trigger.reason ?? '')}; ${waits}: conveyor pick ${id} --approve`,
   });
 }
 

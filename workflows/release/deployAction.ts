@@ -19,6 +19,7 @@ import { deployChild } from './deployChild';
 import { globalGroups, ownGroups, unhindered } from './guards';
 import { tell } from './notices';
 import { personPicks } from './pickAction';
+import { approved, asksRules, isStillApproved } from './protection';
 import type { ReleaseRun } from './run';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
@@ -33,16 +34,17 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const missing = missingInputs(action, artifacts);
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
-  if (isPickedByHand(run)) {
-    const decision = await personPicks(run, name, { principals: [], timeoutMs: undefined });
-    if (!decision.approved) return decision.close();
-  }
-  if (!(await othersApprove(run, name))) return;
+  if (!(await released(run, name, artifacts))) return;
   const { followOn } = run.input;
   if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
-  const admission = await itsTurn(run, name, action, artifacts, givesUp);
+  let admission = await itsTurn(run, name, action, artifacts, givesUp);
+  while (admission?.kind === 'granted' && !givesUp() && !(await isStillApproved(run, { action: name, artifacts }))) {
+    await Promise.all([over(run, name, 'deploy'), run.groups.letGo(name)]);
+    if (!(await released(run, name, artifacts))) return;
+    admission = await itsTurn(run, name, action, artifacts, givesUp);
+  }
   const granted = admission?.kind === 'granted' ? admission : undefined;
   const before = deploysOf(run, name).length;
   let result: DeployResult | undefined;
@@ -51,6 +53,17 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const letGo = run.groups.letGo(name);
   await over(run, name, 'deploy', { ...leftBehind(result), ...settledSince(run, name, before) });
   await letGo;
+}
+
+/** Waits until people have let it go on, where they have to. @returns false when it is closed already. */
+async function released(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
+  const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
+  if (!asksRules(run) && !pick) return othersApprove(run, name);
+  const decision = asksRules(run)
+    ? await approved(run, { action: name, artifacts, ...(pick && { pick }) })
+    : await personPicks(run, name, { principals: [], timeoutMs: undefined });
+  if (!decision.approved) decision.close();
+  return decision.approved;
 }
 
 /**

@@ -4,15 +4,16 @@ import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
 import { heard, over, ready, toPipeline } from './asking';
+import { approved, asksRules } from './protection';
 import type { ReleaseRun } from './run';
 
 /** Who may pick (nobody named: the owners), and for how long; ms. */
-interface Pick {
+export interface Pick {
   readonly principals: readonly string[];
   readonly timeoutMs: number | undefined;
 }
 
-type Decision =
+export type Decision =
   { readonly approved: true; readonly why: string } | { readonly approved: false; readonly close: () => void };
 
 type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
@@ -20,13 +21,16 @@ type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
 /** Waits for a person, for days at no cost; a rejection or no answer in time fails the action. */
 export async function runPickAction(run: ReleaseRun, name: string, action: PickAction): Promise<void> {
   const { principals, timeout } = action.with;
-  const decision = await personPicks(run, name, { principals, timeoutMs: timeout });
+  const pick = { principals, timeoutMs: timeout };
+  const decision = asksRules(run)
+    ? await approved(run, { action: name, artifacts: [], pick })
+    : await personPicks(run, name, pick);
   if (decision.approved) run.close(name, 'succeeded', decision.why);
   else decision.close();
 }
 
 /**
- * Waits until a person lets an action go on. Releases that wait never supersede each other; approving one cancels older ones that wait
+ * Until 0.2.0, without the rules of the platform (protection.ts): waits until a person lets an action go on. Releases that wait never supersede each other; approving one cancels older ones that wait
  * for the same (pipeline-spec.md "Concurrency").
  */
 export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<Decision> {

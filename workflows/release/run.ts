@@ -5,6 +5,7 @@ import { identityOf, type Artifact } from '../../domain/artifact';
 import { keptCommands } from '../../domain/keptCommands';
 import type { Admission } from '../../domain/release/admission';
 import { mayCommand } from '../../domain/principals';
+import { approvable, withApprover } from '../../domain/release/approval';
 import {
   RELEASE_EFFECTS,
   RELEASE_FREE,
@@ -266,7 +267,7 @@ export class ReleaseRun {
     command: CommandInput,
     tell = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
   ): string {
-    this.control = takeRelease(this.control, verb, command);
+    this.control = takeRelease(this.control, verb, command, approvable(this.input, this.record));
     this.set({ ...this.after(verb, command), paused: this.control.paused });
     if (isForDeploys(verb, command)) this.deploys.tell(verb, tell);
     return RELEASE_EFFECTS[verb];
@@ -275,6 +276,7 @@ export class ReleaseRun {
   /** What a verb makes of the actions. */
   private after(verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
     if (verb === 'retry') return retried(this.record, this.input.spec, command.action ?? '');
+    if (verb === 'pick') return withApprover(this.record, command);
     return verb === 'skip-window' ? windowSkipped(this.record, command) : this.record;
   }
 

@@ -1,0 +1,75 @@
+import type { Principal } from '../principals';
+import { skipsTheQueue } from '../release/urgent';
+import type { ApprovalRuleView, Trigger } from '../views';
+import { membership, peopleOf } from './members';
+import type { PlatformFacts } from './platform';
+import { emergencyApprovals, protecting, type Protecting } from './protection';
+
+/** The yes of somebody to a release. */
+export interface Approval {
+  readonly actor: Principal;
+}
+
+/** A release that would deploy, and who said yes to it. */
+export interface ApprovalAsk {
+  readonly pipeline: string;
+  readonly kind: Trigger['kind'];
+  /** None of them is a second person. */
+  readonly askedBy: readonly Principal[];
+  /** Of the pipeline: they approve emergencies where the rule names nobody. */
+  readonly owners: readonly Principal[];
+  readonly approvals: readonly Approval[];
+}
+
+/** How a release stands with the rules that protect its pipeline. */
+export interface Standing {
+  readonly met: boolean;
+  /** What they want, those that are not met first; of many rules the first. */
+  readonly rules: readonly ApprovalRuleView[];
+  /** Who has approved and counts in no rule, since they are in none of the groups, or not any more. */
+  readonly uncounted: readonly Principal[];
+}
+
+/** Of rules and of people in them: the view of a release carries them. */
+const SHOWN = 10;
+
+export const UNPROTECTED: Standing = { met: true, rules: [], uncounted: [] };
+
+/** Whoever asked for a release, in person or through its parent. */
+export const askersOf = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
+  startedBy === undefined ? [actor] : [startedBy, actor];
+
+/** What goes back waits for nobody, nor does what is left of the rollout of another release. */
+export const waitsForApprovals = ({ kind }: Pick<Trigger, 'kind'>): boolean =>
+  kind === 'emergency' || !skipsTheQueue({ kind });
+
+/**
+ * Whether as many different people as each rule wants have approved a release, as the rules and groups are now: whoever has left a group
+ * since does not count. Who asked for it never does.
+ */
+export function standingOf(facts: PlatformFacts, ask: ApprovalAsk): Standing {
+  if (facts.policy === null || !waitsForApprovals(ask)) return UNPROTECTED;
+  const rules = protecting(facts.policy, ask.pipeline).flatMap((one) => ruleStanding(facts, one, ask));
+  const isMet = ({ needed, by }: ApprovalRuleView): boolean => by.length >= needed;
+  const counted = new Set(rules.flatMap(({ by }) => by));
+  const uncounted = distinct(ask.approvals).filter((actor) => !counted.has(actor));
+  return {
+    met: rules.every(isMet),
+    rules: [...rules.filter((rule) => !isMet(rule)), ...rules.filter(isMet)].slice(0, SHOWN),
+    uncounted: rules.length === 0 ? [] : uncounted.slice(0, SHOWN),
+  };
+}
+
+function ruleStanding(facts: PlatformFacts, { rule, place }: Protecting, ask: ApprovalAsk): ApprovalRuleView[] {
+  const needed = ask.kind === 'emergency' ? emergencyApprovals(rule) : (rule.approvals?.count ?? 0);
+  if (needed === 0) return [];
+  const from = rule.approvals?.by ?? ask.owners;
+  const admins = facts.policy?.admins ?? [];
+  const isCounted = (actor: Principal): boolean =>
+    !ask.askedBy.includes(actor) && membership([...from, ...admins], actor, facts.groups) !== undefined;
+  const by = distinct(ask.approvals).filter(isCounted);
+  const others = peopleOf(from, facts.groups).filter((one) => !ask.askedBy.includes(one) && !by.includes(one));
+  return [{ place, needed, by: by.slice(0, needed), from: from.slice(0, SHOWN), others: others.slice(0, SHOWN) }];
+}
+
+const distinct = (approvals: readonly Approval[]): Principal[] => [...new Set(approvals.map(({ actor }) => actor))];

@@ -1,0 +1,184 @@
+import { condition, patched } from '@temporalio/workflow';
+import { askersOf, waitsForApprovals, type Standing } from '../../domain/access/approvals';
+import type { Artifact } from '../../domain/artifact';
+import { deployId } from '../../domain/ids';
+import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
+import type { Picked } from '../../domain/release/control';
+import { formatDuration, formatTime, withReason } from '../../domain/text';
+import type { ApprovalView } from '../../domain/views';
+import { pickedSignal } from '../messages';
+import { approvalLooks } from '../proxies';
+import { Leftovers, waitFor, type Waited } from '../waiting';
+import { tellApprovers } from './approval';
+import { heard, over, ready, toPipeline } from './asking';
+import type { Decision, Pick } from './pickAction';
+import type { ReleaseRun } from './run';
+
+/** Where a release stops until people let it go on. */
+export interface Gate {
+  readonly action: string;
+  /** What it would deploy, which is what has to be approved. */
+  readonly artifacts: readonly Artifact[];
+  /** A person picks it, whether or not a rule protects it. */
+  readonly pick?: Pick;
+}
+
+/**
+ * Waits until as many people as the rules of the platform want have approved what an action would deploy, and an emergency as its pipeline
+ * demands besides; and, at a pick, until a person has picked it. The rules, and who is in which group, count as they are when it goes on. Until then the
+ * pipeline knows of a pick only, so that whatever deploys goes on; of an emergency it knows nothing.
+ */
+export async function approved(run: ReleaseRun, gate: Gate): Promise<Decision> {
+  const first = await standing(run, gate);
+  const atOnce = first.met ? decide(run, gate, first) : undefined;
+  if (atOnce?.approved) return atOnce;
+  const timeoutMs = gate.pick ? gate.pick.timeoutMs : emergencyTimeout(run);
+  const untilMs = timeoutMs === undefined ? null : Date.now() + timeoutMs;
+  if (!isEmergency(run)) ready(run, gate.action, { kind: 'pick', artifacts: [] });
+  show(run, gate, first, untilMs);
+  const view = viewOf(run, gate, first);
+  if (view) run.notices(tellApprovers(run, gate.action, approvalWords(view)));
+  const decision = (await decided(run, gate, first, untilMs)) ?? expired(run, gate, timeoutMs ?? 0);
+  run.patch(gate.action, { approval: null, pickBy: null, blockedBy: null, until: null });
+  if (isEmergency(run)) return decision;
+  heard(run);
+  if (!decision.approved) await over(run, gate.action, 'pick');
+  else await toPipeline(run).signal(pickedSignal, { release: run.input.number, action: gate.action });
+  return decision;
+}
+
+/** Until 0.2.0 the rules of the platform were asked about emergencies alone, and not here. */
+export const asksRules = ({ input }: ReleaseRun): boolean =>
+  waitsForApprovals(input.trigger) && patched('people approve what a rule protects');
+
+/** Whether it would still be let go: since it was, somebody may have left a group, or a rule have come. */
+export const isStillApproved = async (run: ReleaseRun, gate: Gate): Promise<boolean> =>
+  !asksRules(run) || (await standing(run, gate)).met;
+
+/** Undefined when its time is up. */
+async function decided(
+  run: ReleaseRun,
+  gate: Gate,
+  first: Standing,
+  untilMs: number | null,
+): Promise<Decision | undefined> {
+  const leftovers = new Leftovers();
+  for (let seen = first; ;) {
+    const decision = decide(run, gate, seen);
+    if (decision) return decision;
+    show(run, gate, seen, untilMs);
+    const leftMs = untilMs === null ? undefined : untilMs - Date.now();
+    if (leftMs !== undefined && leftMs <= 0) return undefined;
+    const before = given(run, gate);
+    const isChanged = () => given(run, gate) !== before || whyNot(run, gate) !== undefined || run.unheard !== null;
+    const news = await untilNews(run, gate, seen, leftovers, isChanged, leftMs);
+    await leftovers.drained();
+    if (run.unheard !== null) return { approved: false, close: () => undefined };
+    if (news.kind === 'failed') throw news.error;
+    // What was answered before the newest approval came says nothing about it.
+    if (news.kind !== 'timeout') seen = news.kind === 'done' ? news.value : await standing(run, gate);
+  }
+}
+
+/** Where nothing is protected only people are waited for; a rule that comes meanwhile is seen once somebody has picked it. */
+async function untilNews(
+  run: ReleaseRun,
+  gate: Gate,
+  seen: Standing,
+  leftovers: Leftovers,
+  isChanged: () => boolean,
+  leftMs: number | undefined,
+): Promise<Waited<Standing>> {
+  const summary = `${gate.action}: nobody ${gate.pick ? 'picks' : 'approves'}`;
+  if (seen.rules.length > 0) {
+    const timeout = leftMs === undefined ? undefined : { afterMs: leftMs, summary };
+    return waitFor(leftovers, () => standing(run, gate, seen), isChanged, timeout);
+  }
+  if (leftMs === undefined) await condition(isChanged);
+  else if (!(await condition(isChanged, leftMs, { summary }))) return { kind: 'timeout' };
+  return { kind: 'woken' };
+}
+
+function standing(run: ReleaseRun, gate: Gate, seen: Standing | null = null): Promise<Standing> {
+  const { spec, trigger, settings } = run.input;
+  const approvals = approversOf(run, gate).map(({ actor }) => ({ actor }));
+  const who = { askedBy: askersOf(trigger), owners: run.policy.owners };
+  const ask = { pipeline: spec.pipeline, kind: trigger.kind, ...who, approvals };
+  const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
+  return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
+    { ask, seen, intervalMs: settings.waitIntervalMs },
+  ]);
+}
+
+const isEmergency = ({ input }: ReleaseRun): boolean => input.trigger.kind === 'emergency';
+
+const emergencyTimeout = (run: ReleaseRun): number | undefined =>
+  isEmergency(run) ? run.input.spec.emergency?.timeout : undefined;
+
+const whoPicked = ({ control }: ReleaseRun, name: string): Picked | undefined => control.picks[name];
+
+const approversOf = ({ control, input }: ReleaseRun, { action, artifacts }: Gate): readonly Picked[] =>
+  approvalsOf(control, input.spec, action, artifacts);
+
+const given = (run: ReleaseRun, gate: Gate): string =>
+  `${approversOf(run, gate).length} ${whoPicked(run, gate.action) !== undefined}`;
+
+/** Undefined while it waits. */
+function decide(run: ReleaseRun, gate: Gate, seen: Standing): Decision | undefined {
+  const refusal = whyNot(run, gate);
+  if (refusal) return { approved: false, close: refusal };
+  const picked = whoPicked(run, gate.action);
+  const all = approversOf(run, gate);
+  if (!seen.met || all.length < approvalsNeeded(run.input.spec, run.input.trigger) || (gate.pick && !picked))
+    return undefined;
+  const counted = seen.rules.flatMap(({ by }) => by);
+  const by =
+    seen.rules.length > 0 ? all.filter(({ actor }) => counted.includes(actor)) : gate.pick && picked ? [picked] : all;
+  const words = by.map(({ actor, reason }) => withReason(`approved by ${actor}`, reason));
+  if (!gate.pick || seen.rules.length > 0) for (const text of words) run.log('approved', text);
+  return { approved: true, why: words.join('; ') };
+}
+
+/** What ends the wait for good; how to close the action. */
+function whyNot(run: ReleaseRun, { action }: Gate): (() => void) | undefined {
+  const picked = whoPicked(run, action);
+  const admission = run.admissions.get(action);
+  if (run.control.ending) return () => run.closeCancelled(action, run.endedBy());
+  if (picked?.approve === false)
+    return () => run.close(action, 'failed', withReason(`rejected by ${picked.actor}`, picked.reason));
+  if (admission?.kind !== 'superseded' || isEmergency(run)) return undefined;
+  return () => {
+    run.because('superseded', admission.by);
+    run.close(action, 'cancelled', `release ${admission.by} was picked`);
+  };
+}
+
+function expired(run: ReleaseRun, gate: Gate, afterMs: number): Decision {
+  const { spec, number, trigger } = run.input;
+  const id = deployId(spec.pipeline, number, gate.action);
+  const had = approversOf(run, gate).length;
+  const needed = run.record.actions[gate.action]?.approval?.needed ?? approvalsNeeded(spec, trigger);
+  const why = needed > 0 ? `${had} of ${needed} approvals` : `nobody picked ${id}`;
+  return { approved: false, close: () => run.close(gate.action, 'failed', `${why} within ${formatDuration(afterMs)}`) };
+}
+
+function show(run: ReleaseRun, gate: Gate, seen: Standing, untilMs: number | null): void {
+  const approval = viewOf(run, gate, seen);
+  const open = seen.rules.filter(({ needed, by }) => by.length < needed).flatMap(({ from }) => from);
+  const named = gate.pick && gate.pick.principals.length > 0 ? gate.pick.principals : run.policy.owners;
+  run.patch(gate.action, {
+    ...{ state: 'blocked', approval, pickBy: open.length > 0 ? [...new Set(open)] : named },
+    blockedBy: approval ? approvalWords(approval) : 'waiting for a person to pick it',
+    until: untilMs === null ? null : formatTime(untilMs),
+  });
+}
+
+/** Null where a person picks it and that is all. */
+function viewOf(run: ReleaseRun, gate: Gate, { rules, uncounted }: Standing): ApprovalView | null {
+  const { spec, trigger } = run.input;
+  const [notBy = trigger.actor] = askersOf(trigger);
+  const by = [...new Set(approversOf(run, gate).map(({ actor }) => actor))];
+  if (rules.length > 0) return { needed: Math.max(...rules.map(({ needed }) => needed)), by, notBy, rules, uncounted };
+  const needed = approvalsNeeded(spec, trigger);
+  return needed > 0 ? { needed, by, notBy } : null;
+}
