@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
+import { parsePipeline } from '../../domain/spec/parse';
 import { parseRegistry } from '../../sdk/registry';
 import { runningSources } from '../setup/sources';
 import { run } from './cliWorld';
@@ -8,6 +9,7 @@ import { run } from './cliWorld';
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const README = read('README.md');
+const EXTEND = read('docs/guides/extend.md');
 const ARCHITECTURE = read('ARCHITECTURE.md');
 const PAGES = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
@@ -41,13 +43,13 @@ describe('links', () => {
   });
 });
 
-describe('the README', () => {
+describe('what is shown', () => {
   const commands = PAGES.flatMap((page) => blocks(read(page), 'sh'))
     .flatMap((block) => block.trim().split('\n'))
     .filter((line) => line !== '');
 
   test.each([...new Set(commands)])('%s is a command that exists, with the options that it has', async (line) => {
-    const [first = '', second = '', third = '', fourth = ''] = line.split(' ');
+    const [first = '', second = '', third = '', fourth = '', fifth = ''] = line.split(' ');
     if (first === 'export') return expect(second).toMatch(/^(CONVEYOR|TEMPORAL)_[A-Z_]+=\S+$/);
     if (first === 'temporal') return expect(second).toBe('workflow');
     if (first === 'npm') {
@@ -55,7 +57,8 @@ describe('the README', () => {
       return expect(Object.keys(scripts)).toContain(second === 'run' ? third : second);
     }
     expect([first, second, third]).toEqual(['npx', '--no-install', 'conveyor']);
-    const help = await run([fourth, '--help']);
+    const whole = await run([fourth, '--help']);
+    const help = whole.out.includes('\nCommands:\n') ? await run([fourth, fifth, '--help']) : whole;
     expect(help.code).toBe(0);
     for (const option of line.split(' conveyor ')[1]?.match(/ --[a-z-]+/g) ?? [])
       expect(help.out).toContain(option.trim());
@@ -66,33 +69,54 @@ describe('the README', () => {
     (page) => expect(read(page)).not.toMatch(/npx (?!--no-install )[^\n`]*\bconveyor\b/),
   );
 
-  test('lists every command of the command line', async () => {
-    const table = README.slice(README.indexOf('## Command line'), README.indexOf('## Extending'));
+  test('docs/cli.md lists every command of the command line', async () => {
+    const page = read('docs/cli.md');
+    const table = page.slice(page.indexOf('## All commands'), page.indexOf('## Output'));
     const { out } = await run(['--help']);
     const named = [...out.matchAll(/^ {2}([a-z][a-z-]+)(?: [<[].*)? {2,}\S/gm)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((name) => name !== 'conveyor' && !new RegExp(`\`${name}[\` ]`).test(table))).toEqual([]);
   });
 
-  test('shows the pipeline and the extensions of examples/ as they are', () => {
-    expect(blocks(README, 'yaml')[0]).toBe(read('examples/minimal/pipeline.yaml'));
-    const extensions = blocks(README, 'ts').map((block) => block.split('\n'));
+  test('the README shows the pipeline of examples/minimal as it is, and docs/guides/extend.md the extensions', () => {
+    expect(blocks(README, 'yaml')).toEqual([read('examples/minimal/pipeline.yaml')]);
+    const extensions = blocks(EXTEND, 'ts').map((block) => block.split('\n'));
     expect(extensions).toHaveLength(2);
     for (const [first = '', ...rest] of extensions) expect(rest.join('\n')).toBe(read(first.replace('// ', '')));
   });
 
-  test('shows a configuration that loads, for the extensions that it shows', () => {
-    const { extensions } = parseRegistry(parse(blocks(README, 'yaml')[1] ?? ''), { HOSTS_TOKEN: 'secret' });
+  test('docs/guides/extend.md shows a configuration that loads, for the extensions that it shows', () => {
+    const { extensions } = parseRegistry(parse(blocks(EXTEND, 'yaml')[0] ?? ''), { HOSTS_TOKEN: 'secret' });
     expect(extensions.map(({ name }) => name)).toEqual(['announce', 'hosts']);
   });
 
-  test('names every environment variable that is read', () => {
+  test('the pipeline of the tutorial lints without a word', () => {
+    const [text = ''] = blocks(read('docs/tutorial.md'), 'yaml');
+    expect(parsePipeline(text).problems).toEqual([]);
+  });
+
+  test('docs/guides/operate.md names every environment variable that is read', () => {
+    const page = read('docs/guides/operate.md');
     const scripts = ['temporal-dev.sh', ...readdirSync(join(ROOT, 'scripts')).map((file) => `scripts/${file}`)];
     const texts = [...runningSources().map(({ text }) => text), ...scripts.map(read)];
     const used = new Set(texts.flatMap((text) => text.match(/\bCONVEYOR_[A-Z_]+\b/g) ?? []));
     // CI sets the report; repeats are counted there; the digest is read by the script's own tests; `npm run chaos` gives its test the seeds.
     const internal = ['CONVEYOR_TEST_REPORT', 'CONVEYOR_TEST_REPEATS', 'CONVEYOR_TEMPORAL_SHA', 'CONVEYOR_CHAOS'];
-    expect([...used].filter((name) => !README.includes(`\`${name}\``) && !internal.includes(name))).toEqual([]);
+    expect([...used].filter((name) => !page.includes(`\`${name}\``) && !internal.includes(name))).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  test('has at most 900 words', () => {
+    expect(README.split(/\s+/).length).toBeLessThanOrEqual(900);
+  });
+
+  test('says where to read on: the table of contents has every page', () => {
+    const index = read('docs/index.md');
+    const linked = [...index.matchAll(/\]\(([^)#]+)/g)].map(([, target = '']) => join('docs', target));
+    const pages = PAGES.filter((page) => page.startsWith('docs/') && !/^docs\/(adr\/\d|index)/.test(page));
+    expect(pages.filter((page) => !linked.includes(page))).toEqual([]);
+    expect(README).toContain('(docs/index.md');
   });
 });
 

@@ -9,9 +9,9 @@ import { DEFAULT_SETTINGS } from '../../domain/settings';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { deploy, NOW, release, revertedDeploy } from './cliSamples';
 
-test('the README leads to the list of what people look for, at the address that commands print', () => {
-  const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-  expect(readme).toContain(`<${listPage('http://localhost:8233', 'default')}>`);
+test('docs/guides/operate.md leads to the list of what people look for, at the address that commands print', () => {
+  const page = readFileSync(join(__dirname, '../../docs/guides/operate.md'), 'utf8');
+  expect(page).toContain(`<${listPage('http://localhost:8233', 'default')}>`);
 });
 
 /** What a person sees who has only the Temporal Web UI (docs/images). */

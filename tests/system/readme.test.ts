@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KVSTORE_JOBS } from '../../cli/demo/world';
 import { createJobs } from '../../cli/simulator';
@@ -7,78 +7,130 @@ import { cleanEnv, ROOT } from './process';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** The commands of the README's shell blocks, in order, in one stack; as a person would type them one after the other. */
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const LINES = [...README.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
-/** The set-up of a fresh clone and this very run; the demo has a test of its own below. */
-const [, , ...STORY] = LINES;
+const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await Stack.open();
-  await createJobs(stack.simulatorUrl, KVSTORE_JOBS);
-});
-afterEach(() => stack.checkInvariants());
-afterAll(() => stack.close());
+/** The commands of a page's shell blocks, in order: as a person would type them one after the other. */
+const linesOf = (page: string): string[] =>
+  [...read(page).matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
 
-test('the README begins with the demo and the tests', () => {
-  expect(LINES.slice(0, 2)).toEqual(['npm run demo', 'npm test']);
-  expect(STORY.length).toBeGreaterThan(10);
+test('the README begins with the demo and the tests, and has what to type next', () => {
+  const lines = linesOf('README.md');
+  expect(lines.slice(0, 2)).toEqual(['npm run demo', 'npm test']);
+  expect(lines.length).toBeGreaterThan(5);
 });
 
 describe('what the README tells people to type works, in this order', () => {
-  test.each(STORY)('%s', async (line) => {
-    const [program, ...words] = wordsOf(line);
-    const args = program === 'npx' ? words.slice(1) : words;
-    if (program === 'export') return expect(args).toEqual([`CONVEYOR_ACTOR=${OWNER}`]);
+  const { pipeline, jobs } = follow('README.md', linesOf('README.md').slice(2));
+
+  test('at the end the good version runs, and the bad one is known', async () => {
+    const { knownBad, releases } = await pipeline('kvstore');
+    expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed']);
+    expect(knownBad.map(({ artifact }) => artifact)).toEqual(['executable@kv:13']);
+    for (const { name } of KVSTORE_JOBS) expect(await jobs(name)).toMatchObject({ versions: { 'kv:12': 6 } });
+  });
+});
+
+describe('what docs/tutorial.md tells people to type works, in this order', () => {
+  const { pipeline, jobs } = follow('docs/tutorial.md', linesOf('docs/tutorial.md'));
+
+  test('at the end the fleet is back on the first version, and two versions are known to be bad', async () => {
+    const { held, knownBad, releases } = await pipeline('web');
+    expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed', 'cancelled', 'succeeded', 'succeeded']);
+    expect(knownBad.map(({ artifact }) => artifact)).toEqual(['executable@web:2', 'executable@web:3']);
+    expect(held).toBeNull();
+    for (const name of ['web-x', 'web-y']) expect(await jobs(name)).toMatchObject({ versions: { 'web:1': 20 } });
+  });
+});
+
+describe('what docs/guides/operate.md tells people to type works, in this order', () => {
+  const { pipeline, jobs } = follow('docs/guides/operate.md', linesOf('docs/guides/operate.md'));
+
+  test('at the end the version of the emergency runs, and the pipeline is neither held nor frozen', async () => {
+    await eventually(
+      'the last signal arrived',
+      async () => (await pipeline('kvstore')).commands.at(-1)?.verb === 'unhold',
+    );
+    const { held, frozen, knownBad, releases } = await pipeline('kvstore');
+    expect({ held, frozen, knownBad: knownBad.map(({ artifact }) => artifact) }).toEqual({
+      held: null,
+      frozen: null,
+      knownBad: ['executable@kv:13'],
+    });
+    expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed', 'succeeded']);
+    for (const { name } of KVSTORE_JOBS) expect(await jobs(name)).toMatchObject({ versions: { 'kv:14': 6 } });
+  });
+});
+
+describe('the demo', () => {
+  let stack: Stack;
+  beforeAll(async () => void (stack = await Stack.open()));
+  afterAll(() => stack.close());
+
+  test('ships a good version, and a bad one that is reverted on the tasks that it reached', async () => {
+    const env = {
+      ...cleanEnv(stack.home),
+      CONVEYOR_ACTOR: OWNER,
+      TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
+    };
+    const { code, stdout } = await stack.processes.node('bin/conveyor.js', ['demo', '-o', 'json'], env).ended;
+    expect(code).toBe(0);
+    const { releases, deploys, jobs } = JSON.parse(stdout) as {
+      releases: { state: string }[];
+      deploys: DeployStatus[];
+      jobs: { versions: Record<string, number> }[];
+    };
+    expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed']);
+    expect(deploys.map(({ outcome }) => outcome)).toEqual(['succeeded', 'reverted']);
+    expect(deploys[1]?.health).toContainEqual(expect.objectContaining({ unit: 'kvstore-x', verdict: 'unhealthy' }));
+    expect(jobs.map(({ versions }) => versions['kv:13'] ?? 0)).toEqual([0, 0]);
+  }, 180_000);
+});
+
+/** Types the lines of a page one after the other in a stack of its own. A line may end with the exit code that it has: `# exit code 3`. */
+function follow(page: string, lines: readonly string[]) {
+  let stack: Stack;
+  let files: readonly string[] = [];
+  beforeAll(async () => {
+    stack = await Stack.open();
+    await createJobs(stack.simulatorUrl, KVSTORE_JOBS);
+    files = savedFiles(page, stack.home);
+  });
+  afterEach(() => stack.checkInvariants());
+  afterAll(() => stack.close());
+  const pipeline = async (name: string): Promise<PipelineStatus> => (await stack.client.status(name)) as PipelineStatus;
+
+  test.each(lines)('%s', async (line) => {
+    const [command = '', comment = ''] = line.split(' # ');
+    const [program, ...words] = wordsOf(command);
+    const args = (program === 'npx' ? words.slice(2) : words).map((word) =>
+      files.includes(word) ? join(stack.home, word) : word,
+    );
     if (program === 'temporal') return expect(await stack.temporalCli(args)).not.toBe('');
     await moment(args);
-    const { code, stderr } = await stack.conveyor(args.slice(1));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('error:') });
+    const { code, stderr } = await stack.conveyor(args);
+    const expected = Number(/^exit code (\d+)$/.exec(comment)?.[1] ?? 0);
+    expect({ code, stderr }).toEqual({ code: expected, stderr: expect.not.stringContaining('error:') });
   });
-});
 
-test('at the end the version of the emergency runs, and the pipeline is neither held nor frozen', async () => {
-  await eventually('the last signal arrived', async () => (await pipeline()).commands.at(-1)?.verb === 'unhold');
-  const { held, frozen, knownBad, releases } = await pipeline();
-  expect({ held, frozen, knownBad: knownBad.map(({ artifact }) => artifact) }).toEqual({
-    held: null,
-    frozen: null,
-    knownBad: ['executable@kv:13'],
-  });
-  expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed', 'succeeded']);
-  for (const { name } of KVSTORE_JOBS)
-    expect(await stack.control('GET', `/control/jobs/${name}`)).toMatchObject({ versions: { 'kv:14': 6 } });
-});
-
-test('the demo ships a good version, and a bad one that is reverted on the tasks that it reached', async () => {
-  const env = {
-    ...cleanEnv(stack.home),
-    CONVEYOR_ACTOR: OWNER,
-    TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
-  };
-  const { code, stdout } = await stack.processes.node('bin/conveyor.js', ['demo', '-o', 'json'], env).ended;
-  expect(code).toBe(0);
-  const { releases, deploys, jobs } = JSON.parse(stdout) as {
-    releases: { state: string }[];
-    deploys: DeployStatus[];
-    jobs: { versions: Record<string, number> }[];
-  };
-  expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed']);
-  expect(deploys.map(({ outcome }) => outcome)).toEqual(['succeeded', 'reverted']);
-  expect(deploys[1]?.health).toContainEqual(expect.objectContaining({ unit: 'kvstore-x', verdict: 'unhealthy' }));
-  expect(jobs.map(({ versions }) => versions['kv:13'] ?? 0)).toEqual([0, 0]);
-}, 180_000);
-
-/** People type when they see something: pause while it bakes, unhold once the revert is booked. */
-async function moment([, verb, id]: readonly string[]): Promise<void> {
-  if (verb === 'pause') await eventually(`${id} bakes`, async () => (await deploy(`${id}/deploy`)).state === 'baking');
-  if (verb === 'unhold') await eventually('the revert is booked', async () => (await pipeline()).held !== null);
+  /** People type when they see something: pause while it bakes, unhold once the revert is booked. */
+  async function moment([verb, id = '']: readonly string[]): Promise<void> {
+    const deploy = async (): Promise<DeployStatus> => (await stack.client.status(`${id}/deploy`)) as DeployStatus;
+    if (verb === 'pause') await eventually(`${id} bakes`, async () => (await deploy()).state === 'baking');
+    if (verb === 'unhold') await eventually('the revert is booked', async () => (await pipeline(id)).held !== null);
+  }
+  const jobs = (name: string): Promise<unknown> => stack.control('GET', `/control/jobs/${name}`);
+  return { pipeline, jobs };
 }
 
-const deploy = async (id: string): Promise<DeployStatus> => (await stack.client.status(id)) as DeployStatus;
-const pipeline = async (): Promise<PipelineStatus> => (await stack.client.status('kvstore')) as PipelineStatus;
+/** The files that a page tells people to save, `Save this as \`web.yaml\``, where its commands find them. */
+function savedFiles(page: string, home: string): string[] {
+  const blocks = [...read(page).matchAll(/^Save this as `([^`]+)`[^]*?^```yaml\n([^]*?)^```/gm)];
+  return blocks.map(([, name = '', text = '']) => {
+    writeFileSync(join(home, name), text);
+    return name;
+  });
+}
 
-/** The words of a line as a shell would split it; quotes are all that the README uses. */
+/** The words of a line as a shell would split it; quotes are all that the pages use. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
