@@ -4,7 +4,8 @@
 const tseslint = require('typescript-eslint');
 const walls = require('./tools/eslint/walls');
 
-const CLOCK = 'time and chance come in as arguments (domain) or through the injected Clock (activities): DESIGN §7';
+const CLOCK =
+  'time and chance come in as arguments (domain) or through the injected Clock (activities): ARCHITECTURE.md#time';
 const syntax = (...rules) => ['error', ...rules.map(([selector, message]) => ({ selector, message }))];
 
 const NO_ENUM = ['TSEnumDeclaration', 'use a union of strings: an enum has values that its type does not show'];

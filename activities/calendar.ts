@@ -6,7 +6,7 @@ import type { Clock } from './clock';
 
 export type CalendarActivities = ReturnType<typeof createCalendarActivities>;
 
-/** Windows and calendars, which need the zone data of this machine (DESIGN §7). Times in ms; whoever waits asks again when it is over. */
+/** Windows and calendars, which need the zone data of this machine (ARCHITECTURE.md#time). Times in ms; whoever waits asks again when it is over. */
 export function createCalendarActivities({ clock }: { clock: Clock }) {
   return {
     /** Of one window or several, of which any may be open, but for blackouts. */

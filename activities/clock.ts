@@ -1,7 +1,7 @@
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The only way to time in activities (DESIGN §7): wall time in production, the test server's time in tests. Times in ms. */
+/** The only way to time in activities (ARCHITECTURE.md#time): wall time in production, the test server's time in tests. Times in ms. */
 export interface Clock {
   now(): Promise<number>;
   /** Ends early, without throwing, when the signal aborts. */

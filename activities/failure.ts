@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { ConveyorError } from '../domain/errors';
 import { STILL_WAITING } from '../domain/looks';
 
-/** Turns our errors into failures that Temporal retries, or not, as the table of errors says (DESIGN §8). */
+/** Turns our errors into failures that Temporal retries, or not, as the table of errors says (docs/design/overview.md#failures). */
 export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -124,7 +124,7 @@ function serverIn(env: Env, options: ConnectOptions): Extract<Door, { kind: 'ser
   };
 }
 
-/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (DESIGN §9). A server knows better, so that nothing is wrong with either there. */
+/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (docs/design/overview.md#trust). A server knows better, so that nothing is wrong with either there. */
 export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
   const given = io.env.CONVEYOR_ACTOR;
   const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;

@@ -4,7 +4,7 @@ import { allOnOneLine, onOneLine, writtenOut } from '../domain/plainText';
 import type { Io } from './io';
 import { paint, safe, type View } from './render/paint';
 
-/** How a command prints its data: `-o` (cli.md). */
+/** How a command prints its data: `-o` (docs/cli.md#output). */
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
 export const isFormat = (text: string | undefined): boolean => FORMATS.some((format) => format === text);
 export type Format = (typeof FORMATS)[number];

@@ -50,7 +50,7 @@ export interface ConveyorClient {
     artifacts: readonly Artifact[],
     trigger: Trigger,
   ): Promise<{ id: string | null; number: number | null; duplicate: boolean }>;
-  /** An emergency push: that deploy only, now, ahead of the queue (DESIGN §5); or after `approvals` by other owners. */
+  /** An emergency push: that deploy only, now, ahead of the queue (docs/design/deploy.md#emergency-push); or after `approvals` by other owners. */
   push(
     pipeline: string,
     action: string,

@@ -13,7 +13,7 @@ type Receipt = CommandReceipt & { readonly id: string };
 
 /**
  * Sends a verb where it belongs. Where a deploy is expected and a release is given, its only running deploy is meant, and
- * it acknowledges the command itself (DESIGN §4 rule 3). Reverting what has ended starts a rollback.
+ * it acknowledges the command itself (docs/design/workflows.md#commands-and-messages). Reverting what has ended starts a rollback.
  */
 export async function command(workflows: Workflows, text: string, verb: Verb, input: CommandInput): Promise<Receipt> {
   const id = requireTarget(text, verb);

@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly seal?: Seal | null | undefined;
 }
 
-/** A connected client, with the address that messages name. `temporal.toml` and `TEMPORAL_*` apply (DESIGN §2). */
+/** A connected client, with the address that messages name. `temporal.toml` and `TEMPORAL_*` apply (docs/design/overview.md#processes). */
 export interface Temporal {
   readonly client: Client;
   readonly connection: Connection;

@@ -31,8 +31,8 @@ export function frontIndex({ client, address }: Temporal): Pick<PipelineIndex, '
 }
 
 /**
- * Finds workflows through Temporal's visibility, newest first; this file is the only place that lists any (DESIGN §4
- * rule 9). A later attempt of a deploy stands for the earlier ones.
+ * Finds workflows through Temporal's visibility, newest first; this file is the only place that lists any
+ * (docs/design/workflows.md#finding-pipelines). A later attempt of a deploy stands for the earlier ones.
  */
 export async function* index(
   client: Client,

@@ -9,7 +9,7 @@ interface ErrorEntry<P> {
   readonly message: (params: P) => string;
   readonly hint: (params: P) => string;
   readonly retryable: boolean;
-  /** cli.md: 1 error, 2 usage or invalid input, 4 not found or not permitted. */
+  /** docs/cli.md#exit-codes: 1 error, 2 usage or invalid input, 4 not found or not permitted. */
   readonly exit: 1 | 2 | 4;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Ids are paths, and they are the idempotency keys (DESIGN §4). People type `kvstore`, `kvstore/12`,
+ * Ids are paths, and they are the idempotency keys (docs/design/workflows.md#ids). People type `kvstore`, `kvstore/12`,
  * `kvstore/12/deploy`; workflows carry the kind in front and the attempt behind.
  */
 export const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -56,6 +56,6 @@ export function workflowOfRun(runId: string): string | undefined {
   return parts.length > 5 && parts[0] === 'deploy' ? parts.slice(0, 5).join('/') : undefined;
 }
 
-/** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (protocols.md). */
+/** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (docs/design/protocols.md#executeupdates). */
 export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;

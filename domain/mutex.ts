@@ -1,6 +1,6 @@
 /**
  * Mutual exclusion as a value. The owner is a release, and it is re-entrant: several of its deploys may hold at once
- * (DESIGN §6.6). Requests are granted in order; asking again changes nothing.
+ * (ARCHITECTURE.md#invariants). Requests are granted in order; asking again changes nothing.
  */
 export interface LockRequest {
   readonly owner: string;

@@ -1,4 +1,4 @@
-/** `user:alice`, `group:storage`, `service:ci` (pipeline-spec.md). */
+/** `user:alice`, `group:storage`, `service:ci` (docs/access.md). */
 export type Principal = string;
 
 export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
@@ -26,7 +26,7 @@ interface Acting {
   readonly permitted?: string | undefined;
 }
 
-/** Default grants nothing: an actor must be an owner or a member of a group that is one (DESIGN §9). */
+/** Default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
   return policy.owners.some((owner) => owner === actor || membersOf(policy, owner).includes(actor));
 }

@@ -1,5 +1,5 @@
 /**
- * What workflows are found by in the Temporal Web UI and by `list` (cli.md §6). `temporal-dev.sh` registers the same
+ * What workflows are found by in the Temporal Web UI and by `list` (docs/design/workflows.md#in-the-web-ui). `temporal-dev.sh` registers the same
  * on a development server; a test keeps the two equal. SQL stores have ten slots for keywords and three for lists.
  */
 export const SEARCH_ATTRIBUTES = {

@@ -1,4 +1,4 @@
-/** How patient the machinery is; from the configuration, carried in workflow inputs, never constants in a workflow (DESIGN §7). All in ms. */
+/** How patient the machinery is; from the configuration, carried in workflow inputs, never constants in a workflow (ARCHITECTURE.md#time). All in ms. */
 export interface Settings {
   /** A worker that says nothing for this long is taken for dead, and its activity starts again elsewhere. */
   readonly heartbeatTimeoutMs: number;

@@ -1,7 +1,7 @@
 import type { Proven } from './proof';
 import { withReason } from './text';
 
-/** The operator's verbs, as typed on the command line; each is an update and a signal of this name (DESIGN §4, cli.md §2). */
+/** The operator's verbs, as typed on the command line; each is an update and a signal of this name (docs/design/workflows.md#commands-and-messages). */
 export const DEPLOY_VERBS = [
   'pause',
   'resume',

@@ -8,7 +8,7 @@ import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf 
 import { fieldOf } from './server';
 import { traceparentOf } from './trace';
 
-/** Where an extension is; from the platform's configuration, never from a pipeline file (DESIGN §9). */
+/** Where an extension is; from the platform's configuration, never from a pipeline file (docs/design/overview.md#trust). */
 export interface ServiceEndpoint {
   readonly name: string;
   readonly url: string;

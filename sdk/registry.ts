@@ -22,7 +22,7 @@ import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
 import { signInFields, toIssuers, type Issuer } from './signIn';
 import { slotFields, toSlots, type Slots } from './slots';
 
-/** Which extension services exist and who is in which group: the platform's configuration (DESIGN §9, protocols.md). */
+/** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
 
 export const EXTENSION_KINDS = ['push-type', 'action-service', 'artifact-finder', 'data-source'] as const;
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];

@@ -20,7 +20,7 @@ import { retag } from './tags';
 import { versioned } from './versioning';
 
 /**
- * One deploy: plan, lock, phases, completion; or, from any of them, a revert (DESIGN §5). A child of its release, but
+ * One deploy: plan, lock, phases, completion; or, from any of them, a revert (docs/design/deploy.md). A child of its release, but
  * acknowledges commands itself. It always ends with a result, also when Temporal cancels it.
  */
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {

@@ -32,7 +32,7 @@ import { retag, tagPairs } from './tags';
 import { versioned } from './versioning';
 
 /**
- * The children of a release that succeeded (pipeline-spec.md `children`): finds out which they are, and has shards start
+ * The children of a release that succeeded (docs/design/pipeline.md#finders-and-children): finds out which they are, and has shards start
  * their releases, those that go first before the others. It keeps numbers, never lists of what ten thousand children do.
  */
 export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTING): Promise<ChildrenView> {

@@ -42,7 +42,7 @@ export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
   setDefaultSignalHandler((name) => rules.unknownSignal(name));
 }
 
-/** What Temporal's own cancel request counts as: the verb cancel, from nobody in particular (DESIGN §5 "Verbs"). */
+/** What Temporal's own cancel request counts as: the verb cancel, from nobody in particular (docs/design/deploy.md#verbs). */
 export const TEMPORAL_CANCEL = { actor: 'service:temporal', reason: 'cancelled through Temporal' } as const;
 
 /** Takes a signal between workflows. Anybody can send one without input from the Web UI; that changes nothing. */

@@ -16,7 +16,7 @@ import type { Pause, Trigger } from '../domain/views';
 
 /**
  * Every operator verb is an update (validated and acknowledged) and a signal of the same name (fire and forget,
- * for the Web UI and `temporal workflow signal`). Both carry `CommandInput` (DESIGN §4 rule 2).
+ * for the Web UI and `temporal workflow signal`). Both carry `CommandInput` (docs/design/workflows.md#commands-and-messages).
  */
 export const verbUpdate = (verb: Verb) => defineUpdate<CommandReceipt, [CommandInput | undefined]>(verb);
 export const verbSignal = (verb: Verb) => defineSignal<[CommandInput | undefined]>(verb);
@@ -135,7 +135,7 @@ export interface Frozen {
   readonly by: Held | null;
 }
 
-/** A deploy has to make way for that of another release (pipeline-spec.md "Concurrency"). */
+/** A deploy has to make way for that of another release (docs/design/pipeline.md#concurrency). */
 export const overtakenSignal = defineSignal<[Overtaken]>('overtaken');
 export interface Overtaken {
   readonly by: number;

@@ -20,7 +20,7 @@ import { versioned } from './versioning';
 
 /**
  * A pipeline until it is retired, mostly for ever: numbers releases, starts them, admits one at a time to deploy, and remembers what is good and
- * what is bad. Idle it costs nothing: it waits on no timer (DESIGN §4, §10). A Temporal cancel request, which a batch of them
+ * what is bad. Idle it costs nothing: it waits on no timer (docs/design/overview.md#costs). A Temporal cancel request, which a batch of them
  * may bring to every workflow of the pipeline, does not end it.
  */
 export async function pipeline(carried: PipelineState | null = null): Promise<void> {

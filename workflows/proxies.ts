@@ -18,7 +18,7 @@ import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
 
 /**
- * Every activity with its retry policy; nothing else retries (DESIGN §8). What cannot succeed on a second try is marked
+ * Every activity with its retry policy; nothing else retries (docs/design/overview.md#failures). What cannot succeed on a second try is marked
  * so by the activity.
  */
 const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;

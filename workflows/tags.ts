@@ -2,7 +2,7 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { SearchAttributePair } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES } from '../domain/searchAttributes';
 
-/** Search attributes to set; null removes one (cli.md §6). */
+/** Search attributes to set; null removes one (docs/design/workflows.md#in-the-web-ui). */
 export type Tags = {
   readonly [K in keyof typeof SEARCH_ATTRIBUTES]?:
     ((typeof SEARCH_ATTRIBUTES)[K] extends 'KEYWORD_LIST' ? readonly string[] : string) | null;

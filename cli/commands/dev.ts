@@ -22,7 +22,7 @@ interface Options extends GlobalOptions {
   readonly demoData: boolean;
 }
 
-/** The ready file (cli.md §7). */
+/** The ready file (docs/cli.md#the-development-stack). */
 interface Ready {
   readonly temporal: string;
   readonly webUi: string;

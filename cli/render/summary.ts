@@ -18,7 +18,7 @@ export interface HistorySummary {
     readonly count: number;
     readonly percent: number;
   }[];
-  /** How the deploys of these releases were classified (DESIGN §5 "Ends"). */
+  /** How the deploys of these releases were classified (docs/design/deploy.md#ends). */
   readonly deploys: Readonly<Record<Classification, number>>;
   /** How far those that did not succeed had got, from 0 to 1, in order (Conveyor §6.4). */
   readonly failedAt: readonly number[];

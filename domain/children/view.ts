@@ -34,7 +34,7 @@ export function shardView(report: ShardReport): Omit<ChildrenView, 'commands'> {
   return { ...report, state: waiting + running > 0 ? 'running' : end, total, reason: null };
 }
 
-/** The current details of a fan-out, or of one shard of it, in the Temporal Web UI (DESIGN §4 rule 12). */
+/** The current details of a fan-out, or of one shard of it, in the Temporal Web UI (docs/design/workflows.md#in-the-web-ui). */
 export function childrenDetails(title: string, view: Omit<ChildrenView, 'commands'>, next: readonly string[]): string {
   const rows = COUNTS.filter((name) => view[name] > 0).map((name) => [WORDS[name], String(view[name])]);
   return sections(

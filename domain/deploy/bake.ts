@@ -18,7 +18,7 @@ export type BakeStep =
   | { readonly kind: 'revert'; readonly reason: string };
 
 /**
- * What follows a watch (DESIGN §5 "Verdicts"). An error never passes a phase and never reverts one; inconclusive and
+ * What follows a watch (docs/design/deploy.md#verdicts). An error never passes a phase and never reverts one; inconclusive and
  * errored extend the bake once, then pause; a check that is still young extends it without that limit.
  */
 export function afterWatch(watched: Watched, extended: boolean): BakeStep {

@@ -80,7 +80,7 @@ export interface Situation {
   readonly checks: readonly string[];
 }
 
-/** Why a verb cannot be taken now; undefined when it can (DESIGN §5 "Verbs"). */
+/** Why a verb cannot be taken now; undefined when it can (docs/design/deploy.md#verbs). */
 export function whyNot(situation: Situation, verb: DeployVerb, input: CommandInput): string | undefined {
   const { control, ended, revertStuck } = situation;
   if (ended) return 'it has ended';

@@ -1,5 +1,5 @@
 /**
- * What a deploy does where its file says nothing (pipeline-spec.md, "Defaults are safe"). Apart from the schemas of files,
+ * What a deploy does where its file says nothing (docs/design/deploy.md#plan). Apart from the schemas of files,
  * which workflows cannot have.
  */
 

@@ -4,7 +4,7 @@ import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
 import { totalsOf } from './counts';
 
-/** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (DESIGN §4 rule 12). */
+/** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (docs/design/workflows.md#in-the-web-ui). */
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
   return sections(
     marked`## ${status.id} → ${status.version}`,

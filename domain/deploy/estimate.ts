@@ -21,7 +21,7 @@ export interface PhaseTimes {
 }
 
 /**
- * The times of phases that follow each other, by the rules of DESIGN §5: a phase begins, and its updates start, only while
+ * The times of phases that follow each other, by the rules of docs/design/deploy.md#phases: a phase begins, and its updates start, only while
  * the window is open. At closing they stand still until it opens again (`onClose: pause`), or finish (`finish-phase`); with
  * `finish` only the first phase waits for it.
  * Bakes know no window. An update that takes exactly until closing is in time.

@@ -5,7 +5,7 @@ import type { Inheritance } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
 
-/** Why a deploy ends; the outcome and whose fault it was follow from it (DESIGN §5 "Ends"). */
+/** Why a deploy ends; the outcome and whose fault it was follow from it (docs/design/deploy.md#ends). */
 export type Ending =
   | { readonly kind: 'succeeded'; readonly reason?: string }
   /** `by` is `health`, or the person who asked. */

@@ -7,7 +7,7 @@ import { DEFAULT_AMOUNTS, DEFAULT_PACE } from './defaults';
 import { PlanError, refuseFleet, refuseManyPhases, refuseNoGroups } from './planLimits';
 
 /**
- * One step of a deploy (DESIGN §5). The runner treats all three kinds alike; a revert is a plan of one phase.
+ * One step of a deploy (docs/design/deploy.md#plan). The runner treats all three kinds alike; a revert is a plan of one phase.
  * A phase names units by scope, never by list, so that the plan is as small for a million units as for two.
  */
 export interface PhasePlan {
@@ -32,7 +32,7 @@ export interface DeployPlan {
   readonly phases: readonly PhasePlan[];
 }
 
-/** What one phase asks of one unit (protocols.md, `Target`). */
+/** What one phase asks of one unit (docs/design/protocols.md#push-type). */
 export interface PlannedTarget {
   readonly unit: string;
   readonly version: string;
@@ -64,7 +64,7 @@ export function planDeploy(
 }
 
 /**
- * Back to a good version after a release had ended: one phase over everything, without a bake or steps (DESIGN §5 "Verbs"). The
+ * Back to a good version after a release had ended: one phase over everything, without a bake or steps (docs/design/deploy.md#verbs). The
  * phases as written do not run, so that one whose units are gone is no reason not to go back.
  * @throws PlanError when there are no units, unless `allowEmpty`.
  */

@@ -49,7 +49,7 @@ export interface Inheritance {
   readonly settled?: readonly string[];
 }
 
-/** The units as they were before an earlier deploy left them mixed, as far as that is known (DESIGN §5 "Emergency push"). */
+/** The units as they were before an earlier deploy left them mixed, as far as that is known (docs/design/deploy.md#emergency-push). */
 export function asBefore<U extends Unit>(
   units: readonly U[],
   { left, settled = [] }: Omit<Inheritance, 'before'>,
@@ -90,7 +90,7 @@ export function versionOfAll(units: readonly Unit[]): string | null {
   return others.length === 0 ? version : null;
 }
 
-/** Units that a revert could not bring back (DESIGN §5 "Revert"). */
+/** Units that a revert could not bring back (docs/design/deploy.md#revert). */
 export const withoutPast = (units: readonly SnapshotUnit[], rules: RevertRules): SnapshotUnit[] =>
   units.filter((unit) => versionBefore(unit, rules) === null);
 
@@ -115,7 +115,7 @@ export const revertTargets = (
     return version === null ? [] : [{ unit: unit.id, version, artifacts: [], updatedBy }];
   });
 
-/** The one phase of a revert: everything at once, with no bake (DESIGN §5, "Revert"). */
+/** The one phase of a revert: everything at once, with no bake (docs/design/deploy.md#revert). */
 export const revertPhase = ({ phases }: DeployPlan): PhasePlan => ({
   kind: 'revert',
   key: 'revert',

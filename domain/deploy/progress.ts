@@ -2,7 +2,7 @@ import { tasksOf, type Amount } from '../fleet/amount';
 import type { UnitProgress } from '../fleet/unit';
 import { plural } from '../text';
 
-/** Where the updates of a phase stand, against its success criterion (DESIGN §5, "Phases"). */
+/** Where the updates of a phase stand, against its success criterion (docs/design/deploy.md#phases). */
 export type Progress =
   | { readonly kind: 'going' }
   | { readonly kind: 'met' }

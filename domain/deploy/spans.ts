@@ -1,6 +1,6 @@
 import type { DeployState, Pause, Spans } from '../views';
 
-/** Where the time of a deploy goes (cli.md §4): overlapping reasons count once, in the order revert, paused, dependency, then the state. */
+/** Where the time of a deploy goes (docs/design/deploy.md#spans): overlapping reasons count once, in the order revert, paused, dependency, then the state. */
 export const NO_TIME: Spans = {
   lockWaitMs: 0,
   windowWaitMs: 0,

@@ -5,7 +5,7 @@ import type { PhasePlan } from './plan';
 import { everyUnit, partOf, type Named, type Selection } from './snapshot';
 import type { DeployInput, DeployRecord } from './state';
 
-/** Units whose region is down, and what a deploy does about them (DESIGN §5 "Phases"). */
+/** Units whose region is down, and what a deploy does about them (docs/design/deploy.md#phases). */
 
 /** Whether a deploy goes on without them, and leaves them to a follow-on. */
 export const skipsUnavailable = ({

@@ -4,7 +4,7 @@ export const MANUAL = 'manual';
 /** The finder of what another pipeline's releases produced; served inside the worker, so that it needs no service. */
 export const PIPELINE_OUTPUT = 'pipeline-output';
 
-/** The standard artifact finders and what their `with` holds: one of these sets of keys, each a text (pipeline-spec.md). */
+/** The standard artifact finders and what their `with` holds: one of these sets of keys, each a text (docs/pipelines.md#finders). */
 export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   [MANUAL]: [[]],
   commits: [['repository', 'branch']],

@@ -28,7 +28,7 @@ export function formatAmount(amount: PhaseAmount): string {
 }
 
 /**
- * How many of `size` an amount means: percent rounds up, at least one, never more than there are (DESIGN §5).
+ * How many of `size` an amount means: percent rounds up, at least one, never more than there are (docs/design/deploy.md#plan).
  * `tasksOf({ percent: 1 }, 150)` is 2.
  */
 export function tasksOf(amount: Amount, size: number): number {

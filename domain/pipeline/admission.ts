@@ -29,7 +29,7 @@ export interface Admitted {
 export type Asked = Pick<ReadyAction, 'release' | 'action'>;
 
 /**
- * Decides on every action that is ready (pipeline-spec.md "Concurrency"): a known-bad artifact is refused; a release is
+ * Decides on every action that is ready (docs/design/pipeline.md#concurrency): a known-bad artifact is refused; a release is
  * superseded by a newer one that is ready for the same deploy or has begun it; one release deploys at a time, rollbacks
  * first, then emergencies, then in order; exclusion groups are granted all at once, and nobody overtakes an older release
  * that waits for one of them. A follow-on supersedes nobody, and is told when nobody needs it any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.

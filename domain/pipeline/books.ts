@@ -22,7 +22,7 @@ export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]
 }
 
 /**
- * Books what a release came to: history, what is good now, known-bad, and what follows a revert (DESIGN §5 "Revert").
+ * Books what a release came to: history, what is good now, known-bad, and what follows a revert (docs/design/deploy.md#revert).
  * Whatever it held or waited for is free again.
  */
 export function settled(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {

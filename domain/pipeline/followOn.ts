@@ -7,7 +7,7 @@ import { followOnRoom } from './room';
 import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
 /**
- * With a release for the units that a deploy left out because they were unavailable (DESIGN §5 "Phases"); it waits itself until
+ * With a release for the units that a deploy left out because they were unavailable (docs/design/deploy.md#phases); it waits itself until
  * they return. One that had to make way is made again, as long as nothing newer came through.
  */
 export function followed(

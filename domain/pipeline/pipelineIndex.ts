@@ -1,4 +1,4 @@
-/** Looking pipelines up (DESIGN §4 rule 9): Temporal visibility in production, memory in virtual-time tests. */
+/** Looking pipelines up (docs/design/workflows.md#finding-pipelines): Temporal visibility in production, memory in virtual-time tests. */
 export interface PipelineIndex {
   /** Every pipeline that has an artifact from this finder, once. */
   subscriptions(finder: string): AsyncIterable<PipelineSubscriptions>;

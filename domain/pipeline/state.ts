@@ -9,7 +9,7 @@ import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type { HistoryRow, Omitted, Trigger } from '../views';
 
-/** What a pipeline remembers for ever; carried across continue-as-new (DESIGN §4). */
+/** What a pipeline remembers for ever; carried across continue-as-new (docs/design/workflows.md#state). */
 export interface PipelineState {
   readonly spec: PipelineSpec;
   /** The platform's groups, for owners that are one. */
@@ -87,7 +87,7 @@ export interface ActiveRelease {
   readonly opensAtMs?: number | null;
 }
 
-/** An emergency push: that deploy only, now (DESIGN §5). */
+/** An emergency push: that deploy only, now (docs/design/deploy.md#emergency-push). */
 export interface Emergency {
   readonly action: string;
   readonly skipBake: boolean;

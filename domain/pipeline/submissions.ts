@@ -138,7 +138,7 @@ export interface Submission {
 }
 
 /**
- * What a finder or a webhook brings (pipeline-spec.md "artifacts"): a release once each artifact has a value and one is
+ * What a finder or a webhook brings (docs/design/pipeline.md#submissions): a release once each artifact has a value and one is
  * new. What came before, by key or by identity, makes no second one, and what is older than the latest starts nothing. A pipeline
  * whose releases a person starts remembers it.
  */

@@ -115,7 +115,7 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
   artifacts: release.artifacts,
 });
 
-/** The current details of a pipeline in the Temporal Web UI (DESIGN §4 rule 12). */
+/** The current details of a pipeline in the Temporal Web UI (docs/design/workflows.md#in-the-web-ui). */
 export function pipelineDetails(state: PipelineState, nowMs: number): string {
   const {
     id,

@@ -10,7 +10,7 @@ import type { Picked, ReleaseControl } from './control';
 import { ancestors, dependencies } from './graph';
 import { withAction, type ReleaseInput, type ReleaseRecord } from './state';
 
-/** The people who have to approve a release before it deploys: as its pipeline demands of an emergency (DESIGN §9), and as the platform's rules do. */
+/** The people who have to approve a release before it deploys: as its pipeline demands of an emergency (docs/design/deploy.md#emergency-push), and as the platform's rules do. */
 
 /** How many other owners have to approve a release before it deploys: `emergency: { approvals: 1 }`. */
 export const approvalsNeeded = (

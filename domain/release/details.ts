@@ -13,7 +13,7 @@ const GLYPHS: Readonly<Record<ActionState, string>> = {
 };
 
 /**
- * The current details of a release in the Temporal Web UI (DESIGN §4 rule 12).
+ * The current details of a release in the Temporal Web UI (docs/design/workflows.md#in-the-web-ui).
  * @param reverted whether a deploy of it was.
  */
 export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = false): string {

@@ -1,7 +1,7 @@
 import type { Artifact } from '../artifact';
 import type { PipelineSpec } from '../spec/pipeline';
 
-/** The DAG of a pipeline: `needs` plus the producer of each input (pipeline-spec.md "Graph"). */
+/** The DAG of a pipeline: `needs` plus the producer of each input (docs/design/pipeline.md#graph). */
 
 type Actions = PipelineSpec['actions'];
 

@@ -20,7 +20,7 @@ export type Decision =
   | { readonly kind: 'skip'; readonly action: string; readonly reason: string };
 
 /**
- * What can happen now: every waiting action whose needs have all ended is started or skipped (pipeline-spec.md "Conditions").
+ * What can happen now: every waiting action whose needs have all ended is started or skipped (docs/design/pipeline.md#conditions).
  * Never an action before its needs, never one twice; applied again and again it ends with every action ended.
  */
 export function nextActions(progress: ReleaseProgress): Decision[] {

@@ -11,7 +11,7 @@ import type { ActionState, ActionView, ReleaseCause, ReleaseState, TimelineEntry
 import { dependencies } from './graph';
 import { hasSucceeded, isOver } from './nextActions';
 
-/** What a release is started with; its pipeline's spec is pinned in it (DESIGN §4 rule 8). */
+/** What a release is started with; its pipeline's spec is pinned in it (docs/design/workflows.md#state). */
 export interface ReleaseInput {
   readonly number: number;
   readonly spec: PipelineSpec;
@@ -109,7 +109,7 @@ const WAITING: ActionRecord = {
 };
 
 /**
- * The spec of a rollback: its deploy actions only, each at once (DESIGN §5 "Verbs"). `inProduction` names those that ever
+ * The spec of a rollback: its deploy actions only, each at once (docs/design/deploy.md#verbs). `inProduction` names those that ever
  * succeeded: what was never deployed is not deployed by going back.
  */
 export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[]): PipelineSpec {
@@ -119,7 +119,7 @@ export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[
   return { ...spec, actions: Object.fromEntries(deploys) };
 }
 
-/** The spec of an emergency push: that deploy, at once and outside its window (DESIGN §5). */
+/** The spec of an emergency push: that deploy, at once and outside its window (docs/design/deploy.md#emergency-push). */
 export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
   return { ...spec, actions: action?.type === 'deploy' ? { [name]: { ...atOnce(action), window: undefined } } : {} };
@@ -184,7 +184,7 @@ export function log(record: ReleaseRecord, nowMs: number, kind: string, text: st
 export const statesOf = (record: ReleaseRecord): Record<string, ActionState> =>
   Object.fromEntries(Object.entries(record.actions).map(([name, { state }]) => [name, state]));
 
-/** The release's state follows from its actions (pipeline-spec.md "Outcomes"). */
+/** The release's state follows from its actions (docs/design/pipeline.md#outcomes). */
 export function releaseState(record: ReleaseRecord, spec: PipelineSpec): ReleaseState {
   const states = statesOf(record);
   if (!Object.values(states).every(isOver)) return record.paused ? 'paused' : 'running';

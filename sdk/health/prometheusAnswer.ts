@@ -3,7 +3,7 @@ import type { Series } from '../protocol/dataSource';
 
 /**
  * The series in an answer of Prometheus, under the label `task`, with what lies outside of the window left out. `NaN` and
- * `+Inf` are kept: they never pass (health.md). Throws a sentence when the answer is an error, is not complete, or does
+ * `+Inf` are kept: they never pass (docs/design/health.md#one-evaluation). Throws a sentence when the answer is an error, is not complete, or does
  * not have one series a task.
  */
 export function seriesOf(body: unknown, window: Window, taskLabel: string): Series[] {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { ServerDeps } from '../deps';
 
-/** Whether the process lives, and whether it is any use to send it work (DESIGN §2). */
+/** Whether the process lives, and whether it is any use to send it work (docs/design/overview.md#processes). */
 export function healthRoutes(deps: Pick<ServerDeps, 'client' | 'isDraining'>): Hono {
   const app = new Hono();
   app.get('/livez', (c) => c.json({ status: 'ok' }));

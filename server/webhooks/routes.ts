@@ -45,7 +45,7 @@ interface Signed {
 
 type Deps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & Delivering & Bounds;
 
-/** `POST /v1/webhooks/github` and `/standard` (cli.md §5): verified over the raw body before anything of it is parsed. */
+/** `POST /v1/webhooks/github` and `/standard` (docs/pipelines.md#webhooks-and-ci): verified over the raw body before anything of it is parsed. */
 export function webhookRoutes(deps: Deps): Hono {
   const app = new Hono();
   const recent = new Recent<Delivered | null>(REMEMBERED, () => deps.now());

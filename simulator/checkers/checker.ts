@@ -1,7 +1,7 @@
 import type { Fleet } from '../twine/fleet';
 import type { FleetEvent } from '../events';
 
-/** A broken invariant of DESIGN §6. */
+/** A broken invariant of ARCHITECTURE.md#invariants. */
 export interface Violation {
   readonly at: number;
   /** Its number there. */

@@ -9,7 +9,7 @@ import { revertScopeChecker } from './revertScope';
 import { trafficChecker } from './traffic';
 import { taskControlChecker } from './taskControl';
 
-/** The invariants of DESIGN §6 that a fleet can see. */
+/** The invariants of ARCHITECTURE.md#invariants that a fleet can see. */
 export const CHECKERS: readonly AnyChecker[] = [
   budgetChecker,
   forwardMotionChecker,

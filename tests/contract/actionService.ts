@@ -14,7 +14,7 @@ export interface ActionServiceSubject {
 
 type Methods = ActionServiceProtocol;
 
-/** What every action service owes (protocols.md). */
+/** What every action service owes (docs/design/protocols.md#action-service). */
 export function describeActionService(name: string, makeSubject: () => Promise<ActionServiceSubject>): void {
   describe(`action service ${name}`, () => {
     let subject: ActionServiceSubject;

@@ -12,7 +12,7 @@ export interface ArtifactFinderSubject {
   readonly make: (n: number) => Promise<string>;
 }
 
-/** What every artifact finder owes (protocols.md). */
+/** What every artifact finder owes (docs/design/protocols.md#artifact-finder). */
 export function describeArtifactFinder(name: string, makeSubject: () => Promise<ArtifactFinderSubject>): void {
   describe(`artifact finder ${name}`, () => {
     let subject: ArtifactFinderSubject;

@@ -36,7 +36,7 @@ const NEXT = 'deploy/kvstore/12/deploy/1/1/1';
 const REVERT = 'deploy/kvstore/12/deploy/1/revert/1';
 const OTHER = 'deploy/kvstore/13/deploy/1/0/1';
 
-/** What every push type owes (protocols.md, DESIGN §5 and §6). Each test gets a subject of its own. */
+/** What every push type owes (docs/design/protocols.md#push-type, docs/design/deploy.md, ARCHITECTURE.md#invariants). Each test gets a subject of its own. */
 export function describePushType(name: string, makeSubject: () => Promise<PushTypeSubject>): void {
   describe(`push type ${name}`, () => {
     let subject: PushTypeSubject;

@@ -9,7 +9,7 @@ export interface TaskControllerSubject {
   readonly tasks: readonly string[];
 }
 
-/** What every task controller owes (protocols.md; Twine §2.5). */
+/** What every task controller owes (docs/design/protocols.md#task-controller; Twine §2.5). */
 export function describeTaskController(name: string, makeSubject: () => Promise<TaskControllerSubject>): void {
   describe(`task controller ${name}`, () => {
     let manager: Manager;

@@ -28,7 +28,7 @@ const two = ['east', 'west'];
 /** What a deploy of kv:1 that was stopped leaves to the next. */
 const LEFT = { left: ['kv:1'], before: { units: [] } };
 
-describe('pipeline-spec.md "Concurrency"', () => {
+describe('who deploys when (docs/design/pipeline.md#concurrency)', () => {
   test.each<[string, PipelineState, string[]]>([
     [
       'Actions in one group never run at the same time in two releases',

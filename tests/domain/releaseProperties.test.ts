@@ -143,7 +143,7 @@ test('a release that is cancelled at any moment ends, and starts nothing after i
   });
 });
 
-/** The table of pipeline-spec.md "Conditions". */
+/** The table of docs/design/pipeline.md#conditions. */
 function mayRun(spec: PipelineSpec, { needs, states, outputs, name }: Seen): boolean {
   const action = spec.actions[name] as ActionSpec;
   const ends = needs.map((need) => states[need]);

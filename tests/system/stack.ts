@@ -156,7 +156,7 @@ export class Stack {
     return this.control('GET', '/control/ledger');
   }
 
-  /** After every test: nothing that DESIGN §6 forbids happened in the world. */
+  /** After every test: nothing that ARCHITECTURE.md#invariants forbids happened in the world. */
   async checkInvariants(): Promise<void> {
     expect(await this.control('GET', '/control/violations')).toEqual([]);
   }

@@ -13,7 +13,7 @@ import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /**
  * The storage service of Conveyor §6.5.3, as examples/storage has it: its deploys take days, and end at the minute that the
- * rules of DESIGN §5 give. Wall times are those of Los Angeles, worked out by hand.
+ * rules of docs/design/deploy.md#phases give. Wall times are those of Los Angeles, worked out by hand.
  */
 const FILE = 'storage/pipeline.yaml';
 const LA = 'America/Los_Angeles';

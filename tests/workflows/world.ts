@@ -118,7 +118,7 @@ export class VirtualWorld {
     return lostTasks(this.client, this.worker, { taskQueue: this.taskQueue, received, runs }, () => this.now());
   }
 
-  /** Stops everything; fails when a checker found a violation of DESIGN §6. Jest closes again the world of a test that it did not repeat. */
+  /** Stops everything; fails when a checker found a violation of ARCHITECTURE.md#invariants. Jest closes again the world of a test that it did not repeat. */
   async close(): Promise<void> {
     if (!OPEN.delete(this)) return;
     const violations = await this.control<unknown[]>('GET', '/control/violations');

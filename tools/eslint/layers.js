@@ -1,4 +1,4 @@
-// Who may import whom (DESIGN §3): the one place that says so. `walls.js` enforces it, tests/walls.test.ts proves that it does.
+// Who may import whom (ARCHITECTURE.md#walls): the one place that says so. `walls.js` enforces it, tests/walls.test.ts proves that it does.
 //
 // Of each layer: `from` the layers whose values it may import, `types` those of which it may import types only, `packages` the
 // packages and Node built-ins it may import (absent: any), `why` what the wall is for. A layer may always import itself.

@@ -8,7 +8,11 @@ const { LAYERS, NEVER, ONLY, layerOf } = require('./layers');
 const ROOT = path.resolve(__dirname, '../..');
 
 module.exports = {
-  meta: { type: 'problem', schema: [], docs: { description: 'imports stay within the walls of DESIGN §3' } },
+  meta: {
+    type: 'problem',
+    schema: [],
+    docs: { description: 'imports stay within the walls of ARCHITECTURE.md#walls' },
+  },
   create(context) {
     const file = relative(context.filename);
     const layer = layerOf(file);

@@ -34,7 +34,7 @@ export async function insist<T>(run: DeployRun, what: string, call: Call<T>, wak
 
 /**
  * As `insist`; a refusal, which no retry can mend, pauses until a person resumes (the call is made again), cancels or
- * reverts: a deploy under way never fails in the dark (DESIGN §8).
+ * reverts: a deploy under way never fails in the dark (docs/design/overview.md#failures).
  */
 export async function dependable<T>(
   run: DeployRun,

@@ -21,7 +21,7 @@ export async function joinAsGuest(run: DeployRun, updateId: string): Promise<voi
 }
 
 /**
- * A completion leaves no task behind, so it waits until no canary is left on the units (DESIGN §5 "Phases").
+ * A completion leaves no task behind, so it waits until no canary is left on the units (docs/design/deploy.md#phases).
  * @returns whether it had to wait.
  */
 export async function untilGuestsLeft(run: DeployRun, over: () => boolean): Promise<boolean> {

@@ -46,7 +46,7 @@ export function watch(run: DeployRun, options: Watch, wake: () => boolean): Prom
 
 /**
  * Judges the units as they are before anything is updated, by the checks that need no comparison: an empty list of
- * updates means all tasks of the units (DESIGN §5 "Plan", baseline). What is unhealthy gets one window to recover: the
+ * updates means all tasks of the units (docs/design/deploy.md#plan). What is unhealthy gets one window to recover: the
  * last deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
 export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Waited<HealthReport>> {

@@ -7,7 +7,7 @@ import { trackingOf } from './tracking';
 
 /**
  * Waits while the deploy is paused, at most until `over`. Checks go on meanwhile and may still revert it, unless the pause said
- * `--no-revert` (DESIGN §5 "Verbs"). Resuming wants one fresh healthy verdict first.
+ * `--no-revert` (docs/design/deploy.md#verbs). Resuming wants one fresh healthy verdict first.
  */
 export async function whilePaused(run: DeployRun, over: () => boolean = never): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };

@@ -111,7 +111,7 @@ function orderOf(run: DeployRun, request: RevertRequest, part: Part): UpdateOrde
 }
 
 /**
- * Units that are gone are left out; those that are refused keep the revert open until they are taken (DESIGN §5 "Revert"). What another
+ * Units that are gone are left out; those that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). What another
  * stride was about is as it was.
  */
 function showSent(run: DeployRun, { units, gone, refused }: RevertSent, counts: TaskCounts | undefined): void {
@@ -169,7 +169,7 @@ async function stuck(
   return undefined;
 }
 
-/** Nothing is known to go back to: a person has to decide (DESIGN §5 "Revert"). */
+/** Nothing is known to go back to: a person has to decide (docs/design/deploy.md#revert). */
 async function cannotRevert(run: DeployRun, ending: Reverted, units: readonly string[]): Promise<Ending> {
   run.patch({ revertStuck: true });
   run.enter('reverting');

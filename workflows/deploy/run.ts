@@ -196,7 +196,7 @@ export class DeployRun {
   }
 
   /**
-   * An unhealthy verdict: reverts, unless a person said not to or nothing is known to go back to (DESIGN §5 "Revert").
+   * An unhealthy verdict: reverts, unless a person said not to or nothing is known to go back to (docs/design/deploy.md#revert).
    * @returns undefined when it reverts, else what to say instead.
    */
   condemn(reason: string): string | undefined {
@@ -211,7 +211,7 @@ export class DeployRun {
     return undefined;
   }
 
-  /** What is unhealthy before anything was updated says nothing about whether it gets worse (DESIGN §5 "Emergency push"). */
+  /** What is unhealthy before anything was updated says nothing about whether it gets worse (docs/design/deploy.md#emergency-push). */
   forgiveUnhealthy(reason: string): void {
     const checks = [...new Set(this.record.health.flatMap((row) => (row.verdict === 'unhealthy' ? [row.check] : [])))];
     this.set((record, now) => change(record, now, { control: forgive(record.control, checks, reason, now) }));
@@ -267,7 +267,7 @@ export class DeployRun {
     return this.leftovers.drained();
   }
 
-  /** Temporal's own cancel request means the verb; while reverting it is put on record and ignored (DESIGN §5). */
+  /** Temporal's own cancel request means the verb; while reverting it is put on record and ignored (docs/design/deploy.md#verbs). */
   cancelRequested(): void {
     const why = whyNot(this.situation(), 'cancel', TEMPORAL_CANCEL);
     if (why === undefined) this.take('cancel', TEMPORAL_CANCEL);

@@ -67,7 +67,7 @@ function begin(run: DeployRun, place: StepPlace, { title }: StepRun): void {
   run.note('step-started', title);
 }
 
-/** Runs an attempt for as long as it takes; a service that is silent shows as a pause until it answers (DESIGN §8). */
+/** Runs an attempt for as long as it takes; a service that is silent shows as a pause until it answers (docs/design/overview.md#failures). */
 async function insisted(run: DeployRun, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   for (;;) {
     const end = await watched(run, of, facts);

@@ -11,7 +11,7 @@ const MAX_TRANSIENT = 3;
 
 /**
  * A task that failed to start may come up at the fleet's next try: such a failure is transient, and another update takes what the
- * failed one left (pipeline-spec.md "Retry"). One that stays dead for a while is the fault of the change.
+ * failed one left (docs/design/pipeline.md#retry). One that stays dead for a while is the fault of the change.
  * @returns whether there is nothing to blame on the change: every task that failed lives by now, or the phase is left.
  */
 export async function cameUp(

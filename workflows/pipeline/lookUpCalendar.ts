@@ -2,7 +2,7 @@ import { scheduled, unscheduled } from '../../domain/pipeline/openings';
 import { calendar } from '../proxies';
 import type { PipelineRun } from './run';
 
-/** Asks when the calendar opens for what has begun to wait. An activity: zones change, and a replay must not (DESIGN §7). */
+/** Asks when the calendar opens for what has begun to wait. An activity: zones change, and a replay must not (ARCHITECTURE.md#time). */
 export async function lookUpCalendar(run: PipelineRun): Promise<void> {
   if (run.state === null) return;
   const { calendar: line = '', timezone = 'UTC' } = run.state.spec.schedule;

@@ -10,7 +10,7 @@ import type { ReleaseRun } from './run';
 /** One attempt, as an activity; `summary` is what the Web UI shows beside it. */
 type Work = (attempt: number, summary: string) => Promise<ActionEnd>;
 
-/** Runs an action until an attempt succeeds or none is left, each attempt under its own deadline (pipeline-spec.md "Retry"). */
+/** Runs an action until an attempt succeeds or none is left, each attempt under its own deadline (docs/design/pipeline.md#retry). */
 export async function runAttempts(run: ReleaseRun, name: string, action: ActionSpec, work: Work): Promise<void> {
   const first = run.record.actions[name]?.attempt ?? 1;
   const last = first + action.retry.attempts - 1;
