@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const TEXTS = new Set(['.ts', '.js', '.mjs', '.md', '.yaml', '.json', '.sh', '.py']);
 const NOT_OURS =
-  /^(package-lock\.json|CHANGELOG\.md|tests\/fixtures\/histories\/|tests\/domain\/docsCitations\.test\.ts)/;
+  /^(package-lock\.json|CHANGELOG\.md|tests\/fixtures\/histories\/|tests\/domain\/docs(Citations|Site)\.test\.ts|scripts\/docs\.js)/;
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
   .toString()
   .split('\n')

@@ -1,0 +1,90 @@
+// `npm run docs`: the documents as a static site in dist/site, with a search that works offline.
+// The pages stay where people read them on a forge; here they are laid out for the generator, which knows pages only:
+// a README becomes an index, and whatever else a page links is copied beside it.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { spawnSync } = require('node:child_process');
+const { ROOT, Failed } = require('./steps');
+
+const PAGES = path.join(ROOT, 'dist/pages');
+const SITE = path.join(ROOT, 'dist/site');
+const CODE = /^(\s*)(```|~~~)/;
+const LINK = /(\]\()([^)\s]+)(\))/g;
+/** In pages the generator would put a value in the place of `{{ name }}`. */
+const BRACES = /`([^`]*\{\{[^`]*)`/g;
+
+/** Every page of the site, by its path in the checkout. */
+function sources() {
+  const walk = (folder) =>
+    fs
+      .readdirSync(path.join(ROOT, folder), { withFileTypes: true })
+      .filter(({ name }) => name !== 'node_modules')
+      .flatMap((entry) => {
+        const file = path.posix.join(folder, entry.name);
+        return entry.isDirectory() ? walk(file) : file.endsWith('.md') ? [file] : [];
+      });
+  const top = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  return [...top, ...walk('docs'), ...walk('examples'), ...walk('bench')];
+}
+
+const stagedAs = (page) => page.replace(/(^|\/)README\.md$/, '$1index.md');
+
+/** Where a link of a page leads on the site; notes the files that have to come along. */
+function siteLink(page, target, pages, files) {
+  if (/^([a-z]+:|#)/.test(target)) return target;
+  const [to, anchor] = target.split('#');
+  const found = path.posix.normalize(path.posix.join(path.posix.dirname(page), to));
+  const suffix = anchor === undefined ? '' : `#${anchor}`;
+  if (pages.has(found)) return `${path.posix.relative(path.posix.dirname(stagedAs(page)), stagedAs(found))}${suffix}`;
+  if (!fs.existsSync(path.join(ROOT, found)) || fs.statSync(path.join(ROOT, found)).isDirectory())
+    throw new Failed(`${page} links ${target}, which is no page and no file`);
+  files.add(found);
+  return `/${found}`;
+}
+
+/** The text of a page with its links as the site needs them; code stays as it is. */
+function staged(page, pages, files) {
+  let fence;
+  const lines = fs.readFileSync(path.join(ROOT, page), 'utf8').split('\n');
+  return lines
+    .map((line) => {
+      const [, , mark] = CODE.exec(line) ?? [];
+      if (mark && fence === undefined) fence = mark;
+      else if (mark && mark === fence) fence = undefined;
+      if (fence !== undefined || mark) return line;
+      return line
+        .replace(LINK, (_, open, target, close) => `${open}${siteLink(page, target, pages, files)}${close}`)
+        .replace(BRACES, (_, code) => `<code v-pre>${code.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</code>`);
+    })
+    .join('\n');
+}
+
+/** Lays out the pages, and all that they link. @returns their paths on the site. */
+function stage(to = PAGES) {
+  fs.rmSync(to, { recursive: true, force: true });
+  const pages = new Set(sources());
+  const files = new Set();
+  for (const page of pages) write(path.join(to, stagedAs(page)), staged(page, pages, files));
+  for (const file of files) write(path.join(to, 'public', file), fs.readFileSync(path.join(ROOT, file)));
+  return [...pages].map(stagedAs);
+}
+
+function write(file, content) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, content);
+}
+
+/** Builds the site, or serves it while somebody writes (`npm run docs -- --serve`). Dead links fail it. */
+function runDocs(args) {
+  const { length: count } = stage();
+  const verb = args.includes('--serve') ? ['dev'] : ['build'];
+  const vitepress = path.join(ROOT, 'node_modules/vitepress/bin/vitepress.js');
+  const { status } = spawnSync(process.execPath, [vitepress, ...verb, 'tools/docs'], { cwd: ROOT, stdio: 'inherit' });
+  if (status === 0 && verb[0] === 'build')
+    process.stdout.write(`${count} pages in ${path.relative(ROOT, SITE)}/index.html\n`);
+  return status ?? 1;
+}
+
+module.exports = { runDocs, stage };

@@ -1,0 +1,114 @@
+// The site of `npm run docs` (scripts/docs.js lays out its pages). Nothing is fetched, neither by the build nor by a page.
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** GitHub's anchors, so that a link means the same here and there. */
+const slugify = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replace(/ /g, '-');
+
+const page = (text, link) => ({ text, link });
+
+export default {
+  title: 'Conveyor',
+  description: 'Deploys services, models and configuration in phases, and takes a bad version back by itself',
+  head: [
+    [
+      'link',
+      {
+        rel: 'icon',
+        href: 'data:image/svg+xml,<svg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22><path d=%22M2 11h12M5 11V6h6v5%22 fill=%22none%22 stroke=%22%233451b2%22 stroke-width=%222%22/></svg>',
+      },
+    ],
+  ],
+  srcDir: `${ROOT}/dist/pages`,
+  outDir: `${ROOT}/dist/site`,
+  cacheDir: `${ROOT}/dist/.vitepress`,
+  cleanUrls: false,
+  lastUpdated: false,
+  ignoreDeadLinks: 'localhostLinks', // the Web UI of one's own stack; any other dead link fails the build
+  markdown: {
+    anchor: { slugify },
+    toc: { slugify },
+    headers: { slugify },
+    theme: { light: 'github-light', dark: 'github-dark' },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      page('Tutorial', '/docs/tutorial'),
+      page('Pipelines', '/docs/pipelines'),
+      page('Command line', '/docs/cli'),
+      page('Contents', '/docs/'),
+    ],
+    sidebar: [
+      { text: 'Begin', items: [page('Conveyor', '/'), page('Tutorial', '/docs/tutorial'), page('Contents', '/docs/')] },
+      {
+        text: 'Write pipelines',
+        items: [
+          page('Pipelines', '/docs/pipelines'),
+          page('Health checks', '/docs/health'),
+          page('Scripts', '/docs/scripts'),
+        ],
+      },
+      {
+        text: 'Run it',
+        items: [
+          page('Operating', '/docs/guides/operate'),
+          page('Securing', '/docs/guides/secure'),
+          page('The audit', '/docs/guides/audit'),
+          page('Who may do what', '/docs/access'),
+          page('Access matrix', '/docs/access-matrix'),
+        ],
+      },
+      {
+        text: 'Look up',
+        items: [
+          page('Command line', '/docs/cli'),
+          page('Commands by state', '/docs/commands'),
+          page('Errors', '/docs/errors'),
+          page('HTTP API', '/docs/api'),
+          page('Limits', '/docs/limits'),
+          page('Glossary', '/docs/glossary'),
+        ],
+      },
+      {
+        text: 'Extend',
+        items: [
+          page('Extending', '/docs/guides/extend'),
+          page('Protocols', '/docs/design/protocols'),
+          page('The simulated fleet', '/docs/fleet'),
+          page('A push type', '/examples/push-types/processes/'),
+          page('Task controllers', '/examples/controllers/'),
+          page('CI', '/examples/ci/'),
+        ],
+      },
+      {
+        text: 'Understand',
+        items: [
+          page('Overview', '/docs/design/overview'),
+          page('Workflows', '/docs/design/workflows'),
+          page('A deploy', '/docs/design/deploy'),
+          page('Pipelines and releases', '/docs/design/pipeline'),
+          page('Health', '/docs/design/health'),
+          page('The simulated fleet inside', '/docs/design/fleet'),
+          page('Decisions', '/docs/adr/'),
+          page('Papers', '/docs/papers'),
+        ],
+      },
+      {
+        text: 'Change it',
+        items: [
+          page('Architecture', '/ARCHITECTURE'),
+          page('Contributing', '/CONTRIBUTING'),
+          page('Changelog', '/CHANGELOG'),
+          page('Measurements', '/bench/'),
+        ],
+      },
+    ],
+  },
+};
