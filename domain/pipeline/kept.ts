@@ -10,7 +10,7 @@ import type { GoodDeploy, PipelineState } from './state';
  */
 
 /** Of a text from a signal, which nobody checked at a door, as much as a door would have let in. */
-const TEXT = REQUEST_LIMITS.reason.max;
+const TEXT = Math.max(REQUEST_LIMITS.reason.max, ARTIFACT_LIMITS.metadataValue.max);
 
 /** A value of a signal with its texts cut. */
 export function cutTexts<T>(value: T): T {

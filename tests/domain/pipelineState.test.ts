@@ -4,6 +4,7 @@ import { startable } from '../../domain/pipeline/queue';
 import { refuseApply, refuseRelease, refuseRollBack } from '../../domain/pipeline/requests';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { condemned } from '../../domain/pipeline/knownBad';
+import { ARTIFACT_LIMITS } from '../../domain/limits';
 import { created, heldBy, isKnownBad, started, type PipelineState } from '../../domain/pipeline/state';
 import { repeated } from '../../domain/pipeline/submissions';
 import type { DeploySettled } from '../../domain/release/state';
@@ -356,4 +357,13 @@ describe('the verbs of a pipeline', () => {
 
   test('every verb says what it does', () =>
     expect(Object.keys(PIPELINE_EFFECTS).sort()).toEqual([...PIPELINE_VERBS].sort()));
+});
+
+test('the history keeps an entry of metadata that is as long as a door lets in', () => {
+  const one: Artifact = {
+    ...artifact('kv:2'),
+    metadata: { attestation: 'x'.repeat(ARTIFACT_LIMITS.metadataValue.max) },
+  };
+  const state = settled(running(pipelineOf(), one), resultOf(1, [], [one]), NOW);
+  expect(state.history.at(-1)?.artifacts).toEqual([one]);
 });
