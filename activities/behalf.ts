@@ -1,5 +1,7 @@
 import type { Decision } from '../domain/access/decide';
 import type { PlatformFacts } from '../domain/access/platform';
+import { unsigned, wantsSigned } from '../domain/access/signed';
+import { identityOf, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import type { Principal } from '../domain/principals';
 
@@ -9,6 +11,8 @@ export interface Behalf {
   readonly owners?: readonly Principal[];
   /** It brings back what was before, which nobody has to be allowed. */
   readonly back?: true;
+  /** An emergency of an admin, as its door said: protection keeps nobody else. */
+  readonly byAdmin?: true;
 }
 
 /** The configuration as it is now; missing where there is none, as in tests. */
@@ -27,4 +31,21 @@ export function requireAllowed(
   if (platform === undefined || back) return;
   const decision = decide(platform(), owners);
   if (!decision.allowed) throw conveyorError('not-permitted', { actor: pipeline, pipeline, why: decision.why });
+}
+
+/** Asked anew before each deploy touches anything, wherever its artifacts came from; never of what goes back to what ran. */
+export function whetherSigned(
+  platform: ReadPlatform | undefined,
+  { pipeline, back, byAdmin }: Behalf & { readonly pipeline: string },
+  artifacts: readonly Artifact[],
+): { readonly refused: string } | { /** To be put on record. */ readonly signed?: string } {
+  const facts = platform?.();
+  if (facts === undefined || back || !wantsSigned(facts, pipeline)) return {};
+  const lacking = unsigned(facts, pipeline, artifacts);
+  if (lacking !== undefined)
+    return byAdmin
+      ? { signed: `an emergency of an admin goes past ${lacking.message}` }
+      : { refused: `${lacking.message}; ${lacking.hint}` };
+  const by = (one: Artifact): string => facts.signers?.(one, pipeline).by.join(', ') ?? '';
+  return { signed: artifacts.map((one) => `${identityOf(one)} is signed with ${by(one)}`).join('; ') };
 }

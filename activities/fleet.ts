@@ -21,7 +21,7 @@ import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
-import { requireAllowed } from './behalf';
+import { requireAllowed, whetherSigned } from './behalf';
 import { asFailure, stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 
@@ -44,7 +44,14 @@ export interface LookRequest extends Pick<PlanRequest, 'only' | 'inherited' | 'r
 }
 
 export type Planned =
-  { readonly impossible: string } | { readonly plan: DeployPlan; readonly fleet: Fleet; readonly unavailable: Named };
+  | { readonly impossible: string }
+  | {
+      readonly plan: DeployPlan;
+      readonly fleet: Fleet;
+      readonly unavailable: Named;
+      /** Which signatures counted, where a rule wants some. */
+      readonly signed?: string;
+    };
 
 /** How the units of a phase are right now. */
 export interface PhaseLook {
@@ -61,16 +68,16 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   const past = async (units: readonly Unit[], inherited: Inheritance | undefined): Promise<SnapshotUnit[]> =>
     inherited ? asBefore(units, inherited, await readPast(ports, inherited.before)) : [...units];
   return {
-    /** Whether the push type takes the configuration, and whose units these are. */
-    validateConfig: async (call: DeployCall) => {
-      const { problems } = await invoke(call, 'validateConfig', {});
-      const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call);
-      return { problems, service };
-    },
+    /** Whether its artifacts are signed as they have to be, the push type takes the configuration, and whose units these are. */
+    validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = []) =>
+      validated(ports, invoke, call, artifacts),
 
     /** Reads the units, keeps what each runs, and plans. */
-    planUnits: async (call: DeployCall, request: PlanRequest): Promise<Planned> =>
-      orImpossible(async () => {
+    planUnits: async (call: DeployCall, request: PlanRequest): Promise<Planned> => {
+      // Once more: it may have waited for the lock since, and a key been taken away.
+      const signed = whetherSigned(ports.platform, call, request.artifacts);
+      if ('refused' in signed) return { impossible: signed.refused };
+      return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
         const units = concerned(all, request);
         await allowDeploy(ports, call, units);
@@ -83,8 +90,9 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           ran: versionOfAll(before),
           shares: cumulativeShares(plan, units),
         };
-        return { plan, fleet, unavailable: namedOf(unavailable(units)) };
-      }),
+        return { plan, fleet, unavailable: namedOf(unavailable(units)), ...signed };
+      });
+    },
 
     /**
      * The units as they are now: those that joined since are marked, those that are gone are missing. `moved`: the version of one is
@@ -128,6 +136,14 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       return returned((await asked).units, wanted, intervalMs);
     },
   };
+}
+
+async function validated(ports: PushPorts, invoke: Invoke, call: DeployCall, artifacts: readonly Artifact[]) {
+  const signed = whetherSigned(ports.platform, call, artifacts);
+  if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
+  const { problems } = await invoke(call, 'validateConfig', {});
+  const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call);
+  return { problems, service };
 }
 
 const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);

@@ -2,10 +2,12 @@ import type { Decision } from '../domain/access/decide';
 import { protecting } from '../domain/access/protection';
 import type { Door, OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
+import { deployedAsGiven, unsigned, wantsSigned } from '../domain/access/signed';
+import type { Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import { parseId, releaseId, type Id } from '../domain/ids';
 import { REQUEST_LIMITS } from '../domain/limits';
-import { isGroup } from '../domain/principals';
+import { isByAdmin, isGroup } from '../domain/principals';
 import { cutText } from '../domain/size';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Trigger } from '../domain/views';
@@ -41,7 +43,7 @@ export type Decided = (rule: string) => void;
 /**
  * A client that asks, before each operation, whether its actor may, by the configuration as it is at that moment. The door has to know
  * that the actor is who they say. What is let through says by which rule, so that workflows need not know the groups.
- * Every operation also throws `not-permitted`, with the rule that would allow it.
+ * Every operation also throws `not-permitted`, with the rule that would allow it, and what brings artifacts `unsigned`.
  */
 export function guarded(
   client: ConveyorClient,
@@ -55,13 +57,20 @@ export function guarded(
     apply: async (spec, actor) => client.apply(spec, actor, await gate.toApply('apply', spec, actor)),
     importPipeline: async (document, actor) =>
       client.importPipeline(document, actor, await gate.toApply('import', document.spec, actor)),
-    release: async (pipeline, artifacts, trigger) =>
-      client.release(pipeline, artifacts, under(trigger, await gate.toRelease(pipeline, trigger))),
-    submit: async (pipeline, artifacts, trigger) =>
-      client.submit(pipeline, artifacts, under(trigger, await gate.toSubmit(pipeline, trigger))),
+    release: async (pipeline, artifacts, trigger) => {
+      const by = await gate.toRelease(pipeline, trigger);
+      await gate.requireSigned(pipeline, artifacts);
+      return client.release(pipeline, artifacts, under(trigger, by));
+    },
+    submit: async (pipeline, artifacts, trigger) => {
+      const by = await gate.toSubmit(pipeline, trigger);
+      await gate.requireSigned(pipeline, artifacts);
+      return client.submit(pipeline, artifacts, under(trigger, by));
+    },
     push: async (pipeline, action, artifacts, push) => {
       const { skipBake = false, actor } = push;
       const by = await gate.to('push', { kind: 'pipeline', pipeline }, actor, { skipBake });
+      if (!isByAdmin(by)) await gate.requireSigned(pipeline, artifacts);
       return client.push(pipeline, action, artifacts, under(push, by));
     },
     rerun: async (pipeline, number, rerun) => {
@@ -134,6 +143,17 @@ class Gate {
     const who = { principal: actor, door: this.door };
     const permit = granted(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
     return facts.policy === null ? {} : this.heard(permit);
+  }
+
+  /**
+   * What would be refused hours later, at its deploy, is refused now; the workers have the last word.
+   * @throws ConveyorError `unsigned`
+   */
+  async requireSigned(pipeline: string, artifacts: readonly Artifact[]): Promise<void> {
+    const facts = this.platform();
+    if (!wantsSigned(facts, pipeline)) return;
+    const lacking = unsigned(facts, pipeline, deployedAsGiven(await this.client.spec(pipeline), artifacts));
+    if (lacking !== undefined) throw lacking;
   }
 
   async toApply(verb: 'apply' | 'import', spec: PipelineSpec, actor: string): Promise<string | undefined> {

@@ -72,6 +72,13 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  unsigned: entry<{ place: string; pipeline: string; name: string; artifact: string; why: string }>({
+    message: ({ place, pipeline, artifact, why }) => `${place} protects ${pipeline}: ${artifact} is not signed: ${why}`,
+    hint: ({ name }) =>
+      `sign that version, release it with --attestation ${name}=FILE, and conveyor artifact verify FILE says whether it counts; without, an admin pushes it with --emergency`,
+    retryable: false,
+    exit: 4,
+  }),
   'invalid-state': entry<{ verb: string; id: string; why: string }>({
     message: ({ verb, id, why }) => `cannot ${verb} ${id}: ${why}`,
     hint: ({ verb, id }) => `conveyor status ${verb === 'show' ? aboveOf(id) : id} shows what it is doing`,

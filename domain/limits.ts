@@ -158,6 +158,8 @@ export const ACCESS_LIMITS = {
   principals: refused('the number of principals of a rule', 100, 'entries', 'more are a group'),
   checks: refused('the number of checks that a rule requires', 16, 'entries', 'a deploy has few'),
   approvals: refused('the number of people who approve an action', 100, 'entries', 'each is held against all rules'),
+  keys: refused('the number of keys that sign', 50, 'entries', 'each signature is held against all of them'),
+  key: refused('a key that signs', 1 * KB, 'bytes', 'a key of Ed25519 or P-256 takes less than 200'),
 } as const satisfies Record<string, Limit>;
 
 const shortened = (of: string, max: number, unit: Limit['unit'], why: string): Limit => ({

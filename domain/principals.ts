@@ -26,6 +26,10 @@ interface Acting {
   readonly permitted?: string | undefined;
 }
 
+/** Whether a door let somebody in as an admin of the platform, by name or through a group. */
+export const isByAdmin = ({ permitted = '' }: Pick<Acting, 'permitted'>): boolean =>
+  permitted === 'platform.admins' || permitted.startsWith('platform.admins ');
+
 /** Default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
   return policy.owners.some((owner) => owner === actor || membersOf(policy, owner).includes(actor));

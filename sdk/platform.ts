@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { matches } from '../domain/pattern';
-import { USE_KINDS, type PlatformFacts, type PlatformPolicy } from '../domain/access/platform';
+import { USE_KINDS, type PlatformFacts, type PlatformPolicy, type ReadSigners } from '../domain/access/platform';
 import { NAME } from '../domain/ids';
 import { ACCESS_LIMITS } from '../domain/limits';
 import { duration, listOf, principal } from '../domain/spec/scalars';
+import { publicKeyOf, signersOf, type SigningKey } from './attestation';
 
 /** Who may do what: `platform` of conveyor.config.yaml, as domain/access decides by it. */
 
@@ -33,6 +34,35 @@ const somebody = () =>
   principals().min(1, { error: 'expected at least one principal; without any, leave the rule out' });
 const rules = <T extends z.ZodType>(rule: T) => listOf(rule, ACCESS_LIMITS.rules).default([]);
 const count = z.number().int().min(1).max(20);
+
+const keyName = z.string().regex(NAME, { error: 'expected the name of a key: lower-case letters, digits and -' });
+const signers = listOf(keyName, ACCESS_LIMITS.keys).min(1, { error: 'expected at least one key' });
+
+const publicKey = z
+  .string()
+  .max(ACCESS_LIMITS.key.max)
+  .transform((pem, context) => {
+    const key = publicKeyOf(pem);
+    if (typeof key !== 'string') return key;
+    context.addIssue({ code: 'custom', message: key });
+    return z.NEVER;
+  });
+const keys = z
+  .record(keyName, publicKey)
+  .default({})
+  .refine((all) => Object.keys(all).length <= ACCESS_LIMITS.keys.max, {
+    error: `expected at most ${ACCESS_LIMITS.keys.max} keys`,
+  });
+type Keys = z.output<typeof keys>;
+
+/** One key under two names would count as two people. */
+function sameKeys(known: Keys): readonly (readonly [name: string, why: string])[] {
+  const all = Object.entries(known);
+  return all.flatMap(([name, key], at) => {
+    const first = all.slice(0, at).find(([, other]) => key.equals(other));
+    return first === undefined ? [] : [[name, `it is the same key as ${first[0]}`] as const];
+  });
+}
 
 /** The key of conveyor.config.yaml that this file is about. */
 export const platformFields = {
@@ -71,24 +101,48 @@ export const platformFields = {
               windows: z.boolean().default(false),
             })
             .default({ checks: [], soak: 0, windows: false }),
+          signed: z.strictObject({ by: signers, count: count.default(1) }).optional(),
         }),
       ),
+      keys,
+    })
+    .superRefine(({ keys: known, protection }, context) => {
+      const issue = (path: (string | number)[], message: string): void =>
+        context.addIssue({ code: 'custom', path, message });
+      for (const [name, why] of sameKeys(known)) issue(['keys', name], why);
+      for (const [at, { signed }] of protection.entries()) {
+        const unknown = signed?.by.find((one) => !Object.hasOwn(known, one));
+        if (unknown !== undefined)
+          issue(['protection', at, 'signed', 'by'], `there is no key ${unknown} under platform.keys`);
+        if (signed && signed.count > new Set(signed.by).size)
+          issue(['protection', at, 'signed', 'count'], `nothing is signed with ${signed.count} of ${signed.by.length}`);
+      }
     })
     .optional(),
 };
 
 type Given = z.output<(typeof platformFields)['platform']>;
 
-export const toPlatform = (given: Given): PlatformPolicy | null =>
-  given === undefined
-    ? null
-    : {
-        ...given,
-        scripts: given.scripts.by,
-        protection: given.protection.map(({ approvals = null, emergency = null, ...rule }) => ({
-          ...{ ...rule, approvals, emergency },
-        })),
-      };
+export function toPlatform(given: Given): PlatformPolicy | null {
+  if (given === undefined) return null;
+  const { keys: _keys, ...policy } = given;
+  return {
+    ...policy,
+    scripts: given.scripts.by,
+    protection: given.protection.map(({ approvals = null, emergency = null, signed = null, ...rule }) => ({
+      ...{ ...rule, approvals, emergency, signed },
+    })),
+  };
+}
+
+/** What `platform.keys` holds. */
+export const toSigningKeys = (given: Given): readonly SigningKey[] =>
+  Object.entries(given?.keys ?? {}).map(([name, key]) => ({ name, key }));
+
+export const toSigners =
+  (signingKeys: readonly SigningKey[]): ReadSigners =>
+  (artifact, pipeline) =>
+    signersOf(signingKeys, artifact, pipeline);
 
 interface Known extends PlatformFacts {
   readonly extensions: readonly { readonly kind: string; readonly name: string }[];
@@ -112,8 +166,8 @@ export function lintPlatform({ policy, groups, extensions }: Known): readonly st
         ? []
         : names.flatMap((of) => (isKnown(kind, of) ? [] : [`platform.uses.${at}.names: there is no ${kind} ${of}`])),
     ),
-    ...policy.protection.flatMap(({ approvals, emergency, requires: { checks, soak, windows } }, at) =>
-      approvals === null && emergency === null && checks.length === 0 && soak === 0 && !windows
+    ...policy.protection.flatMap(({ approvals, emergency, signed, requires: { checks, soak, windows } }, at) =>
+      [approvals, emergency, signed].every((one) => one === null) && checks.length === 0 && soak === 0 && !windows
         ? [`platform.protection.${at}: it protects from nothing`]
         : [],
     ),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { PlatformPolicy } from '../domain/access/platform';
+import type { PlatformPolicy, ReadSigners } from '../domain/access/platform';
 import { conveyorError } from '../domain/errors';
 import { NAME } from '../domain/ids';
 import { isAllowedHost } from '../domain/notifyHost';
@@ -16,7 +16,8 @@ import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import type { Env } from './env';
 import type { SourceRef } from './health/sources';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
-import { lintPlatform, platformFields, toPlatform } from './platform';
+import type { SigningKey } from './attestation';
+import { lintPlatform, platformFields, toPlatform, toSigners, toSigningKeys } from './platform';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
 import { signInFields, toIssuers, type Issuer } from './signIn';
@@ -47,6 +48,9 @@ export interface Registry {
   readonly groups: Readonly<Record<string, readonly string[]>>;
   /** Who may do what; null where owners alone decide. */
   readonly policy: PlatformPolicy | null;
+  /** The keys that artifacts may be signed with, and which of them signed one. */
+  readonly signingKeys: readonly SigningKey[];
+  readonly signers: ReadSigners;
   /** What is probably not meant as it stands, each with its place. */
   readonly warnings: readonly string[];
   /** How patient the machinery is; pipelines take it over when they are applied. */
@@ -112,8 +116,9 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   rejectOutside(extensions, parsed.data.egress?.allow ?? null, file);
   const seal = toSeal(parsed.data, env, file);
   const facts = { policy: toPlatform(parsed.data.platform), groups: parsed.data.groups };
+  const signingKeys = toSigningKeys(parsed.data.platform);
   return {
-    ...{ file, extensions, ...facts },
+    ...{ file, extensions, ...facts, signingKeys, signers: toSigners(signingKeys) },
     warnings: [...lintPlatform({ ...facts, extensions }), ...lintSeal(seal, facts.policy !== null)],
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env, file),

@@ -9,6 +9,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'wrong-key': 403,
   'not-in-scope': 403,
   'not-permitted': 403,
+  unsigned: 403,
   'invalid-state': 409,
   'key-reused': 409,
   'not-rerunnable': 409,

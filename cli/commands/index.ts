@@ -1,5 +1,6 @@
 import { actions } from './actions';
 import { apply } from './apply';
+import { artifact } from './artifact';
 import { audit } from './audit';
 import { can } from './can';
 import type { Register } from './command';
@@ -30,7 +31,7 @@ import { whoami } from './whoami';
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
 export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
   { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
-  { heading: 'Releases:', commands: [release, rerun, list, status, watch, logs, history, health] },
+  { heading: 'Releases:', commands: [release, artifact, rerun, list, status, watch, logs, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
   { heading: 'Who you are, and what you may do:', commands: [login, logout, whoami, can, audit] },
   { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },

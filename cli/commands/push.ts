@@ -3,7 +3,7 @@ import { reasonOf } from '../io';
 import { actorOf } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
-import { parseArtifact, start, startOptions, type StartOptions } from './start';
+import { artifactsOf, start, startOptions, type StartOptions } from './start';
 
 interface Options extends StartOptions, ReasonOption {
   readonly emergency?: boolean;
@@ -24,7 +24,7 @@ export const push: Register = (program, cli) => {
     .action(
       cli.handle<Options, [string, string]>(async (call, pipeline, action) => {
         const { io, connect, options } = call;
-        const artifacts = options.artifact.map(parseArtifact);
+        const artifacts = artifactsOf(options);
         if (!options.emergency) throw noEmergency(pipeline);
         const actor = actorOf(io, connect);
         const reason = await reasonOf(io, 'push', options.reason);

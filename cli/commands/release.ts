@@ -1,6 +1,6 @@
 import { actorOf } from '../door';
 import { examples, type Register } from './command';
-import { parseArtifact, start, startOptions, type StartOptions } from './start';
+import { artifactsOf, start, startOptions, type StartOptions } from './start';
 
 export const release: Register = (program, cli) => {
   startOptions(program.command('release <pipeline>'))
@@ -10,11 +10,12 @@ export const release: Register = (program, cli) => {
       examples(
         'conveyor release kvstore --artifact source=12 --wait',
         'conveyor release kvstore -a source=12,branch=main --idempotency-key "$CI_PIPELINE_ID"',
+        'conveyor release kvstore -a executable=kv:12 --attestation executable=kv12.json',
       ),
     )
     .action(
       cli.handle<StartOptions, [string]>((call, pipeline) => {
-        const artifacts = call.options.artifact.map(parseArtifact);
+        const artifacts = artifactsOf(call.options);
         const trigger = {
           kind: 'manual',
           actor: actorOf(call.io, call.connect),

@@ -3,8 +3,9 @@ import type { ConveyorClient } from '../../client/api';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
-import type { Io } from '../io';
+import { attestations } from '../attestations';
 import { withClient } from '../door';
+import type { Io } from '../io';
 import { emit, note, type Output } from '../output';
 import { paint } from '../render/paint';
 import { watch } from '../watch';
@@ -20,17 +21,39 @@ export interface WaitOptions {
 /** The first two have artifacts besides. */
 export interface StartOptions extends WaitOptions {
   readonly artifact: readonly string[];
+  readonly attestation: readonly string[];
 }
 
 export const startOptions = (command: Command): Command =>
   waitOptions(
-    command.option(
-      '-a, --artifact <name=version[,key=value…]>',
-      'repeat for several; keys kind, uri and digest are fields, others metadata',
-      collect,
-      [],
-    ),
+    command
+      .option(
+        '-a, --artifact <name=version[,key=value…]>',
+        'repeat for several; keys kind, uri and digest are fields, others metadata',
+        collect,
+        [],
+      )
+      .option('--attestation <name=file>', 'what proves who signed that artifact; repeat for several', collect, []),
   );
+
+/** The artifacts of the command, each with its attestations in its metadata. */
+export function artifactsOf({ artifact, attestation }: StartOptions): readonly Artifact[] {
+  const proofs = attestation.map((text) => {
+    const at = text.indexOf('=');
+    return { name: text.slice(0, Math.max(at, 0)), file: text.slice(at + 1), text };
+  });
+  const artifacts = artifact.map(parseArtifact);
+  const astray = proofs.find(({ name }) => !artifacts.some((one) => one.name === name));
+  if (astray)
+    throw conveyorError('usage', {
+      text: `--attestation ${astray.text}: no --artifact is called ${astray.name || 'nothing'}`,
+      hint: 'write it as --artifact executable=kv:12 --attestation executable=kv12.json',
+    });
+  return artifacts.map((one) => {
+    const files = proofs.filter(({ name }) => name === one.name).map(({ file }) => file);
+    return { ...one, metadata: { ...one.metadata, ...attestations(files) } };
+  });
+}
 
 export const waitOptions = (command: Command): Command =>
   command
@@ -84,7 +107,7 @@ export function parseArtifact(text: string): Artifact {
   };
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 function startedWords({ id, duplicate, approvals = 0 }: Started): string {
   if (duplicate) return `${id} was started before by the same request`;

@@ -1,3 +1,4 @@
+import type { Artifact } from '../artifact';
 import type { Principal } from '../principals';
 
 /** Who may do what on this platform: `platform` of conveyor.config.yaml. Default grants nothing: what no rule allows is refused. */
@@ -54,11 +55,23 @@ export interface ProtectionRule {
     readonly soak: number;
     readonly windows: boolean;
   };
+  /** Of everything that is deployed: at least so many of these keys have signed it. */
+  readonly signed: { readonly by: readonly string[]; readonly count: number } | null;
 }
+
+/** With which keys of the platform an artifact is signed for a pipeline, and why whatever else came with it counts for nothing. */
+export interface Signers {
+  readonly by: readonly string[];
+  readonly not: readonly string[];
+}
+
+export type ReadSigners = (artifact: Artifact, pipeline: string) => Signers;
 
 /** All that decisions depend on besides the request: as the configuration says now, never as somebody sent it. */
 export interface PlatformFacts {
   /** Null without the section: owners alone decide then. */
   readonly policy: PlatformPolicy | null;
   readonly groups: Readonly<Record<string, readonly Principal[]>>;
+  /** Missing where there are no keys: nothing is signed then. */
+  readonly signers?: ReadSigners;
 }

@@ -45,7 +45,7 @@ export interface DeployInput {
   /** When nothing is updated even so: those of the action and of its pipeline. */
   readonly blackouts?: ActionSpec['blackouts'];
   /** An emergency push: what was unhealthy before does not count, and it need not bake. */
-  readonly emergency?: { readonly skipBake: boolean };
+  readonly emergency?: { readonly skipBake: boolean; readonly byAdmin?: true };
   /** A follow-on: only these units, in one phase. What is unavailable again is left for the next. */
   readonly followOn?: { readonly units: readonly string[] };
   /** What deploys that were overtaken or cancelled left behind: a revert goes back to what was before. */

@@ -18,6 +18,13 @@ const SAMPLES: Params = {
   'unknown-deploy': { id: 'kvstore/12/publish' },
   'ambiguous-deploy': { id: 'web/7', deploys: ['web/7/eu', 'web/7/us'] },
   'not-permitted': { actor: 'user:mallory', pipeline: 'kvstore' },
+  unsigned: {
+    place: 'platform.protection.0',
+    pipeline: 'prod-kv',
+    name: 'executable',
+    artifact: 'executable@kv:13',
+    why: 'it takes a signature of the key ci and has none; metadata.attestation: it is about executable@kv:12, and not about executable@kv:13',
+  },
   'invalid-state': { verb: 'skip-phase', id: 'kvstore/12/deploy', why: 'no phase is under way' },
   'key-reused': { key: 'ci-4711', was: 'kvstore/12 with source@1a2b', now: 'source@3c4d' },
   'not-rerunnable': {

@@ -14,10 +14,16 @@ export async function introduce(run: DeployRun): Promise<Ending | undefined> {
   if (run.record.service !== null) return undefined;
   const { pushType } = run.input.spec;
   const stopped = () => run.stop() !== null;
-  const valid = await insist(run, 'validateConfig', (push) => push.validateConfig(run.call), stopped);
+  const valid = await insist(
+    run,
+    'validateConfig',
+    (push) => push.validateConfig(run.call, run.input.artifacts),
+    stopped,
+  );
   if (valid === undefined) return left(run);
   if ('refused' in valid) return { kind: 'failed', reason: valid.refused, fault: 'conveyor' };
-  const { problems, service } = valid.value;
+  const { problems, service, unsigned } = valid.value;
+  if (unsigned !== undefined) return { kind: 'failed', reason: unsigned, fault: 'change' };
   if (problems.length === 0) return void run.patch({ service });
   const text = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   return { kind: 'failed', reason: `${pushType} does not accept the configuration: ${text}`, fault: 'change' };
@@ -48,7 +54,8 @@ async function plan(run: DeployRun): Promise<Ending | 'again' | undefined> {
   if (made === undefined) return left(run);
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
   if ('impossible' in made.value) return { kind: 'failed', reason: made.value.impossible, fault: 'change' };
-  const { plan: planned, fleet, unavailable } = made.value;
+  const { plan: planned, fleet, unavailable, signed } = made.value;
+  if (signed !== undefined) run.note('signatures', signed);
   run.set((record, now) => change(withPlan(record, planned, fleet), now, {}));
   const names = planned.phases.map(({ name }) => name).join(', ');
   run.note('planned', `${planned.phases.length} phases over ${plural(fleet.units, 'unit')}: ${names}`);

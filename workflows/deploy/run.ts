@@ -137,7 +137,9 @@ export class DeployRun {
 
   /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
   get behalf(): Behalf {
-    return { owners: this.policy.owners, ...(this.input.rollback ? { back: true } : {}) };
+    const { rollback, emergency } = this.input;
+    const byAdmin = emergency?.byAdmin ? ({ byAdmin: true } as const) : {};
+    return { owners: this.policy.owners, ...(rollback ? { back: true } : {}), ...byAdmin };
   }
 
   get lockId(): string {

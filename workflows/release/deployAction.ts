@@ -6,6 +6,7 @@ import { NO_TIME } from '../../domain/deploy/spans';
 import type { DeployInput, DeployResult } from '../../domain/deploy/state';
 import { deployId } from '../../domain/ids';
 import type { Admission } from '../../domain/release/admission';
+import { isByAdmin } from '../../domain/principals';
 import { inputsOf, missingInputs } from '../../domain/release/graph';
 import { withBlackouts } from '../../domain/release/openTimes';
 import { skipsTheQueue } from '../../domain/release/urgent';
@@ -223,7 +224,9 @@ function described(
     lastGood,
     ...(trigger.kind === 'rollback' ? {} : openingOf(withBlackouts(spec, action))),
     ...(spec.notify.some(({ on }) => on.includes('paused')) ? { tellsPauses: true } : {}),
-    ...(emergency ? { emergency: { skipBake: emergency.skipBake } } : {}),
+    ...(emergency
+      ? { emergency: { skipBake: emergency.skipBake, ...(isByAdmin(trigger) ? { byAdmin: true } : {}) } }
+      : {}),
     ...(followOn ? { followOn: { units: followOn.units } } : {}),
     ...(inherited === undefined ? {} : { inherited }),
   });

@@ -1,0 +1,61 @@
+import { identityOf, type Artifact } from '../artifact';
+import { conveyorError, type ConveyorError } from '../errors';
+import { cutText } from '../size';
+import type { PipelineSpec } from '../spec/pipeline';
+import type { PlatformFacts, ProtectionRule, Signers } from './platform';
+import { protecting } from './protection';
+
+/** Whether any rule wants what a pipeline deploys to be signed. */
+export const wantsSigned = ({ policy }: PlatformFacts, pipeline: string): boolean =>
+  policy !== null && protecting(policy, pipeline).some(({ rule }) => rule.signed !== null);
+
+/**
+ * Why a pipeline must not deploy these artifacts: of one of them too few of the keys that a rule names have signed that very version.
+ * @returns `unsigned`; undefined when nothing is against it
+ */
+export function unsigned(
+  facts: PlatformFacts,
+  pipeline: string,
+  artifacts: readonly Artifact[],
+): ConveyorError | undefined {
+  if (facts.policy === null) return undefined;
+  for (const { place, rule } of protecting(facts.policy, pipeline)) {
+    const { signed } = rule;
+    if (signed === null) continue;
+    for (const artifact of artifacts) {
+      const why = lacks(signed, facts.signers?.(artifact, pipeline) ?? NOBODY);
+      if (why === undefined) continue;
+      return conveyorError('unsigned', { place, pipeline, name: artifact.name, artifact: identityOf(artifact), why });
+    }
+  }
+  return undefined;
+}
+
+/** Of what a release is given, what its deploys and canaries take as it is; what actions make is known only once it is made. */
+export function deployedAsGiven({ actions }: PipelineSpec, given: readonly Artifact[]): readonly Artifact[] {
+  const all = Object.values(actions);
+  const made = new Set(all.flatMap(({ outputs }) => outputs));
+  const deployed = new Set(all.flatMap(({ type, inputs }) => (type === 'deploy' || type === 'canary' ? inputs : [])));
+  return given.filter(({ name }) => deployed.has(name) && !made.has(name));
+}
+
+const NOBODY: Signers = { by: [], not: ['the platform has no keys'] };
+
+/** `it takes 2 of the keys ci, release and has ci; metadata.attestation.2: …` */
+function lacks({ by, count }: NonNullable<ProtectionRule['signed']>, signers: Signers): string | undefined {
+  // A key that a rule names twice is one key.
+  const have = [...new Set(by)].filter((name) => signers.by.includes(name));
+  if (have.length >= count) return undefined;
+  const keys = by.length === 1 ? `the key ${by.join()}` : `${count} of the keys ${by.join(', ')}`;
+  const others = signers.by.filter((name) => !by.includes(name));
+  return [
+    `it takes a signature of ${keys} and has ${have.length === 0 ? 'none' : `that of ${have.join(', ')}`}`,
+    ...(others.length > 0 ? [`${others.join(', ')} counts for nothing here`] : []),
+    ...signers.not.slice(0, MOST_SHOWN).map((problem) => cutText(problem, SHOWN)),
+    ...(signers.not.length > MOST_SHOWN ? [`and ${signers.not.length - MOST_SHOWN} more`] : []),
+  ].join('; ');
+}
+
+/** Whoever brings the artifact may write as many as fit into its metadata. */
+const MOST_SHOWN = 3;
+const SHOWN = 300;
