@@ -34,6 +34,9 @@ function whyNot(facts: PlatformFacts, one: Protecting, { verb, what }: Request, 
   if (isAdmin || gate === undefined || gate === 'approval') return undefined;
   switch (gate) {
     case 'spec':
+      // Books say what ran, and a rollback brings that back unasked.
+      if (verb === 'import' && rule.signed !== null)
+        return `${place} wants what ${what.pipeline} deploys to be signed, so ${verb} is for admins`;
       return what.spec && lacking(one, what.spec);
     case 'emergency':
       return whyNoEmergency(facts, one, what, who);

@@ -33,13 +33,7 @@ async function asked(ask: (client: ConveyorClient) => Promise<unknown>, door: Do
     ready: () => Promise.resolve(),
     record: (entry) => Promise.resolve(void entries.push(entry)),
   };
-  const error = await ask(
-    audited(
-      guarded(client, () => FACTS, door),
-      audit,
-      door,
-    ),
-  ).then(
+  const error = await ask(audited((decided) => guarded(client, () => FACTS, door, decided), audit, door)).then(
     () => null,
     (thrown: unknown) => thrown as ConveyorError,
   );

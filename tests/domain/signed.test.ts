@@ -2,7 +2,7 @@ import { deployedAsGiven, unsigned } from '../../domain/access/signed';
 import { unfitArtifact } from '../../domain/excess';
 import type { Artifact } from '../../domain/artifact';
 import { parseRegistry } from '../../sdk/registry';
-import { facts } from './accessWorld';
+import { asked, CONFIG, facts, why } from './accessWorld';
 import { specOf } from './pipelineWorld';
 import { artifact, envelope, signature, signed, signer, statement } from './signing';
 
@@ -231,4 +231,16 @@ test('only what a deploy or canary takes as it is given has to be signed as it i
   const build = { type: 'build' as const, inputs: ['source'], outputs: ['executable'] };
   const built = { ...spec.actions, ...specOf([], { actions: { build } }).actions };
   expect(deployedAsGiven({ ...spec, actions: built }, given)).toEqual([]);
+});
+
+test('books say what ran, so importing them into a pipeline whose deploys are signed is for admins', () => {
+  const platform = {
+    ...{ ...CONFIG.platform, ...PLATFORM },
+    protection: [{ pipelines: ['kvstore'], signed: { by: ['ci'] } }],
+  };
+  expect(why(asked('user:alice', 'import', {}, facts(platform)))).toMatch(
+    /^platform\.protection\.0 wants .* import is for admins/,
+  );
+  expect(why(asked('user:root', 'import', {}, facts(platform)))).toMatch(/^yes/);
+  expect(why(asked('user:alice', 'apply', {}, facts(platform)))).toMatch(/^yes/);
 });

@@ -15,7 +15,13 @@ const SRE = ['user:sam', 'user:sue', 'user:kim'];
 /** Two people of sre approve every release of kvstore, unless it says otherwise. */
 function rule(more: Partial<PlatformPolicy['protection'][number]> | null = {}, sre = SRE): void {
   const requires = { checks: [], soak: 0, windows: false };
-  const protect = { pipelines: ['kvstore'], approvals: { count: 2, by: ['group:sre'] }, emergency: null, requires };
+  const protect = {
+    pipelines: ['kvstore'],
+    approvals: { count: 2, by: ['group:sre'] },
+    emergency: null,
+    requires,
+    signed: null,
+  };
   const none = { pipelines: [], uses: [], scripts: [] };
   const protection = more === null ? [] : [{ ...protect, ...more }];
   world.rules.facts = { policy: { admins: ['user:root'], services: [SERVICE], ...none, protection }, groups: { sre } };
