@@ -37,7 +37,10 @@ async function main(): Promise<void> {
   const client = await createClient({ platform: registry });
   const audit = startAudit(live);
   const through = (door: Door, groups: (now: Policy['groups']) => Policy['groups'] = (now) => now) => {
-    const facts = () => ({ policy: registry.policy, groups: groups(registry.groups) });
+    const facts = () => {
+      const { policy, signers, groups: configured } = registry;
+      return { policy, signers, groups: groups(configured), configured };
+    };
     const permitting = (decided?: Decided) => guarded(client, facts, door, decided);
     return audit === undefined ? permitting() : audited(permitting, audit, door);
   };

@@ -53,8 +53,8 @@ function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: P
   }
 }
 
-/** A pipeline that would use what its owners may not is refused as it is applied, and not only as it runs. */
+/** A pipeline that would use what its owners may not is refused as it is applied, and not only as it runs: by what workers know then. */
 function whyNotUsed(facts: PlatformFacts, verb: OperationName, { spec }: What): string | undefined {
   const isApplied = verb === 'create' || verb === 'apply' || verb === 'import';
-  return isApplied && spec ? decideUses(facts, spec) : undefined;
+  return isApplied && spec ? decideUses({ ...facts, groups: facts.configured ?? facts.groups }, spec) : undefined;
 }

@@ -24,6 +24,10 @@ export function isCovered(owner: Principal, list: readonly Principal[], groups: 
   return members.length > 0 && members.every((member) => membership(list, member, groups) !== undefined);
 }
 
+/** Whether the configuration has the members of a group; of one that it does not list an identity provider may. */
+export const isListed = (one: Principal, groups: Groups): boolean =>
+  !isGroup(one) || Object.hasOwn(groups, one.slice('group:'.length));
+
 /** People and programs in a list, groups resolved. */
 export const peopleOf = (list: readonly Principal[], groups: Groups): readonly Principal[] => [
   ...new Set(list.flatMap((one) => (isGroup(one) ? membersOf(one, groups) : [one]))),

@@ -74,4 +74,6 @@ export interface PlatformFacts {
   readonly groups: Readonly<Record<string, readonly Principal[]>>;
   /** Missing where there are no keys: nothing is signed then. */
   readonly signers?: ReadSigners;
+  /** Without what an identity provider says of whoever asks, and of nobody else; missing where `groups` are these. */
+  readonly configured?: PlatformFacts['groups'];
 }

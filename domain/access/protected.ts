@@ -1,7 +1,7 @@
 import type { Principal } from '../principals';
 import { plural } from '../text';
 import type { Request, What } from './request';
-import { listed, membership, peopleOf } from './members';
+import { isListed, listed, membership, peopleOf } from './members';
 import { OPERATIONS } from './operations';
 import type { PlatformFacts } from './platform';
 import { emergencyApprovals, lacking, protecting, type Protecting } from './protection';
@@ -69,7 +69,7 @@ function whyNotApprove(
 }
 
 function whyNoEmergency(
-  { groups }: PlatformFacts,
+  { groups, configured = groups }: PlatformFacts,
   one: Protecting,
   { pipeline, spec, skipBake }: What,
   who: Principal,
@@ -79,8 +79,9 @@ function whyNoEmergency(
   if (skipBake && rule.requires.checks.length > 0)
     return `${place} requires the checks of ${pipeline}, so an emergency bakes as well`;
   const needed = emergencyApprovals(rule);
-  const others = peopleOf(rule.approvals?.by ?? spec?.owners ?? [], groups).filter((other) => other !== who);
-  if (others.length < needed)
+  const by = rule.approvals?.by ?? spec?.owners ?? [];
+  const others = peopleOf(by, configured).filter((other) => other !== who);
+  if (others.length < needed && by.every((one) => isListed(one, configured)))
     return `${place} wants ${plural(needed, 'approval')}, and besides ${who} there are ${others.length} who may give one`;
   return spec && lacking(one, spec);
 }

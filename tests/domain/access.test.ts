@@ -1,7 +1,7 @@
 import { decideBirth } from '../../domain/access/children';
 import { matches } from '../../domain/pattern';
 import { decideDeploy, decideUse, decideUses } from '../../domain/access/usage';
-import { asked, facts, why } from './accessWorld';
+import { asked, CONFIG, facts, why } from './accessWorld';
 import { specOf } from './pipelineWorld';
 
 const STORAGE = ['group:storage'];
@@ -231,6 +231,18 @@ describe('protection that owners cannot remove', () => {
     expect(why(asked('user:sam', 'pick', { ...prod(), pick }))).toBe(
       'yes: platform.protection.0.approvals.by through group:sre',
     );
+  });
+
+  test('an emergency is not refused for people who are in a group that only an identity provider knows', () => {
+    const approvals = { count: 1, by: ['group:oncall'] };
+    const spec = specOf(['deploy'], { pipeline: 'prod-kv', emergency: { approvals: 1 } });
+    const policy = facts({ ...CONFIG.platform, protection: [{ pipelines: ['prod-*'], approvals }] });
+    expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, policy))).toMatch(/^yes/);
+    const nobody = { ...policy, groups: { ...policy.groups, oncall: [] } };
+    expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, nobody))).toMatch(/there are 0 who may/);
+    // Whoever asks is in it, which says nothing of others.
+    const joined = { ...policy, groups: { ...policy.groups, oncall: ['user:alice'] }, configured: policy.groups };
+    expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, joined))).toMatch(/^yes/);
   });
 
   test('an emergency may be for nobody, or take more people than there are', () => {

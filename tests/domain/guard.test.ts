@@ -142,6 +142,17 @@ test('whoever submits by hand owns the pipeline, with a section and without', as
   ]);
 });
 
+test('what a pipeline uses is asked of the configuration alone, as workers ask: they do not know who signed in', async () => {
+  const { calls, through } = world();
+  const { groups: configured } = facts();
+  const wendy = { ...facts(), groups: { ...configured, storage: ['user:wendy'], web: ['user:wendy'] }, configured };
+  const client = through(wendy);
+  const asWendy = specOf(['deploy'], { pipeline: 'storage-new', owners: ['user:wendy'] });
+  expect(await refused(client.apply(asWendy, 'user:wendy'))).toMatch(/pipelines of user:wendy may not deploy/);
+  await client.apply({ ...asWendy, owners: ['group:storage'] }, 'user:wendy');
+  expect(calls.map(([name]) => name)).toEqual(['apply']);
+});
+
 test('the configuration counts as it is at the moment of the request', async () => {
   const groups: Record<string, string[]> = { ...facts().groups, storage: ['user:alice'] };
   const { through } = world();
