@@ -14,12 +14,21 @@ import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 import { refusalOf, unknown } from './refusals';
 import { proven } from './seal';
+import { unlessUnpolled } from './silence';
 import { soaks } from './soaks';
 import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
 
 /** What a release's own workflow says of it: whether there may be children, but not how they stand. */
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
+
+/** How what goes wrong is said. */
+interface Wording {
+  readonly notFound: () => ConveyorError;
+  readonly refused?: (code: string, failure: ApplicationFailure) => ConveyorError;
+  /** Whom the call asks: it is not waited for where no worker polls for it. */
+  readonly workflowId?: string;
+}
 
 /** Queries and updates of our workflows, with errors in our words. */
 export class Workflows {
@@ -34,6 +43,7 @@ export class Workflows {
     return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked] }), {
       notFound: () => unknown(id),
       refused: (code, failure) => refusalOf(id, name, input, code, failure),
+      workflowId,
     });
   }
 
@@ -89,14 +99,15 @@ export class Workflows {
   /** What a release has come to. @throws unknown-release, also of one that was never started; not-rerunnable */
   recollection(pipeline: string, number: number): Promise<Recollection> {
     const id = releaseId(pipeline, number);
+    const workflowId = workflowIds.release(pipeline, number);
     const asked = async (): Promise<Recollection> => {
       try {
-        return await this.handle(workflowIds.release(pipeline, number)).query<Recollection>('recollection');
+        return await this.handle(workflowId).query<Recollection>('recollection');
       } catch (error) {
         throw error instanceof QueryNotRegisteredError ? notRecalled(id, pipeline) : error;
       }
     };
-    return this.asking(id, asked, { notFound: () => conveyorError('unknown-release', { id }) });
+    return this.asking(id, asked, { notFound: () => conveyorError('unknown-release', { id }), workflowId });
   }
 
   async deploy(pipeline: string, number: number, action: string): Promise<DeployStatus> {
@@ -129,14 +140,12 @@ export class Workflows {
   }
 
   /** Runs a call with a deadline, and says what failed in the words of the table of errors. */
-  async asking<T>(
-    id: string,
-    call: () => Promise<T>,
-    wording: { notFound: () => ConveyorError; refused?: (code: string, failure: ApplicationFailure) => ConveyorError },
-  ): Promise<T> {
+  async asking<T>(id: string, call: () => Promise<T>, wording: Wording): Promise<T> {
     const { client, address } = this.temporal;
+    const { workflowId } = wording;
+    const ask = workflowId === undefined ? call : () => unlessUnpolled(this.temporal, { workflowId, id }, call);
     try {
-      return await client.withDeadline(Date.now() + ANSWER_MS, call);
+      return await client.withDeadline(Date.now() + ANSWER_MS, ask);
     } catch (error) {
       const refused =
         wording.refused ?? ((code, failure) => conveyorError('internal', { detail: `${code}: ${failure.message}` }));
@@ -160,7 +169,7 @@ export class Workflows {
   }
 
   private query<T>(workflowId: string, id: string, name: string, notFound: () => ConveyorError): Promise<T> {
-    return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound });
+    return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound, workflowId });
   }
 
   /** What a workflow that has not said that it ended is at, as the server knows it. */

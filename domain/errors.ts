@@ -197,10 +197,10 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
-  'no-worker': entry<{ id: string; kept?: boolean; unpolled?: string }>({
-    message: ({ id, unpolled }) =>
+  'no-worker': entry<{ id: string; kept?: boolean; unpolled?: string; queue?: string }>({
+    message: ({ id, unpolled, queue }) =>
       unpolled === undefined
-        ? `${id} exists, but no worker answers for it`
+        ? `${id} exists, but no worker ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}`
         : `no worker polls the task queue ${unpolled}, where ${id} would begin`,
     hint: ({ kept, unpolled }) =>
       kept

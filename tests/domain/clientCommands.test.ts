@@ -59,7 +59,8 @@ function serverWith(answers: Readonly<Record<string, object | Error>>): {
     executeUpdate: () => answerOf(workflowId),
     describe: () => Promise.resolve({ raw: {}, status: { name: 'RUNNING' }, closeTime: undefined, runId: '' }),
   });
-  const client = { withDeadline: (_: number, call: () => unknown) => call(), workflow: { getHandle } };
+  const through = (_: unknown, call: () => unknown) => call();
+  const client = { withDeadline: through, withAbortSignal: through, workflow: { getHandle } };
   const temporal = { client, address: 'localhost:7233', namespace: 'default' } as unknown as Temporal;
   return { workflows: new Workflows(temporal, ''), asked };
 }

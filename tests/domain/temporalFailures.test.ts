@@ -27,6 +27,7 @@ function temporalThat(error: Error): Temporal {
   const list = (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next: fail }) });
   const client = {
     withDeadline: (_: number, call: () => unknown) => call(),
+    withAbortSignal: (_: AbortSignal, call: () => unknown) => call(),
     workflow: { getHandle: () => handle, list },
   };
   return { client, address: 'localhost:7233', namespace: 'default' } as unknown as Temporal;
