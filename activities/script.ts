@@ -170,13 +170,14 @@ async function follow(
     overdue.look();
   };
   return beating(beatEvery(run), beat, async () => {
+    let outOfMemory = false;
     const end = await ends.finally(async () => {
-      await script.stop();
+      ({ outOfMemory } = await script.stop());
       const heard = new AbortController();
       await Promise.race([script.silent, wallClock.sleep(SILENCE_MS, heard.signal)]);
       heard.abort();
     });
-    return told(run, end, log);
+    return told(run, end, log, outOfMemory);
   });
 }
 
@@ -202,11 +203,12 @@ function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<Ports, 'clo
   return { reached, look: () => void look().catch(() => undefined) };
 }
 
-function told(run: ScriptRun, end: End, log: LogKeeper): ScriptEnd {
+function told(run: ScriptRun, end: End, log: LogKeeper, outOfMemory: boolean): ScriptEnd {
   const [name = ''] = run.command;
   const stopped = 'stopped' in end;
   const said = lastLine(log.latest());
-  const how = stopped ? `was stopped: ${end.stopped}` : `ended ${howEnded(end.exit)}`;
+  const short = outOfMemory ? ', having taken more memory than limits.totalMemory in all' : '';
+  const how = stopped ? `was stopped: ${end.stopped}` : `ended ${howEnded(end.exit)}${short}`;
   const message = stopped || said === null ? `${name} ${how}` : `${name} ${how}: ${said}`;
   return { succeeded: !stopped && end.exit.code === 0, message, outputs: [], ...wrote(run, log) };
 }

@@ -16,8 +16,8 @@ export interface Groups {
 /** The group of one run of a script. */
 export interface ScriptGroup {
   readonly folder: string;
-  /** Kills what is in it, and removes it. */
-  end(): Promise<void>;
+  /** Kills what is in it, and removes it. @returns whether the kernel had ended some of it for want of memory */
+  end(): Promise<boolean>;
 }
 
 /** All that it takes to limit a script as a whole. */
@@ -90,12 +90,14 @@ export async function endGroups({ folder }: Groups, runId: string): Promise<void
   await Promise.all(left.map((name) => endGroup(join(folder, name))));
 }
 
-async function endGroup(folder: string): Promise<void> {
+async function endGroup(folder: string): Promise<boolean> {
   for (let waitedMs = 0; isPopulated(folder) && waitedMs < AFTER_KILL_MS; waitedMs += LOOK_MS) {
     killAll(folder);
     await wait(LOOK_MS);
   }
+  const isShort = /^oom_kill [1-9]/m.test(textOf(join(folder, 'memory.events')));
   remove(folder);
+  return isShort;
 }
 
 /** At once, so that what forks without end does not outrun it; before Linux 5.14 one after the other. */

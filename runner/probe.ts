@@ -22,29 +22,34 @@ export interface Isolation {
   readonly missing: readonly Guarantee[];
   /** Why better methods do not work here, one line each. */
   readonly refused: readonly string[];
+  /** Why scripts get no control group here, where that is known. */
+  readonly ungrouped?: string;
 }
 
 /** Tries what this machine permits: scripts that do what scripts must not, in the best method of which they can be started. */
 export async function probe(scripts: Scripts, machine: Machine = thisMachine(scripts)): Promise<Isolation> {
   const refused: string[] = [];
-  const methods = methodsFor(machine, roomOn(machine, refused));
+  const { room, ...why } = roomOn(machine);
+  const methods = methodsFor(machine, room);
   for (const method of methods) {
     try {
-      return { method, missing: await missingWith(method, scripts, machine), refused };
+      return { method, missing: await missingWith(method, scripts, machine), refused, ...why };
     } catch (error) {
       refused.push(rootCause(error));
     }
   }
-  return { method: { namespaces: null, account: null, tools: null, groups: null }, missing: ALL, refused };
+  return { method: { namespaces: null, account: null, tools: null, groups: null }, missing: ALL, refused, ...why };
 }
 
-function roomOn({ cgroup, tools }: Machine, refused: string[]): Groups | null {
-  if (cgroup === null || tools === null) return null;
+function roomOn({ cgroup, tools }: Machine): { readonly room: Groups | null } & Pick<Isolation, 'ungrouped'> {
+  if (cgroup === null) return { room: null, ungrouped: 'there is no cgroup v2' };
+  if (tools === null) return { room: null };
   try {
-    return makeRoom(cgroup);
+    const room = makeRoom(cgroup);
+    const lacking = CONTROLLERS.filter((name) => !room.controllers.includes(name));
+    return lacking.length === 0 ? { room } : { room, ungrouped: `${room.folder} has no ${lacking.join(', ')}` };
   } catch (error) {
-    refused.push(rootCause(error));
-    return null;
+    return { room: null, ungrouped: rootCause(error) };
   }
 }
 

@@ -20,8 +20,11 @@ export interface RunOf {
 }
 
 export interface RunningScript extends Omit<ScriptProcess, 'group' | 'endAll'> {
-  /** Asks what still runs of it to end, and kills it after the grace. Afterwards nothing of it is left, if that is guaranteed. */
-  stop(): Promise<void>;
+  /**
+   * Asks what still runs of it to end, and kills it after the grace. Afterwards nothing of it is left, if that is guaranteed.
+   * @returns whether all of it together took more memory than it may
+   */
+  stop(): Promise<{ readonly outOfMemory: boolean }>;
   /** Removes its files. */
   close(): void;
 }
@@ -74,9 +77,10 @@ async function startIn(workplace: Workplace, run: RunOf, method: Method, scripts
     ...started,
     stop: async () => {
       await stopGroup(group, stopGraceMs);
-      await endAll();
+      const outOfMemory = await endAll();
       // In namespaces the kernel has done it.
       if (method.namespaces === null) await stopMarked(runId, stopGraceMs);
+      return { outOfMemory };
     },
     close: () => closeWorkplace(workplace),
   };

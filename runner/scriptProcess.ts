@@ -20,8 +20,11 @@ export interface ScriptProcess {
   readonly flooded: Promise<void>;
   /** Settles when nobody can write any more. */
   readonly silent: Promise<void>;
-  /** Kills whatever of it is left in a control group of its own, if it has one. */
-  endAll(): Promise<void>;
+  /**
+   * Kills whatever of it is left in a control group of its own, if it has one.
+   * @returns whether it took more memory than it may in all
+   */
+  endAll(): Promise<boolean>;
 }
 
 export interface ScriptExit {
@@ -47,7 +50,7 @@ export async function startScript(method: Method, start: ScriptStart): Promise<S
   const [name = ''] = start.command;
   const unusable = (detail: string) => conveyorError('script-not-runnable', { command: name, detail });
   const own = groupFor(method, start, unusable);
-  const endAll = async (): Promise<void> => own?.end();
+  const endAll = async (): Promise<boolean> => (await own?.end()) ?? false;
   try {
     return { ...(await startIn(own?.folder, method, start, unusable)), endAll };
   } catch (error) {

@@ -59,10 +59,14 @@ async function main(): Promise<void> {
 
 /** Tried when a worker starts, so that the first script need not wait for it. */
 async function sayIsolation(runner: Runner, log: pino.Logger): Promise<void> {
-  const { missing, refused } = await runner.isolation();
+  const { missing, refused, ungrouped } = await runner.isolation();
   const lacks = withoutIsolation(missing);
   if (lacks === null) log.info('scripts are isolated');
-  else log.warn({ missing, refused }, `scripts are not isolated: ${lacks} (conveyor doctor says how to mend it)`);
+  else
+    log.warn(
+      { missing, refused, ungrouped },
+      `scripts are not isolated: ${lacks} (conveyor doctor says how to mend it)`,
+    );
 }
 
 /** Each finder that is configured is asked now and then, and the one that workers are themselves. */

@@ -1,5 +1,5 @@
 import { ConveyorError } from '../../domain/errors';
-import { GUARANTEES } from '../../domain/isolation';
+import { GUARANTEES, type Guarantee } from '../../domain/isolation';
 import { probe, type Isolation } from '../../runner/probe';
 import type { Env } from '../../sdk/env';
 import { loadRegistry } from '../../sdk/registry';
@@ -14,13 +14,19 @@ export async function checkScripts(env: Env): Promise<Check[]> {
   return scriptChecks(await probe(scripts), scripts);
 }
 
-export function scriptChecks({ missing, refused }: Isolation, { required }: Pick<Scripts, 'required'>): Check[] {
+export function scriptChecks(
+  { missing, refused, ungrouped }: Isolation,
+  { required }: Pick<Scripts, 'required'>,
+): Check[] {
   if (missing.length === 0) return [{ name: 'scripts', state: 'ok', found: 'on, and isolated', how: null }];
-  const why = refused.length > 0 ? ` (${refused[0]})` : '';
+  const whyNot = (name: Guarantee): string => {
+    const why = name === 'total' ? ungrouped : refused[0];
+    return why === undefined ? '' : ` (${why})`;
+  };
   return missing.map((name) => ({
     name: `scripts: ${name}`,
     state: required.includes(name) ? 'missing' : 'warning',
-    found: `nothing keeps a script from ${GUARANTEES[name].keepsFrom}${why}`,
+    found: `nothing keeps a script from ${GUARANTEES[name].keepsFrom}${whyNot(name)}`,
     how: GUARANTEES[name].mend,
   }));
 }

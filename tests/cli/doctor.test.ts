@@ -103,10 +103,20 @@ test('what scripts are not kept from is named with how to mend it, and is missin
     found: expect.stringContaining('nothing keeps a script from reaching the network and Temporal') as string,
     how: expect.stringContaining('leave out network: host') as string,
   });
-  const lacking = { missing: ['user', 'memory'], refused: ['unshare failed'], method: BARE } as const;
+  const lacking = {
+    missing: ['user', 'memory', 'total'],
+    refused: ['unshare failed'],
+    method: BARE,
+    ungrouped: 'others are in the cgroup /a too',
+  } as const;
   expect(scriptChecks(lacking, { required: ['user'] })).toMatchObject([
     { name: 'scripts: user', state: 'missing', found: expect.stringContaining('(unshare failed)') as string },
     { name: 'scripts: memory', state: 'warning' },
+    {
+      name: 'scripts: total',
+      state: 'warning',
+      found: expect.stringMatching(/at once \(others are in .* too\)$/) as string,
+    },
   ]);
 });
 

@@ -120,6 +120,15 @@ describe('the group of a script', () => {
     expect(child.signalCode).toBe('SIGKILL');
   });
 
+  test.each([
+    ['says that memory was short, where the kernel ended some of it', 'low 0\nmax 31\noom 1\noom_kill 4\n', true],
+    ['says nothing of that where it only came near', 'low 0\nmax 31\noom 0\noom_kill 0\n', false],
+  ])('%s', async (_title, events, isShort) => {
+    const group = openGroup({ folder: home, controllers: [] }, 'run', LIMITS);
+    put(group.folder, { 'memory.events': events });
+    expect(await group.end()).toBe(isShort);
+  });
+
   test('is removed, with those that it made below itself', async () => {
     const group = openGroup({ folder: home, controllers: [] }, 'run', LIMITS);
     mkdirSync(join(group.folder, 'a', 'b'), { recursive: true });

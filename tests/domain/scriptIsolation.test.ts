@@ -181,7 +181,12 @@ describe.each(MACHINES)('what the runner guarantees on %s holds, and what it doe
     const end = await runIn(isolation, `for n in 1 2 3 4; do ${hold} & done; wait; echo held all`, {
       limits: { memory: '64MiB', totalMemory: '64MiB' },
     });
-    expectHeld('total', end, () => expect(said(end)).not.toContain('held all'));
+    expectHeld('total', end, () =>
+      expect({ text: said(end), message: end.message }).toEqual({
+        text: expect.not.stringContaining('held all') as string,
+        message: expect.stringContaining('more memory than limits.totalMemory') as string,
+      }),
+    );
   });
 
   test('a script that starts processes without end gets no more than it may', async () => {
