@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { COMMANDS } from './commands';
-import { examples, makeCli } from './commands/command';
+import { ALONE } from './commands/alone';
+import { examples, makeCli, type Register } from './commands/command';
 import type { Io } from './io';
 import { colorFor, emitError, FORMATS } from './output';
 import { guarded } from './screen';
@@ -10,8 +10,8 @@ import { guarded } from './screen';
 export async function runCli(argv: readonly string[], world: Io): Promise<number> {
   const io = guarded(world);
   let code = 0;
-  const program = buildProgram(io, (finished) => (code = finished));
   try {
+    const program = buildProgram(io, await groupsFor(argv), (finished) => (code = finished));
     const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
     if (words.length === 0) program.outputHelp();
     else await program.parseAsync(words, { from: 'user' });
@@ -23,7 +23,20 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
   }
 }
 
-function buildProgram(io: Io, finish: (code: number) => void): Command {
+interface Group {
+  readonly heading: string;
+  readonly commands: readonly Register[];
+}
+
+/** All of them, unless the line begins with what needs none of the others. */
+async function groupsFor([first = '']: readonly string[]): Promise<readonly Group[]> {
+  if (first === '-V' || first === '--version') return [];
+  const alone = Object.hasOwn(ALONE, first) ? ALONE[first] : undefined;
+  if (alone) return [{ heading: 'Commands:', commands: [await alone()] }];
+  return (await import('./commands')).COMMANDS;
+}
+
+function buildProgram(io: Io, groups: readonly Group[], finish: (code: number) => void): Command {
   const program = new Command('conveyor')
     .description(
       'Deploys services, daemons, models and configuration through pipelines, in phases, and reverts by itself',
@@ -42,7 +55,7 @@ function buildProgram(io: Io, finish: (code: number) => void): Command {
     .addHelpText('after', examples(...FIRST_STEPS) + ENDING);
   quietly(program, io);
   const cli = makeCli(io, finish);
-  for (const { heading, commands } of COMMANDS) {
+  for (const { heading, commands } of groups) {
     program.commandsGroup(heading);
     for (const register of commands) register(program, cli);
   }

@@ -10,7 +10,8 @@ import { doorOf, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { auditTable, verificationText } from '../render/audit';
-import { countOption, examples, sinceOption, type Call, type Register } from './command';
+import { countOption, examples, type Call, type Register } from './command';
+import { sinceOption } from './times';
 
 interface Options {
   readonly verify?: boolean;

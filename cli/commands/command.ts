@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { isRealDate } from '../../domain/calendar/blackout';
 import { conveyorError } from '../../domain/errors';
-import { duration } from '../../domain/spec/scalars';
+import { parseDuration } from '../../domain/spec/duration';
 import type { ConnectOptions, Io } from '../io';
 import { isFormat, outputOf, type Output } from '../output';
 
@@ -58,30 +57,10 @@ export const examples = (...lines: readonly string[]): string =>
 
 /** `10m` → ms; the flag is named when it is something else. */
 export function durationOption(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const parsed = duration.safeParse(text);
-  if (parsed.success) return parsed.data;
+  const parsed = text === undefined ? undefined : parseDuration(text);
+  if (text === undefined || parsed !== undefined) return parsed;
   throw conveyorError('usage', { text: `${flag} ${text} is no duration`, hint: 'write it as 90s, 10m or 8h' });
 }
-
-/** A moment, or so long from now; ms since the epoch. */
-export function momentOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined) return undefined;
-  const parsed = duration.safeParse(text);
-  if (parsed.success) return nowMs + parsed.data;
-  const at = RFC_3339.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
-  if (Number.isFinite(at)) return at;
-  const hint = 'write it as 2026-12-27T06:00:00Z, 2026-12-27T06:00+01:00 or 2h';
-  throw conveyorError('usage', { text: `${flag} ${text} is no time`, hint });
-}
-
-/** A moment, or so long ago; ms since the epoch. */
-export function sinceOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
-  const parsed = duration.safeParse(text);
-  return parsed.success ? nowMs - parsed.data : momentOption(flag, text, nowMs);
-}
-
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A whole number of at least `least`. */
 export function countOption(flag: string, text: string | undefined, fallback: number, least: number = 1): number {

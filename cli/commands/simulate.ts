@@ -4,7 +4,7 @@ import { table } from '../render/paint';
 import { createJobs, describeVersion, listJobs, type JobView } from '../simulator';
 import { usualAddresses } from '../stack/addresses';
 import type { Io } from '../io';
-import { countOption, durationOption, examples, type Register } from './command';
+import { durationOption, countOption, examples, type Register } from './command';
 
 /** What newcomers set up in the simulated fleet (docs/fleet.md); scripts use its control API. */
 export const simulate: Register = (program, cli) => {

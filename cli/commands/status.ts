@@ -6,7 +6,7 @@ import { renderPipeline } from '../render/pipeline';
 import { withClient } from '../door';
 import { renderWatched, subjectOf } from '../presenter';
 import { look, watch } from '../watch';
-import { examples, durationOption, type Register } from './command';
+import { durationOption, examples, type Register } from './command';
 
 interface Options {
   readonly watch?: boolean;

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { CommandInput, Verb } from '../../domain/verbs';
 import { conveyorError } from '../../domain/errors';
 import { formatTime } from '../../domain/text';
-import { examples, momentOption, type Cli, type Register } from './command';
+import { examples, type Cli, type Register } from './command';
+import { momentOption } from './times';
 import { addReason, send, type ReasonOption } from './send';
 
 /** The operator's verbs: each is one update, acknowledged with what happens now. */

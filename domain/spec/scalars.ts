@@ -1,15 +1,13 @@
-import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { ZONE_PATTERN } from '../calendar/zoneName';
 import { NAME } from '../ids';
 import { SPEC_LIMITS, type Limit } from '../limits';
 import { PRINCIPAL } from '../principals';
+import { DURATION, toMs } from './duration';
 import { ANY_AMOUNT, MORE_THAN_NOTHING, NOT_RESERVED } from './expressible';
 import { parseAmount, type Amount } from '../fleet/amount';
 
 /** The small grammars of the pipeline file. Each takes what people write and gives what the code uses. */
-
-const DURATION = /^\d+(\.\d+)?\s?(ms|s|m|h|d|w)$/;
 
 /** A text, as long as a limit lets it be. */
 export const text = (limit: Limit = SPEC_LIMITS.word) => z.string().max(limit.max);
@@ -25,8 +23,6 @@ const durationText = () =>
     .string({ error: 'expected a duration such as 90s, 10m, 8h or 14d' })
     .max(SPEC_LIMITS.word.max)
     .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true });
-
-const toMs = (text: string): number => ms(text as StringValue);
 
 /** `90s`, `10m`, `8h`, `14d` → ms. No bare numbers. */
 export const duration = durationText().transform(toMs);

@@ -1,0 +1,24 @@
+import { isRealDate } from '../../domain/calendar/blackout';
+import { conveyorError } from '../../domain/errors';
+import { parseDuration } from '../../domain/spec/duration';
+
+/** Moments among the options of a command; apart, since the calendar takes longer to load than most commands. */
+
+/** A moment, or so long from now; ms since the epoch. */
+export function momentOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const fromNowMs = parseDuration(text);
+  if (fromNowMs !== undefined) return nowMs + fromNowMs;
+  const at = RFC_3339.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
+  if (Number.isFinite(at)) return at;
+  const hint = 'write it as 2026-12-27T06:00:00Z, 2026-12-27T06:00+01:00 or 2h';
+  throw conveyorError('usage', { text: `${flag} ${text} is no time`, hint });
+}
+
+/** A moment, or so long ago; ms since the epoch. */
+export function sinceOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
+  const agoMs = text === undefined ? undefined : parseDuration(text);
+  return agoMs === undefined ? momentOption(flag, text, nowMs) : nowMs - agoMs;
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
