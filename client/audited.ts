@@ -72,6 +72,7 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
         actor: _actor,
         reason: _reason,
         permitted: _permitted,
+        vouched: _vouched,
         ...how
       } = input;
       const target = action === undefined ? id : `${id}/${action}`;

@@ -1,3 +1,4 @@
+import { vouchedFor } from '../domain/access/approvals';
 import type { Decision } from '../domain/access/decide';
 import { protecting } from '../domain/access/protection';
 import type { Door, OperationName } from '../domain/access/operations';
@@ -114,11 +115,12 @@ function commanded(text: string, action: string | undefined): Id | undefined {
 /** By which rule; missing without a platform section, where workflows ask owners themselves. */
 interface Permit {
   readonly permitted?: string;
+  readonly vouched?: readonly string[];
 }
 
 /** Whatever whoever asks says about rules counts for nothing. */
-function under<T extends Permit>(given: T, permit: Permit): Omit<T, 'permitted'> & Permit {
-  const { permitted: _said, ...rest } = given;
+function under<T extends Permit>(given: T, permit: Permit): Omit<T, keyof Permit> & Permit {
+  const { permitted: _said, vouched: _vouched, ...rest } = given;
   return { ...rest, ...permit };
 }
 
@@ -142,7 +144,9 @@ class Gate {
     if (facts.policy === null && verb !== 'submit') return withoutSection(asked);
     const who = { principal: actor, door: this.door };
     const permit = granted(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
-    return facts.policy === null ? {} : this.heard(permit);
+    if (facts.policy === null) return {};
+    const vouched = verb === 'pick' ? vouchedFor(facts, id.pipeline) : [];
+    return this.heard(vouched.length > 0 ? { ...permit, vouched } : permit);
   }
 
   /**

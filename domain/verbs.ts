@@ -49,6 +49,8 @@ export interface CommandInput extends Proven {
   readonly approve?: boolean;
   /** By which rule the door lets them that took the command; owners are asked no more then. */
   readonly permitted?: string;
+  /** pick: groups by which they may approve that only an identity provider knows, as the door says. */
+  readonly vouched?: readonly string[];
 }
 
 /** A command as it is queued and recorded: who, what, when, why, and whether it was taken. */

@@ -5,8 +5,9 @@ import { connect } from '../client/connection';
 import { guarded, type Decided } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
+import type { PlatformFacts } from '../domain/access/platform';
 import { withoutScope } from '../sdk/access';
-import { joined, type Policy } from '../domain/principals';
+import { joined } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
 import { LiveRegistry } from '../sdk/liveRegistry';
 import type { Registry } from '../sdk/registry';
@@ -14,7 +15,7 @@ import { requireKeys } from '../sdk/seal';
 import { createApp } from './app';
 import { startAudit } from './audit/start';
 import { DEFAULT_LIMITS, readsOf } from './deps';
-import { Identities } from './identity';
+import { Identities, type Identity } from './identity';
 import { giveUp, isClosed, isDevLogin, listen, placeOf } from './listening';
 
 const DEFAULT_URL = 'http://localhost:4500';
@@ -36,12 +37,8 @@ async function main(): Promise<void> {
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
   const audit = startAudit(live);
-  const through = (door: Door, groups: (now: Policy['groups']) => Policy['groups'] = (now) => now) => {
-    const facts = () => {
-      const { policy, signers, groups: configured } = registry;
-      return { policy, signers, groups: groups(configured), configured };
-    };
-    const permitting = (decided?: Decided) => guarded(client, facts, door, decided);
+  const through = (door: Door, who?: SignedIn) => {
+    const permitting = (decided?: Decided) => guarded(client, () => factsFor(registry, who), door, decided);
     return audit === undefined ? permitting() : audited(permitting, audit, door);
   };
   const temporal = await connect({ seal });
@@ -55,7 +52,7 @@ async function main(): Promise<void> {
       () => registry.issuers,
       () => Date.now(),
     ),
-    as: ({ principal, groups }) => through('api', (now) => joined(now, principal, groups)),
+    as: (who) => through('api', who),
     index: frontIndex(temporal),
     reads,
     devLogin,
@@ -97,6 +94,16 @@ function sayDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (li
   for (const name of access.unset) note(`${name} is not set, so nobody can come in with it (${file})`);
   for (const source of withoutScope(access))
     note(`${source} has no scope, so its secret speaks for every repository (${file})`);
+}
+
+type SignedIn = Pick<Identity, 'principal' | 'groups'>;
+
+/** With the groups that an identity provider lists of whoever asks. */
+function factsFor({ policy, signers, groups: configured }: PlatformFacts, who: SignedIn | undefined): PlatformFacts {
+  const now = { policy, ...(signers && { signers }), groups: configured };
+  if (who === undefined) return now;
+  const vouched = who.groups.map((name) => `group:${name}`);
+  return { ...now, groups: joined(configured, who.principal, who.groups), configured, vouched };
 }
 
 main().catch(giveUp);

@@ -1,3 +1,4 @@
+import { ACCESS_LIMITS } from '../limits';
 import type { Principal } from '../principals';
 import { skipsTheQueue } from '../release/urgent';
 import type { ApprovalRuleView, Trigger } from '../views';
@@ -8,6 +9,8 @@ import { emergencyApprovals, protecting, type Protecting } from './protection';
 /** The yes of somebody to a release. */
 export interface Approval {
   readonly actor: Principal;
+  /** Groups that an identity provider said they are in as they approved: nobody can ask it later. */
+  readonly vouched?: readonly Principal[] | undefined;
 }
 
 /** A release that would deploy, and who said yes to it. */
@@ -16,8 +19,6 @@ export interface ApprovalAsk {
   readonly kind: Trigger['kind'];
   /** None of them is a second person. */
   readonly askedBy: readonly Principal[];
-  /** Of the pipeline: they approve emergencies where the rule names nobody. */
-  readonly owners: readonly Principal[];
   readonly approvals: readonly Approval[];
 }
 
@@ -61,15 +62,26 @@ export function standingOf(facts: PlatformFacts, ask: ApprovalAsk): Standing {
 }
 
 function ruleStanding(facts: PlatformFacts, { rule, place }: Protecting, ask: ApprovalAsk): ApprovalRuleView[] {
-  const needed = ask.kind === 'emergency' ? emergencyApprovals(rule) : (rule.approvals?.count ?? 0);
+  // Where a rule names nobody, an emergency is for other owners to approve, whom its pipeline counts.
+  if (rule.approvals === null) return [];
+  const needed = ask.kind === 'emergency' ? emergencyApprovals(rule) : rule.approvals.count;
   if (needed === 0) return [];
-  const from = rule.approvals?.by ?? ask.owners;
-  const admins = facts.policy?.admins ?? [];
-  const isCounted = (actor: Principal): boolean =>
-    !ask.askedBy.includes(actor) && membership([...from, ...admins], actor, facts.groups) !== undefined;
-  const by = distinct(ask.approvals).filter(isCounted);
+  const from = rule.approvals.by;
+  const may = [...from, ...(facts.policy?.admins ?? [])];
+  const isCounted = ({ actor, vouched = [] }: Approval): boolean =>
+    !ask.askedBy.includes(actor) &&
+    (membership(may, actor, facts.groups) !== undefined || may.some((one) => vouched.includes(one)));
+  const by = distinct(ask.approvals.filter(isCounted));
   const others = peopleOf(from, facts.groups).filter((one) => !ask.askedBy.includes(one) && !by.includes(one));
   return [{ place, needed, by: by.slice(0, needed), from: from.slice(0, SHOWN), others: others.slice(0, SHOWN) }];
+}
+
+/** Of the groups that an identity provider says whoever asks is in, those by which they may approve. */
+export function vouchedFor({ policy, vouched = [] }: PlatformFacts, pipeline: string): readonly Principal[] {
+  if (policy === null || vouched.length === 0) return [];
+  const named = protecting(policy, pipeline).flatMap(({ rule }) => rule.approvals?.by ?? []);
+  const may = new Set([...named, ...policy.admins]);
+  return vouched.filter((group) => may.has(group)).slice(0, ACCESS_LIMITS.principals.max);
 }
 
 const distinct = (approvals: readonly Approval[]): Principal[] => [...new Set(approvals.map(({ actor }) => actor))];

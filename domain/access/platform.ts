@@ -76,4 +76,6 @@ export interface PlatformFacts {
   readonly signers?: ReadSigners;
   /** Without what an identity provider says of whoever asks, and of nobody else; missing where `groups` are these. */
   readonly configured?: PlatformFacts['groups'];
+  /** Of whoever asks: groups, also among these, that an identity provider says they are in. */
+  readonly vouched?: readonly Principal[];
 }

@@ -1,3 +1,4 @@
+import { ACCESS_LIMITS } from '../limits';
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import type { Held } from '../pipeline/state';
 import { whyNotApprove } from './approval';
@@ -32,6 +33,8 @@ export interface Picked {
   readonly approve: boolean;
   /** Identities of what the release had by then: an approval is of these. Missing of emergencies, which bring what they deploy. */
   readonly of?: readonly string[];
+  /** Groups that the door says they are in, which nobody can look up later. */
+  readonly vouched?: readonly string[];
 }
 
 /** Why a verb cannot be taken now; undefined when it can. */
@@ -116,6 +119,8 @@ export function takeRelease(
         reason,
         approve: input.approve === true,
         ...(of && { of }),
+        // Anybody can send a signal of another shape.
+        ...(Array.isArray(input.vouched) && { vouched: input.vouched.slice(0, ACCESS_LIMITS.principals.max) }),
       });
     case 'retry':
       return withoutPick(control, input.action ?? '');

@@ -153,6 +153,18 @@ test('what a pipeline uses is asked of the configuration alone, as workers ask: 
   expect(calls.map(([name]) => name)).toEqual(['apply']);
 });
 
+test('whoever approves as a member of a group that only the identity provider knows brings that group along, and nobody else does', async () => {
+  const policy = { ...facts().policy!, protection: [{ ...facts().policy!.protection[0]!, pipelines: ['kvstore'] }] };
+  const { calls, through } = world({ status: () => Promise.resolve(release()) });
+  const pick = { approve: true, reason: 'r', vouched: ['group:made-up'] };
+  const known = { policy, groups: { ...facts().groups, sre: ['user:pat'], dev: ['user:pat'] } };
+  await through({ ...known, vouched: ['group:sre', 'group:dev'] }).command('kvstore/13/deploy', 'pick', {
+    ...{ ...pick, actor: 'user:pat' },
+  });
+  await through(known).command('kvstore/13/deploy', 'pick', { ...pick, actor: 'user:pat' });
+  expect(calls.map(([, , , input]) => (input as { vouched?: unknown }).vouched)).toEqual([['group:sre'], undefined]);
+});
+
 test('the configuration counts as it is at the moment of the request', async () => {
   const groups: Record<string, string[]> = { ...facts().groups, storage: ['user:alice'] };
   const { through } = world();

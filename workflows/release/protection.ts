@@ -101,9 +101,8 @@ async function untilNews(
 
 function standing(run: ReleaseRun, gate: Gate, seen: Standing | null = null): Promise<Standing> {
   const { spec, trigger, settings } = run.input;
-  const approvals = approversOf(run, gate).map(({ actor }) => ({ actor }));
-  const who = { askedBy: askersOf(trigger), owners: run.policy.owners };
-  const ask = { pipeline: spec.pipeline, kind: trigger.kind, ...who, approvals };
+  const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
+  const ask = { pipeline: spec.pipeline, kind: trigger.kind, askedBy: askersOf(trigger), approvals };
   const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
   return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
     { ask, seen, intervalMs: settings.waitIntervalMs },
