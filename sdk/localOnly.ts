@@ -11,14 +11,24 @@ type Answer<A extends readonly unknown[]> = (request: Request, ...rest: A) => Re
 export const localOnly =
   <A extends readonly unknown[]>(answer: Answer<A>): Answer<A> =>
   (request, ...rest) =>
-    refusalOf(request) ?? answer(request, ...rest);
+    refusedElsewhere(request) ?? refusedBody(request) ?? answer(request, ...rest);
 
-function refusalOf({ headers }: Request): Response | undefined {
+/** The same for a server that only answers questions, whatever body they have: a page of another origin reads no answer. */
+export const localNamesOnly =
+  <A extends readonly unknown[]>(answer: Answer<A>): Answer<A> =>
+  (request, ...rest) =>
+    refusedElsewhere(request) ?? answer(request, ...rest);
+
+function refusedElsewhere({ headers }: Request): Response | undefined {
   const host = headers.get('host') ?? '';
   if (!isLocalName(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${host}`)
     return refused(403, 'not-local', `pages of ${origin} may not call it`);
+  return undefined;
+}
+
+function refusedBody({ headers }: Request): Response | undefined {
   const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
   if (!hasBody || /^application\/json *(;|$)/i.test(headers.get('content-type') ?? '')) return undefined;
   return refused(415, 'not-json', 'the body has to be application/json');

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../../client';
-import { localOnly } from '../../sdk/localOnly';
+import { localNamesOnly } from '../../sdk/localOnly';
 import { LiveRegistry } from '../../sdk/liveRegistry';
 import type { Registry } from '../../sdk/registry';
 import { createHealthService } from './app';
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     ...(token ? { token } : {}),
   });
   // Without a token, pages that somebody visits on this machine could ask, too.
-  const fetch = isClosed(place) && !token ? localOnly(app.fetch) : app.fetch;
+  const fetch = isClosed(place) && !token ? localNamesOnly(app.fetch) : app.fetch;
   const server = await listen({ fetch }, place, 'the Health Check Service');
   if (!isClosed(place) && !token)
     process.stderr.write(

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { serve, type ServerType } from '@hono/node-server';
 import { Hono } from 'hono';
 import { localOnly } from '../../sdk';
+import { localNamesOnly } from '../../sdk/localOnly';
 
 let server: ServerType;
 let port: number;
@@ -60,4 +61,13 @@ test.each<[string, number, Record<string, string>]>([
   ['a name that looks like this machine', 403, { ...JSON_BODY, host: '127.0.0.1.evil.example' }],
 ])('refuses %s, and does nothing of it', async (_, status, headers) => {
   expect([await send(headers), reached]).toEqual([status, []]);
+});
+
+test.each([
+  ['text of a program', 200, { host: 'localhost:4600', 'content-type': 'text/plain' }],
+  ['a page of another site', 403, { host: 'localhost:4600', origin: 'http://evil.example' }],
+  ['a name that stands for this machine', 403, { host: 'evil.example:4600' }],
+])('of a server that only answers questions, %s comes in or not: %d', async (_, status, headers) => {
+  const answer = localNamesOnly(() => new Response('done'));
+  expect((await answer({ headers: new Headers(headers as Record<string, string>) } as Request)).status).toBe(status);
 });
