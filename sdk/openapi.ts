@@ -1,30 +1,44 @@
 import { z } from 'zod';
 import { bodySchema, errorBodySchema, type Method, type Protocol } from './protocol/common';
+import { wordsOf } from './protocol/protocols';
+import { wordsText, type MethodWords } from './protocol/words';
 
 const schemaOf = (schema: z.ZodType): object => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
 /** The OpenAPI 3.1 description of a service that speaks a protocol: what an author in another language works from. */
 export function openApi(protocol: Protocol, title: string): object {
-  const paths = Object.entries(protocol).map(([name, method]) => [`/${name}`, { post: operation(name, method) }]);
+  const words = wordsOf(protocol);
+  const paths = Object.entries(protocol).map(([name, method]) => [
+    `/${name}`,
+    { post: operation(name, method, words[name]) },
+  ]);
   return { openapi: '3.1.0', info: { title, version: '1' }, paths: Object.fromEntries(paths) as object };
 }
 
-function operation(name: string, method: Method): object {
+function operation(name: string, method: Method, words: MethodWords | undefined): object {
   const json = (schema: z.ZodType): object => ({ 'application/json': { schema: schemaOf(schema) } });
   return {
     operationId: name,
+    ...(words && { summary: words.summary, description: wordsText(words) }),
     parameters: [
-      header('Idempotency-Key', method.mutates, 'The same key never has a second effect.'),
+      header(
+        'Idempotency-Key',
+        method.mutates,
+        'The same key never has a second effect, and gets the first answer. A call that was refused has not used it up.',
+      ),
       header('X-Conveyor-Run', false, 'The workflow that calls.'),
       header('traceparent', false, 'W3C trace context: one trace for all calls of a release.'),
     ],
     requestBody: { required: true, content: json(bodySchema(method)) },
     responses: {
       200: { description: 'The answer', content: json(method.response) },
-      default: { description: 'An error', content: json(errorBodySchema) },
+      default: { description: ERRORS, content: json(errorBodySchema) },
     },
   };
 }
+
+const ERRORS =
+  'An error. 4xx but 408 and 429 are refusals for good, and so is `"retryable": false` with any status: a person is asked. Everything else is tried again, with the same key, for as long as it takes.';
 
 const header = (name: string, required: boolean, description: string): object => ({
   name,

@@ -1,0 +1,28 @@
+import { actionServiceProtocol } from './actionService';
+import { artifactFinderProtocol } from './artifactFinder';
+import type { Protocol } from './common';
+import { dataSourceProtocol } from './dataSource';
+import { pushTypeProtocol } from './pushType';
+import { taskControllerProtocol } from './taskController';
+import type { MethodWords } from './words';
+import { ACTION_SERVICE_WORDS, ARTIFACT_FINDER_WORDS, DATA_SOURCE_WORDS, TASK_CONTROLLER_WORDS } from './words/others';
+import { PUSH_TYPE_WORDS } from './words/pushType';
+
+interface Described {
+  readonly title: string;
+  readonly protocol: Protocol;
+  readonly words: Readonly<Record<string, MethodWords>>;
+}
+
+/** Every protocol of an extension, by the kind that `conveyor conform` and `conveyor.config.yaml` know. */
+export const PROTOCOLS = {
+  'push-type': { title: 'Push type', protocol: pushTypeProtocol, words: PUSH_TYPE_WORDS },
+  'action-service': { title: 'Action service', protocol: actionServiceProtocol, words: ACTION_SERVICE_WORDS },
+  'artifact-finder': { title: 'Artifact finder', protocol: artifactFinderProtocol, words: ARTIFACT_FINDER_WORDS },
+  'task-controller': { title: 'Task controller', protocol: taskControllerProtocol, words: TASK_CONTROLLER_WORDS },
+  'data-source': { title: 'Data source', protocol: dataSourceProtocol, words: DATA_SOURCE_WORDS },
+} as const satisfies Readonly<Record<string, Described>>;
+
+/** The words of a protocol; none for one of somebody else. */
+export const wordsOf = (protocol: Protocol): Described['words'] =>
+  Object.values<Described>(PROTOCOLS).find((known) => known.protocol === protocol)?.words ?? {};

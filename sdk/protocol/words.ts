@@ -1,0 +1,39 @@
+/** The meaning of a method, in words; what its schema cannot say. Markdown. */
+export interface MethodWords {
+  readonly summary: string;
+  /** When, and how often. */
+  readonly called: string;
+  readonly fields?: string;
+  readonly answer?: string;
+  readonly states?: string;
+  /** The same once more. */
+  readonly again?: string;
+  /** Beside others. */
+  readonly order?: string;
+  /** What is not known. */
+  readonly unknown?: string;
+  /** Only some of it. */
+  readonly partly?: string;
+  readonly how?: string;
+}
+
+const LABELS: Readonly<Record<Exclude<keyof MethodWords, 'summary'>, string>> = {
+  called: 'Called',
+  fields: 'Request',
+  answer: 'Answer',
+  states: 'States',
+  again: 'Again',
+  order: 'Beside others',
+  unknown: 'Unknown',
+  partly: 'Partly',
+  how: 'In practice',
+};
+
+/** As a list, for `docs/protocols.md` and OpenAPI. */
+export function wordsText(words: MethodWords): string {
+  const rows = Object.entries(LABELS).flatMap(([field, label]) => {
+    const text = words[field as keyof MethodWords];
+    return text === undefined ? [] : [`- **${label}**: ${text}`];
+  });
+  return [words.summary, '', ...rows].join('\n');
+}

@@ -1,0 +1,77 @@
+import type { ActionServiceProtocol } from '../actionService';
+import type { ArtifactFinderProtocol } from '../artifactFinder';
+import type { DataSourceProtocol } from '../dataSource';
+import type { TaskControllerProtocol } from '../taskController';
+import type { MethodWords } from '../words';
+
+export const ACTION_SERVICE_WORDS: Readonly<Record<keyof ActionServiceProtocol, MethodWords>> = {
+  startRun: {
+    summary: 'Begins a run. It answers at once; the work goes on afterwards.',
+    called:
+      'Once for each attempt of an action, and again whenever the answer got lost. `runId` is also the idempotency key.',
+    answer: 'The `runId` that was sent.',
+    fields:
+      '`with` is what the action has under `with`, yours to read. `inputs` are its artifacts. `callback`, where there is one: `POST url` with `Authorization: Bearer <key>` and no body says that the run has ended, so that getRunProgress is asked at once; it may be sent late, twice or never.',
+    again: 'A known `runId` starts nothing new, whatever the key and the callback.',
+    unknown: 'Refuse (400) what you cannot run: the action fails, and says why. Without `Idempotency-Key`, refuse.',
+  },
+  getRunProgress: {
+    summary: 'How a run goes, and what it came to.',
+    called: 'Every `progressInterval` (5 s) until it has ended. It changes nothing.',
+    answer:
+      '`state`; `progress` from 0 to 1, 1 once it succeeded; `message` for people, which says why it failed and names the version; `url` where there is more to see. `outputs` of a run that succeeded have the names that the action declares in `with.outputs`, in their order.',
+    again: 'A run that has ended is answered in the same way for good: keep it for a week at least.',
+    unknown: 'Refuse (404) a run that you do not know.',
+  },
+  cancelRun: {
+    summary: 'Stops a run.',
+    called: 'When nobody wants the run any more, until it is answered.',
+    answer: '`{}`. From then on getRunProgress says `failed` with the message `cancelled`.',
+    again: 'Cancelled twice is cancelled once; a run that has ended stays as it is.',
+    unknown: 'Answer `{}` for a run that you do not know: it may never have begun.',
+  },
+};
+
+export const ARTIFACT_FINDER_WORDS: Readonly<Record<keyof ArtifactFinderProtocol, MethodWords>> = {
+  getArtifacts: {
+    summary: 'What is new for each subscription.',
+    called:
+      'Every `sweepInterval` (60 s), for all pipelines together: at most 1,000 subscriptions a call, so a sweep may be several calls with the same cursor.',
+    answer:
+      '`found`: for each subscription with something newer than `cursor` the newest, under its own `pipeline` and `artifact`; without a cursor the newest of each that has any. `cursor` stands for the moment of the call, whatever was asked for: one cursor serves every page.',
+    again:
+      'Looking uses nothing up: until something new is made, the same cursor gets the same answer. An artifact that is found twice starts one release.',
+    unknown: 'A cursor that you do not know (any more) is none. Where there is nothing, `found` is empty.',
+    partly:
+      'A subscription whose `with` you cannot serve goes to `refused`, with a message that says what you take and what was given; the others are served. Refuse (400) more than 1,000.',
+  },
+};
+
+export const TASK_CONTROLLER_WORDS: Readonly<Record<keyof TaskControllerProtocol, MethodWords>> = {
+  process: {
+    summary:
+      'Which of the operations that wait may begin now. The fleet calls it, never Conveyor: there is no context.',
+    called: 'About every second while something waits.',
+    answer:
+      '`ack`: ids of `request` that may begin, each once, any subset, in any order. Approve something whenever all tasks run, or the update never ends.',
+    fields:
+      '`request` lists what waits now: none of it is under way, whatever you answered before. `completed`: what was approved and is over, until a call that named it was answered. `allUnhealthyTasks`: tasks that do not run, for whatever reason. Times of `advanceNotices` are ms since the epoch; maintenance cannot be put off past its `deadline`. For a task on such a machine a `move` and a `stop` are requested: approve one of them, or neither.',
+    again:
+      '`sequenceNumber` rises by one from call to call of a job. The same number with the same body is the same call, and gets the same answer.',
+    partly: 'No answer, an error or a late answer (5 s) approves nothing.',
+  },
+};
+
+export const DATA_SOURCE_WORDS: Readonly<Record<keyof DataSourceProtocol, MethodWords>> = {
+  query: {
+    summary: 'Samples of a metric, for some tasks of a unit, in a window.',
+    called: 'By push types and the Health Check Service, several times an evaluation. It changes nothing.',
+    answer:
+      'One series for each task that has samples, with the label `task` as in `selector.tasks`; `points` are `[ms, value]` from `start` to `end`, the oldest first. `step` (ms) is how far apart points need to be at least; more of them do no harm.',
+    fields:
+      '`selector.tasks`: of these alone. `selector.labels` instead: of all tasks of the unit with these labels, such as `version`.',
+    unknown:
+      'What nobody measured has no points, and is no error: silence is judged elsewhere. Never fill gaps with zeros or with the last value.',
+    again: 'The same question about a window that is over gets the same answer.',
+  },
+};
