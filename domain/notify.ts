@@ -2,7 +2,7 @@ import { identityOf, type Artifact } from './artifact';
 import { onOneLine } from './plainText';
 import type { PipelineSpec } from './spec/pipeline';
 
-/** What is told to people and programs outside: plain facts in, the body of a request out (docs/design/protocols.md#notifications). */
+/** What is told to people and programs outside: plain facts in, the body of a request out (docs/protocols.md#notifications). */
 
 export type NotifyOn = PipelineSpec['notify'][number]['on'][number];
 

@@ -34,6 +34,13 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly traceparent?: string;
   readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
+  /** Given every answer as it came, before it is judged; no text where that is larger than the method allows. */
+  readonly onAnswer?: (answer: RawAnswer) => void;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly text: string | undefined;
 }
 
 /**
@@ -45,7 +52,9 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
 ): Promise<ResponseOf<P[M]>> {
-  const { status, text } = await exchange(call);
+  const answer = await exchange(call);
+  call.onAnswer?.(answer);
+  const { status, text } = answer;
   if (status < 200 || status > 299) throw refusal(call, status, text ?? '');
   if (text === undefined) throw violation(call, 'body', `it is larger than ${answerLimit(call) / MIB} MiB`);
   const body = parseJson(text);
@@ -92,9 +101,7 @@ function answerLimit<P extends Protocol, M extends keyof P & string>(
   return definitionOf(call).maxAnswerBytes ?? MIB;
 }
 
-async function exchange<P extends Protocol, M extends keyof P & string>(
-  call: ExtensionCall<P, M>,
-): Promise<{ status: number; text: string | undefined }> {
+async function exchange<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): Promise<RawAnswer> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), call.service.timeoutMs);
   const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal;

@@ -14,7 +14,7 @@ import {
 } from './protocol/taskController';
 import { openApi } from './openapi';
 
-/** Bodies of extension calls are at most this many bytes (docs/design/protocols.md#common-to-all). */
+/** Bodies of extension calls are at most this many bytes (docs/protocols.md#rules-for-all). */
 const MAX_BODY_BYTES = MIB;
 
 /** What every call carries besides its request. */
@@ -44,7 +44,7 @@ export type Implementation<P extends Protocol> = {
 export interface ServeOptions {
   /** When given, every call must carry `Authorization: Bearer <token>`. */
   readonly token?: string;
-  /** Default 1 MiB, which is the most that Conveyor sends (docs/design/protocols.md#common-to-all). */
+  /** Default 1 MiB, which is the most that Conveyor sends (docs/protocols.md#rules-for-all). */
   readonly maxBodyBytes?: number;
 }
 

@@ -5,6 +5,7 @@ import { audit } from './audit';
 import { can } from './can';
 import type { Register } from './command';
 import { completion } from './completion';
+import { conform } from './conform';
 import { demo } from './demo';
 import { dev } from './dev';
 import { doctor } from './doctor';
@@ -34,5 +35,5 @@ export const COMMANDS: readonly { readonly heading: string; readonly commands: r
   { heading: 'Releases:', commands: [release, artifact, rerun, list, status, watch, logs, history, health] },
   { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
   { heading: 'Who you are, and what you may do:', commands: [login, logout, whoami, can, audit] },
-  { heading: 'Processes:', commands: [processes, dev, demo, simulate, doctor, completion] },
+  { heading: 'Processes:', commands: [processes, dev, demo, simulate, conform, doctor, completion] },
 ];

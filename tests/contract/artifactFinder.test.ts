@@ -3,10 +3,14 @@ import { wallClock } from '../../activities/clock';
 import { upload, wasmModules } from '../../examples/extensions/artifactFinder';
 import type { HistoryRow } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
+import { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from '../../sdk/conform/artifactFinder';
 import { serveArtifactFinder } from '../../sdk/server';
 import { FinderWorld } from '../domain/finderWorld';
 import { expectNoViolations, givenFleet, type TestFleet } from '../domain/simulatorFleet';
-import { describeArtifactFinder, type ArtifactFinderSubject } from './artifactFinder';
+import { describeSuite } from './suite';
+
+const describeArtifactFinder = (name: string, makeSubject: () => Promise<ArtifactFinderSubject>): void =>
+  describeSuite(`artifact finder ${name}`, ARTIFACT_FINDER_CHECKS, makeSubject);
 
 type Simulated = Pick<ArtifactFinderSubject, 'with' | 'other'> & {
   /** The control call that makes version n, and the version. */

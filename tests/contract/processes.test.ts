@@ -6,8 +6,10 @@ import { processesPushType } from '../../examples/push-types/processes/pushType'
 import { healthTasks } from '../../examples/push-types/processes/targets';
 import { acceptUpdate } from '../../examples/push-types/processes/updates';
 import { viaApp } from '../../sdk/client';
-import { describePushType } from './pushType';
+import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
+import { judgeTargets } from '../../sdk/health';
 import { ProcessesHome, settle } from './processesFleet';
+import { describeSuite } from './suite';
 
 /** The push type of examples/push-types/processes, with real processes. They move only when a test lets them: one step at a time. */
 
@@ -15,24 +17,26 @@ const SIZE = 6;
 const home = new ProcessesHome();
 afterAll(() => home.close());
 
-const nobodyAsks = (): never => {
-  throw new Error('no test of the suite asks for health');
-};
-
-describePushType('processes', async () => {
+const suiteOf = async () => {
   home.forget(SIZE);
   const fleet = home.open({ 'kv-x': SIZE, 'kv-y': SIZE });
   await settle(fleet);
+  const units = ['kv-x', 'kv-y'] as const;
+  const withoutData = processesPushType(fleet, (request) =>
+    judgeTargets({ ...request, query: () => Promise.resolve({ series: [] }) }),
+  );
   return {
-    ...{ fetch: viaApp(processesPushType(fleet, nobodyAsks)), url: 'http://processes' },
-    config: { units: ['kv-x', 'kv-y'] },
-    units: ['kv-x', 'kv-y'],
-    ...{ size: SIZE, version: 'kv:1', deadVersion: 'dead:1', inPages: false },
+    ...{ fetch: viaApp(withoutData), url: 'http://processes' },
+    ...{ config: { units: [...units] }, units, sizes: [SIZE, SIZE] as const, version: 'kv:1' },
+    newVersions: ['new:1', 'new:2'] as const,
+    ...{ deadVersion: 'dead:1', pipeline: 'kvstore', release: 12 },
+    now: Date.now,
     tick: async () => void (await Promise.all(fleet.unitNames.map((unit) => fleet.step(unit)))),
     settle: () => settle(fleet),
-    grow: (unit) => Promise.resolve(fleet.resize(unit, fleet.state.units[unit]!.slots.length + 1)),
+    grow: (unit: string) => Promise.resolve(fleet.resize(unit, fleet.state.units[unit]!.slots.length + 1)),
   };
-});
+};
+describeSuite('push type processes', PUSH_TYPE_CHECKS, suiteOf, ['pages', 'shiftTraffic']);
 
 describe('the processes of the push type', () => {
   const UPDATE = 'deploy/kv/1/deploy/1/0/1';

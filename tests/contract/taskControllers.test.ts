@@ -3,11 +3,15 @@ import { ensembleController } from '../../examples/controllers/leaderLast';
 import { loadController } from '../../examples/controllers/loadAdaptive';
 import { shardController } from '../../examples/controllers/shardAware';
 import { placeShards } from '../../simulator/controllers/placement';
-import { describeTaskController } from './taskControllers';
+import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../../sdk/conform/taskController';
+import { describeSuite } from './suite';
+
+const describeTaskController = (name: string, makeSubject: () => Promise<TaskControllerSubject>): void =>
+  describeSuite(`task controller ${name}`, TASK_CONTROLLER_CHECKS, makeSubject);
 
 const subject = (app: Parameters<typeof viaApp>[0], count: number) => {
   const tasks = Array.from({ length: count }, (_, slot) => `kv-x/${slot}`);
-  return { fetch: viaApp(app), url: 'http://controller', job: 'kv-x', tasks };
+  return { fetch: viaApp(app), url: 'http://controller', job: 'kv-x', tasks, ops: 'u/0/1' };
 };
 
 describeTaskController('shard-aware', async () => {

@@ -122,11 +122,11 @@ describe('the README', () => {
 
 /** Tests that a page names: `file`: title, at the end of a line or of a row. */
 const namedIn = (text: string): { file: string; title: string }[] =>
-  [...text.matchAll(/`(tests\/\S+)`: (.*?)(?: \|)?$/gm)].map(([, file = '', title = '']) => ({ file, title }));
+  [...text.matchAll(/`((?:tests|sdk)\/\S+)`: (.*?)(?: \|)?$/gm)].map(([, file = '', title = '']) => ({ file, title }));
 
 function expectTest({ file, title }: { file: string; title: string }): void {
   const quoted = title.replace(/'/g, "\\'");
-  expect(read(file)).toMatch(new RegExp(`(test|describe)(\\.each\\([^]*?\\))?\\(\\s*'${escape(quoted)}'`));
+  expect(read(file)).toMatch(new RegExp(`(test|describe|check)(\\.each\\([^]*?\\))?\\(\\s*'${escape(quoted)}'`));
 }
 
 describe('the guide to securing Conveyor', () => {
@@ -142,7 +142,7 @@ describe('ARCHITECTURE.md', () => {
 
   test('names tests for each of the fifteen invariants', () => {
     const parts = invariants.split(/^\d+\. /m).slice(1);
-    expect(parts.map((part) => part.includes('- `tests/'))).toEqual(Array.from({ length: 15 }, () => true));
+    expect(parts.map((part) => /- `(tests|sdk)\//.test(part))).toEqual(Array.from({ length: 15 }, () => true));
   });
 
   test.each(named)('$file has: $title', expectTest);

@@ -80,7 +80,7 @@ export default {
         text: 'Extend',
         items: [
           page('Extending', '/docs/guides/extend'),
-          page('Protocols', '/docs/design/protocols'),
+          page('Protocols', '/docs/protocols'),
           page('The simulated fleet', '/docs/fleet'),
           page('A push type', '/examples/push-types/processes/'),
           page('Task controllers', '/examples/controllers/'),

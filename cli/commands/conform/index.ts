@@ -1,0 +1,21 @@
+import { examples, type Register } from '../command';
+import { actionService, artifactFinder, dataSource, taskController } from './others';
+import { pushType } from './pushType';
+
+/** What comes after `conform`; each registers itself under it as a command does under the program. */
+const SUITES: readonly Register[] = [pushType, actionService, artifactFinder, taskController, dataSource];
+
+export const conform: Register = (program, cli) => {
+  const group = program
+    .command('conform')
+    .description('whether a service keeps the protocol of its kind; changes the world of that service')
+    .helpCommand(false)
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor conform push-type http://localhost:4630 --units web-a,web-b --new-versions 2.0,2.1',
+        'conveyor conform action-service http://localhost:4610 --good-version 12 --bad-version 13',
+      ),
+    );
+  for (const register of SUITES) register(group, cli);
+};

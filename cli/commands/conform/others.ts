@@ -1,0 +1,158 @@
+import {
+  liveActionService,
+  liveArtifactFinder,
+  liveDataSource,
+  liveTaskController,
+} from '../../../sdk/conform/live/others';
+import { durationOption, examples, type Register } from '../command';
+import { listOption, objectOption, reachable, runProgram, waiting, withCommon, type CommonOptions } from './options';
+import { report } from './run';
+
+interface ActionOptions extends CommonOptions {
+  readonly input: string;
+  readonly goodVersion: string;
+  readonly badVersion?: string;
+  readonly outputs?: string;
+  readonly with: string;
+  readonly patience: string;
+}
+
+export const actionService: Register = (group, cli) => {
+  withCommon(
+    group
+      .command('action-service <url>')
+      .description('starts and cancels some runs')
+      .requiredOption('--good-version <version>', 'of the input, with which a run succeeds')
+      .option('--input <name>', 'of the input', 'source')
+      .option('--bad-version <version>', 'with which a run fails')
+      .option('--outputs <names>', 'that a run which succeeds may have, in order')
+      .option('--with <json>', 'what an action writes under `with`', '{}')
+      .option('--patience <duration>', 'how long one run may take', '60s'),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor conform action-service http://localhost:4610 --good-version 12',
+        'conveyor conform action-service http://localhost:4610 --good-version 12 --bad-version 13 --outputs executable \\',
+        '    --with \'{"target":"//kv:server","outputs":["executable"]}\' --patience 10m',
+      ),
+    )
+    .action(
+      cli.handle<ActionOptions, [string]>((call, url) => {
+        const { io, options } = call;
+        const { outputs, input, goodVersion, badVersion } = options;
+        const given = {
+          ...{ with: objectOption('--with', options.with), input: { name: input, version: goodVersion }, badVersion },
+          outputs: outputs === undefined ? undefined : listOption('--outputs', outputs, { least: 1, most: 100 }),
+        };
+        const live = { ...reachable(io, url, options), ...waiting(io, options.patience), ...given };
+        return report(call, liveActionService(live));
+      }),
+    );
+};
+
+interface FinderOptions extends CommonOptions {
+  readonly with: string;
+  readonly other: string;
+  readonly makeVersion?: string;
+}
+
+export const artifactFinder: Register = (group, cli) => {
+  withCommon(
+    group
+      .command('artifact-finder <url>')
+      .description('asks for artifacts; changes nothing but by --make-version')
+      .requiredOption('--with <json>', 'what it looks for: something of which there is a version')
+      .requiredOption('--other <json>', 'the same for something that does not exist')
+      .option('--make-version <program>', 'makes a newer version of the first, and prints what it is called'),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        `conveyor conform artifact-finder http://localhost:4640 --with '{"image":"web"}' --other '{"image":"none"}'`,
+        `conveyor conform artifact-finder http://localhost:4640 --with '{"image":"web"}' --other '{"image":"none"}' \\`,
+        '    --make-version ./push-an-image.sh',
+      ),
+    )
+    .action(
+      cli.handle<FinderOptions, [string]>((call, url) => {
+        const { io, options } = call;
+        const { makeVersion } = options;
+        const live = liveArtifactFinder({
+          ...reachable(io, url, options),
+          ...{ with: objectOption('--with', options.with), other: objectOption('--other', options.other) },
+          make: makeVersion === undefined ? undefined : () => runProgram(makeVersion, []),
+        });
+        return report(call, live);
+      }),
+    );
+};
+
+interface ControllerOptions extends CommonOptions {
+  readonly job: string;
+  readonly tasks: string;
+}
+
+export const taskController: Register = (group, cli) => {
+  withCommon(
+    group
+      .command('task-controller <url>')
+      .description('asks for approvals as a fleet does; nothing is begun')
+      .requiredOption('--job <name>', 'that the controller watches')
+      .requiredOption('--tasks <names>', 'all tasks of the job, two or more, separated by commas'),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor conform task-controller http://localhost:4650 --job kv-x --tasks kv-x/0,kv-x/1,kv-x/2',
+        'conveyor conform task-controller http://localhost:4650 --job kv-x --tasks kv-x/0,kv-x/1 --json',
+      ),
+    )
+    .action(
+      cli.handle<ControllerOptions, [string]>((call, url) => {
+        const { io, options } = call;
+        const tasks = listOption('--tasks', options.tasks, { least: 2, most: 2_500 });
+        const { nonce } = waiting(io, '0s');
+        return report(call, liveTaskController({ ...reachable(io, url, options), job: options.job, tasks, nonce }));
+      }),
+    );
+};
+
+interface SourceOptions extends CommonOptions {
+  readonly metric: string;
+  readonly unit: string;
+  readonly tasks: string;
+  readonly window: string;
+}
+
+export const dataSource: Register = (group, cli) => {
+  withCommon(
+    group
+      .command('data-source <url>')
+      .description('asks for samples; changes nothing')
+      .requiredOption('--metric <name>', 'of which there are samples')
+      .requiredOption('--unit <name>', 'that the tasks belong to')
+      .requiredOption('--tasks <a,b>', 'the identifiers of two tasks, as they are on the metric')
+      .option('--window <duration>', 'there are samples of both between then and a minute ago', '15m'),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor conform data-source http://localhost:4660 --metric errors --unit kv-x --tasks kv-x/0/1,kv-x/1/1',
+        'conveyor conform data-source http://localhost:4660 --metric errors --unit kv-x --tasks a,b --window 1h --json',
+      ),
+    )
+    .action(
+      cli.handle<SourceOptions, [string]>((call, url) => {
+        const { io, options } = call;
+        const { metric, unit } = options;
+        const tasks = listOption('--tasks', options.tasks, { least: 2, most: 2 }) as [string, string];
+        const now = io.now();
+        const window = { start: now - (durationOption('--window', options.window) ?? 0), end: now - MINUTE_MS };
+        return report(call, liveDataSource({ ...reachable(io, url, options), metric, unit, tasks, window }));
+      }),
+    );
+};
+
+/** What is younger may still be on its way. */
+const MINUTE_MS = 60_000;

@@ -1,0 +1,56 @@
+import { livePushType } from '../../../sdk/conform/live/pushType';
+import { examples, type Register } from '../command';
+import { listOption, objectOption, reachable, runProgram, waiting, withCommon, type CommonOptions } from './options';
+import { report } from './run';
+
+interface Options extends CommonOptions {
+  readonly units: string;
+  readonly newVersions: string;
+  readonly deadVersion?: string;
+  readonly config?: string;
+  readonly addTask?: string;
+  readonly patience: string;
+}
+
+export const pushType: Register = (group, cli) => {
+  withCommon(
+    group
+      .command('push-type <url>')
+      .description('updates, breaks and reverts two units, which no pipeline may deploy meanwhile')
+      .requiredOption('--units <a,b>', 'the two units that it may touch, of six tasks or more, on one version')
+      .requiredOption('--new-versions <v,w>', 'one or two other versions whose tasks come up')
+      .option('--dead-version <version>', 'a version whose tasks do not come up')
+      .option('--config <json>', 'context.config; {"units": [a, b]} when left out')
+      .option(
+        '--add-task <program>',
+        'adds a task to the unit that it is given as its argument, and waits until it is up',
+      )
+      .option('--patience <duration>', 'how long one update may take', '60s'),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor conform push-type http://localhost:4630 --units web-a,web-b --new-versions 2.0,2.1',
+        'conveyor conform push-type http://localhost:4630 --units web-a,web-b --new-versions 2.0,2.1 \\',
+        '    --dead-version broken --add-task ./add-task.sh --patience 5m',
+        'conveyor conform push-type http://localhost:4400/push-types/twine --config \'{"jobs":["x","y"]}\' \\',
+        '    --units x,y --new-versions kv:2,kv:3 --json',
+      ),
+    )
+    .action(
+      cli.handle<Options, [string]>(async (call, url) => {
+        const { io, options } = call;
+        const { addTask } = options;
+        const units = listOption('--units', options.units, { least: 2, most: 2 }) as [string, string];
+        const versions = listOption('--new-versions', options.newVersions, { least: 1, most: 2 });
+        const live = livePushType({
+          ...reachable(io, url, options),
+          ...waiting(io, options.patience),
+          ...{ units, newVersions: versions as [string, string?], deadVersion: options.deadVersion },
+          config: options.config === undefined ? { units } : objectOption('--config', options.config),
+          grow: addTask === undefined ? undefined : async (unit) => void (await runProgram(addTask, [unit])),
+        });
+        return report(call, live);
+      }),
+    );
+};

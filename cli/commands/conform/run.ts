@@ -1,0 +1,31 @@
+import { plural } from '../../../domain/text';
+import type { Reachable } from '../../../sdk/conform/conversation';
+import { conform, type Live } from '../../../sdk/conform/run';
+import { EXIT } from '../../exit';
+import { liveRegion } from '../../live';
+import { emit, outputOf } from '../../output';
+import { conformText } from '../../render/conform';
+import type { Call } from '../command';
+import { usage, type CommonOptions } from './options';
+
+/** Runs a suite and prints its report. @throws usage where `--only` leaves nothing */
+export async function report<S extends Reachable>(
+  { io, output: asked, options }: Call<CommonOptions>,
+  live: Live<S>,
+): Promise<number> {
+  const { only, json } = options;
+  const checks = live.checks.filter(({ title }) => only === undefined || title.includes(only));
+  if (checks.length === 0) throw usage(`no check has ${only} in its title`, 'without --only all checks run');
+  const output = json ? outputOf(io, { ...options, output: 'json' }) : asked;
+  const signal = io.interrupted();
+  const screen = io.stderr.isTTY ? liveRegion(io.stderr) : undefined;
+  let done = 0;
+  const onOutcome = (): void => screen?.draw(`${(done += 1)} of ${plural(checks.length, 'check')}`);
+  const found = await conform({ ...live, checks }, { signal, onOutcome }).finally(() => screen?.end());
+  emit(io, output, found, {
+    text: (view, shown) => conformText(shown, view),
+    name: found.checks.filter(({ state }) => state === 'failed').map(({ title }) => title),
+  });
+  if (signal.aborted) return EXIT.interrupted;
+  return found.failed > 0 ? EXIT.notSucceeded : EXIT.ok;
+}

@@ -1,0 +1,79 @@
+import { plural } from '../../domain/text';
+import type { Outcome } from '../../sdk/conform/check';
+import type { Exchange } from '../../sdk/conform/conversation';
+import type { ConformReport } from '../../sdk/conform/run';
+import { fold, paint, tint, type View } from './paint';
+import type { Sign } from './words';
+
+const SIGNS: Readonly<Record<Outcome['state'], Sign>> = {
+  passed: { glyph: '✔', tone: 'good' },
+  failed: { glyph: '✖', tone: 'bad' },
+  skipped: { glyph: '·', tone: 'quiet' },
+  'not-run': { glyph: '·', tone: 'quiet' },
+};
+
+/** What an author may add, by what a check lacks; what a service leaves out is no flag. */
+const FLAGS: Readonly<Record<string, string | undefined>> = {
+  grow: '--add-task',
+  deadVersion: '--dead-version',
+  newVersions: '--new-versions v,w',
+  badVersion: '--bad-version',
+  outputs: '--outputs',
+  make: '--make-version',
+};
+
+/** Calls of a failure that people see; `-o json` has all. */
+const SHOWN_CALLS = 6;
+
+/** What was tried, and under each failure what an author needs to mend it. */
+export function conformText(report: ConformReport, view: View): string {
+  const lines = report.checks.flatMap((outcome) => outcomeLines(outcome, view));
+  return [...lines, '', ...verdict(report, view)].join('\n');
+}
+
+function outcomeLines(outcome: Outcome, view: View): string[] {
+  const colors = paint(view.color);
+  const { glyph, tone } = SIGNS[outcome.state];
+  const title = `${tint(colors, tone, glyph)} ${outcome.title}`;
+  if (outcome.state === 'passed') return fold(title, view.width);
+  if (outcome.state !== 'failed') {
+    const flag = FLAGS[outcome.lacks ?? ''];
+    const why = `${outcome.state === 'skipped' ? 'skipped' : 'not run'}: ${outcome.reason ?? ''}${flag ? `: ${flag}` : ''}`;
+    return fold(`${title}  ${colors.dim(why)}`, view.width);
+  }
+  const rows = [
+    `    ${outcome.reason ?? ''}`,
+    `    ${colors.dim('→')} ${outcome.advice ?? ''}`,
+    `    ${colors.dim(`the rule: ${outcome.section}`)}`,
+    ...callLines(outcome.calls ?? [], view),
+  ];
+  return [title, ...rows].flatMap((line) => fold(line, view.width));
+}
+
+/** The last calls, in their order: what was sent and what came. */
+function callLines(calls: readonly Exchange[], view: View): string[] {
+  const colors = paint(view.color);
+  const left = calls.length - SHOWN_CALLS;
+  const earlier = left > 0 ? [`    ${colors.dim(`${plural(left, 'earlier call')}: see --json`)}`] : [];
+  const shown = calls
+    .slice(-SHOWN_CALLS)
+    .flatMap(({ method, key, sent, status, answer }) => [
+      `    ${colors.dim('POST')} ${method}  ${key === null ? '' : `Idempotency-Key: ${key}  `}${JSON.stringify(sent)}`,
+      `      ${colors.dim('=')} ${status ?? 'no answer'}  ${answer}`,
+    ]);
+  return [...earlier, ...shown];
+}
+
+function verdict({ kind, passed, failed, skipped, notRun }: ConformReport, view: View): string[] {
+  const colors = paint(view.color);
+  const counts = [
+    `${passed} passed`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    ...(notRun > 0 ? [`${notRun} not run`] : []),
+  ].join(', ');
+  const good = passed > 0 ? colors.green(`It keeps the protocol of a ${kind}`) : 'Nothing was tried';
+  const bad = notRun > 0 ? 'The service could not be tested to the end' : `This is no ${kind} yet`;
+  const words = failed > 0 ? colors.red(bad) : good;
+  return fold(`${words}: ${counts}.`, view.width);
+}

@@ -1,0 +1,99 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { Conversation, type Exchange, type Reachable } from './conversation';
+
+/** One thing that a service owes, by name: told by its title, tried by `run`. */
+export interface Check<S extends Reachable> {
+  /** The rule, as a sentence. */
+  readonly title: string;
+  /** The method that it is about: a section of docs/protocols.md. */
+  readonly method: string;
+  /** What an author does whose service breaks it. */
+  readonly advice: string;
+  readonly run: (subject: S, talk: Conversation) => Promise<void>;
+}
+
+/** What a check came to, with all that was said. */
+export interface Outcome {
+  readonly title: string;
+  readonly method: string;
+  /** Where the protocol says so. */
+  readonly section: string;
+  readonly state: 'passed' | 'failed' | 'skipped' | 'not-run';
+  /** Of a failure what was expected and what came; else why it was not tried. */
+  readonly reason?: string;
+  /** Of a failure. */
+  readonly advice?: string;
+  /** Of one that was skipped: what the service does not offer, or was not given to the suite. */
+  readonly lacks?: string;
+  /** The calls of a failure, oldest first. */
+  readonly calls?: readonly Exchange[];
+}
+
+/** The service broke a rule: what was expected, and what came. */
+export class Broken extends Error {
+  override readonly name = 'Broken';
+}
+
+/** The rule is not tried here: `lacks` is what it would need. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
+  constructor(
+    readonly lacks: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Tries one check. Whatever the service does, it ends in an outcome. */
+export async function tryCheck<S extends Reachable>(check: Check<S>, makeSubject: () => Promise<S>): Promise<Outcome> {
+  const about = { title: check.title, method: check.method, section: sectionOf(check.method) };
+  let talk: Conversation | undefined;
+  try {
+    const subject = await makeSubject();
+    talk = new Conversation(subject);
+    await check.run(subject, talk);
+    return { ...about, state: 'passed' };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof Skipped) return { ...about, state: 'skipped', reason, lacks: error.lacks };
+    return { ...about, state: 'failed', reason, advice: check.advice, calls: talk?.calls ?? [] };
+  }
+}
+
+/** The section of the documents in which the protocol states a method. */
+export const sectionOf = (method: string): string => `docs/protocols.md#${method.toLowerCase()}`;
+
+export function demand(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Broken(otherwise);
+}
+
+/** @throws Broken, naming both values */
+export function demandEqual(got: unknown, expected: unknown, of: string): void {
+  if (!isDeepStrictEqual(got, expected)) throw new Broken(`${of} is ${shown(got)}, expected ${shown(expected)}`);
+}
+
+/** Each field that is named has its value. @throws Broken, naming the fields that do not */
+export function demandFields(got: object | undefined, expected: Readonly<Record<string, unknown>>, of: string): void {
+  if (got === undefined) throw new Broken(`${of} is not there, expected ${shown(expected)}`);
+  const fields = got as Readonly<Record<string, unknown>>;
+  const wrong = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(fields[name], value));
+  const words = wrong.map(([name, value]) => `${of}.${name} is ${shown(fields[name])}, expected ${shown(value)}`);
+  if (words.length > 0) throw new Broken(words.join('; '));
+}
+
+/** The service refuses, with a status that says so: 4xx but 408 and 429, or `retryable: false`. */
+export async function demandRefusal(call: Promise<unknown>, of: string): Promise<Error> {
+  const error = await call.then(
+    (answer) => new Broken(`${of} was answered with ${shown(answer)}, expected a refusal (4xx, "retryable": false)`),
+    (failure: Error) => failure,
+  );
+  if ((error as { code?: unknown }).code === 'extension-rejected') return error;
+  throw error instanceof Broken
+    ? error
+    : new Broken(`${of}: expected a refusal (4xx, "retryable": false), got: ${error.message}`);
+}
+
+/** On one line, as people write JSON. */
+export const shown = (value: unknown): string =>
+  inspect(value, { breakLength: Infinity, depth: 6, maxArrayLength: 20, maxStringLength: 300 });

@@ -1,0 +1,93 @@
+import { textUpTo } from '../bodyLimit';
+import { callExtension, type Fetch, type RawAnswer } from '../client';
+import { MIB, type CallContext, type Protocol, type RequestInput, type ResponseOf } from '../protocol/common';
+
+/** Where a service under test is, and how it is called. */
+export interface Reachable {
+  readonly fetch: Fetch;
+  readonly url: string;
+  readonly token?: string;
+  /** ms that one call may take. Default 5 s. */
+  readonly timeoutMs?: number;
+}
+
+/** One call and its answer, for whoever has to find out what went wrong. */
+export interface Exchange {
+  readonly method: string;
+  readonly key: string | null;
+  /** The body, without the context. */
+  readonly sent: unknown;
+  /** Null: no answer came. */
+  readonly status: number | null;
+  /** The body that came, cut after 4,000 characters; else what went wrong. */
+  readonly answer: string;
+}
+
+export interface Said<P extends Protocol, M extends keyof P & string> {
+  readonly protocol: P;
+  readonly method: M;
+  readonly request: RequestInput<P[M]>;
+  readonly context: CallContext | null;
+  readonly key?: string | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+const SHOWN = 4_000;
+
+/** Calls of one check, as Conveyor would make them, all on record. */
+export class Conversation {
+  readonly calls: Exchange[] = [];
+
+  constructor(private readonly subject: Reachable) {}
+
+  /** @throws ConveyorError as `callExtension` */
+  async ask<P extends Protocol, M extends keyof P & string>(said: Said<P, M>): Promise<ResponseOf<P[M]>> {
+    const { method, request, context, key } = said;
+    const { fetch, url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = this.subject;
+    let heard: RawAnswer | undefined;
+    const record = (otherwise: string): void => this.record(method, key, request, heard, otherwise);
+    try {
+      const answer = await callExtension<P, M>({
+        service: { name: 'the service', url, timeoutMs, ...(token === undefined ? {} : { token }) },
+        ...{ protocol: said.protocol, method, context, fetch, request: request as never },
+        ...(key === undefined ? {} : { key }),
+        onAnswer: (raw) => (heard = raw),
+      });
+      record('');
+      return answer;
+    } catch (error) {
+      record((error as Error).message);
+      throw error;
+    }
+  }
+
+  /** A body as it stands, which need not be JSON; the status of its answer, or null when none came. */
+  async post(method: string, body: string): Promise<number | null> {
+    const { fetch, url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = this.subject;
+    const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const address = `${url.replace(/\/+$/, '')}/${method}`;
+      const response = await fetch(new Request(address, { method: 'POST', redirect: 'manual', headers, body, signal }));
+      const heard = { status: response.status, text: await textUpTo(response, MIB) };
+      this.record(method, undefined, body, heard, '');
+      return heard.status;
+    } catch (error) {
+      const why = signal.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
+      this.record(method, undefined, body, undefined, why);
+      return null;
+    }
+  }
+
+  private record(
+    method: string,
+    key: string | undefined,
+    sent: unknown,
+    heard: RawAnswer | undefined,
+    otherwise: string,
+  ): void {
+    const answer = heard ? (heard.text ?? 'more than the protocol allows') : otherwise;
+    const cut = answer.length > SHOWN ? `${answer.slice(0, SHOWN)}… (${answer.length} characters)` : answer;
+    this.calls.push({ method, key: key ?? null, sent, status: heard?.status ?? null, answer: cut });
+  }
+}

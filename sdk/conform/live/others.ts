@@ -1,0 +1,67 @@
+import { actionServiceProtocol } from '../../protocol/actionService';
+import { ACTION_SERVICE_CHECKS, type ActionServiceSubject } from '../actionService';
+import { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from '../artifactFinder';
+import { Broken } from '../check';
+import { Conversation, type Reachable } from '../conversation';
+import { DATA_SOURCE_CHECKS, type DataSourceSubject } from '../dataSource';
+import type { Live } from '../run';
+import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../taskController';
+import type { Waiting } from './pushType';
+
+const POLL_MS = 200;
+const NOBODY = { pipeline: 'conform', release: 0, deployId: 'conform', actor: 'user:alice', config: {} };
+
+/** An action service anywhere; runs of one run of the suite have names that no other has. */
+export function liveActionService(
+  options: Omit<ActionServiceSubject, 'runs' | 'settle'> & Waiting,
+): Live<ActionServiceSubject> {
+  const progress = async (runId: string): Promise<string> => {
+    const asked = { protocol: actionServiceProtocol, method: 'getRunProgress', request: { runId } } as const;
+    return (await new Conversation(options).ask({ ...asked, context: NOBODY })).state;
+  };
+  const settle = async (runId: string): Promise<void> => {
+    for (const deadline = options.now() + options.settleMs; ; await options.sleep(POLL_MS)) {
+      if ((await progress(runId)) !== 'running') return;
+      if (options.now() > deadline)
+        throw new Broken(`after ${options.settleMs / 1000} s getRunProgress still says running`);
+    }
+  };
+  return {
+    ...{ kind: 'action-service', checks: ACTION_SERVICE_CHECKS, prepares: 'getRunProgress' },
+    prepare: async (nth) => {
+      await reached(options, 'getRunProgress');
+      return { ...options, settle, runs: `conform-${options.nonce}/${nth + 1}/build` };
+    },
+  };
+}
+
+export function liveArtifactFinder(subject: ArtifactFinderSubject): Live<ArtifactFinderSubject> {
+  return {
+    ...{ kind: 'artifact-finder', checks: ARTIFACT_FINDER_CHECKS, prepares: 'getArtifacts' },
+    prepare: () => reached(subject, 'getArtifacts'),
+  };
+}
+
+/** The operations of each check are others, since the controller remembers. */
+export function liveTaskController(
+  subject: Omit<TaskControllerSubject, 'ops'> & Pick<Waiting, 'nonce'>,
+): Live<TaskControllerSubject> {
+  return {
+    ...{ kind: 'task-controller', checks: TASK_CONTROLLER_CHECKS, prepares: 'process' },
+    prepare: async (nth) => ({ ...(await reached(subject, 'process')), ops: `conform-${subject.nonce}/${nth}` }),
+  };
+}
+
+export function liveDataSource(subject: DataSourceSubject): Live<DataSourceSubject> {
+  return {
+    ...{ kind: 'data-source', checks: DATA_SOURCE_CHECKS, prepares: 'query' },
+    prepare: () => reached(subject, 'query'),
+  };
+}
+
+/** Whether anybody answers, whatever. @throws Broken */
+async function reached<S extends Reachable>(subject: S, method: string): Promise<S> {
+  const talk = new Conversation(subject);
+  if ((await talk.post(method, '{')) !== null) return subject;
+  throw new Broken(`${method}: ${talk.calls[0]?.answer ?? 'no answer'}`);
+}

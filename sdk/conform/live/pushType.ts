@@ -1,0 +1,176 @@
+import type { ResponseOf } from '../../protocol/common';
+import type { PushTypeProtocol } from '../../protocol/pushType';
+import { Broken, Skipped } from '../check';
+import { Conversation, type Reachable } from '../conversation';
+import { PUSH_TYPE_CHECKS } from '../pushType/suite';
+import { PushTypeWorld, type PushTypeSubject } from '../pushType/world';
+import type { Live } from '../run';
+
+/** The world in which a service lives that the suite cannot turn the clock of. */
+export interface Waiting {
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** How long one update may take. */
+  readonly settleMs: number;
+  /** Begins the names of all that the checks make: another one in each run. */
+  readonly nonce: string;
+}
+
+export interface LivePushType extends Reachable, Waiting {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly units: readonly [string, string];
+  readonly newVersions: readonly [string, string?];
+  readonly deadVersion?: string | undefined;
+  /** Adds a task to a unit, and returns once it is up. */
+  readonly grow?: ((unit: string) => Promise<void>) | undefined;
+}
+
+type Tracked = ResponseOf<PushTypeProtocol['trackUpdates']>['units'][number];
+
+const POLL_MS = 200;
+/** Tasks that go up and down all the time are as still as they get after so many equal answers. */
+const STILL = 10;
+const LEAST_TASKS = 6;
+
+/** A push type anywhere: what a check did is taken back before the next one, by the methods of the protocol. */
+export function livePushType(options: LivePushType): Live<PushTypeSubject> {
+  const fleet = new LiveFleet(options);
+  return {
+    ...{ kind: 'push-type', checks: PUSH_TYPE_CHECKS, prepares: 'fetchDeployUnits' },
+    prepare: (nth) => fleet.prepare(nth),
+    leave: () => fleet.restore(),
+  };
+}
+
+class LiveFleet {
+  private version: string | undefined;
+  /** Updates of the last check. */
+  private sent = new Set<string>();
+  private restored = 0;
+
+  constructor(private readonly options: LivePushType) {}
+
+  async prepare(nth: number): Promise<PushTypeSubject> {
+    await this.restore();
+    const { version, sizes } = await this.look();
+    this.version = version;
+    const { pipeline } = this;
+    return {
+      ...this.options,
+      ...{ version, sizes, pipeline, release: 10 * (nth + 1) },
+      tick: (updateId) => this.tick(updateId),
+      settle: (updateIds) => this.settle(updateIds),
+      onUpdate: (updateId) => void this.sent.add(updateId),
+    };
+  }
+
+  /** Ends what the last check began, and brings both units to the version that they ran at first. */
+  async restore(): Promise<void> {
+    const { version } = this;
+    if (version === undefined || this.sent.size === 0) return;
+    const world = this.world(`${this.pipeline}-restore`, (this.restored += 1));
+    const known = [...this.sent];
+    for (const updateId of known) await world.ask('cancelUpdates', { updateId }, `${updateId}/restore`);
+    await this.settle(known);
+    const targets = this.options.units.map((unit) => world.target(version, { unit, amount: { all: true } }));
+    await world.push(world.update, { wholeUnit: true, targets });
+    await this.settle([world.update]);
+    await world.shift(100, this.options.units, 'restore').catch(unlessSkipped);
+    for (const unit of this.options.units) {
+      const outdated = await world.outdated(version, unit);
+      if (outdated !== 0)
+        throw new Broken(`${unit} could not be brought back to ${version} after a check: ${outdated} tasks differ`);
+    }
+    this.sent = new Set();
+  }
+
+  /** Both units are there, alone, and all their tasks run one version. */
+  private async look(): Promise<{ version: string; sizes: readonly [number, number] }> {
+    const { units } = await this.world(this.pipeline, 0).ask('fetchDeployUnits', {});
+    const wanted = [...this.options.units].sort().join(', ');
+    const there = units.map(({ id }) => id).sort();
+    if (there.join(', ') !== wanted)
+      throw new Broken(`fetchDeployUnits answered the units ${there.join(', ') || '(none)'}, the flags name ${wanted}`);
+    const [first, second] = this.options.units.map((name) => units.find(({ id }) => id === name));
+    if (!first || !second) throw new Broken('two units are needed');
+    for (const { id, size, version, mixed, available } of units) {
+      if (size < LEAST_TASKS) throw new Broken(`${id} has ${size} tasks, the checks need ${LEAST_TASKS} or more`);
+      if (version === null || mixed) throw new Broken(`${id} runs no single version: bring it to one first`);
+      if (!available) throw new Broken(`${id} is unavailable`);
+    }
+    if (first.version !== second.version)
+      throw new Broken(
+        `${first.id} runs ${first.version}, ${second.id} runs ${second.version}: bring both to one version`,
+      );
+    return { version: first.version ?? '', sizes: [first.size, second.size] };
+  }
+
+  private async settle(updateIds: readonly string[]): Promise<void> {
+    const { now, sleep, settleMs } = this.options;
+    const deadline = now() + settleMs;
+    let before = '';
+    for (let same = 0; ;) {
+      await sleep(POLL_MS);
+      const units = (await Promise.all(updateIds.map((id) => this.track(id)))).flat();
+      const text = JSON.stringify(units);
+      same = text === before ? same + 1 : 0;
+      before = text;
+      if (same > 0 && units.every(({ state }) => !MOVING.has(state)) && (units.every(isStill) || same >= STILL)) return;
+      if (now() < deadline) continue;
+      const busy = units.filter(({ state }) => MOVING.has(state)).map(({ id, state }) => `${id} ${state}`);
+      throw new Broken(
+        `after ${settleMs / 1000} s trackUpdates still says: ${busy.join(', ') || 'counts that change'}`,
+      );
+    }
+  }
+
+  private async tick(updateId: string): Promise<void> {
+    const { now, sleep, settleMs } = this.options;
+    for (const deadline = now() + settleMs; ; await sleep(POLL_MS / 10)) {
+      const units = await this.track(updateId);
+      if (units.some(({ updated }) => updated > 0)) return;
+      if (now() > deadline)
+        throw new Broken(`after ${settleMs / 1000} s trackUpdates says of no task that it is updated`);
+    }
+  }
+
+  /** Of an update that was refused there is nothing to follow. */
+  private track(updateId: string): Promise<readonly Tracked[]> {
+    const world = this.world(this.pipeline, 0);
+    return world.ask('trackUpdates', { updateId }).then(
+      ({ units }) => units,
+      (error: { code?: string }) => {
+        if (error.code === 'extension-rejected') return [];
+        throw error;
+      },
+    );
+  }
+
+  private get pipeline(): string {
+    return `conform-${this.options.nonce}`;
+  }
+
+  /** Calls between checks, which are on no record. */
+  private world(pipeline: string, release: number): PushTypeWorld {
+    const silent = { tick: () => Promise.resolve(), settle: () => Promise.resolve() };
+    const subject = {
+      ...this.options,
+      ...silent,
+      pipeline,
+      release,
+      sizes: [0, 0] as const,
+      version: this.version ?? '',
+    };
+    return new PushTypeWorld(subject, new Conversation(this.options));
+  }
+}
+
+const MOVING: ReadonlySet<string> = new Set(['pending', 'updating'] satisfies Tracked['state'][]);
+
+/** Nothing is in flight. */
+const isStill = ({ updated, live, failed, unreachable, gone }: Tracked): boolean =>
+  live + failed + unreachable + gone >= updated;
+
+const unlessSkipped = (error: unknown): void => {
+  if (!(error instanceof Skipped)) throw error;
+};

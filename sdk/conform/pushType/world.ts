@@ -1,0 +1,180 @@
+import type { RequestInput, ResponseOf } from '../../protocol/common';
+import { pushTypeProtocol, type PushTypeProtocol } from '../../protocol/pushType';
+import { Skipped, type Check } from '../check';
+import type { Conversation, Reachable } from '../conversation';
+
+/** A push type under test, in a world that the suite lets move on. */
+export interface PushTypeSubject extends Reachable {
+  /** The action's config; names `units`. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Two units of six tasks at least, all on `version`, and how many tasks each has. */
+  readonly units: readonly [string, string];
+  readonly sizes: readonly [number, number];
+  readonly version: string;
+  /** Versions whose tasks come up; a second one is needed by some checks. */
+  readonly newVersions: readonly [string, string?];
+  /** A version whose tasks do not pass their liveness check. */
+  readonly deadVersion?: string | undefined;
+  /** Whose deploy the updates are: another one for each check, where the service remembers the others. */
+  readonly pipeline: string;
+  readonly release: number;
+  /** Lets time pass until a first task of the update is updated, but not yet all. */
+  readonly tick: (updateId: string) => Promise<void>;
+  /** Lets time pass until nothing is left to do of these updates. */
+  readonly settle: (updateIds: readonly string[]) => Promise<void>;
+  /** Adds a task to a unit. */
+  readonly grow?: ((unit: string) => Promise<void>) | undefined;
+  /** ms since the epoch, as the fleet counts. */
+  readonly now: () => number;
+  /** Is given every update that was sent, before it is. */
+  readonly onUpdate?: (updateId: string) => void;
+}
+
+type Methods = PushTypeProtocol;
+export type Update = RequestInput<Methods['executeUpdates']>;
+export type TargetInput = Update['targets'][number];
+type Progress = ResponseOf<Methods['trackUpdates']>['units'][number];
+
+/** What the stories of the suite are told with. */
+export class PushTypeWorld {
+  readonly first: string;
+  readonly second: string;
+  /** Of the first unit, which most stories are about, and of the second. */
+  readonly size: number;
+  readonly secondSize: number;
+  readonly version: string;
+  readonly fresh: string;
+  /** Update ids of one deploy, of the one after it and of the one before. */
+  readonly update: string;
+  readonly next: string;
+  readonly revert: string;
+  readonly revertAgain: string;
+  readonly other: string;
+  readonly older: string;
+  private readonly sent = new Set<string>();
+
+  constructor(
+    readonly subject: PushTypeSubject,
+    readonly talk: Conversation,
+  ) {
+    [this.first, this.second] = subject.units;
+    [this.fresh] = subject.newVersions;
+    [this.size, this.secondSize] = subject.sizes;
+    this.version = subject.version;
+    const deploy = (ahead: number): string => `deploy/${subject.pipeline}/${subject.release + ahead}/deploy/1`;
+    this.update = `${deploy(0)}/0/1`;
+    this.next = `${deploy(0)}/1/1`;
+    this.revert = `${deploy(0)}/revert/1`;
+    this.revertAgain = `${deploy(0)}/revert/2`;
+    this.other = `${deploy(1)}/0/1`;
+    this.older = `${deploy(-1)}/0/1`;
+  }
+
+  ask<M extends keyof Methods & string>(
+    method: M,
+    request: RequestInput<Methods[M]>,
+    key?: string,
+    config: Readonly<Record<string, unknown>> = this.subject.config,
+  ): Promise<ResponseOf<Methods[M]>> {
+    const { pipeline, release } = this.subject;
+    const deployId = `deploy/${pipeline}/${release}/deploy/1`;
+    const context = { pipeline, release, deployId, actor: 'user:alice', config: { ...config } };
+    return this.talk.ask({ protocol: pushTypeProtocol, method, request, context, key });
+  }
+
+  target(version: string, rest: Partial<TargetInput> = {}): TargetInput {
+    return { unit: this.first, version, artifacts: [], ...rest };
+  }
+
+  /** By default two tasks of the first unit, to a new version. */
+  push(updateId: string, change: Partial<Update> = {}, key: string = updateId): Promise<{ accepted: string[] }> {
+    this.sent.add(updateId);
+    this.subject.onUpdate?.(updateId);
+    const targets = [this.target(this.fresh, { amount: { count: 2 } })];
+    return this.ask('executeUpdates', { updateId, wholeUnit: false, urgency: 'normal', targets, ...change }, key);
+  }
+
+  all(version: string, rest: Partial<TargetInput> = {}): Partial<Update> {
+    return { targets: [this.target(version, { amount: { all: true }, ...rest })] };
+  }
+
+  everything(): Partial<Update> {
+    const amount = { all: true } as const;
+    return { targets: this.subject.units.map((unit) => this.target(this.fresh, { unit, amount })) };
+  }
+
+  undo(updatedBy: string[], version: string = this.version): Partial<Update> {
+    return { urgency: 'revert', targets: [this.target(version, { updatedBy })] };
+  }
+
+  async progress(updateId: string, unit: string = this.first): Promise<Progress | undefined> {
+    return (await this.ask('trackUpdates', { updateId })).units.find(({ id }) => id === unit);
+  }
+
+  async outdated(version: string, unit: string = this.first): Promise<number | undefined> {
+    const targets = [this.target(version, { unit, amount: { all: true } })];
+    return (await this.ask('needsPush', { targets })).units.find(({ id }) => id === unit)?.outdated;
+  }
+
+  async unit(id: string = this.first): Promise<ResponseOf<Methods['fetchDeployUnits']>['units'][number] | undefined> {
+    return (await this.ask('fetchDeployUnits', {})).units.find((unit) => unit.id === id);
+  }
+
+  settle = (): Promise<void> => this.subject.settle([...this.sent]);
+
+  tick = (): Promise<void> => this.subject.tick(this.update);
+
+  async grow(): Promise<void> {
+    if (!this.subject.grow) throw new Skipped('grow', 'needs a way to add a task to a unit');
+    await this.subject.grow(this.first);
+  }
+
+  /** @throws Skipped where none was given */
+  get dead(): string {
+    if (this.subject.deadVersion !== undefined) return this.subject.deadVersion;
+    throw new Skipped('deadVersion', 'needs a version whose tasks do not come up');
+  }
+
+  /** @throws Skipped where none was given */
+  get newer(): string {
+    if (this.subject.newVersions[1] !== undefined) return this.subject.newVersions[1];
+    throw new Skipped('newVersions', 'needs a second new version');
+  }
+
+  /** In the middle of an update: what was too quick cannot be interrupted. */
+  async interrupt(): Promise<void> {
+    await this.tick();
+    const now = await this.progress(this.update);
+    if (now?.state === 'done')
+      throw new Skipped('slow', `all ${now.targeted} tasks were updated before the update could be interrupted`);
+  }
+
+  /** @throws Skipped where units do not come in pages */
+  async requirePages(): Promise<void> {
+    const { next } = await this.ask('fetchDeployUnits', { limit: 1 });
+    if (next === undefined) throw new Skipped('pages', 'it gives all its units at once');
+  }
+
+  /** @throws Skipped where the method is left out */
+  async requireTraffic(): Promise<void> {
+    await this.shift(0, [], 'asked');
+  }
+
+  async shift(percent: number, units: readonly string[], key: string): Promise<void> {
+    const request = { units: [...units], percent, toVersion: this.fresh };
+    await this.ask('shiftTraffic', request, `${this.update}/${key}`).catch((error: { code?: string }) => {
+      if (error.code !== 'extension-lacks-method') throw error;
+      throw new Skipped('shiftTraffic', 'it leaves shiftTraffic out, as it may');
+    });
+  }
+}
+
+/** A row of the suite. */
+export const check = (
+  title: string,
+  { method, advice }: { readonly method: keyof Methods & string; readonly advice: string },
+  story: (world: PushTypeWorld) => Promise<void>,
+): Check<PushTypeSubject> => ({
+  ...{ title, method, advice },
+  run: (subject, talk) => story(new PushTypeWorld(subject, talk)),
+});

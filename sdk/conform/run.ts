@@ -1,0 +1,82 @@
+import { sectionOf, tryCheck, type Check, type Outcome } from './check';
+import type { Reachable } from './conversation';
+
+/** All that a suite found out about a service. */
+export interface ConformReport {
+  readonly kind: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Checks that were not tried, since the service could not be brought back to where they begin. */
+  readonly notRun: number;
+  readonly checks: readonly Outcome[];
+}
+
+/** A service that is called over the network, and the state in which a check finds it. */
+export interface Live<S extends Reachable> {
+  readonly kind: string;
+  readonly checks: readonly Check<S>[];
+  /** What all checks begin with. Rejects when the service is gone, or is not as the flags say. */
+  readonly prepare: (nth: number) => Promise<S>;
+  /** The method that `prepare` relies on. */
+  readonly prepares: string;
+  /** Leaves the service as it was found. */
+  readonly leave?: () => Promise<void>;
+}
+
+export interface RunOptions {
+  /** Stops before the next check. */
+  readonly signal?: AbortSignal;
+  readonly onOutcome?: (outcome: Outcome) => void;
+}
+
+/**
+ * Runs a suite against a service. It never rejects: what the service does ends up in the report. Checks that cannot begin are not run, and
+ * a row of the report says why.
+ */
+export async function conform<S extends Reachable>(live: Live<S>, options: RunOptions = {}): Promise<ConformReport> {
+  const outcomes: Outcome[] = [];
+  const add = (outcome: Outcome): void => {
+    outcomes.push(outcome);
+    options.onOutcome?.(outcome);
+  };
+  let halted: string | undefined;
+  for (const [nth, check] of live.checks.entries()) {
+    if (options.signal?.aborted) halted ??= 'it was interrupted';
+    const subject = halted === undefined ? await live.prepare(nth).catch((error: Error) => error) : undefined;
+    if (subject instanceof Error) {
+      add(unready(live.prepares, subject));
+      halted = 'the service was not ready for it';
+    }
+    if (subject === undefined || subject instanceof Error) add(notRun(check, halted ?? ''));
+    else add(await tryCheck(check, () => Promise.resolve(subject)));
+  }
+  const left = halted === undefined || options.signal?.aborted ? await leaving(live) : undefined;
+  if (left) add(left);
+  return reportOf(live.kind, outcomes);
+}
+
+const leaving = <S extends Reachable>({ leave, prepares }: Live<S>): Promise<Outcome | undefined> =>
+  (leave?.() ?? Promise.resolve()).then(
+    () => undefined,
+    (error: Error) => unready(prepares, error),
+  );
+
+const unready = (method: string, error: Error): Outcome => ({
+  ...{ title: 'the service answers, and is as the flags say', method, section: sectionOf(method), state: 'failed' },
+  reason: error.message,
+  advice:
+    'see that it runs and listens there, that the flags are right, and that no pipeline uses these units meanwhile',
+});
+
+const notRun = <S extends Reachable>({ title, method }: Check<S>, reason: string): Outcome => ({
+  ...{ title, method, section: sectionOf(method), state: 'not-run', reason },
+});
+
+function reportOf(kind: string, checks: readonly Outcome[]): ConformReport {
+  const count = (state: Outcome['state']): number => checks.filter((each) => each.state === state).length;
+  return {
+    ...{ kind, passed: count('passed'), failed: count('failed') },
+    ...{ skipped: count('skipped'), notRun: count('not-run'), checks },
+  };
+}
