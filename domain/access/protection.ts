@@ -20,28 +20,50 @@ export const emergencyApprovals = ({ emergency, approvals }: ProtectionRule): nu
 
 /** What a spec lacks that a rule demands; undefined when it has all of it. */
 export function lacking({ rule, place }: Protecting, spec: PipelineSpec): string | undefined {
-  const missing = [...lacksApprovals(rule, spec), ...Object.entries(spec.actions).flatMap((one) => lacksIn(rule, one))];
-  return missing.length === 0 ? undefined : `${place} protects ${spec.pipeline}: ${missing.join('; ')}`;
+  const inActions = Object.keys(spec.actions).flatMap((name) => lacksIn(rule, safeguardsOf(spec, name)));
+  return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
-function lacksApprovals(rule: ProtectionRule, { emergency }: PipelineSpec): string[] {
+/** As `lacking`, of one action that is about to run: what a worker is told of it. */
+export const lackingNow = (
+  { rule, place }: Protecting,
+  pipeline: string,
+  { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
+): string | undefined => lacksWords(place, pipeline, [...lacksApprovals(rule, given), ...lacksIn(rule, action)]);
+
+const lacksWords = (place: string, pipeline: string, missing: readonly string[]): string | undefined =>
+  missing.length === 0 ? undefined : `${place} protects ${pipeline}: ${missing.join('; ')}`;
+
+function lacksApprovals(rule: ProtectionRule, given = 0): string[] {
   const needed = emergencyApprovals(rule);
-  const given = emergency?.approvals ?? 0;
   return given >= needed ? [] : [`emergency needs ${plural(needed, 'approval')} and has ${given}`];
 }
 
-type NamedAction = readonly [name: string, action: PipelineSpec['actions'][string]];
+/** What rules look at of an action. */
+export interface Safeguards {
+  readonly name: string;
+  readonly type: 'deploy' | 'canary' | 'other';
+  /** Names of health checks. */
+  readonly checks: readonly string[];
+  readonly soakMs: number;
+  readonly hasWindow: boolean;
+}
 
-function lacksIn({ requires }: ProtectionRule, [name, action]: NamedAction): string[] {
-  if (action.type !== 'deploy' && action.type !== 'canary') return [];
+export function safeguardsOf({ actions }: Pick<PipelineSpec, 'actions'>, name: string): Safeguards {
+  const action = actions[name];
+  if (action?.type !== 'deploy' && action?.type !== 'canary')
+    return { name, type: 'other', checks: [], soakMs: 0, hasWindow: false };
   const checks = action.with.healthChecks.map((check) => check.name);
-  const soak = action.soak?.for ?? 0;
-  const { soak: soakMs, windows } = requires;
+  return { name, type: action.type, checks, soakMs: action.soak?.for ?? 0, hasWindow: action.window !== undefined };
+}
+
+function lacksIn({ requires }: ProtectionRule, { name, type, checks, soakMs, hasWindow }: Safeguards): string[] {
+  if (type === 'other') return [];
   return [
     ...requires.checks.filter((check) => !checks.includes(check)).map((check) => `${name} has no check ${check}`),
-    ...(action.type === 'deploy' && soak < soakMs
-      ? [`${name} soaks for ${formatDuration(soak)} and not ${formatDuration(soakMs)}`]
+    ...(type === 'deploy' && soakMs < requires.soak
+      ? [`${name} soaks for ${formatDuration(soakMs)} and not ${formatDuration(requires.soak)}`]
       : []),
-    ...(windows && action.window === undefined ? [`${name} has no window`] : []),
+    ...(requires.windows && !hasWindow ? [`${name} has no window`] : []),
   ];
 }

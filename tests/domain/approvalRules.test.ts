@@ -70,7 +70,7 @@ describe('a release that a rule protects', () => {
   });
 
   test('is none where no rule is about the pipeline, or wants approvals', () => {
-    const free = { met: true, rules: [], uncounted: [] };
+    const free = { lacks: null, met: true, rules: [], uncounted: [] };
     expect(standingOf(facts(null), ask())).toEqual(free);
     expect(standingOf(facts(), ask({ pipeline: 'kvstore', ...by('user:sam') }))).toEqual(free);
     expect(standingOf(rules(prod({ requires: { windows: true } })), ask())).toEqual(free);
@@ -90,6 +90,36 @@ describe('a release that a rule protects', () => {
     const { met, rules: seen } = standingOf(large, ask());
     expect([met, seen[0]?.others.length]).toEqual([false, 10]);
     expect(standingOf(large, ask(by('user:sre17', 'user:sre499'))).met).toBe(true);
+  });
+});
+
+describe('what a rule demands of a deploy', () => {
+  const demanding = rules(prod({ requires: { checks: ['errors'], soak: '1h', windows: true } }));
+  const HOUR = 3_600_000;
+  const full = { name: 'deploy', type: 'deploy', checks: ['errors'], soakMs: HOUR, hasWindow: true } as const;
+  const lacks = (action: object, more: Partial<ApprovalAsk> = {}) => {
+    const { met, lacks: why } = standingOf(
+      demanding,
+      ask({ action: { ...full, emergencyApprovals: 0, ...action }, ...more }),
+    );
+    expect(met).toBe(why === null);
+    return why;
+  };
+
+  test('is asked again by the worker, wherever the release comes from', () => {
+    expect(lacks({})).toBeNull();
+    for (const kind of ['finder', 'webhook', 'parent', 'manual'] as const)
+      expect(lacks({ checks: [], soakMs: 0, hasWindow: false }, { kind })).toBe(
+        'platform.protection.0 protects prod-kv: deploy has no check errors; deploy soaks for 0ms and not 1h; deploy has no window',
+      );
+    expect(lacks({ type: 'canary', soakMs: 0, checks: [] })).toMatch(/deploy has no check errors$/);
+    expect(lacks({ type: 'other', checks: [] })).toBeNull();
+  });
+
+  test('is passed by a release of an admin, and by what goes back', () => {
+    expect(lacks({ checks: [] }, { permitted: 'platform.admins through group:platform' })).toBeNull();
+    expect(lacks({ checks: [] }, { permitted: 'owners of prod-kv' })).not.toBeNull();
+    expect(lacks({ checks: [] }, { kind: 'rollback' })).toBeNull();
   });
 });
 

@@ -9,8 +9,12 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const SERVICE = { pushType: 'twine', units: ['*'], owners: ['user:alice'] };
+const SERVICE = { pushType: 'twine', units: ['*'], owners: ['user:alice', 'user:bob'] };
 const SRE = ['user:sam', 'user:sue', 'user:kim'];
+/** What a rule that wants two approvals demands of the pipeline itself. */
+const SAFE = { emergency: { approvals: 2 } };
+const prod = (deploy: Parameters<typeof kvstore>[0] = {}, more: Parameters<typeof kvstore>[1] = {}) =>
+  kvstore(deploy, { ...SAFE, ...more });
 
 /** Two people of sre approve every release of kvstore, unless it says otherwise. */
 function rule(more: Partial<PlatformPolicy['protection'][number]> | null = {}, sre = SRE): void {
@@ -46,7 +50,7 @@ const AFTER = [{ 'kv:2': 6 }, { 'kv:2': 6 }];
 
 test('a release of a protected pipeline deploys once two people of the rule have approved it, and says who is missing', async () => {
   rule();
-  await world.apply(kvstore(), CALM);
+  await world.apply(prod(), CALM);
   await world.release('kvstore', 'kv:2', 'user:alice');
   await isHeld(1);
   expect(await deployOf(1)).toMatchObject({
@@ -75,7 +79,7 @@ test('a release of a protected pipeline deploys once two people of the rule have
 
 test('whatever a finder brings waits as well, and days of that take no room in the history', async () => {
   rule({ approvals: { count: 1, by: ['group:sre'] } });
-  await world.apply(kvstore(), CALM);
+  await world.apply(prod(), CALM);
   await world.submit('kvstore', [executable('kv:2')]);
   await isHeld(1);
   const length = async () => (await world.client.workflow.getHandle('release/kvstore/1').fetchHistory()).events?.length;
@@ -88,7 +92,7 @@ test('whatever a finder brings waits as well, and days of that take no room in t
 });
 
 test('who has left the group since they approved counts no more: before it goes on, and while it waits for its turn', async () => {
-  await world.apply(kvstore({}, { releases: { supersede: 'never' } }), CALM);
+  await world.apply(prod({}, { releases: { supersede: 'never' } }), CALM);
   rule(null);
   await world.release('kvstore', 'kv:3');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
@@ -114,7 +118,7 @@ test('who has left the group since they approved counts no more: before it goes 
 
 test('a rule that ends lets go of what waits, and one that comes holds what was picked by one person', async () => {
   rule();
-  await world.apply(kvstore({}, { schedule: { mode: 'manual' } }), CALM);
+  await world.apply(prod({}, { schedule: { mode: 'manual' } }), CALM);
   await world.release('kvstore', 'kv:2');
   await isHeld(1);
   await approve(1, 'user:sam');
@@ -133,7 +137,7 @@ test('a rule that ends lets go of what waits, and one that comes holds what was 
 
 test('one rejection ends it, and the newer of two that wait cancels the older, whose approvals then come too late', async () => {
   rule({ approvals: { count: 1, by: ['group:sre'] } });
-  await world.apply(kvstore(), CALM);
+  await world.apply(prod(), CALM);
   await world.release('kvstore', 'kv:4');
   await isHeld(1);
   await approve(1, 'user:sam', { approve: false, reason: 'too risky' });
@@ -151,7 +155,7 @@ test('one rejection ends it, and the newer of two that wait cancels the older, w
 });
 
 test('what goes back waits for nobody', async () => {
-  await world.apply(kvstore({}, { releases: { onRevert: 'continue' } }), CALM);
+  await world.apply(prod({}, { releases: { onRevert: 'continue' } }), CALM);
   await world.release('kvstore', 'kv:2');
   await world.ended('kvstore', 1);
   rule();
@@ -167,7 +171,10 @@ test('a pick takes as many people, who have then approved the deploy that needs 
     ...{ type: 'canary', inputs: ['executable'], with: { pushType: 'twine', config, amount: 1, bake: '10m' } },
   };
   await world.apply(
-    flow({ try: canary, go: { type: 'manual-pick', needs: ['try'] }, deploy: deployAction('5m', { needs: ['go'] }) }),
+    flow(
+      { try: canary, go: { type: 'manual-pick', needs: ['try'] }, deploy: deployAction('5m', { needs: ['go'] }) },
+      SAFE,
+    ),
     CALM,
   );
   await world.release('kvstore', 'kv:2');
@@ -181,5 +188,30 @@ test('a pick takes as many people, who have then approved the deploy that needs 
   await approve(1, 'user:kim', { action: 'go' });
   await world.ended('kvstore', 1);
   expect(await endsOf(world, [1])).toEqual(['succeeded']);
+  expect(await versions()).toEqual(AFTER);
+});
+
+test('a pipeline that lacks what a rule demands deploys nothing that a finder brings, and says what it lacks', async () => {
+  await world.apply(prod(), CALM);
+  rule({ approvals: null, requires: { checks: ['latency'], soak: 0, windows: false } });
+  await world.submit('kvstore', [executable('kv:2')]);
+  await world.ended('kvstore', 1, { withinMs: HOUR });
+  expect(await deployOf(1)).toMatchObject({
+    ...{ state: 'failed' },
+    message: 'platform.protection.0 protects kvstore: deploy has no check latency; apply that, and release again',
+  });
+  expect(await versions()).toEqual(BEFORE);
+});
+
+test('an emergency counts by the same rules, besides what its pipeline demands', async () => {
+  rule({ emergency: { approvals: 1 } });
+  await world.apply(prod({}, { owners: ['user:alice', 'user:bob'], emergency: { approvals: 1, timeout: '2h' } }), CALM);
+  await world.push('kvstore', 'kv:2', { skipBake: true });
+  await isHeld(1);
+  await approve(1, 'user:stranger');
+  await untilAction(world, 1, 'deploy', ({ approval }) => approval?.uncounted?.length === 1, { stepMs: 1_000 });
+  expect(await versions()).toEqual(BEFORE);
+  await approve(1, 'user:sam');
+  await world.ended('kvstore', 1);
   expect(await versions()).toEqual(AFTER);
 });

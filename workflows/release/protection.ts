@@ -1,5 +1,6 @@
 import { condition, patched } from '@temporalio/workflow';
 import { askersOf, waitsForApprovals, type Standing } from '../../domain/access/approvals';
+import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
@@ -30,8 +31,8 @@ export interface Gate {
  */
 export async function approved(run: ReleaseRun, gate: Gate): Promise<Decision> {
   const first = await standing(run, gate);
-  const atOnce = first.met ? decide(run, gate, first) : undefined;
-  if (atOnce?.approved) return atOnce;
+  const atOnce = decide(run, gate, first);
+  if (atOnce && (atOnce.approved || first.lacks !== null)) return atOnce;
   const timeoutMs = gate.pick ? gate.pick.timeoutMs : emergencyTimeout(run);
   const untilMs = timeoutMs === undefined ? null : Date.now() + timeoutMs;
   if (!isEmergency(run)) ready(run, gate.action, { kind: 'pick', artifacts: [] });
@@ -45,6 +46,14 @@ export async function approved(run: ReleaseRun, gate: Gate): Promise<Decision> {
   if (!decision.approved) await over(run, gate.action, 'pick');
   else await toPipeline(run).signal(pickedSignal, { release: run.input.number, action: gate.action });
   return decision;
+}
+
+/** An emergency is outside its window, as the rule knows; its spec has none. */
+function safeguards(run: ReleaseRun, name: string) {
+  const { spec } = run.input;
+  const known = safeguardsOf(spec, name);
+  const hasWindow = known.hasWindow || isEmergency(run);
+  return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0 };
 }
 
 /** Until 0.2.0 the rules of the platform were asked about emergencies alone, and not here. */
@@ -102,7 +111,11 @@ async function untilNews(
 function standing(run: ReleaseRun, gate: Gate, seen: Standing | null = null): Promise<Standing> {
   const { spec, trigger, settings } = run.input;
   const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
-  const ask = { pipeline: spec.pipeline, kind: trigger.kind, askedBy: askersOf(trigger), approvals };
+  const ask = {
+    ...{ pipeline: spec.pipeline, kind: trigger.kind, askedBy: askersOf(trigger), approvals },
+    ...(trigger.permitted === undefined ? {} : { permitted: trigger.permitted }),
+    ...(spec.actions[gate.action]?.type === 'manual-pick' ? {} : { action: safeguards(run, gate.action) }),
+  };
   const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
   return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
     { ask, seen, intervalMs: settings.waitIntervalMs },
@@ -126,6 +139,12 @@ const given = (run: ReleaseRun, gate: Gate): string =>
 function decide(run: ReleaseRun, gate: Gate, seen: Standing): Decision | undefined {
   const refusal = whyNot(run, gate);
   if (refusal) return { approved: false, close: refusal };
+  const { lacks } = seen;
+  if (lacks !== null)
+    return {
+      approved: false,
+      close: () => run.close(gate.action, 'failed', `${lacks}; apply that, and release again`),
+    };
   const picked = whoPicked(run, gate.action);
   const all = approversOf(run, gate);
   if (!seen.met || all.length < approvalsNeeded(run.input.spec, run.input.trigger) || (gate.pick && !picked))
