@@ -1,12 +1,14 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { decideUse } from '../domain/access/usage';
 import type { Lasting } from '../domain/finder/lasting';
 import type { SweepMemory } from '../domain/finder/memory';
 import { pagesOf, type Page } from '../domain/finder/pages';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import {
   answered,
+  forbidden,
   NOT_BEGUN,
   received,
   submissionsOf,
@@ -16,11 +18,12 @@ import {
   type SweepOutcome,
 } from '../domain/finder/sweep';
 import { sweepId, workflowIds } from '../domain/ids';
-import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 import { callExtension, type Fetch } from '../sdk/client';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
 import type { Registry } from '../sdk/registry';
 import { atOnce } from './atOnce';
+import type { ReadPlatform } from './behalf';
 import { beating, type Clock } from './clock';
 import { asFailure } from './failure';
 import { findOutputs } from './pipelineOutput';
@@ -30,6 +33,8 @@ export interface FinderParts {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly fetch?: Fetch;
+  /** Who may do what, as the configuration says now. */
+  readonly platform?: ReadPlatform;
   /** For submissions, and for what pipelines produced. */
   readonly client: Client;
   readonly index: PipelineIndex;
@@ -78,7 +83,8 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
   const { cancellationSignal } = Context.current();
   const silent = new Silence();
   let outcome = NOT_BEGUN;
-  for await (const page of pagesOf(parts.index.subscriptions(finder), memory, MAX_SUBSCRIPTIONS)) {
+  const permitted = allowed(parts, finder, (pipeline, why) => (outcome = forbidden(outcome, pipeline, why)));
+  for await (const page of pagesOf(permitted, memory, MAX_SUBSCRIPTIONS)) {
     const answer = await getArtifacts(parts, finder, page);
     outcome = answered(outcome, page, answer);
     await atOnce(AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
@@ -88,6 +94,22 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
     });
   }
   return outcome;
+}
+
+/** Those whose owners may use the finder now: a rule may have come since they were applied, or an owner have gone. */
+async function* allowed(
+  { index, platform }: FinderParts,
+  finder: string,
+  refuse: (pipeline: string, why: string) => void,
+): AsyncGenerator<PipelineSubscriptions> {
+  for await (const one of index.subscriptions(finder)) {
+    const use = { kind: 'artifact-finder', name: finder } as const;
+    // As when it is applied: what pipelines made is everybody's to take.
+    const isAsked = platform !== undefined && finder !== PIPELINE_OUTPUT;
+    const decision = isAsked ? decideUse(platform(), one.owners, use) : undefined;
+    if (decision?.allowed === false) refuse(one.pipeline, decision.why);
+    else yield one;
+  }
 }
 
 function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Page): Promise<FinderAnswer> {

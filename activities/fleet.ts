@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { decideDeploy } from '../domain/access/usage';
+import { decideDeploy, decideUse } from '../domain/access/usage';
 import type { Artifact } from '../domain/artifact';
 import { allUnits, type AllUnits } from '../domain/deploy/allUnits';
 import {
@@ -80,7 +80,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
         const units = concerned(all, request);
-        await allowDeploy(ports, call, units);
+        await Promise.all([allowDeploy(ports, call, units), allowSources(ports, call, request.spec)]);
         const plan = planOf(units, request);
         const before = await past(units, request.inherited);
         const fleet: Fleet = {
@@ -108,6 +108,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         ...(known.has(unit.id) ? {} : { joined: true as const }),
       }));
       const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
+      if (!request.asNow) await allowJoined(ports, call, fresh);
       return {
         units: units.length,
         now: await snapshots.write(call.deployId, now),
@@ -161,6 +162,21 @@ const allowDeploy = ({ platform }: PushPorts, call: DeployCall, units: readonly 
   asFailure(() => {
     const held = { pushType: call.pushType, units: units.map(({ id }) => id) };
     requireAllowed(platform, call, call.pipeline, (facts, owners) => decideDeploy(facts, owners, held));
+    return Promise.resolve();
+  });
+
+/** Rules are about units by name: those that joined since it was planned may be somebody else's. */
+async function allowJoined(ports: PushPorts, call: DeployCall, joined: readonly Unit[]): Promise<void> {
+  if (joined.length > 0) await allowDeploy(ports, call, joined);
+}
+
+/** @throws ApplicationFailure `not-permitted`, which says whose the data source is */
+const allowSources = ({ platform }: PushPorts, call: DeployCall, { healthChecks }: DeploySpec): Promise<void> =>
+  asFailure(() => {
+    for (const name of new Set(healthChecks.flatMap(({ source }) => source ?? [])))
+      requireAllowed(platform, call, call.pipeline, (facts, owners) =>
+        decideUse(facts, owners, { kind: 'data-source', name }),
+      );
     return Promise.resolve();
   });
 

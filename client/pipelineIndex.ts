@@ -67,14 +67,19 @@ const listing = (client: Client, kind: string, pipeline: string | undefined) => 
   return client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` });
 };
 
+const OWNERS = defineSearchAttributeKey('ConveyorOwners', 'KEYWORD_LIST');
+
 async function* subscriptions(client: Client, finder: string): AsyncGenerator<PipelineSubscriptions> {
-  for await (const { workflowId, startTime, memo } of pipelinesWith(client, 'ConveyorFinders', [finder])) {
+  for await (const info of pipelinesWith(client, 'ConveyorFinders', [finder])) {
+    const { workflowId, startTime, memo } = info;
     const memoed = memo?.['subscriptions'] as SubscriptionsMemo | undefined;
     const wanted = memoed ?? (await remembered(client, workflowId));
     if (wanted === undefined) continue;
     // A pipeline that continued as new moves to the front of the list, and may be missing in one that is under way.
     const subscribedAtMs = Math.max(wanted.atMs, startTime.getTime());
-    yield { pipeline: nameOf(workflowId), subscribedAtMs, subscriptions: ofFinder(wanted, finder) };
+    const owners = info.typedSearchAttributes.get(OWNERS);
+    const known = { pipeline: nameOf(workflowId), ...(owners ? { owners } : {}) };
+    yield { ...known, subscribedAtMs, subscriptions: ofFinder(wanted, finder) };
   }
 }
 

@@ -93,6 +93,13 @@ export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer
   );
 }
 
+/** The outcome where a pipeline may not use the finder: nothing is asked for it. Of very many not all are known by name to the next sweep. */
+export const forbidden = (outcome: SweepOutcome, pipeline: string, why: string): SweepOutcome =>
+  refused(outcome, pipeline, `${pipeline}: ${why}`, outcome.again.length < MOST_FORBIDDEN);
+
+/** Half of what a sweep remembers of others. Beyond, a pipeline that is allowed again gets what is new from then on. */
+const MOST_FORBIDDEN = 500;
+
 /** The outcome after a submission was received. */
 export function received(outcome: SweepOutcome, { pipeline }: Submission, reception: Reception): SweepOutcome {
   if (reception.kind === 'refused') return refused(outcome, pipeline, `${pipeline}: ${reception.why}`, reception.again);

@@ -1,3 +1,5 @@
+import type { Principal } from '../principals';
+
 /** Looking pipelines up (docs/design/workflows.md#finding-pipelines): Temporal visibility in production, memory in virtual-time tests. */
 export interface PipelineIndex {
   /** Every pipeline that has an artifact from this finder, once. */
@@ -9,6 +11,8 @@ export interface PipelineIndex {
 /** What one pipeline wants of one finder. */
 export interface PipelineSubscriptions {
   readonly pipeline: string;
+  /** Missing where nobody knows. */
+  readonly owners?: readonly Principal[];
   /** When it last changed its mind; ms since the epoch. */
   readonly subscribedAtMs: number;
   readonly subscriptions: readonly { readonly artifact: string; readonly with: Readonly<Record<string, unknown>> }[];

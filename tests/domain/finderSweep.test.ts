@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { identityOf } from '../../domain/artifact';
 import {
   answered,
+  forbidden,
   NOT_BEGUN,
   received,
   submissionsOf,
@@ -10,6 +11,7 @@ import {
 } from '../../domain/finder/sweep';
 import { viaApp, type Fetch } from '../../sdk/client';
 import { serveArtifactFinder } from '../../sdk/server';
+import { facts } from './accessWorld';
 import { FinderWorld } from './finderWorld';
 import { expectNoViolations, givenFleet, type TestFleet } from './simulatorFleet';
 
@@ -146,6 +148,42 @@ describe('a pipeline that does not take what was found', () => {
     const { said, ...counts } = await world.sweeps();
     expect(counts).toMatchObject({ released: 1, refused: 1 });
     expect(said).toEqual(['web, input: commits takes with: { repository, branch }, and was given { repository }']);
+  });
+});
+
+describe('a pipeline whose owners may not use the finder', () => {
+  const rule = (...by: string[]) =>
+    facts({ admins: ['user:root'], uses: [{ kind: 'artifact-finder', names: ['commits'], by }] });
+
+  test('gets nothing, is named with the rule, stops nobody else, and gets the latest once it may again', async () => {
+    world.platform = rule('user:alice', 'user:bob');
+    world.subscribes('web', MAIN, ['input'], ['user:alice']);
+    world.subscribes('shop', MAIN, ['input'], ['user:alice', 'user:bob']);
+    world.subscribes('nobodys', MAIN);
+    await commits('a');
+    expect(await world.sweeps()).toMatchObject({ released: 2, refused: 1 });
+    world.platform = rule('user:alice');
+    await commits('b');
+    const { released, said } = await world.sweeps();
+    expect([released, said]).toEqual([
+      1,
+      [
+        'shop: pipelines of user:alice, user:bob may not use the artifact-finder commits: platform.uses.0 is for pipelines of user:alice',
+        expect.stringMatching(/^nobodys: pipelines of unknown owners/),
+      ],
+    ]);
+    await world.sweeps();
+    world.platform = rule('user:alice', 'user:bob');
+    await world.sweeps();
+    expect(Object.fromEntries(world.releases)).toEqual({ web: ['input@a', 'input@b'], shop: ['input@a', 'input@b'] });
+  });
+
+  test('is remembered for that only where there are few of them', () => {
+    const all = Array.from({ length: 2_000 }, (_, n) => `p${n}`).reduce(
+      (sum, name) => forbidden(sum, name, 'no'),
+      NOT_BEGUN,
+    );
+    expect([all.refused, all.again.length, all.said.length]).toEqual([2_000, 500, 20]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { PlatformFacts } from '../../domain/access/platform';
 import {
   ScheduleNotFoundError,
   WorkflowNotFoundError,
@@ -48,6 +49,8 @@ export class FinderWorld {
   memory: SweepMemory | null = null;
   now = 1_000_000_000;
   schedule: FakeSchedule = 'silent';
+  /** Who may use what; without it everybody may. */
+  platform: PlatformFacts | undefined;
 
   constructor(
     readonly finder: string,
@@ -56,9 +59,14 @@ export class FinderWorld {
     this.configured = [finder];
   }
 
-  subscribes(pipeline: string, wanted: Readonly<Record<string, unknown>>, artifacts = ['input']): void {
+  subscribes(
+    pipeline: string,
+    wanted: Readonly<Record<string, unknown>>,
+    artifacts = ['input'],
+    owners?: string[],
+  ): void {
     const subscriptions = artifacts.map((artifact) => ({ artifact, with: wanted }));
-    this.pipelines.set(pipeline, { pipeline, subscribedAtMs: this.now, subscriptions });
+    this.pipelines.set(pipeline, { pipeline, ...(owners && { owners }), subscribedAtMs: this.now, subscriptions });
   }
 
   /** One sweep, as the Schedule starts it: with what the last one that completed left. */
@@ -136,6 +144,7 @@ export class FinderWorld {
       fetch: counted,
       client: this.client(),
       index: this.index(),
+      ...(this.platform && { platform: () => this.platform as PlatformFacts }),
     });
   }
 

@@ -45,6 +45,33 @@ test('who owns all units of a deploy deploys them', async () => {
   expect(await versions()).toEqual(AFTER);
 });
 
+test('a check that asks a data source of others deploys nothing, also where the rule came after the pipeline', async () => {
+  const check = { name: 'errors', metric: 'm', source: 'metrics', threshold: { above: 1 } };
+  await world.apply(kvstore({ healthChecks: [check] }), CALM);
+  rule({ services: [{ ...SERVICE, owners: [...kvstore().owners, 'group:storage'] }] });
+  await world.release('kvstore', 'kv:2');
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
+  expect(JSON.stringify((await world.deployStatus('kvstore', 1)).timeline)).toMatch(
+    /may not use the data-source metrics/,
+  );
+  expect(await versions()).toEqual(BEFORE);
+});
+
+test('a unit of others that joins a deploy under way pauses it, in words, and is not touched', async () => {
+  await world.apply(kvstore({ config: { service: 'kvstore' } }), CALM);
+  rule({ services: [{ ...SERVICE, owners: kvstore().owners }] });
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  await world.job('theirs-z', 'z', 2);
+  await world.reaches('kvstore', 1, ({ summary }) => summary.includes('theirs-z'));
+  expect(JSON.stringify(await world.deployStatus('kvstore', 1))).toMatch(
+    /may not deploy to twine\/theirs-z: no rule of platform\.services is about them/,
+  );
+  await world.command('deploy/kvstore/1/deploy/1', 'revert');
+  await world.ended('kvstore', 1);
+  expect(await versions()).toEqual([...BEFORE, { 'kv:1': 2 }]);
+});
+
 test('what was deployed is reverted although its owners may deploy it no more: under way, and after it has ended', async () => {
   await world.apply(kvstore({}, { releases: { onRevert: 'continue' } }), CALM);
   await world.release('kvstore', 'kv:2');

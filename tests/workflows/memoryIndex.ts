@@ -13,7 +13,7 @@ export class MemoryIndex implements PipelineIndex {
     for (const [pipeline, { spec, atMs }] of this.known) {
       const mine = Object.entries(spec.artifacts).filter(([, artifact]) => artifact.finder === finder);
       const subscriptions = mine.map(([artifact, wanted]) => ({ artifact, with: wanted.with }));
-      if (mine.length > 0) yield { pipeline, subscribedAtMs: atMs, subscriptions };
+      if (mine.length > 0) yield { pipeline, owners: spec.owners, subscribedAtMs: atMs, subscriptions };
     }
   }
 
