@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ScriptLimits } from '../sdk/scripts';
 import { contentsOf, textOf } from './files';
-import { markOf } from './workplace';
+import { markOf } from './mark';
 
 /** Control groups (cgroup v2): what a script and all that it starts may use together, and the way to end all of it at once. */
 

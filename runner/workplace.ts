@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Method } from './method';
+import { markOf } from './mark';
 
 /** The folder of one run of a script, which is gone after it: files that it is given, and what becomes its `$TMPDIR`. */
 export interface Workplace {
@@ -52,7 +52,3 @@ export function clearWorkplaces(runId: string): void {
   const left = readdirSync(tmpdir()).filter((name) => name.startsWith(markOf(runId)));
   for (const name of left) rmSync(join(tmpdir(), name), { recursive: true, force: true });
 }
-
-/** How the names of all that is made for a run begin. */
-export const markOf = (runId: string): string =>
-  `conveyor-script-${createHash('sha256').update(runId).digest('hex').slice(0, 16)}-`;

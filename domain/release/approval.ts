@@ -6,9 +6,8 @@ import type { PipelineSpec } from '../spec/pipeline';
 import { plural } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { ApprovalRuleView, ApprovalView, Trigger } from '../views';
-import type { Picked, ReleaseControl } from './control';
+import { withAction, type Picked, type ReleaseControl, type ReleaseInput, type ReleaseRecord } from './state';
 import { ancestors, dependencies } from './graph';
-import { withAction, type ReleaseInput, type ReleaseRecord } from './state';
 
 /** The people who have to approve a release before it deploys: as its pipeline demands of an emergency (docs/design/deploy.md#emergency-push), and as the platform's rules do. */
 

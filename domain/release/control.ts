@@ -1,41 +1,11 @@
 import { ACCESS_LIMITS } from '../limits';
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
-import type { Held } from '../pipeline/state';
 import { whyNotApprove } from './approval';
 import { isOver } from './nextActions';
 import { whyNotSkipWindow } from './skipWindow';
-import { statesOf, type ReleaseRecord } from './state';
-
-/** What the operators asked of a release: verbs reach its running deploys too, which have rules of their own. */
-export interface ReleaseControl {
-  /** The pipeline is frozen: no action starts. */
-  readonly frozen: Held | null;
-  /** What people decided at picks, by action. */
-  readonly picks: Readonly<Record<string, Picked>>;
-  /** Who approved, by action: of an emergency there may have to be several. */
-  readonly approvals: Readonly<Record<string, readonly Picked[]>>;
-  readonly paused: boolean;
-  /** Cancel, or revert with nothing deployed yet: nothing else starts. */
-  readonly ending: {
-    readonly actor: string;
-    readonly reason: string;
-    readonly revert: boolean;
-    readonly notBad: boolean;
-  } | null;
-}
+import { statesOf, type Picked, type ReleaseControl, type ReleaseRecord } from './state';
 
 export const RELEASE_FREE: ReleaseControl = { frozen: null, picks: {}, approvals: {}, paused: false, ending: null };
-
-/** Who let an action go on, or did not, and why. */
-export interface Picked {
-  readonly actor: string;
-  readonly reason: string;
-  readonly approve: boolean;
-  /** Identities of what the release had by then: an approval is of these. Missing of emergencies, which bring what they deploy. */
-  readonly of?: readonly string[];
-  /** Groups that the door says they are in, which nobody can look up later. */
-  readonly vouched?: readonly string[];
-}
 
 /** Why a verb cannot be taken now; undefined when it can. */
 export function whyNotRelease(

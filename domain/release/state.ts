@@ -191,3 +191,32 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
   if (hasSucceeded({ spec, states })) return 'succeeded';
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
 }
+
+/** Who let an action go on, or did not, and why. */
+export interface Picked {
+  readonly actor: string;
+  readonly reason: string;
+  readonly approve: boolean;
+  /** Identities of what the release had by then: an approval is of these. Missing of emergencies, which bring what they deploy. */
+  readonly of?: readonly string[];
+  /** Groups that the door says they are in, which nobody can look up later. */
+  readonly vouched?: readonly string[];
+}
+
+/** What the operators asked of a release: verbs reach its running deploys too, which have rules of their own. */
+export interface ReleaseControl {
+  /** The pipeline is frozen: no action starts. */
+  readonly frozen: Held | null;
+  /** What people decided at picks, by action. */
+  readonly picks: Readonly<Record<string, Picked>>;
+  /** Who approved, by action: of an emergency there may have to be several. */
+  readonly approvals: Readonly<Record<string, readonly Picked[]>>;
+  readonly paused: boolean;
+  /** Cancel, or revert with nothing deployed yet: nothing else starts. */
+  readonly ending: {
+    readonly actor: string;
+    readonly reason: string;
+    readonly revert: boolean;
+    readonly notBad: boolean;
+  } | null;
+}

@@ -1,20 +1,15 @@
-import {
-  RELEASE_EFFECTS,
-  RELEASE_FREE,
-  takeRelease,
-  whyNotRelease,
-  type ReleaseControl,
-} from '../../domain/release/control';
-import { nextActions } from '../../domain/release/nextActions';
+import { RELEASE_EFFECTS, RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
 import {
   log,
   newRelease,
   releaseState,
   rollbackSpec,
   withAction,
+  type ReleaseControl,
   type ReleaseInput,
   type ReleaseRecord,
 } from '../../domain/release/state';
+import { nextActions } from '../../domain/release/nextActions';
 import { releaseStatus } from '../../domain/release/view';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../domain/spec/pipeline';

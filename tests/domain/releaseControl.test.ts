@@ -1,6 +1,13 @@
-import { RELEASE_FREE, takeRelease, whyNotRelease, type ReleaseControl } from '../../domain/release/control';
+import { RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
+import {
+  newRelease,
+  retried,
+  statesOf,
+  withAction,
+  type ReleaseControl,
+  type ReleaseRecord,
+} from '../../domain/release/state';
 import { nextActions } from '../../domain/release/nextActions';
-import { newRelease, retried, statesOf, withAction, type ReleaseRecord } from '../../domain/release/state';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';

@@ -13,7 +13,7 @@ import { GUARANTEES, REQUIRED, withoutIsolation, type Guarantee } from '../../do
 import { thisMachine, type Machine } from '../../runner/method';
 import { probe, type Isolation } from '../../runner/probe';
 import { createRunner } from '../../runner/runner';
-import { markOf } from '../../runner/workplace';
+import { markOf } from '../../runner/mark';
 import { installRoot, parseRegistry } from '../../sdk/registry';
 import type { Scripts } from '../../sdk/scripts';
 import { inlineSnapshots } from './inlineSnapshots';

@@ -4,17 +4,8 @@ import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
 import { heard, over, ready, toPipeline } from './asking';
-import { approved, asksRules } from './protection';
+import { approved, asksRules, type Decision, type Pick } from './protection';
 import type { ReleaseRun } from './run';
-
-/** Who may pick (nobody named: the owners), and for how long; ms. */
-export interface Pick {
-  readonly principals: readonly string[];
-  readonly timeoutMs: number | undefined;
-}
-
-export type Decision =
-  { readonly approved: true; readonly why: string } | { readonly approved: false; readonly close: () => void };
 
 type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
 

@@ -4,7 +4,7 @@ import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
-import type { Picked } from '../../domain/release/control';
+import type { Picked } from '../../domain/release/state';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import type { ApprovalView } from '../../domain/views';
 import { pickedSignal } from '../messages';
@@ -12,7 +12,6 @@ import { approvalLooks } from '../proxies';
 import { Leftovers, waitFor, type Waited } from '../waiting';
 import { tellApprovers } from './approval';
 import { heard, over, ready, toPipeline } from './asking';
-import type { Decision, Pick } from './pickAction';
 import type { ReleaseRun } from './run';
 
 /** Where a release stops until people let it go on. */
@@ -200,3 +199,11 @@ function viewOf(run: ReleaseRun, gate: Gate, { rules, uncounted }: Standing): Ap
   const needed = approvalsNeeded(spec, trigger);
   return needed > 0 ? { needed, by, notBy } : null;
 }
+
+/** Who may pick (nobody named: the owners), and for how long; ms. */
+export interface Pick {
+  readonly principals: readonly string[];
+  readonly timeoutMs: number | undefined;
+}
+export type Decision =
+  { readonly approved: true; readonly why: string } | { readonly approved: false; readonly close: () => void };

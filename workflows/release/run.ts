@@ -6,24 +6,19 @@ import { keptCommands } from '../../domain/keptCommands';
 import type { Admission } from '../../domain/release/admission';
 import { mayCommand } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
-import {
-  RELEASE_EFFECTS,
-  RELEASE_FREE,
-  takeRelease,
-  whyNotRelease,
-  type ReleaseControl,
-} from '../../domain/release/control';
-import { releaseDetails } from '../../domain/release/details';
-import { recollectionOf, type Carried, type Recalled } from '../../domain/release/rerun';
+import { RELEASE_EFFECTS, RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
 import {
   log,
   newRelease,
   retried,
   withAction,
+  type ReleaseControl,
   type ActionRecord,
   type ReleaseInput,
   type ReleaseRecord,
 } from '../../domain/release/state';
+import { releaseDetails } from '../../domain/release/details';
+import { recollectionOf, type Carried, type Recalled } from '../../domain/release/rerun';
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { formatTime, withReason } from '../../domain/text';

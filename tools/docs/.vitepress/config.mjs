@@ -60,6 +60,7 @@ export default {
         items: [
           page('Operating', '/docs/guides/operate'),
           page('Securing', '/docs/guides/secure'),
+          page('Signed artifacts', '/docs/guides/signing'),
           page('The audit', '/docs/guides/audit'),
           page('Who may do what', '/docs/access'),
           page('Access matrix', '/docs/access-matrix'),
@@ -83,6 +84,7 @@ export default {
           page('Protocols', '/docs/protocols'),
           page('The simulated fleet', '/docs/fleet'),
           page('A push type', '/examples/push-types/processes/'),
+          page('A push type in Python', '/examples/push-types/python/'),
           page('Task controllers', '/examples/controllers/'),
           page('CI', '/examples/ci/'),
         ],
