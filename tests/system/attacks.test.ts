@@ -182,6 +182,9 @@ test('nobody who reaches Temporal, and no more, deploys with what they copied, o
   await world.command('alice', 'hold', good.name, { reason: 'hands off' });
   await world.command('alice', 'unhold', good.name, { reason: 'go' });
   expect((await world.releases('alice', good.name, good.version(2))).status).toBe(202);
+  await world.release(`${good.name}/1`, 'waits for approval', ({ actions }) => actions.some((it) => it.approval));
+  const yes = await world.command('bob', 'pick', `${good.name}/1/deploy`, { approve: true, reason: 'seen it' });
+  expect(yes.status).toBe(200);
   await world.ended(`${good.name}/1`);
 
   const { events } = await stranger.workflow.getHandle(good.deployWorkflow(1)).fetchHistory();
