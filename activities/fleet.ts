@@ -102,11 +102,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       const { units: all } = await orRefused(() => fetchUnits(invoke, call));
       const units = await past(concerned(all, request), request.inherited);
       const known = new Map((await snapshots.read(then)).map(({ id, version }) => [id, version]));
-      const now = units.map((unit) => ({
-        ...unit,
-        ...(request.asNow ? { mixed: false } : {}),
-        ...(known.has(unit.id) ? {} : { joined: true as const }),
-      }));
+      const now = marked(units, known, request);
       const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
       if (!request.asNow) await allowJoined(ports, call, fresh);
       return {
@@ -138,6 +134,18 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
     },
   };
 }
+
+/** With those that joined since marked. */
+const marked = (
+  units: readonly SnapshotUnit[],
+  known: ReadonlyMap<string, unknown>,
+  { asNow }: LookRequest,
+): SnapshotUnit[] =>
+  units.map((unit) => ({
+    ...unit,
+    ...(asNow ? { mixed: false } : {}),
+    ...(known.has(unit.id) ? {} : { joined: true as const }),
+  }));
 
 async function validated(ports: PushPorts, invoke: Invoke, call: DeployCall, artifacts: readonly Artifact[]) {
   const signed = whetherSigned(ports.platform, call, artifacts);

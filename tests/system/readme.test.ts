@@ -1,9 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KVSTORE_JOBS } from '../../cli/demo/world';
 import { createJobs } from '../../cli/simulator';
+import { freePorts } from '../../cli/stack/ports';
 import type { DeployStatus, PipelineStatus } from '../../domain/views';
-import { cleanEnv, ROOT } from './process';
+import { cleanEnv, Processes, ROOT } from './process';
+import { startTemporal } from './server';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -86,17 +89,28 @@ describe('the demo', () => {
   }, 180_000);
 });
 
-/** Types the lines of a page one after the other in a stack of its own. A line may end with the exit code that it has: `# exit code 3`. */
+/**
+ * Types the lines of a page one after the other in a stack of its own, with a Temporal server of its own, since the pipelines of several
+ * pages have one name. A line may end with the exit code that it has: `# exit code 3`.
+ */
 function follow(page: string, lines: readonly string[]) {
+  const processes = new Processes();
+  const home = mkdtempSync(join(tmpdir(), 'conveyor-page-'));
   let stack: Stack;
   let files: readonly string[] = [];
   beforeAll(async () => {
-    stack = await Stack.open();
+    const [port = 0] = await freePorts(1);
+    await startTemporal(processes, { home, port, data: 'memory' });
+    stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
     await createJobs(stack.simulatorUrl, KVSTORE_JOBS);
     files = savedFiles(page, stack.home);
   });
   afterEach(() => stack.checkInvariants());
-  afterAll(() => stack.close());
+  afterAll(async () => {
+    await stack.close();
+    await processes.reap();
+    rmSync(home, { recursive: true, force: true });
+  });
   const pipeline = async (name: string): Promise<PipelineStatus> => (await stack.client.status(name)) as PipelineStatus;
 
   test.each(lines)('%s', async (line) => {
