@@ -14,7 +14,7 @@ import { each, print, run, startStack } from './stack';
  */
 const READERS = Number(process.argv[2] ?? 1_000);
 const COMMANDS = Number(process.argv[3] ?? 200);
-const TOKEN = 'bench-readers';
+const TOKEN = 'a-token-for-measurements-alone';
 const OWNER = 'user:bench';
 
 async function main(): Promise<void> {
