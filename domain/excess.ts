@@ -121,12 +121,17 @@ const excessOfKey = (key: string): Excess | undefined => tooLong([REQUEST_LIMITS
 
 export const excessOfCommand = (command: CommandInput): Excess | undefined => first(textsOfCommand(command), tooLong);
 
-const textsOfCommand = ({ actor, reason, permitted, ...rest }: CommandInput): Given[] => [
+const textsOfCommand = ({ actor, reason, permitted, vouched, ...rest }: CommandInput): Given[] => [
   [REQUEST_LIMITS.actor, actor],
   [REQUEST_LIMITS.actor, permitted],
+  ...textsIn(vouched).map((group): Given => [REQUEST_LIMITS.actor, group]),
   [REQUEST_LIMITS.reason, reason],
   ...Object.values(rest).map((value): Given => [REQUEST_LIMITS.word, typeof value === 'string' ? value : undefined]),
 ];
+
+/** Of a list that anybody may have sent, whatever it holds. */
+export const textsIn = (list: unknown): string[] =>
+  Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : [];
 
 /** As a sentence, where an error with its hint has no place. */
 export const excessText = ({ what, size, limit }: Excess): string => `${what} is ${size}, more than ${limit}`;

@@ -1,3 +1,4 @@
+import { textsIn } from '../excess';
 import { ACCESS_LIMITS } from '../limits';
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import { whyNotApprove } from './approval';
@@ -89,8 +90,7 @@ export function takeRelease(
         reason,
         approve: input.approve === true,
         ...(of && { of }),
-        // Anybody can send a signal of another shape.
-        ...(Array.isArray(input.vouched) && { vouched: input.vouched.slice(0, ACCESS_LIMITS.principals.max) }),
+        ...(input.vouched && { vouched: textsIn(input.vouched).slice(0, ACCESS_LIMITS.principals.max) }),
       });
     case 'retry':
       return withoutPick(control, input.action ?? '');

@@ -1,3 +1,4 @@
+import { excessOfCommand } from '../../domain/excess';
 import { RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
 import {
   newRelease,
@@ -236,4 +237,11 @@ describe('going past a window', () => {
     expect(windows(windowSkipped(blocked, {}))).toEqual([undefined, undefined]);
     expect(windows(retried(windowSkipped(both, {}), specOf({ test: {}, pack: {}, deploy: {} }), 'test'))[0]).toBeNull();
   });
+});
+
+test('the groups that come with an approval are texts no longer than an actor, whatever a signal holds', () => {
+  const given = (...vouched: unknown[]) => ({ action: 'approve', approve: true, vouched: vouched as string[] });
+  expect(excessOfCommand(given('group:sre', `group:${'x'.repeat(1000)}`))).toBeDefined();
+  const { approvals } = takeRelease(RELEASE_FREE, 'pick', given('group:sre', { fat: 'x'.repeat(1_000_000) }));
+  expect(approvals['approve']).toMatchObject([{ vouched: ['group:sre'] }]);
 });
