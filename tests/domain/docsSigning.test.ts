@@ -22,7 +22,7 @@ const [, ...STORY] = [...GUIDE.matchAll(/^```(bash|sh)\n([^]*?)^```/gm)].map(([,
   body,
 }));
 const bash = (script: string) =>
-  spawnSync('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, encoding: 'utf8' });
+  spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: folder, encoding: 'utf8' });
 
 /** As the guide says it, with the key that was just made. */
 function config(): { platform: { keys: Record<string, string> } } {
