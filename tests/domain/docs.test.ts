@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { parsePipeline } from '../../domain/spec/parse';
 import { parseRegistry } from '../../sdk/registry';
+import { anchorsOf } from '../setup/headings';
 import { runningSources } from '../setup/sources';
 import { run } from './cliWorld';
 
@@ -19,16 +20,6 @@ const PAGES = [
 /** The contents of the code blocks of a language. */
 const blocks = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, body = '']) => body);
-
-/** GitHub's anchors. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replace(/ /g, '-');
-
-const anchorsOf = (page: string): string[] =>
-  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
 describe('links', () => {
   test.each(PAGES)('of %s lead to files and headings that exist', (page) => {

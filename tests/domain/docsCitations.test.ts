@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, normalize } from 'node:path';
+import { anchorsOf } from '../setup/headings';
 
 /** Whatever the code, the tests and the documents cite is in this repository, or a paper that docs/papers.md lists. */
 const ROOT = join(__dirname, '../..');
@@ -22,15 +23,6 @@ const cited = (pattern: RegExp): Citation[] =>
   files.flatMap((file) =>
     [...read(file).matchAll(pattern)].map(([text], index) => ({ where: `${file} (${index + 1})`, text })),
   );
-
-/** GitHub's anchors. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replace(/ /g, '-');
-const anchorsOf = (page: string): string[] =>
-  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
 /** From the root, as code cites; beside the file, as documents link; or in docs/, as they name each other. */
 function pageOf(where: string, path: string): string | undefined {
