@@ -20,7 +20,7 @@ import { deployChild } from './deployChild';
 import { globalGroups, ownGroups, unhindered } from './guards';
 import { tell } from './notices';
 import { personPicks } from './pickAction';
-import { approved, asksRules, isStillApproved } from './protection';
+import { approved, asksRules, isStillApproved, type Decision } from './protection';
 import type { ReleaseRun } from './run';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
@@ -59,10 +59,12 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
 /** Waits until people have let it go on, where they have to. @returns false when it is closed already. */
 async function released(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
-  if (!asksRules(run) && !pick) return othersApprove(run, name);
-  const decision = asksRules(run)
-    ? await approved(run, { action: name, artifacts, ...(pick && { pick }) })
-    : await personPicks(run, name, { principals: [], timeoutMs: undefined });
+  if (asksRules(run)) return isLetGoOn(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
+  return pick ? isLetGoOn(await personPicks(run, name, pick)) : othersApprove(run, name);
+}
+
+/** Closes it unless it is. */
+function isLetGoOn(decision: Decision): boolean {
   if (!decision.approved) decision.close();
   return decision.approved;
 }
