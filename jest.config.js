@@ -21,6 +21,7 @@ const common = {
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${ESM_PACKAGES})/)`],
+  moduleNameMapper: { '^jiti$': '<rootDir>/tests/setup/jiti.js' },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
 };
 

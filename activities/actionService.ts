@@ -5,14 +5,14 @@ import type { Selection } from '../domain/deploy/snapshot';
 import { excessOfArtifacts, excessText, over } from '../domain/excess';
 import { REQUEST_LIMITS, SPEC_LIMITS } from '../domain/limits';
 import { cutText, textBytes } from '../domain/size';
-import { callbackOf } from '../sdk/callbacks';
+import { callbackOf } from '../platform/callbacks';
 import { callExtension } from '../sdk/client';
 import { actionServiceProtocol, type ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { requireAllowed, type Behalf } from './behalf';
 import { asFailure } from './failure';
 import { look } from './look';
-import type { Ports, PushPorts } from './pushCalls';
+import type { CallPorts, PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
 /** One attempt of one action, run by the action service of that name. */
@@ -27,7 +27,7 @@ export interface ActionRun extends Behalf {
   readonly actor: string;
   readonly inputs: readonly Artifact[];
   readonly with: Readonly<Record<string, unknown>>;
-  /** A step around a phase: it is told which phase and units, beside what is written under `with`. */
+  /** A step around a phase: it gets the phase and its units beside what is written under `with`. */
   readonly step?: { readonly phase: string; readonly selection: Selection };
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
@@ -70,7 +70,7 @@ export function createActionActivities(ports: PushPorts) {
      */
     runAction: async (run: ActionRun): Promise<ActionEnd> => {
       const { service, runId, pipeline, release, action, attempt } = run;
-      const invoke = invoker(ports, run);
+      const invoke = actionInvoker(ports, run);
       const inputs = run.inputs.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } }));
       const given = { ...(run.step ? await stepInput(ports, run.step) : {}), ...run.with };
       const { callbacks } = ports.registry;
@@ -92,9 +92,11 @@ export function createActionActivities(ports: PushPorts) {
           } = await invoke('getRunProgress', { runId });
           if (state === 'running')
             return { seen: { action, run: runId, progress, message, url }, message: message ?? state };
-          const said = cutText(message ?? `${service} says that it ${state}`, REQUEST_LIMITS.reason.max);
+          const reason = cutText(message ?? `${service} says that it ${state}`, REQUEST_LIMITS.reason.max);
           const more = url !== null && textBytes(url) <= SPEC_LIMITS.url.max ? { url } : {};
-          return { done: ended({ succeeded: state === 'succeeded', message: said, outputs: outputs ?? [], ...more }) };
+          return {
+            done: checkedEnd({ succeeded: state === 'succeeded', message: reason, outputs: outputs ?? [], ...more }),
+          };
         });
       } catch (error) {
         if (!Context.current().cancellationDetails?.cancelRequested) throw error;
@@ -109,7 +111,7 @@ export function createActionActivities(ports: PushPorts) {
 
     /** For whoever waits until a service answers again, whatever it says of the run. */
     askAction: async (run: ActionRun): Promise<void> => {
-      await invoker(ports, run)('getRunProgress', { runId: run.runId });
+      await actionInvoker(ports, run)('getRunProgress', { runId: run.runId });
     },
 
     /** For a run that may have been begun and that nobody follows any more. */
@@ -118,7 +120,7 @@ export function createActionActivities(ports: PushPorts) {
 }
 
 /** @throws ApplicationFailure `not-permitted` */
-const allowRun = ({ platform }: Ports, run: ActionRun): Promise<void> =>
+const allowRun = ({ platform }: CallPorts, run: ActionRun): Promise<void> =>
   asFailure(() => {
     const use = { kind: 'action-service', name: run.service } as const;
     requireAllowed(platform, run, run.pipeline, (facts, owners) => decideUse(facts, owners, use));
@@ -130,26 +132,26 @@ async function stepInput({ snapshots }: PushPorts, { phase, selection }: NonNull
 }
 
 /** Asks its service to stop a run; asking again changes nothing. */
-export async function stopRun(ports: Ports, run: ActionRun): Promise<void> {
-  await invoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
+export async function stopRun(ports: CallPorts, run: ActionRun): Promise<void> {
+  await actionInvoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
 }
 
 /** Outputs that are too large fail the run: nobody could carry them on, and trying again would make the same. */
-function ended(end: ActionEnd): ActionEnd {
+function checkedEnd(end: ActionEnd): ActionEnd {
   const excess = over(REQUEST_LIMITS.outputs, end.outputs.length) ?? excessOfArtifacts(end.outputs);
   if (excess === undefined) return end;
   return { ...end, succeeded: false, message: `it made too much: ${excessText(excess)}`, outputs: [] };
 }
 
-type Methods = ActionServiceProtocol;
+type ActionMethods = ActionServiceProtocol;
 
-function invoker({ registry, fetch }: Ports, run: ActionRun) {
-  return <M extends keyof Methods & string>(
+function actionInvoker({ registry, fetch }: CallPorts, run: ActionRun) {
+  return <M extends keyof ActionMethods & string>(
     method: M,
-    request: RequestInput<Methods[M]>,
+    request: RequestInput<ActionMethods[M]>,
     key?: string,
     signal: AbortSignal | null = Context.current().cancellationSignal,
-  ): Promise<ResponseOf<Methods[M]>> =>
+  ): Promise<ResponseOf<ActionMethods[M]>> =>
     asFailure(() =>
       callExtension({
         service: registry.find('action-service', run.service),

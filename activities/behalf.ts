@@ -1,4 +1,4 @@
-import type { Decision } from '../domain/access/decide';
+import type { AccessDecision } from '../domain/access/decide';
 import type { PlatformFacts } from '../domain/access/platform';
 import { unsigned, wantsSigned } from '../domain/access/signed';
 import { identityOf, type Artifact } from '../domain/artifact';
@@ -26,7 +26,7 @@ export function requireAllowed(
   platform: ReadPlatform | undefined,
   { owners, back }: Behalf,
   pipeline: string,
-  decide: (facts: PlatformFacts, owners: readonly Principal[] | undefined) => Decision,
+  decide: (facts: PlatformFacts, owners: readonly Principal[] | undefined) => AccessDecision,
 ): void {
   if (platform === undefined || back) return;
   const decision = decide(platform(), owners);

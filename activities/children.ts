@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@
 import { ApplicationFailure } from '@temporalio/common';
 import { decideBirth } from '../domain/access/children';
 import type { Artifact } from '../domain/artifact';
-import type { ChildrenSpec, Selection } from '../domain/children/fanOut';
+import type { ChildrenSpec, ChildSelection } from '../domain/children/fanOut';
 import type { ChildEnd, ShardReport } from '../domain/children/window';
 import { workflowIds } from '../domain/ids';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
@@ -24,7 +24,7 @@ export interface ChildRequest {
   /** The person or program that started the parent's release. */
   readonly startedBy?: string;
   readonly artifacts: readonly Artifact[];
-  /** The workflow that the release tells its end. */
+  /** The workflow to which the release reports its end. */
   readonly reportTo: string;
   readonly heartbeatTimeoutMs: number;
 }
@@ -32,17 +32,17 @@ export interface ChildRequest {
 export type ChildAnswer =
   { readonly kind: 'started'; readonly number: number } | { readonly kind: 'refused'; readonly reason: string };
 
-interface Parts {
+interface ChildParts {
   readonly client: Client;
   readonly index: PipelineIndex;
   readonly platform?: ReadPlatform;
 }
 
 /** What a fan-out cannot do itself: find children, ask their pipelines for releases, see what became of the silent ones. */
-export function createChildActivities({ client, index, platform }: Parts) {
+export function createChildActivities({ client, index, platform }: ChildParts) {
   return {
     /** The children of a pipeline, each once and in order; never the pipeline itself. */
-    selectChildren: async (parent: string, { pipelines, first }: ChildrenSpec): Promise<Selection> => {
+    selectChildren: async (parent: string, { pipelines, first }: ChildrenSpec): Promise<ChildSelection> => {
       const all = 'label' in pipelines ? await collect(index.labelled(pipelines.label)) : pipelines;
       const early = new Set(first ? await collect(index.labelled(first.label)) : []);
       const children = [...new Set(all)].filter((name) => name !== parent).sort();
@@ -65,7 +65,7 @@ export function createChildActivities({ client, index, platform }: Parts) {
 
     /** Those of the children whose releases have ended, and how. */
     childrenOver: async (children: readonly { pipeline: string; number: number }[]): Promise<ChildEnd[]> => {
-      const ends = await Promise.all(children.map(({ pipeline, number }) => endOf(client, pipeline, number)));
+      const ends = await Promise.all(children.map(({ pipeline, number }) => childEnd(client, pipeline, number)));
       return ends.flatMap((end) => end ?? []);
     },
 
@@ -73,7 +73,7 @@ export function createChildActivities({ client, index, platform }: Parts) {
     shardsOver: async (ids: readonly string[]): Promise<{ id: string; report: ShardReport | null }[]> => {
       const ends = await Promise.all(
         ids.map(async (id) => {
-          const end = await resultOf<ShardReport>(client, id);
+          const end = await workflowResult<ShardReport>(client, id);
           return end === 'running' ? [] : [{ id, report: end === 'unknown' ? null : end }];
         }),
       );
@@ -134,8 +134,8 @@ function refusalOf(error: unknown, child: string): string | undefined {
 }
 
 /** Undefined while it runs. A release that its pipeline has not started yet is known to the pipeline alone. */
-async function endOf(client: Client, pipeline: string, number: number): Promise<ChildEnd | undefined> {
-  const result = await resultOf<ReleaseResult>(client, workflowIds.release(pipeline, number));
+async function childEnd(client: Client, pipeline: string, number: number): Promise<ChildEnd | undefined> {
+  const result = await workflowResult<ReleaseResult>(client, workflowIds.release(pipeline, number));
   if (result === 'running') return undefined;
   if (result === null) return { pipeline, number, state: 'failed', reason: 'its release was terminated' };
   if (result !== 'unknown') return { pipeline, number, state: result.state };
@@ -153,7 +153,7 @@ async function endOf(client: Client, pipeline: string, number: number): Promise<
 }
 
 /** What a workflow ended with: null when it did not end by itself, `unknown` when there is none. */
-async function resultOf<T>(client: Client, workflowId: string): Promise<T | null | 'running' | 'unknown'> {
+async function workflowResult<T>(client: Client, workflowId: string): Promise<T | null | 'running' | 'unknown'> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();

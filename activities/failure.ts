@@ -19,7 +19,7 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** What no repetition changes, such as what a push type refuses. */
-export const isRefusal = (error: unknown): error is ApplicationFailure =>
+export const isNonRetryable = (error: unknown): error is ApplicationFailure =>
   error instanceof ApplicationFailure && error.nonRetryable === true;
 
 /** What was asked for is not there yet: to be asked again then. The waiting is a timer of the server, however long it lasts. */

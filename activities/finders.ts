@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { decideUse } from '../domain/access/usage';
 import type { Lasting } from '../domain/finder/lasting';
 import type { SweepMemory } from '../domain/finder/memory';
-import { pagesOf, type Page } from '../domain/finder/pages';
+import { subscriptionPages, type Page } from '../domain/finder/pages';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import {
   answered,
@@ -14,14 +14,14 @@ import {
   submissionsOf,
   type FinderAnswer,
   type Reception,
-  type Submission,
+  type SweepSubmission,
   type SweepOutcome,
 } from '../domain/finder/sweep';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 import { callExtension, type Fetch } from '../sdk/client';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
-import type { Registry } from '../sdk/registry';
+import type { Registry } from '../platform/registry';
 import { atOnce } from './atOnce';
 import type { ReadPlatform } from './behalf';
 import { beating, type Clock } from './clock';
@@ -52,9 +52,9 @@ export interface SweepInput {
 export type FinderActivities = ReturnType<typeof createFinderActivities>;
 
 /** Submissions that are under way at the same time. */
-const AT_ONCE = 20;
+const SUBMISSIONS_AT_ONCE = 20;
 /** How long a pipeline may take to answer a submission. */
-const ANSWER_MS = 10_000;
+const SUBMIT_TIMEOUT_MS = 10_000;
 /** That many pipelines that do not answer are no longer their own fault. */
 const MAX_SILENT = 100;
 
@@ -83,13 +83,13 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
   const { cancellationSignal } = Context.current();
   const silent = new Silence();
   let outcome = NOT_BEGUN;
-  const permitted = allowed(parts, finder, (pipeline, why) => (outcome = forbidden(outcome, pipeline, why)));
-  for await (const page of pagesOf(permitted, memory, MAX_SUBSCRIPTIONS)) {
+  const permitted = permittedPipelines(parts, finder, (pipeline, why) => (outcome = forbidden(outcome, pipeline, why)));
+  for await (const page of subscriptionPages(permitted, memory, MAX_SUBSCRIPTIONS)) {
     const answer = await getArtifacts(parts, finder, page);
     outcome = answered(outcome, page, answer);
-    await atOnce(AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
+    await atOnce(SUBMISSIONS_AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
       cancellationSignal.throwIfAborted();
-      const reception = await silent.unless(() => submit(parts, submission));
+      const reception = await silent.unless(() => submitToPipeline(parts, submission));
       outcome = received(outcome, submission, reception);
     });
   }
@@ -97,7 +97,7 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
 }
 
 /** Those whose owners may use the finder now: a rule may have come since they were applied, or an owner have gone. */
-async function* allowed(
+async function* permittedPipelines(
   { index, platform }: FinderParts,
   finder: string,
   refuse: (pipeline: string, why: string) => void,
@@ -146,15 +146,15 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** @throws what Temporal says when the pipeline does not answer. */
-async function submit(
+async function submitToPipeline(
   { client, clock }: FinderParts,
-  { pipeline, artifacts, trigger }: Submission,
+  { pipeline, artifacts, trigger }: SweepSubmission,
 ): Promise<Reception> {
   const handle = client.workflow.getHandle(workflowIds.pipeline(pipeline));
-  const deadline = (await clock.now()) + ANSWER_MS;
+  const deadline = (await clock.now()) + SUBMIT_TIMEOUT_MS;
   try {
     const { number, duplicate } = await client.withDeadline(deadline, () =>
-      handle.executeUpdate<Submitted, [object]>('submit', { args: [{ artifacts, trigger }] }),
+      handle.executeUpdate<SubmitAnswer, [object]>('submit', { args: [{ artifacts, trigger }] }),
     );
     return { kind: duplicate ? 'repeated' : number === null ? 'waiting' : 'released' };
   } catch (error) {
@@ -171,7 +171,7 @@ async function submit(
 const FOR_GOOD = ['known-bad', 'over-limit'];
 
 /** The answer to `submit`, a message of the pipeline's workflow. */
-interface Submitted {
+interface SubmitAnswer {
   readonly number: number | null;
   readonly duplicate: boolean;
 }

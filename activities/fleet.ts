@@ -43,7 +43,7 @@ export interface LookRequest extends Pick<PlanRequest, 'only' | 'inherited' | 'r
   readonly asNow?: true;
 }
 
-export type Planned =
+export type PlannedFleet =
   | { readonly impossible: string }
   | {
       readonly plan: DeployPlan;
@@ -73,7 +73,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       validated(ports, invoke, call, artifacts),
 
     /** Reads the units, keeps what each runs, and plans. */
-    planUnits: async (call: DeployCall, request: PlanRequest): Promise<Planned> => {
+    planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
       // Once more: it may have waited for the lock since, and a key been taken away.
       const signed = whetherSigned(ports.platform, call, request.artifacts);
       if ('refused' in signed) return { impossible: signed.refused };
@@ -102,7 +102,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       const { units: all } = await orRefused(() => fetchUnits(invoke, call));
       const units = await past(concerned(all, request), request.inherited);
       const known = new Map((await snapshots.read(then)).map(({ id, version }) => [id, version]));
-      const now = marked(units, known, request);
+      const now = withJoinedMarked(units, known, request);
       const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
       if (!request.asNow) await allowJoined(ports, call, fresh);
       return {
@@ -127,16 +127,16 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
     /** Which of the units are available again; none when there are no such units any more. */
     waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
       // Weeks of waiting outlast a bad token: what is refused today is asked again.
-      const asked = fetchUnits(invoke, call).catch((error: Error) =>
+      const fetched = fetchUnits(invoke, call).catch((error: Error) =>
         Promise.reject(stillWaiting(error.message, intervalMs)),
       );
-      return returned((await asked).units, wanted, intervalMs);
+      return returned((await fetched).units, wanted, intervalMs);
     },
   };
 }
 
 /** With those that joined since marked. */
-const marked = (
+const withJoinedMarked = (
   units: readonly SnapshotUnit[],
   known: ReadonlyMap<string, unknown>,
   { asNow }: LookRequest,
@@ -206,7 +206,7 @@ export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly
   return ids.filter((id) => there.has(id));
 }
 
-async function orImpossible(plan: () => Promise<Planned>): Promise<Planned> {
+async function orImpossible(plan: () => Promise<PlannedFleet>): Promise<PlannedFleet> {
   try {
     return await plan();
   } catch (error) {
@@ -215,7 +215,7 @@ async function orImpossible(plan: () => Promise<Planned>): Promise<Planned> {
   }
 }
 
-/** Once it is under way a deploy is not planned any more: what cannot be is for a person to mend. */
+/** Once it is under way a deploy is not planned any more: what cannot be is for a person to fix. */
 export const orRefused = <T>(work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
     throw error instanceof PlanError ? ApplicationFailure.nonRetryable(error.message, 'plan-impossible') : error;

@@ -75,15 +75,15 @@ interface Sources {
   readonly unitsIn: (selection: Selection) => Promise<readonly Unit[]>;
 }
 
-type Protocol = PushTypeProtocol['runHealthChecks'];
-type Evaluate = (request: RequestInput<Protocol>) => Promise<ResponseOf<Protocol>>;
+export type HealthChecksCall = PushTypeProtocol['runHealthChecks'];
+type Evaluate = (request: RequestInput<HealthChecksCall>) => Promise<ResponseOf<HealthChecksCall>>;
 
 /** Has its answer at the first verdict of `stopAt` that counts, or at `until`; else it is to be asked again. */
 export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch: HealthWatch): Promise<HealthReport> {
   const { targets, groups } = watch;
   return look<HealthReport, HealthSeen>({ clock, ...watch }, async (now, before) => {
     const units = (await unitsIn(targets.selection)).map(({ id }) => id);
-    const response = await evaluate(requestOf(watch, units, now));
+    const response = await evaluate(healthRequest(watch, units, now));
     const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
     const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
     const known = before?.fold ?? watch.fold ?? NO_HISTORY;
@@ -96,11 +96,11 @@ export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch:
         )
       : foldEvaluation(known, input);
     const folded = bounded(withRows(judged, before?.rows ?? watch.recent ?? []));
-    if (isOver(watch, folded, now)) return { done: { ...folded, at: now } };
+    if (isHealthWatchOver(watch, folded, now)) return { done: { ...folded, at: now } };
     const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
     const seen = { fold: folded.fold, rows: folded.rows, verdict: folded.verdict };
     const message = `${folded.verdict} at ${formatTime(now)}`;
-    return { seen: groups ? { ...seen, paused: namesOf(folded) } : seen, message, waitMs };
+    return { seen: groups ? { ...seen, paused: pausedNames(folded) } : seen, message, waitMs };
   });
 }
 
@@ -111,7 +111,7 @@ const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
   rows: withRecent(folded.rows, before),
 });
 
-const namesOf = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
+const pausedNames = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
 
 /** What the workflow keeps, and heartbeats carry, has a size that does not depend on the units: the worst rows, and the oldest of what is unhealthy. */
 const bounded = (folded: Folded): Folded => ({
@@ -120,15 +120,15 @@ const bounded = (folded: Folded): Folded => ({
   fold: oldest(folded.fold),
 });
 
-function isOver(watch: HealthWatch, folded: Folded, now: number): boolean {
-  if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, namesOf(folded))) return true;
+function isHealthWatchOver(watch: HealthWatch, folded: Folded, now: number): boolean {
+  if (watch.groups?.stopAtChange && otherGroups(watch.groups.paused, pausedNames(folded))) return true;
   const undecided = folded.verdict === 'inconclusive' && folded.young;
   if (watch.onlyReverts && folded.verdict === 'unhealthy' && folded.action !== 'revert') return false;
   if (watch.stopAt.includes(folded.verdict) && !undecided) return true;
   return watch.until !== null && now >= watch.until;
 }
 
-const requestOf = ({ targets, checks, baseline }: HealthWatch, units: string[], now: number) => ({
+const healthRequest = ({ targets, checks, baseline }: HealthWatch, units: string[], now: number) => ({
   targets: { units, updatedBy: [...targets.updatedBy] },
   checks: [...checks],
   baseline,

@@ -1,23 +1,23 @@
 import { log } from '@temporalio/activity';
 import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
-import type { Guest, LockRequest, Mutex } from '../domain/mutex';
+import type { Canary, LockRequest, Mutex } from '../domain/mutex';
 import { parseId } from '../domain/ids';
-import type { ReleaseEnd } from '../domain/pipeline/reconciled';
+import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import type { Settings } from '../domain/settings';
 import { summaryOf } from '../domain/markdown';
 import { requireAllowed, type Behalf } from './behalf';
 import { asFailure } from './failure';
-import type { ReadGuests } from './guests';
-import type { Ports } from './pushCalls';
-import { OWN_ENDS, releaseEnd, stepsLeft, type Patience } from './remains';
+import type { ReadCanaries } from './canaryReader';
+import type { CallPorts } from './pushCalls';
+import { OWN_ENDS, releaseEnd, stepsLeft, type StopPatience } from './remains';
 
 export type HolderActivities = ReturnType<typeof createHolderActivities>;
 
-type Parts = Ports & { readonly client: Client; readonly taskQueue: string; readonly guests: ReadGuests };
+type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: string; readonly guests: ReadCanaries };
 
 /** What a workflow cannot do itself: start a lock with a request, and see whether others still run. */
-export function createHolderActivities({ taskQueue, ...parts }: Parts) {
+export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   const { client } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
     await client.workflow.signalWithStart('lock', {
@@ -31,28 +31,32 @@ export function createHolderActivities({ taskQueue, ...parts }: Parts) {
   };
   return {
     /** Asking again with the same requester changes nothing. */
-    requestLock: async (lockId: string, asked: LockRequest, settings: Settings, of?: Behalf): Promise<void> => {
-      await allowLock(parts, lockId, asked, of ?? {});
-      await toLock(lockId, settings, 'request-lock', asked);
+    requestLock: async (lockId: string, wanted: LockRequest, settings: Settings, of?: Behalf): Promise<void> => {
+      await allowLock(parts, lockId, wanted, of ?? {});
+      await toLock(lockId, settings, 'request-lock', wanted);
     },
 
     /** A canary comes, or has more updates of its own; joining again changes nothing. */
-    joinLock: async (lockId: string, guest: Guest, settings: Settings): Promise<void> => {
-      await toLock(lockId, settings, 'join-lock', guest);
+    joinLock: async (lockId: string, canary: Canary, settings: Settings): Promise<void> => {
+      await toLock(lockId, settings, 'join-lock', canary);
     },
 
     guestsOf: parts.guests,
 
     /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began goes on. */
-    stillRunning: async (workflowIds: readonly string[], patience: Patience): Promise<string[]> => {
+    stillRunning: async (workflowIds: readonly string[], patience: StopPatience): Promise<string[]> => {
       const states = await Promise.all(
-        workflowIds.map(async (id) => ((await goesOn(parts, id, patience)) ? [id] : [])),
+        workflowIds.map(async (id) => ((await isStillHolding(parts, id, patience)) ? [id] : [])),
       );
       return states.flat();
     },
 
     /** Those of the releases that have ended, and how. */
-    releaseEnds: async (pipeline: string, numbers: readonly number[], patience: Patience): Promise<ReleaseEnd[]> => {
+    releaseEnds: async (
+      pipeline: string,
+      numbers: readonly number[],
+      patience: StopPatience,
+    ): Promise<ReleaseEnd[]> => {
       const ends = await Promise.allSettled(numbers.map((number) => releaseEnd(parts, { pipeline, number }, patience)));
       const known = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       // One that cannot be read says nothing about the others.
@@ -65,7 +69,7 @@ export function createHolderActivities({ taskQueue, ...parts }: Parts) {
 }
 
 /** A service is held by whoever may deploy it, which was asked before. @throws ApplicationFailure `not-permitted` */
-const allowLock = ({ platform }: Ports, lockId: string, { owner }: LockRequest, of: Behalf): Promise<void> =>
+const allowLock = ({ platform }: CallPorts, lockId: string, { owner }: LockRequest, of: Behalf): Promise<void> =>
   asFailure(() => {
     const [, name = '', service] = lockId.split('/');
     const use = { kind: 'mutex', name } as const;
@@ -90,19 +94,23 @@ async function lostMutex(client: Client, lockId: string): Promise<Mutex | null> 
   }
 }
 
-async function goesOn(parts: Ports & { client: Client }, workflowId: string, patience: Patience): Promise<boolean> {
+async function isStillHolding(
+  parts: CallPorts & { client: Client },
+  workflowId: string,
+  patience: StopPatience,
+): Promise<boolean> {
   const [kind, ...path] = workflowId.split('/');
   // Who waits for the service looks that often, and emergencies wait too: a service has two looks' time to answer.
   const { reconcileIntervalMs, dependencyGraceMs } = patience;
-  if (kind === 'deploy' && !(await isRunning(parts.client, workflowId)))
+  if (kind === 'deploy' && !(await isWorkflowOpen(parts.client, workflowId)))
     return (await stepsLeft(parts, workflowId, reconcileIntervalMs + dependencyGraceMs)).length > 0;
   const id = kind === 'release' ? parseId(path.join('/')) : undefined;
-  if (id?.kind !== 'release') return isRunning(parts.client, workflowId);
+  if (id?.kind !== 'release') return isWorkflowOpen(parts.client, workflowId);
   const end = await releaseEnd(parts, id, patience);
   return end === undefined || (end.kind === 'gone' && end.open.length > 0);
 }
 
-async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
     return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW';

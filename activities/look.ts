@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { isAnew, KEEPS_FAILING, looksSince } from '../domain/looks';
 import { beating, type Clock } from './clock';
-import { isRefusal, stillWaiting } from './failure';
+import { isNonRetryable, stillWaiting } from './failure';
 
 /** What one look came to: the answer, or what to heartbeat until the next; `message` is for people who look at the activity. */
 export type Looked<T, H extends object> =
@@ -33,7 +33,7 @@ export async function look<T, H extends object>(
     const since = before?.since ?? 0;
     // The next attempts are counted from here; otherwise one of them would be taken for the one that saw something.
     if (before !== undefined && isAnew(attempt, since)) context.heartbeat({ ...before, since: 0 });
-    throw failed(error, looksSince(attempt, since));
+    throw withFailureCount(error, looksSince(attempt, since));
   });
   if ('done' in looked) return looked.done;
   context.heartbeat({ ...looked.seen, since: attempt });
@@ -45,8 +45,8 @@ const MAX_FAILURES = 5;
 const [FIRST_RETRY_MS, LAST_RETRY_MS] = [1_000, 30_000];
 
 /** The server counts good looks as attempts as well, so how patient to be is counted here. */
-function failed(error: unknown, failures: number): unknown {
-  if (!(error instanceof Error) || isRefusal(error)) return error;
+function withFailureCount(error: unknown, failures: number): unknown {
+  if (!(error instanceof Error) || isNonRetryable(error)) return error;
   const { type, details } = error instanceof ApplicationFailure ? error : { type: error.name, details: [] };
   return ApplicationFailure.create({
     message: error.message,

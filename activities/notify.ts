@@ -1,11 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { conveyorError } from '../domain/errors';
-import { cloudEvent, isSlack, slackMessage, type Notice } from '../domain/notify';
+import type { Format } from '../domain/notify/format';
+import { FORMAT_NAMES, formatFor, type FormatName } from '../domain/notify/formats';
+import type { Notice } from '../domain/notify/notice';
 import { isAllowedHost } from '../domain/notifyHost';
 import type { Fetch } from '../sdk/client';
-import { keysFor, type Notifications } from '../sdk/notifications';
-import type { Registry } from '../sdk/registry';
-import { signatureHeaders } from '../sdk/signature';
+import { keysFor, type Notifications } from '../platform/notifications';
+import type { Registry } from '../platform/registry';
+import { signatureHeaders } from '../platform/signature';
 import type { Clock } from './clock';
 import { asFailure } from './failure';
 import { fetchAt } from './fetchAt';
@@ -14,34 +16,36 @@ import { lookedAt } from './notifyTarget';
 /** `url` is as the pipeline has it: an address, or `${NAME}` of a variable that holds one, perhaps with more after it. */
 export interface NotifyRequest {
   readonly url: string;
+  /** As the pipeline has it; without one the host decides. */
+  readonly format?: FormatName | undefined;
   readonly event: Notice;
 }
 
-interface Ports {
+interface NotifyPorts {
   readonly clock: Clock;
   readonly notifications: Notifications;
   readonly fetch?: Fetch;
 }
 
-type Parts = Omit<Ports, 'notifications'> & { readonly registry: Pick<Registry, 'notifications'> };
+type NotifyParts = Omit<NotifyPorts, 'notifications'> & { readonly registry: Pick<Registry, 'notifications'> };
 
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
-export function createNotifyActivities({ registry, ...rest }: Parts) {
+export function createNotifyActivities({ registry, ...rest }: NotifyParts) {
   /** All of one delivery by one configuration. */
-  const now = (): Ports => ({ ...rest, notifications: registry.notifications });
+  const now = (): NotifyPorts => ({ ...rest, notifications: registry.notifications });
   return {
     /**
      * Delivers one notice, at least once; receivers know a repetition by `webhook-id`. Addresses with secrets in them come
      * from this worker's environment and appear in no error.
      * @throws notification-refused (not retried), notification-undelivered
      */
-    notify: ({ url, event }: NotifyRequest): Promise<void> =>
+    notify: ({ url, format, event }: NotifyRequest): Promise<void> =>
       asFailure(async () => {
         const ports = now();
         const { target, fetch } = await targetOf(url, ports);
-        const request = await signed(ports, target, event);
-        const { status } = await send(ports, fetch, url, request);
+        const request = await signed(ports, target, formatOf(url, target, format), event);
+        const { status } = await postNotice(ports, fetch, url, request);
         if (status >= 200 && status < 300) return;
         const mayPass = status >= 500 || status === 408 || status === 429;
         const detail = `it answered with status ${status}`;
@@ -51,7 +55,7 @@ export function createNotifyActivities({ registry, ...rest }: Parts) {
 }
 
 /** An address that the platform gave in a variable is its own choice; one that a pipeline wrote out is looked at, and no other one used. */
-async function targetOf(url: string, ports: Ports): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
+async function targetOf(url: string, ports: NotifyPorts): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
   const { notifications } = ports;
   const target = addressOf(url, notifications);
   if (!isAllowedHost(target.hostname, notifications.allowed))
@@ -86,9 +90,21 @@ function addressOf(url: string, { variables }: Notifications): URL {
   return address;
 }
 
-async function signed({ clock, notifications }: Ports, target: URL, event: Notice): Promise<Request> {
-  const slack = isSlack(target.hostname);
-  const body = JSON.stringify(slack ? slackMessage(event) : cloudEvent(event));
+/** @throws notification-refused */
+function formatOf(url: string, { hostname }: URL, name: FormatName | undefined): Format {
+  const format = formatFor(hostname, name);
+  if (format !== undefined) return format;
+  const detail = `this worker does not know the format ${name}, only ${FORMAT_NAMES.join(' and ')}`;
+  throw conveyorError('notification-refused', { url, detail });
+}
+
+async function signed(
+  { clock, notifications }: NotifyPorts,
+  target: URL,
+  format: Format,
+  event: Notice,
+): Promise<Request> {
+  const body = JSON.stringify(format.body(event));
   const atMs = await clock.now();
   return new Request(target, {
     method: 'POST',
@@ -96,15 +112,15 @@ async function signed({ clock, notifications }: Ports, target: URL, event: Notic
     redirect: 'manual',
     body,
     headers: {
-      'content-type': slack ? 'application/json' : 'application/cloudevents+json; charset=utf-8',
+      'content-type': format.contentType,
       ...signatureHeaders(keysFor(notifications, target), { id: event.id, atMs, body }),
     },
     signal: AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(notifications.timeoutMs)]),
   });
 }
 
-/** Only the code of what went wrong is told: messages of the network name the address. */
-async function send(ports: Ports, ask: Fetch, url: string, request: Request): Promise<Response> {
+/** Reports only the code of an error: messages of the network name the address. */
+async function postNotice(ports: NotifyPorts, ask: Fetch, url: string, request: Request): Promise<Response> {
   try {
     const response = await ask(request);
     await response.body?.cancel();

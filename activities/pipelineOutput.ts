@@ -9,69 +9,75 @@ import type { Subscription } from '../sdk/protocol/artifactFinder';
 import { atOnce } from './atOnce';
 import type { Clock } from './clock';
 
-interface Parts {
+interface OutputParts {
   readonly client: Client;
   readonly clock: Clock;
 }
 
 /** A pipeline may learn of the end of its release this long after it. Until then the same output is found again. */
 const LATE_MS = 300_000;
-const AT_ONCE = 20;
-const ANSWER_MS = 10_000;
+const READS_AT_ONCE = 20;
+const HISTORY_TIMEOUT_MS = 10_000;
 
 /**
  * The standard finder `pipeline-output`, in the worker: what the newest succeeded release of another pipeline brought or
  * produced under a name. The method of the artifact finder protocol; its cursor is a time.
  */
 export async function findOutputs(
-  { client, clock }: Parts,
+  { client, clock }: OutputParts,
   { subscriptions, cursor }: { readonly subscriptions: readonly Subscription[]; readonly cursor?: string },
 ): Promise<FinderAnswer> {
   const now = await clock.now();
   const since = Number(cursor ?? NaN);
   const valid = subscriptions.filter(({ with: wanted }) => whyCannotFind(PIPELINE_OUTPUT, wanted) === undefined);
-  const books = await booksOf({ client, clock }, new Set(valid.map(sourceOf)));
-  const newer = valid.flatMap((asked) => {
-    const output = outputOf(books.get(sourceOf(asked))?.history ?? [], String(asked.with['artifact']));
-    return output === undefined || Date.parse(output.endedAt) <= since ? [] : [{ asked, output }];
+  const histories = await readHistories({ client, clock }, new Set(valid.map(sourcePipeline)));
+  const newer = valid.flatMap((subscription) => {
+    const output = outputOf(
+      histories.get(sourcePipeline(subscription))?.history ?? [],
+      String(subscription.with['artifact']),
+    );
+    return output === undefined || Date.parse(output.endedAt) <= since ? [] : [{ subscription, output }];
   });
-  const releases = await artifactsOf({ client, clock }, new Set(newer.map(({ output }) => output.release)));
-  const found = newer.flatMap(({ asked, output: { artifact, release } }) => {
+  const releases = await releaseArtifacts({ client, clock }, new Set(newer.map(({ output }) => output.release)));
+  const found = newer.flatMap(({ subscription, output: { artifact, release } }) => {
     const had = releases.get(release);
     if (had === undefined) return [];
     const whole = had.find((one) => identityOf(one) === identityOf(artifact)) ?? artifact;
     const producedBy = whole.producedBy ?? release.id;
-    return [{ pipeline: asked.pipeline, artifact: { ...whole, producedBy, name: asked.artifact } }];
+    return [{ pipeline: subscription.pipeline, artifact: { ...whole, producedBy, name: subscription.artifact } }];
   });
   const silent = new Map(
-    newer.flatMap(({ asked, output: { release } }) => (releases.has(release) ? [] : [[asked, release.id] as const])),
+    newer.flatMap(({ subscription, output: { release } }) =>
+      releases.has(release) ? [] : [[subscription, release.id] as const],
+    ),
   );
-  const refused = subscriptions.flatMap((asked) => {
-    const release = silent.get(asked);
-    const trouble = books.get(sourceOf(asked))?.trouble ?? (release && `release ${release} does not answer`);
-    const message = whyCannotFind(PIPELINE_OUTPUT, asked.with) ?? trouble;
-    return message === undefined ? [] : [{ pipeline: asked.pipeline, artifact: asked.artifact, message }];
+  const refused = subscriptions.flatMap((subscription) => {
+    const release = silent.get(subscription);
+    const trouble =
+      histories.get(sourcePipeline(subscription))?.trouble ?? (release && `release ${release} does not answer`);
+    const message = whyCannotFind(PIPELINE_OUTPUT, subscription.with) ?? trouble;
+    return message === undefined ? [] : [{ pipeline: subscription.pipeline, artifact: subscription.artifact, message }];
   });
   return { found, cursor: String(now - LATE_MS), refused };
 }
 
-const sourceOf = ({ with: wanted }: Subscription): string => String(wanted['pipeline']);
+const sourcePipeline = ({ with: wanted }: Subscription): string => String(wanted['pipeline']);
 
 /** What a pipeline remembers of its releases, or why it cannot be asked. */
-interface Books {
+interface KnownHistory {
   readonly history: readonly HistoryRow[];
   readonly trouble?: string;
 }
 
-async function booksOf(parts: Parts, sources: ReadonlySet<string>): Promise<Map<string, Books>> {
-  const books = new Map<string, Books>();
-  await atOnce(AT_ONCE, [...sources], async (source) => void books.set(source, await ask(parts, source)));
-  return books;
+async function readHistories(parts: OutputParts, sources: ReadonlySet<string>): Promise<Map<string, KnownHistory>> {
+  const histories = new Map<string, KnownHistory>();
+  await atOnce(READS_AT_ONCE, [...sources], async (source) => void histories.set(source, await ask(parts, source)));
+  return histories;
 }
 
-async function ask({ client, clock }: Parts, source: string): Promise<Books> {
+async function ask({ client, clock }: OutputParts, source: string): Promise<KnownHistory> {
   const handle = client.workflow.getHandle(workflowIds.pipeline(source));
-  const deadline = (await clock.now()) + ANSWER_MS;
+  const deadline = (await clock.now()) + HISTORY_TIMEOUT_MS;
   try {
     const state = await client.withDeadline(deadline, () => handle.query<PipelineState | null>('pipeline'));
     return state ?? { history: [], trouble: `there is no pipeline ${source}` };
@@ -86,10 +92,10 @@ async function ask({ client, clock }: Parts, source: string): Promise<Books> {
  * which Temporal keeps no history any more has nothing more to say; one that does not answer is missing, and asked again by the
  * next sweep.
  */
-async function artifactsOf({ client, clock }: Parts, releases: ReadonlySet<HistoryRow>) {
+async function releaseArtifacts({ client, clock }: OutputParts, releases: ReadonlySet<HistoryRow>) {
   const found = new Map<HistoryRow, readonly Artifact[]>();
-  await atOnce(AT_ONCE, [...releases], async (release) => {
-    const deadline = (await clock.now()) + ANSWER_MS;
+  await atOnce(READS_AT_ONCE, [...releases], async (release) => {
+    const deadline = (await clock.now()) + HISTORY_TIMEOUT_MS;
     const handle = client.workflow.getHandle(workflowIds.release(release.pipeline, release.number));
     const asking = () => handle.query<Pick<ReleaseStatus, 'artifacts'>>('status');
     try {

@@ -6,11 +6,11 @@ import { workflowIds } from '../domain/ids';
 import { callExtension, type Fetch } from '../sdk/client';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
-import type { Registry } from '../sdk/registry';
+import type { Registry } from '../platform/registry';
 import type { Clock } from './clock';
 import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
-import type { ReadGuests } from './guests';
+import type { ReadCanaries } from './canaryReader';
 import type { SnapshotStore } from './snapshots';
 
 /** Calls of push types: by whom, under which key, and in which portions. */
@@ -21,7 +21,7 @@ export interface DeployCall extends Behalf {
   readonly pipeline: string;
   readonly release: number;
   readonly deployId: string;
-  /** Null before the push type has told it. */
+  /** Null before the push type has answered. */
   readonly service?: string | null;
   /** Of the lock that the deploy holds. */
   readonly fence?: number;
@@ -31,9 +31,9 @@ export interface DeployCall extends Behalf {
   readonly inPages?: boolean;
 }
 
-export interface Ports {
+export interface CallPorts {
   /** Left out where there are no canaries ever. */
-  readonly guests?: ReadGuests;
+  readonly guests?: ReadCanaries;
   readonly registry: Registry;
   /** Who may do what, as the configuration says now. */
   readonly platform?: ReadPlatform;
@@ -42,20 +42,20 @@ export interface Ports {
 }
 
 /** What the activities of deploys need. */
-export interface PushPorts extends Ports {
+export interface PushPorts extends CallPorts {
   readonly snapshots: SnapshotStore;
 }
 
-type Methods = PushTypeProtocol;
-export type Invoke = <M extends keyof Methods & string>(
+type PushMethods = PushTypeProtocol;
+export type Invoke = <M extends keyof PushMethods & string>(
   call: DeployCall,
   method: M,
-  request: RequestInput<Methods[M]>,
+  request: RequestInput<PushMethods[M]>,
   key?: string,
-) => Promise<ResponseOf<Methods[M]>>;
+) => Promise<ResponseOf<PushMethods[M]>>;
 
 export const invoker =
-  ({ registry, fetch }: Ports): Invoke =>
+  ({ registry, fetch }: CallPorts): Invoke =>
   (call, method, request, key) => {
     const { pushType, pipeline, release, deployId, actor, config, fence } = call;
     const held = fence === undefined ? {} : { fence };
@@ -75,7 +75,10 @@ export const invoker =
   };
 
 /** The updates of other canaries on the service, whose tasks are theirs alone. */
-export async function reserved({ guests }: Ports, { pushType, service, deployId }: DeployCall): Promise<string[]> {
+export async function reservedUpdates(
+  { guests }: CallPorts,
+  { pushType, service, deployId }: DeployCall,
+): Promise<string[]> {
   if (guests === undefined || !service) return [];
   const present = await guests(workflowIds.serviceLock(pushType, service));
   return present.filter(({ requester }) => requester !== deployId).flatMap(({ updates }) => updates);
@@ -93,7 +96,7 @@ export async function offered(call: () => Promise<unknown>): Promise<boolean> {
 }
 
 /** A repetition that finds other canaries is another request, which the push type knows by its update id. */
-export const keyOf = (name: string, exclude: readonly string[]): string =>
+export const pushRequestKey = (name: string, exclude: readonly string[]): string =>
   exclude.length === 0 ? name : `${name}/${digestOf(exclude)}`;
 
 /** A short name for some texts. */
@@ -118,7 +121,7 @@ export function inChunks<T>(call: DeployCall, items: readonly T[], idOf: (item: 
 }
 
 /** Portions that are under way together. */
-const AT_ONCE = 4;
+const CHUNKS_AT_ONCE = 4;
 
 /** Asks about each portion, and puts the answers together in their order. */
 export async function eachChunk<T, A>(
@@ -129,8 +132,8 @@ export async function eachChunk<T, A>(
 ): Promise<A[]> {
   const chunks = inChunks(call, items, idOf);
   const answers: (readonly A[])[] = [];
-  for (let next = 0; next < chunks.length; next += AT_ONCE)
-    answers.push(...(await Promise.all(chunks.slice(next, next + AT_ONCE).map(ask))));
+  for (let next = 0; next < chunks.length; next += CHUNKS_AT_ONCE)
+    answers.push(...(await Promise.all(chunks.slice(next, next + CHUNKS_AT_ONCE).map(ask))));
   return answers.flat();
 }
 

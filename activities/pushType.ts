@@ -1,10 +1,9 @@
 import type { Watched } from '../domain/deploy/bake';
 import type { HealthCheck } from '../domain/spec/health';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
-import type { PushTypeProtocol } from '../sdk/protocol/pushType';
 import { createFleetActivities } from './fleet';
-import { watchHealth, type HealthReport, type HealthWatch } from './healthWatch';
-import { inChunks, invoker, reserved, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { watchHealth, type HealthChecksCall, type HealthReport, type HealthWatch } from './healthWatch';
+import { inChunks, invoker, reservedUpdates, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { createRevertActivities } from './reverts';
 import { unitsIn } from './snapshots';
 import { createStrideActivities } from './strides';
@@ -29,9 +28,9 @@ export function createPushTypeActivities(ports: PushPorts) {
         {
           unitsIn: (selection) => unitsIn(ports.snapshots, selection),
           evaluate: async (request) => {
-            const exclude = await reserved(ports, call);
+            const exclude = await reservedUpdates(ports, call);
             const targets = { ...request.targets, ...(exclude.length > 0 ? { exclude } : {}) };
-            return evaluate(invoke, call, { ...request, targets });
+            return evaluateInChunks(invoke, call, { ...request, targets });
           },
         },
         watch,
@@ -39,19 +38,17 @@ export function createPushTypeActivities(ports: PushPorts) {
   };
 }
 
-type Protocol = PushTypeProtocol['runHealthChecks'];
-
 /** Checks of single units are made in portions of them; those of the whole deploy concern all units at once. */
-async function evaluate(
+async function evaluateInChunks(
   invoke: Invoke,
   call: DeployCall,
-  request: RequestInput<Protocol>,
-): Promise<ResponseOf<Protocol>> {
+  request: RequestInput<HealthChecksCall>,
+): Promise<ResponseOf<HealthChecksCall>> {
   const chunks = inChunks(call, request.targets.units, String);
   if (chunks.length === 1) return invoke(call, 'runHealthChecks', request);
   const of = (scope: 'unit' | 'deploy') => request.checks.filter((check) => (check.scope ?? 'unit') === scope);
   const [perUnit, pooled] = [of('unit'), of('deploy')];
-  const asked = await Promise.all(
+  const answers = await Promise.all(
     (perUnit.length > 0 ? chunks : []).map(({ items }) =>
       invoke(call, 'runHealthChecks', {
         ...request,
@@ -61,5 +58,5 @@ async function evaluate(
     ),
   );
   const whole = pooled.length > 0 ? await invoke(call, 'runHealthChecks', { ...request, checks: pooled }) : undefined;
-  return { units: asked.flatMap(({ units }) => units), deploy: whole?.deploy ?? { checks: [] } };
+  return { units: answers.flatMap(({ units }) => units), deploy: whole?.deploy ?? { checks: [] } };
 }

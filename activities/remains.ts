@@ -1,29 +1,29 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { DeployInput, DeployResult } from '../domain/deploy/state';
-import type { ReleaseEnd } from '../domain/pipeline/reconciled';
+import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import { workflowIds } from '../domain/ids';
 import { KEEPS_FAILING } from '../domain/looks';
-import type { DeploySettled, ReleaseResult } from '../domain/release/state';
+import type { DeployEnded, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
 import { stopRun, type ActionRun } from './actionService';
-import type { Ports } from './pushCalls';
+import type { CallPorts } from './pushCalls';
 
-type Parts = Ports & { readonly client: Client };
+type RemainsParts = CallPorts & { readonly client: Client };
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 
 /** Of a service that never answers again a run counts as over this long after its release, or its deploy; ms. */
-export type Patience = Pick<Settings, 'cancelGraceMs' | 'dependencyGraceMs' | 'reconcileIntervalMs'>;
+export type StopPatience = Pick<Settings, 'cancelGraceMs' | 'dependencyGraceMs' | 'reconcileIntervalMs'>;
 
 /**
  * How a release ended, and undefined while it runs. One that was ended from outside could stop nothing: the runs of its actions are
  * stopped here, under the keys that it would have used itself, and its deploys are looked at.
  */
 export async function releaseEnd(
-  parts: Parts,
+  parts: RemainsParts,
   { pipeline, number }: { readonly pipeline: string; readonly number: number },
-  patience: Patience,
+  patience: StopPatience,
 ): Promise<ReleaseEnd | undefined> {
   const { client, clock } = parts;
   const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
@@ -51,7 +51,7 @@ export async function releaseEnd(
  * by itself, or that nobody knows any more.
  * @returns why each of them is not over yet, until so long after its end.
  */
-export async function stepsLeft(parts: Parts, workflowId: string, graceMs: number): Promise<string[]> {
+export async function stepsLeft(parts: RemainsParts, workflowId: string, graceMs: number): Promise<string[]> {
   const handle = parts.client.workflow.getHandle(workflowId);
   try {
     const { status, closeTime } = await handle.describe();
@@ -68,14 +68,14 @@ export async function stepsLeft(parts: Parts, workflowId: string, graceMs: numbe
 /** How a workflow stands that was not ended from outside. */
 export const OWN_ENDS: ReadonlySet<string> = new Set(['RUNNING', 'CONTINUED_AS_NEW', 'COMPLETED']);
 
-async function stopAll(parts: Parts, runs: readonly ActionRun[], patientUntilMs: number): Promise<string[]> {
+async function stopAll(parts: RemainsParts, runs: readonly ActionRun[], patientUntilMs: number): Promise<string[]> {
   const isPatient = (await parts.clock.now()) < patientUntilMs;
-  const left = await Promise.all(runs.map((run) => stopped(parts, run, isPatient)));
+  const left = await Promise.all(runs.map((run) => stopFailure(parts, run, isPatient)));
   return left.flatMap((why) => why ?? []);
 }
 
 /** @returns why it is not over yet. */
-async function stopped(parts: Parts, run: ActionRun, isPatient: boolean): Promise<string | undefined> {
+async function stopFailure(parts: RemainsParts, run: ActionRun, isPatient: boolean): Promise<string | undefined> {
   try {
     await stopRun(parts, run);
     return undefined;
@@ -86,10 +86,10 @@ async function stopped(parts: Parts, run: ActionRun, isPatient: boolean): Promis
 }
 
 async function deployEnd(
-  parts: Parts,
+  parts: RemainsParts,
   { workflowId, action, artifacts, canary }: StartedDeploy,
-  patience: Patience,
-): Promise<{ settled?: DeploySettled; open?: readonly string[] }> {
+  patience: StopPatience,
+): Promise<{ settled?: DeployEnded; open?: readonly string[] }> {
   const handle = parts.client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
@@ -112,7 +112,7 @@ function remainsIn({ events }: History): { runs: ActionRun[]; deploys: StartedDe
   const deploys: StartedDeploy[] = [];
   for (const event of events ?? []) {
     const begun = event.activityTaskScheduledEventAttributes;
-    if (begun && RUNS.has(begun.activityType?.name ?? '')) runs.set(String(event.eventId), first(begun.input));
+    if (begun && RUNS.has(begun.activityType?.name ?? '')) runs.set(String(event.eventId), firstPayload(begun.input));
     const failed = event.activityTaskFailedEventAttributes;
     // Whoever gives up looking for a while says nothing of the run.
     const isGivenUp = failed?.failure?.applicationFailureInfo?.type === KEEPS_FAILING;
@@ -120,12 +120,12 @@ function remainsIn({ events }: History): { runs: ActionRun[]; deploys: StartedDe
     if (over && !isGivenUp) runs.delete(String(over.scheduledEventId));
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
     if (child?.workflowType?.name !== 'deploy' || !child.workflowId) continue;
-    deploys.push({ ...first<DeployInput>(child.input), workflowId: child.workflowId });
+    deploys.push({ ...firstPayload<DeployInput>(child.input), workflowId: child.workflowId });
   }
   return { runs: [...new Map([...runs.values()].map((run) => [run.runId, run])).values()], deploys };
 }
 
 const RUNS: ReadonlySet<string> = new Set(['runAction', 'cancelAction']);
 
-const first = <T>(input: { payloads?: Payload[] | null } | null | undefined): T =>
+const firstPayload = <T>(input: { payloads?: Payload[] | null } | null | undefined): T =>
   defaultPayloadConverter.fromPayload<T>(input?.payloads?.[0] ?? {});

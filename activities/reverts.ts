@@ -3,7 +3,7 @@ import { revertTargets, type RevertRules } from '../domain/deploy/planRevert';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import { named, selected, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
-import { isRefusal } from './failure';
+import { isNonRetryable } from './failure';
 import { stillThere } from './fleet';
 import {
   digestOf,
@@ -61,8 +61,8 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
       try {
         for (const { items, key } of inChunks(call, targets, unitOf)) await sender.send(items, key);
       } catch (error) {
-        if (!isRefusal(error)) throw error;
-        there = await present(invoke, call, targets);
+        if (!isNonRetryable(error)) throw error;
+        there = await presentTargets(invoke, call, targets);
         sender.sent.clear();
         await sendEach(call, there, unitOf, ({ items }) => sender.isolate(items));
       }
@@ -91,7 +91,11 @@ async function touchable({ snapshots }: PushPorts, { snapshot, now }: RevertRequ
 }
 
 /** The targets whose units are there. */
-async function present(invoke: Invoke, call: DeployCall, targets: readonly PlannedTarget[]): Promise<PlannedTarget[]> {
+async function presentTargets(
+  invoke: Invoke,
+  call: DeployCall,
+  targets: readonly PlannedTarget[],
+): Promise<PlannedTarget[]> {
   const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
   return targets.filter(({ unit }) => there.has(unit));
 }
@@ -128,7 +132,7 @@ class Sender {
     try {
       await this.send(targets, undefined, part);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isNonRetryable(error)) throw error;
       if (targets.length === 1) this.refused.push({ id: first.unit, reason: error.message.slice(0, MAX_REASON) });
       if (this.refused.length > MOST_REFUSED) throw error;
       if (targets.length === 1) return;

@@ -9,7 +9,7 @@ import { formatDuration } from '../domain/text';
 import { withoutIsolation } from '../domain/isolation';
 import type { RunningScript, Runner } from '../runner/runner';
 import type { ScriptExit } from '../runner/scriptProcess';
-import type { Scripts } from '../sdk/scripts';
+import type { Scripts } from '../platform/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
 import { requireAllowed, type Behalf, type ReadPlatform } from './behalf';
@@ -61,7 +61,7 @@ export type ScriptEnd = ActionEnd & ScriptWrote;
 /** What is heartbeaten. */
 type ScriptSeen = Pick<ActionSeen, 'action' | 'run' | 'progress' | 'message'> & ScriptWrote;
 
-interface Ports {
+interface ScriptPorts {
   readonly clock: Clock;
   readonly scripts: Scripts;
   readonly runner: Runner;
@@ -71,7 +71,7 @@ interface Ports {
 
 export type ScriptActivities = ReturnType<typeof createScriptActivities>;
 
-export function createScriptActivities(ports: Ports) {
+export function createScriptActivities(ports: ScriptPorts) {
   const { scripts, runner } = ports;
   return {
     /**
@@ -85,13 +85,13 @@ export function createScriptActivities(ports: Ports) {
         const { runId, command } = run;
         if (!scripts.enabled) throw conveyorError('scripts-off', { command: command[0] ?? '' });
         requireAllowed(ports.platform, run, run.facts.pipeline, decideScripts);
-        if (Context.current().info.attempt > 1) await runner.stopLeftovers(runId);
-        const { facts, texts } = await known(ports, run);
-        const env = { ...allowed(run, scripts), ...facts };
+        if (Context.current().info.attempt > 1) await runner.stopStrays(runId);
+        const { facts, texts } = await scriptFacts(ports, run);
+        const env = { ...scriptEnvironment(run, scripts), ...facts };
         const log = await logOf(run, ports);
         const script = await runner.start({ runId, command, env, texts, log });
         try {
-          return await follow(run, script, log, ports);
+          return await followScript(run, script, log, ports);
         } catch (error) {
           throw error instanceof CancelledFailure ? new CancelledFailure(error.message, [wrote(run, log)]) : error;
         } finally {
@@ -102,7 +102,7 @@ export function createScriptActivities(ports: Ports) {
 }
 
 /** It begins with what the script is not kept from, if anything. */
-async function logOf(run: ScriptRun, { scripts, runner }: Ports): Promise<LogKeeper> {
+async function logOf(run: ScriptRun, { scripts, runner }: ScriptPorts): Promise<LogKeeper> {
   const secrets = run.env.flatMap((name) => scripts.variables[name] ?? []);
   const beat = () => Context.current().heartbeat(seen(run, new LogKeeper()));
   const { missing } = await beating(beatEvery(run), beat, runner.isolation);
@@ -110,7 +110,7 @@ async function logOf(run: ScriptRun, { scripts, runner }: Ports): Promise<LogKee
   return new LogKeeper(secrets, lacks === null ? '' : `conveyor: ${lacks}\n`);
 }
 
-function allowed({ command, env }: ScriptRun, { path, variables }: Scripts): Record<string, string> {
+function scriptEnvironment({ command, env }: ScriptRun, { path, variables }: Scripts): Record<string, string> {
   const forbidden = env.filter((name) => !Object.hasOwn(variables, name));
   if (forbidden.length > 0)
     throw conveyorError('script-not-runnable', {
@@ -121,9 +121,9 @@ function allowed({ command, env }: ScriptRun, { path, variables }: Scripts): Rec
   return { PATH: path, ...Object.fromEntries(given) };
 }
 
-/** What is told by variables, and what by files that variables name. */
-async function known(
-  { snapshots }: Pick<Ports, 'snapshots'>,
+/** Facts that are given as variables, and those in files that variables name. */
+async function scriptFacts(
+  { snapshots }: Pick<ScriptPorts, 'snapshots'>,
   { runId, facts: of }: ScriptRun,
 ): Promise<{ readonly facts: Record<string, string>; readonly texts: Record<string, string> }> {
   const ofUnits = of.selection && stepUnits(await unitsIn(snapshots, of.selection), of.lastGood ?? null);
@@ -145,21 +145,21 @@ async function known(
 }
 
 /** How a script came to its end: by itself, or stopped by us because of this. */
-type End = { readonly exit: ScriptExit } | { readonly stopped: string };
+type ScriptStop = { readonly exit: ScriptExit } | { readonly stopped: string };
 
-const LOOK_MS = 500;
+const SCRIPT_POLL_MS = 500;
 /** What its processes wrote is there at once when they are gone; one that left the group is not waited for. */
-const SILENCE_MS = 1_000;
+const OUTPUT_GRACE_MS = 1_000;
 
-async function follow(
+async function followScript(
   run: ScriptRun,
   script: RunningScript,
   log: LogKeeper,
-  { clock, scripts }: Ports,
+  { clock, scripts }: ScriptPorts,
 ): Promise<ScriptEnd> {
   const context = Context.current();
   const overdue = deadline(run, { clock, scripts });
-  const ends = Promise.race<End>([
+  const ends = Promise.race<ScriptStop>([
     script.ended.then((exit) => ({ exit })),
     script.flooded.then(() => ({ stopped: `it wrote more than ${scripts.outputLimitBytes} bytes` })),
     overdue.reached,
@@ -173,15 +173,15 @@ async function follow(
     let outOfMemory = false;
     const end = await ends.finally(async () => {
       ({ outOfMemory } = await script.stop());
-      const heard = new AbortController();
-      await Promise.race([script.silent, wallClock.sleep(SILENCE_MS, heard.signal)]);
-      heard.abort();
+      const silenceSeen = new AbortController();
+      await Promise.race([script.silent, wallClock.sleep(OUTPUT_GRACE_MS, silenceSeen.signal)]);
+      silenceSeen.abort();
     });
-    return told(run, end, log, outOfMemory);
+    return scriptEnd(run, end, log, outOfMemory);
   });
 }
 
-const beatEvery = ({ heartbeatTimeoutMs }: ScriptRun): number => Math.min(LOOK_MS, heartbeatTimeoutMs / 3);
+const beatEvery = ({ heartbeatTimeoutMs }: ScriptRun): number => Math.min(SCRIPT_POLL_MS, heartbeatTimeoutMs / 3);
 
 const seen = ({ action, runId }: ScriptRun, log: LogKeeper): ScriptSeen => ({
   ...{ action, run: runId, progress: null },
@@ -190,11 +190,11 @@ const seen = ({ action, runId }: ScriptRun, log: LogKeeper): ScriptSeen => ({
 });
 
 /** Looks at the clock now and then rather than sleeping on it: a process takes real time, whatever the clock is. */
-function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<Ports, 'clock' | 'scripts'>) {
+function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<ScriptPorts, 'clock' | 'scripts'>) {
   const limitMs = Math.min(timeoutMs ?? Infinity, scripts.maxDurationMs);
   const startedAt = clock.now();
-  let pass: (end: End) => void = () => undefined;
-  const reached = new Promise<End>((resolve) => (pass = resolve));
+  let pass: (end: ScriptStop) => void = () => undefined;
+  const reached = new Promise<ScriptStop>((resolve) => (pass = resolve));
   const look = async (): Promise<void> => {
     if ((await clock.now()) - (await startedAt) >= limitMs)
       pass({ stopped: `it ran for ${formatDuration(limitMs)}, its limit` });
@@ -203,13 +203,13 @@ function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<Ports, 'clo
   return { reached, look: () => void look().catch(() => undefined) };
 }
 
-function told(run: ScriptRun, end: End, log: LogKeeper, outOfMemory: boolean): ScriptEnd {
+function scriptEnd(run: ScriptRun, end: ScriptStop, log: LogKeeper, outOfMemory: boolean): ScriptEnd {
   const [name = ''] = run.command;
   const stopped = 'stopped' in end;
-  const said = lastLine(log.latest());
+  const lastWords = lastLine(log.latest());
   const short = outOfMemory ? ', having taken more memory than limits.totalMemory in all' : '';
   const how = stopped ? `was stopped: ${end.stopped}` : `ended ${howEnded(end.exit)}${short}`;
-  const message = stopped || said === null ? `${name} ${how}` : `${name} ${how}: ${said}`;
+  const message = stopped || lastWords === null ? `${name} ${how}` : `${name} ${how}: ${lastWords}`;
   return { succeeded: !stopped && end.exit.code === 0, message, outputs: [], ...wrote(run, log) };
 }
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { LOG_LIMITS } from '../domain/limits';
 import { writtenOut } from '../domain/plainText';
-import { fitted, type ScriptLog } from '../domain/scriptLog';
+import { fittedLog, type ScriptLog } from '../domain/scriptLog';
 
 /** A line that is longer is taken in pieces. */
 const PIECE_LENGTH = 4096;
@@ -61,7 +61,7 @@ export class LogKeeper {
   /** Whole lines, in so many bytes of JSON. */
   read(bytes: number): ScriptLog {
     const { heading, head, tail, total } = this;
-    return fitted({ head: heading + head, cut: total - head.length - tail.length, tail }, bytes);
+    return fittedLog({ head: heading + head, cut: total - head.length - tail.length, tail }, bytes);
   }
 
   /** The last lines, and one that has no end yet. */
@@ -98,8 +98,8 @@ export function lastLine(text: string): string | null {
 
 /** Where the last whole line ends; what a carriage return at the very end means shows with what follows it. */
 function lineEnd(text: string): number {
-  const settled = text.endsWith('\r') ? text.slice(0, -1) : text;
-  return Math.max(settled.lastIndexOf('\n'), settled.lastIndexOf('\r')) + 1;
+  const complete = text.endsWith('\r') ? text.slice(0, -1) : text;
+  return Math.max(complete.lastIndexOf('\n'), complete.lastIndexOf('\r')) + 1;
 }
 
 /** The values and, of those of several lines such as keys, each line; the longest first. */

@@ -32,7 +32,7 @@ export function createSnapshotStore({ client, taskQueue }: { client: Client; tas
       const text = JSON.stringify(units);
       if (Buffer.byteLength(text) <= INLINE_BYTES) return { units };
       const at = workflowIds.snapshot(deployId, createHash('sha256').update(text).digest('hex').slice(0, 16));
-      const pages = pagesOf(units);
+      const pages = pagesThatFit(units);
       for (const [nth, units_] of pages.entries())
         await startPage(client, taskQueue, `${at}/${nth}`, { deployId, units: units_ });
       return { at, pages: pages.length };
@@ -57,7 +57,7 @@ export interface SnapshotPage {
   readonly units: readonly SnapshotUnit[];
 }
 
-function pagesOf(units: readonly SnapshotUnit[]): SnapshotUnit[][] {
+function pagesThatFit(units: readonly SnapshotUnit[]): SnapshotUnit[][] {
   const pages: SnapshotUnit[][] = [];
   let room = 0;
   for (const unit of units) {

@@ -8,7 +8,7 @@ export interface SoakRun {
   readonly ask: SoakAsk;
   /** The pipeline whose release asks. */
   readonly own: string;
-  /** What it was told last. */
+  /** The last answer. */
   readonly seen: SoakAnswer | null;
   /** How long until it is asked again. */
   readonly intervalMs: number;

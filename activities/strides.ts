@@ -31,10 +31,10 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
   return {
     /** Towards the amount of the phase. */
     planStride: async (call: DeployCall, { selection, want }: PhaseWork): Promise<PlannedStride> => {
-      const { version, amount = ALL } = want;
+      const { version, amount = ALL_TASKS } = want;
       const ids = (await unitsIn(ports.snapshots, selection)).map(({ id }) => id);
       await orRefused(async () => refuseManyInStep(call.pushType, ids.length));
-      const stride = strideForward(await standing(invoke, call, ids, version), amount);
+      const stride = strideForward(await lockstepUnits(invoke, call, ids, version), amount);
       return planned(stride, 'all' in amount || ids.length === 0);
     },
 
@@ -46,9 +46,9 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
       const { units: fetched } = await orRefused(() => fetchUnits(invoke, call));
       const available = new Map(fetched.map((unit) => [unit.id, unit.available]));
       const targets = (await allTargets(ports, request)).filter(({ unit }) => available.has(unit));
-      const left = await needs(invoke, call, targets);
+      const left = await targetNeeds(invoke, call, targets);
       const ids = targets.map(unitOf);
-      const units = (await standing(invoke, call, ids, request.rules.deployed)).map((unit) => ({
+      const units = (await lockstepUnits(invoke, call, ids, request.rules.deployed)).map((unit) => ({
         ...unit,
         left: left.get(unit.id)?.outdated ?? 0,
       }));
@@ -61,7 +61,7 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
   };
 }
 
-const ALL = { all: true } as const;
+const ALL_TASKS = { all: true } as const;
 
 const planned = (stride: Stride, isWhole: boolean): PlannedStride => {
   const { percent, shifts, isLast } = stride;
@@ -69,23 +69,23 @@ const planned = (stride: Stride, isWhole: boolean): PlannedStride => {
   return { percent, shifts, isLast, ...(counts ? { counts } : {}) };
 };
 
-async function needs(invoke: Invoke, call: DeployCall, targets: readonly PlannedTarget[]) {
+async function targetNeeds(invoke: Invoke, call: DeployCall, targets: readonly PlannedTarget[]) {
   const units = await unitNeeds(invoke, call, targets, []);
   const known = new Map(units.map((unit) => [unit.id, unit]));
-  const unheard = targets.map(unitOf).filter((id) => !known.has(id));
-  if (unheard.length > 0)
-    throw ApplicationFailure.nonRetryable(`needsPush says nothing of ${unheard.join(', ')}`, 'extension-rejected');
+  const silent = targets.map(unitOf).filter((id) => !known.has(id));
+  if (silent.length > 0)
+    throw ApplicationFailure.nonRetryable(`needsPush says nothing of ${silent.join(', ')}`, 'extension-rejected');
   return known;
 }
 
-async function standing(
+async function lockstepUnits(
   invoke: Invoke,
   call: DeployCall,
   ids: readonly string[],
   version: string,
 ): Promise<LockstepUnit[]> {
-  const want = { version, artifacts: [], amount: ALL };
-  const known = await needs(
+  const want = { version, artifacts: [], amount: ALL_TASKS };
+  const known = await targetNeeds(
     invoke,
     call,
     targetsFor(

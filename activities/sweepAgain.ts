@@ -22,7 +22,7 @@ export interface SweptAgain {
 }
 
 /** How long Temporal may take to describe a Schedule. */
-const ANSWER_MS = 5_000;
+const SCHEDULE_TIMEOUT_MS = 5_000;
 
 /**
  * Sweeps once, and again when the Schedule would begin the next one, until the time is up; so the list of workflows gains one row an hour
@@ -38,7 +38,7 @@ export function sweepAgain(
   const { attempt, scheduledTimestampMs, taskQueue } = Context.current().info;
   const { intervalMs, lastingMs } = lasting;
   return look<SweptAgain, SweepSeen>({ clock, intervalMs, heartbeatTimeoutMs }, async (now, before) => {
-    const schedule = await scheduleOf(client, finder, now + ANSWER_MS);
+    const schedule = await scheduleOf(client, finder, now + SCHEDULE_TIMEOUT_MS);
     const isFirst = attempt === 1 && before === undefined;
     if (!isFirst && schedule !== undefined && !isWanted(schedule, order, taskQueue))
       return { done: { report: before?.report ?? null } };

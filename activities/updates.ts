@@ -16,14 +16,14 @@ import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Amount } from '../domain/fleet/amount';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
-import { isRefusal } from './failure';
+import { isNonRetryable } from './failure';
 import { stillThere } from './fleet';
 import { look } from './look';
 import {
   eachChunk,
-  keyOf,
+  pushRequestKey,
   offered,
-  reserved,
+  reservedUpdates,
   sendEach,
   toWire,
   unitNeeds,
@@ -83,14 +83,14 @@ export interface Following extends Tracking {
 }
 
 /** What was sent: to how many units, known by which ids, and which did not take it. */
-export interface Sent {
+export interface SentUpdates {
   readonly updateIds: readonly string[];
   readonly count: number;
   readonly refused: Named;
 }
 
 /** Where an update stands: numbers, however many units it has. */
-export interface Tracked extends Counted {
+export interface TrackedUpdate extends Counted {
   readonly progress: Progress;
   /** What it means when the time is up. */
   readonly late: Exclude<Progress, { kind: 'going' | 'met' }>;
@@ -120,34 +120,34 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     countOutdated: async (call: DeployCall, work: PhaseWork): Promise<{ units: number; outdated: number }> => {
       const targets = await targetsOf(work);
       if (targets.length === 0) return { units: 0, outdated: 0 };
-      const exclude = await reserved(ports, call);
+      const exclude = await reservedUpdates(ports, call);
       const units = await unitNeeds(invoke, call, targets, exclude);
       return { units: targets.length, outdated: units.reduce((sum, { outdated }) => sum + outdated, 0) };
     },
 
-    executeUpdates: async (call: DeployCall, { updateId, wholeUnit, ...work }: UpdateRequest): Promise<Sent> => {
+    executeUpdates: async (call: DeployCall, { updateId, wholeUnit, ...work }: UpdateRequest): Promise<SentUpdates> => {
       const targets = await targetsOf(work);
-      const exclude = await reserved(ports, call);
-      const name = keyOf(`${updateId}/execute`, exclude);
+      const exclude = await reservedUpdates(ports, call);
+      const name = pushRequestKey(`${updateId}/execute`, exclude);
       const accepted = await eachChunk(call, targets, unitOf, async ({ items, key }) => {
         const request = { updateId, wholeUnit, urgency: 'normal' as const, ...toWire(call, items, exclude) };
         return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
       });
-      return { updateIds: [updateId], count: targets.length, refused: missing(targets.map(unitOf), accepted) };
+      return { updateIds: [updateId], count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) };
     },
 
     trackUpdates: track,
 
     /** The units of an update that are not through; none when they are more than a workflow should carry. */
     unitsBehind: async (call: DeployCall, tracking: Tracking): Promise<UnitProgress[]> => {
-      const { units } = await progressOf(ports, invoke, call, tracking);
+      const { units } = await updateProgress(ports, invoke, call, tracking);
       const behind = units.filter((unit) => missingOf(unit) > 0);
       return behind.length > FLEET_LIMITS.chunk ? [] : behind;
     },
 
     /** Looks once and heartbeats the counts; answers with the last ones once the fate of the phase is clear. */
-    followUpdates: (call: DeployCall, following: Following): Promise<Tracked> =>
-      look<Tracked, Counted>({ clock: ports.clock, ...following }, async () => {
+    followUpdates: (call: DeployCall, following: Following): Promise<TrackedUpdate> =>
+      look<TrackedUpdate, Counted>({ clock: ports.clock, ...following }, async () => {
         const tracked = await track(call, following);
         const { units, totals, progress } = tracked;
         if (progress.kind !== 'going') return { done: tracked };
@@ -172,8 +172,8 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     /** Asks the fleet to fetch what a phase brings before it begins. @returns false where the push type has no such method. */
     prefetch: async (call: DeployCall, { phase, ...work }: Prefetch): Promise<boolean> => {
       const targets = await targetsOf(work);
-      const exclude = await reserved(ports, call);
-      const name = keyOf(`${call.deployId}/${phase}/prefetch`, exclude);
+      const exclude = await reservedUpdates(ports, call);
+      const name = pushRequestKey(`${call.deployId}/${phase}/prefetch`, exclude);
       return offered(() =>
         sendEach(call, targets, unitOf, ({ items, key }) =>
           invoke(call, 'prefetch', toWire(call, items, exclude), key(name)),
@@ -184,7 +184,7 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
 }
 
 /** Those of the wanted ids that are not among the others. */
-function missing(wanted: readonly string[], ids: readonly string[]): Named {
+function missingUnits(wanted: readonly string[], ids: readonly string[]): Named {
   const there = new Set(ids);
   return named(
     wanted.filter((id) => !there.has(id)),
@@ -192,11 +192,16 @@ function missing(wanted: readonly string[], ids: readonly string[]): Named {
   );
 }
 
-async function trackUpdates(ports: PushPorts, invoke: Invoke, call: DeployCall, tracking: Tracking): Promise<Tracked> {
+async function trackUpdates(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  tracking: Tracking,
+): Promise<TrackedUpdate> {
   const { success, each, unreachable, withoutGone } = tracking;
-  const { ids, units } = await progressOf(ports, invoke, call, tracking);
-  const heard = new Set(units.map(({ id }) => id));
-  const silent = ids.filter((id) => !heard.has(id));
+  const { ids, units } = await updateProgress(ports, invoke, call, tracking);
+  const answered = new Set(units.map(({ id }) => id));
+  const silent = ids.filter((id) => !answered.has(id));
   const unheard = withoutGone && silent.length > 0 ? await stillThere(invoke, call, silent) : silent;
   return {
     ...countUnits(units, each ? FLEET_LIMITS.lockstepUnits : SHOWN_UNITS),
@@ -205,7 +210,7 @@ async function trackUpdates(ports: PushPorts, invoke: Invoke, call: DeployCall, 
 }
 
 /** The units of an update as they are now, with what earlier tries of its phase did. */
-async function progressOf(
+async function updateProgress(
   { snapshots }: PushPorts,
   invoke: Invoke,
   call: DeployCall,
@@ -222,7 +227,7 @@ async function progressOf(
   if (earlier === undefined) return { ids, units };
   // One that the push type has forgotten says no more.
   const first = await track(earlier.first).catch((error: unknown) => {
-    if (isRefusal(error)) return [];
+    if (isNonRetryable(error)) return [];
     throw error;
   });
   return { ids, units: withEarlier(earlier.units, first, units) };

@@ -1,4 +1,4 @@
-import { qualityOf, type Outcome, type Share } from '../domain/health/quality';
+import { qualityOf, type KnownOutcome, type Share } from '../domain/health/quality';
 import { caseOf, FAULTS, SIZES, WEATHERS, type Case } from './health-quality/cases';
 import { judge, METHODS, type Method } from './health-quality/methods';
 
@@ -18,7 +18,7 @@ function main(): void {
   }
 }
 
-function report(title: string, judged: readonly { of: Case; outcome: Outcome }[]): void {
+function report(title: string, judged: readonly { of: Case; outcome: KnownOutcome }[]): void {
   const quality = (among: (of: Case) => boolean) =>
     qualityOf(judged.filter(({ of }) => among(of)).map(({ outcome }) => outcome));
   const all = quality(() => true);

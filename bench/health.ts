@@ -1,7 +1,7 @@
 import { evaluateCheck, type Evaluation } from '../domain/health/evaluate';
-import type { HealthSeries, Side, Window } from '../domain/health/series';
+import type { HealthSeries, Side, TimeRange } from '../domain/health/series';
 import { healthCheckSchema } from '../domain/spec/health';
-import { seriesOf } from '../sdk/health/prometheusAnswer';
+import { seriesFromAnswer } from '../sdk/health/prometheusAnswer';
 
 /**
  * `npx jiti bench/health.ts [checks] [tasks] [minutes]`: the verdicts of so many checks, each over all points of all tasks;
@@ -37,7 +37,7 @@ function main(): void {
     console.log(`  ratio to plain sums         ${(ms / plain).toFixed(1)}`);
   }
   const answer = prometheusAnswer(data.fresh);
-  const parsed = fastest(() => seriesOf(JSON.parse(answer), window, 'task'));
+  const parsed = fastest(() => seriesFromAnswer(JSON.parse(answer), window, 'task'));
   print(`answer of ${(answer.length / 1e6).toFixed(0)} MB, parsed`, parsed, tasks * minutes);
 }
 
@@ -46,7 +46,7 @@ function evaluateAll(evaluation: Evaluation): void {
     if (evaluateCheck(evaluation).verdict !== 'healthy') throw new Error(evaluateCheck(evaluation).reason);
 }
 
-function plainMean({ series }: Side, window: Window): number {
+function plainMean({ series }: Side, window: TimeRange): number {
   let sum = 0;
   let count = 0;
   for (const { points } of series)

@@ -17,21 +17,21 @@ export const calendarsBeside =
   (file: string, nowMs: number): CalendarReader =>
   (path, timezone) => {
     if (/^[a-z][a-z0-9+.-]+:/i.test(path))
-      return refused(
+      return refusedCalendar(
         'calendar-unreadable',
         `${path} is an address: nothing is fetched`,
         'save it beside the pipeline file, and name that file',
       );
-    const text = textOf(resolve(dirname(file), path));
-    if ('why' in text) return refused('calendar-unreadable', `${path}: ${text.why}`, text.hint);
+    const text = readCalendarText(resolve(dirname(file), path));
+    if ('why' in text) return refusedCalendar('calendar-unreadable', `${path}: ${text.why}`, text.hint);
     const read = withinTime(text.text, nowMs, timezone);
     const faults = read.faults.map(({ message, hint }) => error('invalid-calendar', `${path}: ${message}`, hint));
     return { blackouts: read.blackouts, findings: faults.length > 0 ? faults : endsSoon(path, read, nowMs) };
   };
 
-type Text = { readonly text: string } | { readonly why: string; readonly hint: string };
+type CalendarText = { readonly text: string } | { readonly why: string; readonly hint: string };
 
-function textOf(path: string): Text {
+function readCalendarText(path: string): CalendarText {
   try {
     const stat = statSync(path);
     const { max } = SPEC_LIMITS.calendarFile;
@@ -76,7 +76,7 @@ const error = (code: string, message: string, hint: string): CalendarFile['findi
   hint,
 });
 
-const refused = (code: string, message: string, hint: string): CalendarFile => ({
+const refusedCalendar = (code: string, message: string, hint: string): CalendarFile => ({
   blackouts: [],
   findings: [error(code, message, hint)],
 });

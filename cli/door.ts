@@ -3,15 +3,15 @@ import { createHttpClient, type HttpOptions } from '../client/http/client';
 import { serverUrl } from '../client/http/url';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
-import type { Env } from '../sdk/env';
+import type { Env } from '../platform/env';
 import type { ConnectOptions, Io } from './io';
 import { readCredentials, type Credentials } from './login/credentials';
 import { freshToken } from './login/renewal';
 import { tokenIn } from './login/token';
-import { note } from './output';
+import { printNote } from './output';
 
 /** How a command comes to Conveyor: through a server, which knows who asks; or to Temporal itself, where whoever comes is believed. */
-export type Door =
+export type CommandDoor =
   | {
       readonly kind: 'server';
       readonly url: string;
@@ -25,7 +25,7 @@ export type Door =
 type From = '--server' | 'CONVEYOR_SERVER' | 'conveyor login';
 
 /** @throws ConveyorError `usage`, `credentials-unusable` */
-export function doorOf(env: Env, options: ConnectOptions): Door {
+export function resolveDoor(env: Env, options: ConnectOptions): CommandDoor {
   const reason = options.direct ? null : reasonIn(env, options);
   if (options.direct || reason !== null) return { kind: 'temporal', reason };
   const server = serverIn(env, options);
@@ -38,16 +38,16 @@ export function doorOf(env: Env, options: ConnectOptions): Door {
   });
 }
 
-/** The way that a command takes, open. Says on stderr what people do not expect. @throws what `doorOf` and `io.connect` throw */
+/** The way that a command takes, open. Says on stderr what people do not expect. @throws what `resolveDoor` and `io.connect` throw */
 export async function enter(io: Io, options: ConnectOptions): Promise<ConveyorClient> {
-  const door = doorOf(io.env, options);
+  const door = resolveDoor(io.env, options);
   if (door.kind === 'server') {
     if (io.env.CONVEYOR_ACTOR)
-      note(io, 'note: CONVEYOR_ACTOR counts for nothing here: the server knows by your token who you are');
+      printNote(io, 'note: CONVEYOR_ACTOR counts for nothing here: the server knows by your token who you are');
     return createHttpClient(httpOf(io, door));
   }
   if (door.reason !== null)
-    note(io, `note: the glass is broken: this goes to Temporal itself, past the server: ${door.reason}`);
+    printNote(io, `note: the glass is broken: this goes to Temporal itself, past the server: ${door.reason}`);
   const { server: _, breakGlass: _reason, insecure: _insecure, direct: _direct, ...temporal } = options;
   return io.connect(temporal);
 }
@@ -68,7 +68,7 @@ export async function withClient<T>(
 
 export const httpOf = (
   io: Pick<Io, 'fetch' | 'sleep' | 'env' | 'now'>,
-  { url, token, kept }: Pick<Extract<Door, { kind: 'server' }>, 'url' | 'token' | 'kept'>,
+  { url, token, kept }: Pick<Extract<CommandDoor, { kind: 'server' }>, 'url' | 'token' | 'kept'>,
 ): HttpOptions => {
   const { fetch, sleep } = io;
   return { url, token: kept?.renewal ? freshToken(io, kept) : token, fetch, sleep };
@@ -77,7 +77,7 @@ export const httpOf = (
 /** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */
 export function pastServer(env: Env): Readonly<Record<string, string>> {
   try {
-    return doorOf(env, {}).kind === 'server' ? DEVELOPMENT : {};
+    return resolveDoor(env, {}).kind === 'server' ? DEVELOPMENT : {};
   } catch (error) {
     if (error instanceof ConveyorError) return DEVELOPMENT;
     throw error;
@@ -102,7 +102,7 @@ function reasonIn(env: Env, { breakGlass }: ConnectOptions): string | null {
 }
 
 /** A token that was kept for one server is never sent to another. */
-function serverIn(env: Env, options: ConnectOptions): Extract<Door, { kind: 'server' }> | undefined {
+function serverIn(env: Env, options: ConnectOptions): Extract<CommandDoor, { kind: 'server' }> | undefined {
   const { insecure = false } = options;
   const own = env.CONVEYOR_TOKEN ? tokenIn(env.CONVEYOR_TOKEN, 'CONVEYOR_TOKEN') : undefined;
   const named = options.server ?? (env.CONVEYOR_SERVER || undefined);
@@ -130,7 +130,7 @@ export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions =
   const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;
   if (given === undefined || given === '') return login;
   if (PRINCIPAL.test(given)) return given;
-  if (doorOf(io.env, connect).kind === 'server') return login;
+  if (resolveDoor(io.env, connect).kind === 'server') return login;
   throw conveyorError('usage', {
     text: `CONVEYOR_ACTOR is ${given}, which is not a principal`,
     hint: 'set it to something like user:alice or service:ci',

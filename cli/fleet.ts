@@ -8,7 +8,7 @@ import { deployActionsOf, type NamedDeploy } from '../domain/spec/deployActions'
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { callExtension } from '../sdk/client';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
-import { loadRegistry } from '../sdk/registry';
+import { loadRegistry } from '../platform/registry';
 import type { Io } from './io';
 import { actorOf } from './door';
 
@@ -39,7 +39,7 @@ export async function askPushType(
       if (!(error instanceof ConveyorError)) throw error;
       const needed =
         error.code === 'extension-rejected'
-          ? 'mend its config, or add the job to the simulated fleet with conveyor simulate job NAME'
+          ? 'fix its config, or add the job to the simulated fleet with conveyor simulate job NAME'
           : `start ${service.name} (at ${shownUrl(service.url)})`;
       const hint = `a plan needs the fleet: ${needed}, or give its units with --units FILE`;
       throw new ConveyorError(error.code, error.message, hint, error.retryable, error.exit);
@@ -47,11 +47,11 @@ export async function askPushType(
   };
   const again = { service: service.name, method: 'fetchDeployUnits', field: 'next', detail: 'the same page again' };
   const pageAgain = () => conveyorError('extension-protocol', again);
-  return (await orImpossible(() => allUnits(deploy.pushType, fetchPage, pageAgain))).units;
+  return (await asPlanImpossible(() => allUnits(deploy.pushType, fetchPage, pageAgain))).units;
 }
 
 /** How long `apply` waits for a push type: it works without. */
-const PATIENCE_MS = 10_000;
+const FLEET_TIMEOUT_MS = 10_000;
 
 /**
  * Whether deploys can update fleets as large as those of the pipeline, as far as its push types answer from here. Units that are
@@ -61,9 +61,9 @@ const PATIENCE_MS = 10_000;
 export async function refuseLargeFleets(io: Io, spec: PipelineSpec): Promise<void> {
   await Promise.all(
     deployActionsOf(spec).map(async (deploy) => {
-      const units = await askPushType(io, spec, deploy, AbortSignal.timeout(PATIENCE_MS)).catch(unlessTooLarge);
+      const units = await askPushType(io, spec, deploy, AbortSignal.timeout(FLEET_TIMEOUT_MS)).catch(unlessTooLarge);
       const [, { with: written }] = deploy;
-      if (units) await orImpossible(() => planDeploy({ ...written, allowEmpty: true }, units, [], ''));
+      if (units) await asPlanImpossible(() => planDeploy({ ...written, allowEmpty: true }, units, [], ''));
     }),
   );
 }
@@ -73,7 +73,7 @@ const unlessTooLarge = (error: unknown): undefined => {
 };
 
 /** @throws plan-impossible where `plan` throws a PlanError */
-export async function orImpossible<T>(plan: () => T | Promise<T>): Promise<T> {
+export async function asPlanImpossible<T>(plan: () => T | Promise<T>): Promise<T> {
   try {
     return await plan();
   } catch (error) {

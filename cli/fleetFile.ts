@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Unit } from '../domain/fleet/unit';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
 import { notAs, readData } from './dataFile';
-import type { JobSpec } from './simulator';
+import type { NewJob } from './simulator';
 
 /**
  * The units of a file, in JSON or YAML: what `fetchDeployUnits` answers, or the jobs of a simulated fleet as `fleet.yaml`
@@ -26,14 +26,14 @@ export function fleetBeside(pipelineFile: string, config: Readonly<Record<string
   return isFleet(value) && toUnits(value, config).length > 0 ? file : undefined;
 }
 
-type Job = Pick<JobSpec, 'name' | 'region' | 'labels' | 'tasks' | 'version'>;
+type FileJob = Pick<NewJob, 'name' | 'region' | 'labels' | 'tasks' | 'version'>;
 
-const isFleet = (value: unknown): value is readonly Job[] => Array.isArray(value) && value.every(isJob);
+const isFleet = (value: unknown): value is readonly FileJob[] => Array.isArray(value) && value.every(isJob);
 
 const isJob = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'name' in value && 'tasks' in value && typeof value.tasks === 'number';
 
-function toUnits(jobs: readonly Job[], { jobs: names }: Readonly<Record<string, unknown>>): readonly Unit[] {
+function toUnits(jobs: readonly FileJob[], { jobs: names }: Readonly<Record<string, unknown>>): readonly Unit[] {
   const wanted = Array.isArray(names) ? names : [];
   return jobs
     .filter(({ name }) => wanted.includes(name))

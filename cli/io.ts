@@ -1,6 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import { conveyorError } from '../domain/errors';
-import type { Env } from '../sdk/env';
+import type { Env } from '../platform/env';
 
 /** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
 export interface Io {
@@ -38,7 +38,7 @@ export interface Program {
 }
 
 export interface Screen {
-  /** Commands write plain lines and our own colours; the rest is written out on its way to the terminal (`guarded`). */
+  /** Commands write plain lines and our own colours; the rest is written out on its way to the terminal (`guardedIo`). */
   write(text: string): void;
   /** As it is: for `liveRegion`, whose pictures hold nothing else, and which moves the cursor. */
   draw?(picture: string): void;
@@ -63,7 +63,7 @@ export interface ConnectOptions {
 }
 
 /** The reason that goes on record; asked for on a terminal. */
-export async function reasonOf(io: Io, verb: string, given: string | undefined): Promise<string> {
+export async function requireReason(io: Io, verb: string, given: string | undefined): Promise<string> {
   if (given?.trim()) return given.trim();
   if (given === undefined && io.canAsk) {
     const answer = (await io.ask(`Why do you ${verb}? It goes on record: `)).trim();

@@ -8,13 +8,13 @@ import { deployTable, pipelineTable, releaseTable } from './render/lists';
 import type { View } from './render/paint';
 
 /** So many rows help at night. */
-const SHOWN = 10;
+const LAST_KNOWN_ROWS = 10;
 
 /**
  * Where no worker answers, people are shown what workflows left in Temporal's visibility when they were last at work, before the error
  * is thrown on. Programs get the error alone. @throws temporal-unreachable where it is the server that is silent.
  */
-export async function orLastKnown<T>(
+export async function withLastKnownFallback<T>(
   { io, output, client }: { readonly io: Io; readonly output: Output; readonly client: ConveyorClient },
   id: string,
   ask: () => Promise<T>,
@@ -34,7 +34,7 @@ async function tablesOf(client: ConveyorClient, id: string, output: Output): Pro
   const view = output.view();
   // What is too old for the lists is not said to be missing.
   const shown = <T>(rows: readonly T[], table: (rows: readonly T[], view: View) => string): string[] =>
-    rows.length === 0 ? [] : [table(allOnOneLine(rows.slice(0, SHOWN)), view)];
+    rows.length === 0 ? [] : [table(allOnOneLine(rows.slice(0, LAST_KNOWN_ROWS)), view)];
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];
   return tables.length === 0
     ? ''

@@ -1,5 +1,5 @@
 import type { Screen } from './io';
-import { cut, safe } from './render/paint';
+import { truncate, safe } from './render/paint';
 
 /**
  * A region at the end of the terminal that is drawn again in place. Nothing above it is touched, so what was printed
@@ -29,7 +29,7 @@ export function liveRegion(screen: Screen): LiveRegion {
   };
   return {
     draw: (text) => {
-      const lines = fitting(text, screen);
+      const lines = fitToScreen(text, screen);
       const picture = lines.map((line) => `${ERASE_LINE}${line}\n`).join('');
       if (picture === last && drawn > 0 && columns === screen.columns) return;
       draw(`${toTheTop()}${picture}${ERASE_BELOW}`);
@@ -46,12 +46,12 @@ export function liveRegion(screen: Screen): LiveRegion {
 }
 
 /** What fits the screen; the cursor's own line is kept free, else each drawing would scroll. */
-function fitting(text: string, screen: Screen): string[] {
+function fitToScreen(text: string, screen: Screen): string[] {
   const lines = safe(text, true)
     .split('\n')
-    .map((line) => cut(line, screen.columns - 1));
+    .map((line) => truncate(line, screen.columns - 1));
   const room = Math.max(3, screen.rows - 1);
   return lines.length <= room
     ? lines
-    : [...lines.slice(0, room - 1), cut(`… ${lines.length - room + 1} lines more`, screen.columns - 1)];
+    : [...lines.slice(0, room - 1), truncate(`… ${lines.length - room + 1} lines more`, screen.columns - 1)];
 }

@@ -3,14 +3,15 @@ import { conveyorError, ConveyorError } from '../domain/errors';
 import { allOnOneLine, onOneLine, writtenOut } from '../domain/plainText';
 import type { Io } from './io';
 import { paint, safe, type View } from './render/paint';
+import { asTyped } from './typed';
 
 /** How a command prints its data: `-o` (docs/cli.md#output). */
-export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
-export const isFormat = (text: string | undefined): boolean => FORMATS.some((format) => format === text);
-export type Format = (typeof FORMATS)[number];
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
+export const isFormat = (text: string | undefined): boolean => OUTPUT_FORMATS.some((format) => format === text);
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 export interface Output {
-  readonly format: Format;
+  readonly format: OutputFormat;
   /** True when people read it, false when programs do. */
   readonly human: boolean;
   readonly wide: boolean;
@@ -18,12 +19,12 @@ export interface Output {
   view(): View;
 }
 
-export function outputOf(io: Io, options: { output?: string; color?: boolean }): Output {
-  const format = FORMATS.find((known) => known === (options.output ?? 'table'));
+export function parseOutput(io: Io, options: { output?: string; color?: boolean }): Output {
+  const format = OUTPUT_FORMATS.find((known) => known === (options.output ?? 'table'));
   if (format === undefined)
     throw conveyorError('usage', {
       text: `there is no output format ${options.output}`,
-      hint: `one of ${FORMATS.join(', ')}`,
+      hint: `one of ${OUTPUT_FORMATS.join(', ')}`,
     });
   const color = colorFor(io, io.stdout.isTTY, options.color);
   const timeZone = io.env.TZ;
@@ -42,17 +43,18 @@ export function outputOf(io: Io, options: { output?: string; color?: boolean }):
 }
 
 /** How a value is shown; `text` renders it for people, with every text in it on one line, `name` is what `-o name` prints. */
-interface Shown<T> {
+interface Printable<T> {
   readonly text: (view: View, value: T) => string;
   readonly name: readonly string[];
 }
 
 /** Prints a value in the format asked for. */
-export function emit<T>(io: Io, output: Output, value: T, show: Shown<T>): void {
-  io.stdout.write(`${formatted(output, value, show)}\n`);
+export function emit<T>(io: Io, output: Output, value: T, show: Printable<T>): void {
+  const text = formatOutput(output, value, show);
+  io.stdout.write(`${output.human ? asTyped(text, io.env) : text}\n`);
 }
 
-function formatted<T>(output: Output, value: T, show: Shown<T>): string {
+function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
   switch (output.format) {
     case 'json':
       return jsonText(value, 2);
@@ -87,20 +89,22 @@ export function emitError(
     const body = { error: { code: error.code, message: error.message, hint: error.hint } };
     io.stdout.write(`${jsonText(body, format === 'json' ? 2 : 0)}\n`);
   }
-  const hint = error.hint ? `\n${colors.dim('hint')}: ${quoted(error.hint)}` : '';
-  io.stderr.write(`${safe(`${colors.red('error')}: ${error.code}: ${quoted(error.message)}${hint}`, painted)}\n`);
+  const hint = error.hint ? `\n${colors.dim('hint')}: ${quoteForTerminal(asTyped(error.hint, io.env))}` : '';
+  io.stderr.write(
+    `${safe(`${colors.red('error')}: ${error.code}: ${quoteForTerminal(error.message)}${hint}`, painted)}\n`,
+  );
   return error.exit;
 }
 
 /** Errors may quote others. What they say has no colours, and its lines are no lines of ours: they are indented. */
-const quoted = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');
+const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');
 
 /** A line of progress for people; programs that read stdout never see it. */
-export const note = (io: Io, text: string): void => noteLines(io, onOneLine(text));
+export const printNote = (io: Io, text: string): void => printNoteLines(io, onOneLine(text));
 
 /** The same for a text of several lines that is all our own, or whose parts are on one line each. */
-export function noteLines(io: Io, text: string): void {
-  io.stderr.write(`${safe(text, false)}\n`);
+export function printNoteLines(io: Io, text: string): void {
+  io.stderr.write(`${safe(asTyped(text, io.env), false)}\n`);
 }
 
 export function colorFor(io: Pick<Io, 'env'>, isTTY: boolean, flag: boolean | undefined): boolean {

@@ -18,14 +18,16 @@ export async function pastUpdateMs(
   action: string,
 ): Promise<number | null> {
   try {
-    return await withClient(io, connect, async (client) => meanUpdateMs(await succeeded(client, pipeline, action)));
+    return await withClient(io, connect, async (client) =>
+      meanUpdateMs(await successfulDeploys(client, pipeline, action)),
+    );
   } catch {
     return null;
   }
 }
 
 /** A rollback updates everything in one phase, and says nothing of phases. */
-async function succeeded(client: ConveyorClient, pipeline: string, action: string): Promise<DeployStatus[]> {
+async function successfulDeploys(client: ConveyorClient, pipeline: string, action: string): Promise<DeployStatus[]> {
   const rows = await client.history(pipeline);
   const ids = rows
     .filter(({ trigger }) => trigger.kind !== 'rollback')

@@ -22,7 +22,7 @@ export async function readPipelineFile(file: string, nowMs: number, { exec = tru
   if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text, calendars) };
   if (!exec) return { file, spec: null, problems: [NOT_RUN] };
   const loaded = await loadModule(file);
-  if ('failure' in loaded) return { file, spec: null, problems: [problemOf(loaded.failure)] };
+  if ('failure' in loaded) return { file, spec: null, problems: [notLoadable(loaded.failure)] };
   return { file, ...parsePipelineValue(loaded.value, calendars) };
 }
 
@@ -54,10 +54,11 @@ type Loaded = { readonly value: unknown } | { readonly failure: string };
 async function loadModule(file: string): Promise<Loaded> {
   const { createJiti } = await import('jiti');
   try {
-    // `conveyor` is the SDK that belongs to this command, wherever the file is.
-    const alias = { conveyor: join(__dirname, '../sdk') };
+    // The sdk that belongs to this command, wherever the file is; `conveyor` is its name of before.
+    const sdk = join(__dirname, '../sdk');
+    const alias = { '@conveyor/sdk': sdk, conveyor: sdk };
     const jiti = createJiti(resolve(file), { moduleCache: false, interopDefault: false, alias });
-    const value = exportedBy(await jiti.import<Exports>(resolve(file)));
+    const value = exportedPipeline(await jiti.import<ModuleExports>(resolve(file)));
     return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };
   } catch (error) {
     return {
@@ -66,33 +67,33 @@ async function loadModule(file: string): Promise<Loaded> {
   }
 }
 
-interface Exports {
+interface ModuleExports {
   readonly default?: unknown;
   readonly pipeline?: unknown;
 }
 
 /** The named export, or the default, which is all that a CommonJS file exports. Under `pipeline` a pipeline itself has its name. */
-function exportedBy(exports: Exports): unknown {
-  const whole = exports.default as Exports | undefined;
+function exportedPipeline(exports: ModuleExports): unknown {
+  const whole = exports.default as ModuleExports | undefined;
   const found = [exports, whole].find((each) => each?.pipeline !== undefined);
   if (found === undefined) return whole?.default ?? whole;
   return typeof found.pipeline === 'string' ? found : found.pipeline;
 }
 
-const START = { line: 1, column: 1, path: '' };
+const FILE_START = { line: 1, column: 1, path: '' };
 
-const problemOf = (message: string): Problem => ({
+const notLoadable = (message: string): Problem => ({
   severity: 'error',
   code: 'not-loadable',
-  ...START,
+  ...FILE_START,
   message,
-  hint: "export the pipeline: import { definePipeline } from 'conveyor'; export const pipeline = definePipeline({ … })",
+  hint: "export the pipeline: import { definePipeline } from '@conveyor/sdk'; export const pipeline = definePipeline({ … })",
 });
 
 const NOT_RUN: Problem = {
   severity: 'error',
   code: 'not-run',
-  ...START,
+  ...FILE_START,
   message: 'it is a program, which --no-exec does not run',
   hint: 'leave out --no-exec where you trust whoever wrote it, or write the pipeline as YAML',
 };

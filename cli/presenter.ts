@@ -2,21 +2,22 @@ import { allOnOneLine, onOneLine } from '../domain/plainText';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Io } from './io';
 import { liveRegion } from './live';
-import { emit, jsonText, note, type Output } from './output';
+import { emit, jsonText, printNote, type Output } from './output';
 import { renderDeploy } from './render/deploy';
-import { logLines, type Watched } from './render/log';
+import { logLines, type WatchSnapshot } from './render/log';
 import type { View } from './render/paint';
 import { renderRelease } from './render/release';
 import { wholeSeconds } from './render/words';
+import { asTyped } from './typed';
 
 /** How the looks are shown, by format and terminal. */
 export interface Presenter {
   readonly redraws: boolean;
-  look(seen: Watched): void;
+  look(seen: WatchSnapshot): void;
   contact(works: boolean, detail?: string): void;
   /** Before something else is printed. */
   leave(): void;
-  end(seen: Watched): void;
+  end(seen: WatchSnapshot): void;
 }
 
 export function presenter(io: Io, output: Output): Presenter {
@@ -40,7 +41,7 @@ function picture(io: Io, output: Output): Presenter {
       const full = renderWatched(seen, output.view());
       const fits = full.split('\n').length < io.stdout.rows - 1;
       const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
-      region.draw(`${warning()}${text}`);
+      region.draw(`${warning()}${asTyped(text, io.env)}`);
     },
     contact: (works, detail) => {
       if (works) seenAt = io.now();
@@ -52,8 +53,8 @@ function picture(io: Io, output: Output): Presenter {
   };
 }
 
-function appended(io: Io, linesOf: (before: Watched | null, after: Watched) => string[]): Presenter {
-  let before: Watched | null = null;
+function appended(io: Io, linesOf: (before: WatchSnapshot | null, after: WatchSnapshot) => string[]): Presenter {
+  let before: WatchSnapshot | null = null;
   return {
     redraws: false,
     look: (seen) => {
@@ -70,12 +71,12 @@ function appended(io: Io, linesOf: (before: Watched | null, after: Watched) => s
 function contactNotes(io: Io): Presenter['contact'] {
   let works = true;
   return (now, detail) => {
-    if (works !== now) note(io, now ? 'in contact again' : `no contact: ${detail ?? ''}; trying again`);
+    if (works !== now) printNote(io, now ? 'in contact again' : `no contact: ${detail ?? ''}; trying again`);
     works = now;
   };
 }
 
-function changedJson(before: Watched | null, after: Watched): string[] {
+function changedJson(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
   const text = jsonText(subjectOf(after));
   return before !== null && jsonText(subjectOf(before)) === text ? [] : [text];
 }
@@ -94,11 +95,11 @@ function quiet(io: Io, output: Output): Presenter {
   };
 }
 
-export function renderWatched({ release, deploys, waits }: Watched, view: View): string {
+export function renderWatched({ release, deploys, waits }: WatchSnapshot, view: View): string {
   if (release !== null) return renderRelease(release, deploys, view, waits);
   return deploys.map((deploy) => renderDeploy(deploy, view)).join('\n\n');
 }
 
 /** What is shown of a watched thing: the release, else the deploy. */
-export const subjectOf = ({ release, deploys }: Watched): ReleaseStatus | DeployStatus | undefined =>
+export const subjectOf = ({ release, deploys }: WatchSnapshot): ReleaseStatus | DeployStatus | undefined =>
   release ?? deploys[0];

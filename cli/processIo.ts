@@ -10,19 +10,19 @@ export function processIo(): Io {
     stdout: screen(process.stdout),
     stderr: screen(process.stderr),
     env: process.env,
-    login: login(),
+    login: osUserName(),
     now: () => Date.now(),
     sleep: async (ms, signal) => {
       await delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
     },
     interrupted: interruptSignal(),
-    ask,
+    ask: promptUser,
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
-      const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../sdk/registry')];
-      const { guarded } = await import('../client/guard');
+      const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../platform/registry')];
+      const { guardClient } = await import('../client/guard');
       const registry = loadRegistry(undefined, process.env);
-      return guarded(await createClient({ ...options, platform: registry }), () => registry, 'command-line');
+      return guardClient(await createClient({ ...options, platform: registry }), () => registry, 'command-line');
     },
     fetch,
     input,
@@ -52,7 +52,7 @@ function screen(stream: NodeJS.WriteStream): Screen {
   };
 }
 
-function login(): string {
+function osUserName(): string {
   try {
     return userInfo().username;
   } catch {
@@ -106,7 +106,7 @@ async function input(): Promise<string> {
   return text;
 }
 
-function ask(question: string): Promise<string> {
+function promptUser(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
     lines.question(question, (answer) => {

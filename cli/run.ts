@@ -1,14 +1,15 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { ALONE } from './commands/alone';
+import { STANDALONE_COMMANDS } from './commands/alone';
 import { examples, makeCli, type Register } from './commands/command';
 import type { Io } from './io';
-import { colorFor, emitError, FORMATS } from './output';
-import { guarded } from './screen';
+import { colorFor, emitError, OUTPUT_FORMATS } from './output';
+import { asTyped } from './typed';
+import { guardedIo } from './screen';
 
 /** One command line, from its arguments to its exit code. Never throws, never prints a stack trace to people. */
 export async function runCli(argv: readonly string[], world: Io): Promise<number> {
-  const io = guarded(world);
+  const io = guardedIo(world);
   let code = 0;
   try {
     const program = buildProgram(io, await groupsFor(argv), (finished) => (code = finished));
@@ -23,26 +24,26 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
   }
 }
 
-interface Group {
+interface CommandGroup {
   readonly heading: string;
   readonly commands: readonly Register[];
 }
 
 /** All of them, unless the line begins with what needs none of the others. */
-async function groupsFor([first = '']: readonly string[]): Promise<readonly Group[]> {
+async function groupsFor([first = '']: readonly string[]): Promise<readonly CommandGroup[]> {
   if (first === '-V' || first === '--version') return [];
-  const alone = Object.hasOwn(ALONE, first) ? ALONE[first] : undefined;
+  const alone = Object.hasOwn(STANDALONE_COMMANDS, first) ? STANDALONE_COMMANDS[first] : undefined;
   if (alone) return [{ heading: 'Commands:', commands: [await alone()] }];
-  return (await import('./commands')).COMMANDS;
+  return (await import('./commands')).COMMAND_GROUPS;
 }
 
-function buildProgram(io: Io, groups: readonly Group[], finish: (code: number) => void): Command {
+function buildProgram(io: Io, groups: readonly CommandGroup[], finish: (code: number) => void): Command {
   const program = new Command('conveyor')
     .description(
       'Deploys services, daemons, models and configuration through pipelines, in phases, and reverts by itself',
     )
     .version('0.2.0', '-V, --version')
-    .addOption(new Option('-o, --output <format>', FORMATS.join(' | ')).default('table'))
+    .addOption(new Option('-o, --output <format>', OUTPUT_FORMATS.join(' | ')).default('table'))
     .option('--no-color', 'no colours (also NO_COLOR)')
     .option('--server <url>', 'go through this server (CONVEYOR_SERVER, else that of conveyor login)')
     .option('--insecure', 'without encryption, to other machines too')
@@ -89,7 +90,7 @@ Exit codes: 0 ok, 1 error, 2 usage or invalid input, 3 ended not succeeded, 4 no
 /** Commander throws instead of exiting, and what it would print on errors is ours to word. */
 function quietly(command: Command, io: Io): void {
   command.exitOverride().configureOutput({
-    writeOut: (text) => io.stdout.write(text),
+    writeOut: (text) => io.stdout.write(asTyped(text, io.env)),
     writeErr: (text) => io.stderr.write(text),
     outputError: () => undefined,
     getOutHelpWidth: () => Math.min(io.stdout.columns, 120),

@@ -3,7 +3,7 @@ import type { Io, Screen } from './io';
 import { safe } from './render/paint';
 
 /** The world of a command, whose output passes one place: lines and our own colours come out, all else is written out. */
-export const guarded = (io: Io): Io => ({
+export const guardedIo = (io: Io): Io => ({
   ...io,
   stdout: guardedScreen(io.stdout),
   stderr: guardedScreen(io.stderr),

@@ -1,8 +1,8 @@
 import { ConveyorError } from '../domain/errors';
 import { scriptsOf } from '../domain/spec/scriptsOf';
-import { loadRegistry } from '../sdk/registry';
+import { loadRegistry } from '../platform/registry';
 import type { Io } from './io';
-import { note } from './output';
+import { printNote } from './output';
 import type { PipelineFile } from './pipelineFile';
 
 /** Says which actions would fail if workers had the configuration that is at hand here. Without one nothing is known. */
@@ -13,7 +13,10 @@ export function noteScriptsOff(io: Io, files: readonly PipelineFile[]): void {
   const config = found.length === 0 ? undefined : configWithoutScripts(io);
   if (config === undefined) return;
   for (const { file, name } of found)
-    note(io, `warning: ${file}: ${name} runs a script, and ${config} allows none: scripts: { enabled: true } would`);
+    printNote(
+      io,
+      `warning: ${file}: ${name} runs a script, and ${config} allows none: scripts: { enabled: true } would`,
+    );
 }
 
 function configWithoutScripts({ env }: Io): string | undefined {

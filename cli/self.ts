@@ -1,5 +1,5 @@
 import { whoAmI, type Me } from '../client/http/client';
-import { doorOf, httpOf, actorOf } from './door';
+import { resolveDoor, httpOf, actorOf } from './door';
 import type { ConnectOptions, Io } from './io';
 
 /** As whom Conveyor takes whoever types, and who says so. */
@@ -10,7 +10,7 @@ export interface Self extends Me {
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable`, `usage` */
 export async function selfOf(io: Io, connect: ConnectOptions): Promise<Self> {
-  const door = doorOf(io.env, connect);
+  const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return { server: door.url, ...(await whoAmI(httpOf(io, door))) };
   return { server: null, principal: actorOf(io, connect), groups: [], door: 'temporal', expiresAt: null };
 }

@@ -7,7 +7,7 @@ import { conveyorError } from '../domain/errors';
 export const SIMULATED_SPEED = 60;
 
 /** A job as `POST /control/jobs` takes it. */
-export interface JobSpec {
+export interface NewJob {
   readonly name: string;
   readonly service?: string;
   readonly region: string;
@@ -20,7 +20,7 @@ export interface JobSpec {
 }
 
 /** A job as `GET /control/jobs` shows it. */
-export interface JobView {
+export interface ListedJob {
   readonly name: string;
   readonly region: string;
   readonly size: number;
@@ -29,15 +29,15 @@ export interface JobView {
 }
 
 /** Creates those jobs that do not exist yet; their names. */
-export async function createJobs(simulator: string, jobs: readonly JobSpec[]): Promise<readonly string[]> {
+export async function createJobs(simulator: string, jobs: readonly NewJob[]): Promise<readonly string[]> {
   const present = new Set((await listJobs(simulator)).map((job) => job.name));
   const missing = jobs.filter((job) => !present.has(job.name));
   for (const job of missing) await control(simulator, 'POST', '/control/jobs', job);
   return missing.map((job) => job.name);
 }
 
-export const listJobs = async (simulator: string): Promise<readonly JobView[]> =>
-  (await control(simulator, 'GET', '/control/jobs')) as readonly JobView[];
+export const listJobs = async (simulator: string): Promise<readonly ListedJob[]> =>
+  (await control(simulator, 'GET', '/control/jobs')) as readonly ListedJob[];
 
 /** From now on tasks of this version behave so (`errorRatio`, `crashOnStart`, …). */
 export async function describeVersion(
@@ -48,7 +48,7 @@ export async function describeVersion(
   await control(simulator, 'POST', '/control/versions', { version, behaviour });
 }
 
-const MAX_BYTES = 64 * 1_048_576;
+const MAX_SIMULATOR_ANSWER = 64 * 1_048_576;
 
 async function control(simulator: string, method: string, path: string, body?: unknown): Promise<unknown> {
   const url = `${simulator}${path}`;
@@ -63,7 +63,7 @@ async function control(simulator: string, method: string, path: string, body?: u
       detail: error instanceof Error ? error.message : String(error),
     });
   });
-  const text = await textUpTo(response, MAX_BYTES);
+  const text = await textUpTo(response, MAX_SIMULATOR_ANSWER);
   if (text === undefined)
     throw conveyorError('extension-protocol', { ...simulated, field: 'body', detail: 'it is larger than 64 MiB' });
   if (!response.ok)

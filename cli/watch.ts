@@ -4,9 +4,9 @@ import { parseId } from '../domain/ids';
 import type { DeployStatus, ReleaseStatus, WaitView } from '../domain/views';
 import { EXIT } from './exit';
 import type { Io } from './io';
-import { note, type Output } from './output';
+import { printNote, type Output } from './output';
 import { presenter, type Presenter } from './presenter';
-import type { Watched } from './render/log';
+import type { WatchSnapshot } from './render/log';
 
 export interface WatchOptions {
   readonly output: Output;
@@ -18,26 +18,31 @@ export interface WatchOptions {
   readonly detachedText?: string;
 }
 
-const EVERY_MS = 1000;
+const WATCH_INTERVAL_MS = 1000;
 const REDRAW_MS = 250;
 
 /**
  * Watches a release or deploy until it ends. Exit code: 0 succeeded, 3 otherwise, 5 when the time is up, 130 on Ctrl-C.
  * On a terminal the picture is drawn again in place, elsewhere only what changed is appended.
  */
-export async function watch(io: Io, client: ConveyorClient, id: string, options: WatchOptions): Promise<number> {
+export async function watchUntilEnd(
+  io: Io,
+  client: ConveyorClient,
+  id: string,
+  options: WatchOptions,
+): Promise<number> {
   const stop = io.interrupted();
-  const target = await watchable(client, id);
+  const target = await watchTarget(client, id);
   const show = presenter(io, options.output);
   const deadline = options.timeoutMs === undefined ? Infinity : io.now() + options.timeoutMs;
-  let seen: Watched | null = null;
+  let seen: WatchSnapshot | null = null;
   try {
     for (;;) {
       if (!stop.aborted) seen = await whileDrawing(io, show, seen, lookAgain(client, target, seen, show));
-      if (seen && isOver(seen)) return ended(io, show, seen);
+      if (seen && isWatchOver(seen)) return finishWatch(io, show, seen);
       if (stop.aborted) return detached(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
       if (io.now() >= deadline) return detached(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
-      await pauseBetween(io, show, seen, Math.min(options.everyMs ?? EVERY_MS, deadline - io.now()), stop);
+      await pauseBetween(io, show, seen, Math.min(options.everyMs ?? WATCH_INTERVAL_MS, deadline - io.now()), stop);
     }
   } finally {
     if (seen) show.end(seen);
@@ -46,32 +51,39 @@ export async function watch(io: Io, client: ConveyorClient, id: string, options:
 }
 
 /** A release with the deploys in it, or a deploy. What ended before is not asked for again. */
-export async function look(client: ConveyorClient, id: string, before: Watched | null): Promise<Watched> {
+export async function takeSnapshot(
+  client: ConveyorClient,
+  id: string,
+  before: WatchSnapshot | null,
+): Promise<WatchSnapshot> {
   const status = await client.status(id);
   if (status.kind === 'deploy') return { release: null, waits: [], deploys: [status] };
   if (status.kind === 'pipeline') throw conveyorError('invalid-id', { text: id, expected: 'a release or a deploy' });
   const ids = status.actions.flatMap((action) => (action.deploy === null ? [] : [action.deploy]));
-  const deploys = await Promise.all(ids.map((one) => deployOf(client, one, before)));
-  const waits = status.state === 'queued' ? await waitsOf(client, status) : [];
+  const deploys = await Promise.all(ids.map((one) => fetchDeploy(client, one, before)));
+  const waits = status.state === 'queued' ? await waitsOfRelease(client, status) : [];
   return { release: status, waits, deploys: deploys.filter((deploy) => deploy !== null) };
 }
 
 /** Why a release has not started yet, which only its pipeline knows. */
-async function waitsOf(client: ConveyorClient, { pipeline, number }: ReleaseStatus): Promise<readonly WaitView[]> {
+async function waitsOfRelease(
+  client: ConveyorClient,
+  { pipeline, number }: ReleaseStatus,
+): Promise<readonly WaitView[]> {
   const status = await client.status(pipeline);
   return status.kind === 'pipeline' ? (status.waits ?? []).filter(({ release }) => release === number) : [];
 }
 
-const isOver = ({ release, deploys }: Watched): boolean =>
+const isWatchOver = ({ release, deploys }: WatchSnapshot): boolean =>
   release === null
     ? deploys.every((deploy) => deploy.state === 'ended')
     : ['succeeded', 'failed', 'cancelled'].includes(release.state);
 
-const hasSucceeded = ({ release, deploys }: Watched): boolean =>
+const isSuccess = ({ release, deploys }: WatchSnapshot): boolean =>
   release === null ? deploys.every((deploy) => deploy.outcome === 'succeeded') : release.state === 'succeeded';
 
 /** A pipeline means its newest release that runs. */
-async function watchable(client: ConveyorClient, id: string): Promise<string> {
+async function watchTarget(client: ConveyorClient, id: string): Promise<string> {
   if (parseId(id)?.kind !== 'pipeline') return id;
   const status = await client.status(id);
   const newest = status.kind === 'pipeline' ? Math.max(...status.active) : NaN;
@@ -83,7 +95,11 @@ async function watchable(client: ConveyorClient, id: string): Promise<string> {
 }
 
 /** An action may already name its deploy before that workflow answers. */
-async function deployOf(client: ConveyorClient, id: string, before: Watched | null): Promise<DeployStatus | null> {
+async function fetchDeploy(
+  client: ConveyorClient,
+  id: string,
+  before: WatchSnapshot | null,
+): Promise<DeployStatus | null> {
   const known = before?.deploys.find((deploy) => deploy.id === id);
   try {
     const status = await client.status(id);
@@ -98,11 +114,11 @@ async function deployOf(client: ConveyorClient, id: string, before: Watched | nu
 async function lookAgain(
   client: ConveyorClient,
   id: string,
-  before: Watched | null,
+  before: WatchSnapshot | null,
   show: Presenter,
-): Promise<Watched | null> {
+): Promise<WatchSnapshot | null> {
   try {
-    const seen = await look(client, id, before);
+    const seen = await takeSnapshot(client, id, before);
     show.contact(true);
     show.look(seen);
     return seen;
@@ -115,7 +131,7 @@ async function lookAgain(
 }
 
 /** Until there is an answer, which may take its time, the clocks of the picture go on. */
-async function whileDrawing<T>(io: Io, show: Presenter, seen: Watched | null, asked: Promise<T>): Promise<T> {
+async function whileDrawing<T>(io: Io, show: Presenter, seen: WatchSnapshot | null, asked: Promise<T>): Promise<T> {
   if (!show.redraws || seen === null) return asked;
   let isOver = false;
   const over = asked.catch(() => undefined).then(() => void (isOver = true));
@@ -127,13 +143,13 @@ async function whileDrawing<T>(io: Io, show: Presenter, seen: Watched | null, as
 }
 
 /** A parent is over when its own actions are; its children go on without it. */
-function ended(io: Io, show: Presenter, seen: Watched): number {
+function finishWatch(io: Io, show: Presenter, seen: WatchSnapshot): number {
   const children = seen.release?.children;
   if (children && children.waiting + children.running > 0) {
     show.leave();
-    note(io, `its children go on: conveyor status ${seen.release?.id}`);
+    printNote(io, `its children go on: conveyor status ${seen.release?.id}`);
   }
-  return hasSucceeded(seen) ? EXIT.ok : EXIT.notSucceeded;
+  return isSuccess(seen) ? EXIT.ok : EXIT.notSucceeded;
 }
 
 const farewell = ({ detachedText }: WatchOptions, id: string, why: string): string =>
@@ -141,7 +157,7 @@ const farewell = ({ detachedText }: WatchOptions, id: string, why: string): stri
 
 function detached(io: Io, show: Presenter, text: string, code: number): number {
   show.leave();
-  note(io, text);
+  printNote(io, text);
   return code;
 }
 
@@ -149,7 +165,7 @@ function detached(io: Io, show: Presenter, text: string, code: number): number {
 async function pauseBetween(
   io: Io,
   show: Presenter,
-  seen: Watched | null,
+  seen: WatchSnapshot | null,
   ms: number,
   stop: AbortSignal,
 ): Promise<void> {

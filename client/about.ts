@@ -1,5 +1,5 @@
 import { askersOf } from '../domain/access/approvals';
-import { decide, type Decision } from '../domain/access/decide';
+import { decideAccess, type AccessDecision } from '../domain/access/decide';
 import type { Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
@@ -10,9 +10,9 @@ import type { DeployStatus } from '../domain/views';
 import type { ConveyorClient } from './api';
 
 /** What a decision takes to know of a pipeline, release or deploy is asked of these. */
-export type Asking = Pick<ConveyorClient, 'spec' | 'status' | 'exportPipeline' | 'listPipelines'>;
+export type FactSource = Pick<ConveyorClient, 'spec' | 'status' | 'exportPipeline' | 'listPipelines'>;
 
-export interface VerbAsked {
+export interface VerbQuestion {
   readonly who: Who;
   readonly verb: OperationName;
   readonly id: Id;
@@ -27,16 +27,16 @@ export interface VerbAsked {
  * @throws ConveyorError `unknown-pipeline`
  */
 export async function decideVerb(
-  client: Asking,
+  client: FactSource,
   facts: PlatformFacts,
-  { verb, who, id, approves = true, skipBake = false }: VerbAsked,
-): Promise<Decision> {
-  const known = { ...(await pipelineOf(client, id.pipeline, verb)), skipBake };
+  { verb, who, id, approves = true, skipBake = false }: VerbQuestion,
+): Promise<AccessDecision> {
+  const known = { ...(await pipelineFacts(client, id.pipeline, verb)), skipBake };
   const what = verb === 'pick' ? { ...known, pick: await pickOf(client, id, known, approves) } : known;
-  const decision = decide(facts, { who, verb, what });
+  const decision = decideAccess(facts, { who, verb, what });
   if (decision.allowed || OPERATIONS[verb].needs !== 'evictor' || id.kind !== 'action') return decision;
-  const holds = await heldBy(client, id);
-  return holds === undefined ? decision : decide(facts, { who, verb, what: { ...what, holds } });
+  const holds = await unitsHeldBy(client, id);
+  return holds === undefined ? decision : decideAccess(facts, { who, verb, what: { ...what, holds } });
 }
 
 /**
@@ -44,13 +44,13 @@ export async function decideVerb(
  * @param verb of one that exists
  */
 export async function decideApply(
-  client: Asking,
+  client: FactSource,
   facts: PlatformFacts,
   { who, verb, spec }: { readonly who: Who; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
-): Promise<Decision & { readonly verb: OperationName }> {
+): Promise<AccessDecision & { readonly verb: OperationName }> {
   const owners = await ownersNow(client, spec.pipeline);
   const asked = owners === null ? 'create' : verb;
-  return { ...decide(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
+  return { ...decideAccess(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
 }
 
 /**
@@ -58,18 +58,18 @@ export async function decideApply(
  * @throws ConveyorError `unknown-pipeline`
  */
 export async function decideAudit(
-  client: Pick<Asking, 'spec'>,
+  client: Pick<FactSource, 'spec'>,
   facts: PlatformFacts,
   { who, pipeline = '' }: { readonly who: Who; readonly pipeline?: string | undefined },
-): Promise<Decision> {
-  const asked = (owners: What['owners']): Decision =>
-    decide(facts, { who, verb: 'read-audit', what: { pipeline, owners } });
+): Promise<AccessDecision> {
+  const asked = (owners: What['owners']): AccessDecision =>
+    decideAccess(facts, { who, verb: 'read-audit', what: { pipeline, owners } });
   const decision = asked(null);
   return decision.allowed || pipeline === '' ? decision : asked((await client.spec(pipeline)).owners);
 }
 
 /** Also of one whose workflow has ended, which nobody else may take over. */
-async function ownersNow(client: Asking, pipeline: string): Promise<PipelineSpec['owners'] | null> {
+async function ownersNow(client: FactSource, pipeline: string): Promise<PipelineSpec['owners'] | null> {
   const orNull = (error: unknown): null => {
     if (error instanceof ConveyorError && error.code === 'unknown-pipeline') return null;
     throw error;
@@ -81,7 +81,7 @@ async function ownersNow(client: Asking, pipeline: string): Promise<PipelineSpec
 }
 
 /** Where no worker answers, visibility knows the owners: a deploy can be stopped, and the command is kept. */
-async function pipelineOf(client: Asking, pipeline: string, verb: OperationName): Promise<What> {
+async function pipelineFacts(client: FactSource, pipeline: string, verb: OperationName): Promise<What> {
   try {
     const spec = await client.spec(pipeline);
     return { pipeline, owners: spec.owners, spec };
@@ -95,7 +95,12 @@ async function pipelineOf(client: Asking, pipeline: string, verb: OperationName)
 }
 
 /** The action that is picked says who may, and its release who asked. */
-async function pickOf(client: Asking, id: Id, { spec }: What, approves: boolean): Promise<NonNullable<What['pick']>> {
+async function pickOf(
+  client: FactSource,
+  id: Id,
+  { spec }: What,
+  approves: boolean,
+): Promise<NonNullable<What['pick']>> {
   const action = id.kind === 'action' ? spec?.actions[id.action] : undefined;
   const release = id.kind === 'pipeline' ? undefined : await client.status(releaseId(id.pipeline, id.number));
   return {
@@ -105,12 +110,12 @@ async function pickOf(client: Asking, id: Id, { spec }: What, approves: boolean)
   };
 }
 
-async function heldBy(client: Asking, { pipeline, number, action }: Extract<Id, { kind: 'action' }>) {
+async function unitsHeldBy(client: FactSource, { pipeline, number, action }: Extract<Id, { kind: 'action' }>) {
   const status = await client.status(deployId(pipeline, number, action)).catch(() => undefined);
-  return status?.kind === 'deploy' ? unitsOf(status) : undefined;
+  return status?.kind === 'deploy' ? unitsOfDeploy(status) : undefined;
 }
 
-const unitsOf = ({ pushType, phases }: DeployStatus): Units => ({
+const unitsOfDeploy = ({ pushType, phases }: DeployStatus): Units => ({
   pushType,
   units: [...new Set(phases.flatMap(({ units }) => units.map(({ id }) => id)))],
 });

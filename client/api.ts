@@ -73,7 +73,7 @@ export interface ConveyorClient {
   /** For a service which says that a run of its has ended: whoever follows the run looks at once. */
   lookNow(runId: string): Promise<LookNow>;
   /** Whether what everything else here needs is there; answers within a few seconds and never throws. */
-  readiness(): Promise<readonly Part[]>;
+  readiness(): Promise<readonly ReadinessPart[]>;
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export interface RunLog {
 export type LookNow = 'looks' | 'busy' | 'nobody' | 'unsupported';
 
 /** Something that every operation needs. */
-export interface Part {
+export interface ReadinessPart {
   readonly name: 'server' | 'temporal' | 'worker';
   readonly ok: boolean;
   readonly detail: string;

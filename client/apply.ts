@@ -18,19 +18,24 @@ import type { PipelineApplied } from './api';
 import type { Temporal } from './connection';
 import type { ClientOptions } from './options';
 import { isPolled } from './readiness';
-import { isRunning, leftOf, type Left } from './recovery';
+import { isWorkflowRunning, leftOf, type Left } from './recovery';
 import { overLimit } from './refusals';
 import { proven } from './seal';
 import type { Workflows } from './workflows';
 
 /** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
-export const apply = (workflows: Workflows, options: ClientOptions, spec: PipelineSpec, acting: Acting) =>
+export const applyPipeline = (
+  workflows: Workflows,
+  options: ClientOptions,
+  spec: PipelineSpec,
+  acting: PipelineActor,
+) =>
   changed(workflows, options, spec, acting, 'apply', { spec }, (state, groups) =>
     refuseApply(state, spec, groups, acting.actor, acting.permitted),
   );
 
 /** Who changes a pipeline, and by which rule a door let them. */
-interface Acting {
+interface PipelineActor {
   readonly actor: string;
   readonly permitted?: string | undefined;
 }
@@ -56,7 +61,7 @@ export async function importPipeline(
   workflows: Workflows,
   options: ClientOptions,
   document: PipelineDocument,
-  acting: Acting,
+  acting: PipelineActor,
 ): Promise<PipelineApplied> {
   const excess = over(STATE_LIMITS.state, jsonBytes(document));
   if (excess) throw conveyorError('over-limit', excess);
@@ -69,19 +74,21 @@ async function changed(
   workflows: Workflows,
   options: ClientOptions,
   { pipeline, description }: PipelineSpec,
-  { actor, permitted }: Acting,
+  { actor, permitted }: PipelineActor,
   update: 'apply' | 'import',
   what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>,
   refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined,
 ): Promise<PipelineApplied> {
   const { client } = workflows.temporal;
-  const left = await workflows.asking(pipeline, () => leftOf(client, pipeline), { notFound: unknown(pipeline) });
+  const left = await workflows.withWording(pipeline, () => leftOf(client, pipeline), {
+    notFound: unknownPipeline(pipeline),
+  });
   const groups = options.platform?.groups ?? {};
   // A workflow that is started only to refuse would stand in the way of what is left.
   const early = left && refusal(left.state, groups);
-  if (early) throw refused(update, pipeline, actor, early);
-  await workflows.asking(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
-    notFound: unknown(pipeline),
+  if (early) throw pipelineRefusal(update, pipeline, actor, early);
+  await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
+    notFound: unknownPipeline(pipeline),
   });
   const start = new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
     workflowId: workflowIds.pipeline(pipeline),
@@ -103,31 +110,31 @@ async function changed(
       startWorkflowOperation: start,
       args: [proven(workflows.temporal.seal, update, input)],
     });
-  const { previous, created } = await workflows.asking<Applied>(pipeline, call, {
-    notFound: unknown(pipeline),
+  const { previous, created } = await workflows.withWording<Applied>(pipeline, call, {
+    notFound: unknownPipeline(pipeline),
     refused: (code, { message, details }) =>
-      refused(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
+      pipelineRefusal(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
   });
   return { created, previous, ...continuedBy(left) };
 }
 
 /** A worker that is being started polls by then. */
 const STARTING_MS = 5_000;
-const ASK_AGAIN_MS = 500;
+const WORKER_POLL_MS = 500;
 
 /**
  * A pipeline that begins where nobody polls would wait there for ever, also for those who name the right task queue later.
  * @throws no-worker
  */
 async function requireWorker(temporal: Temporal, pipeline: string, taskQueue: string): Promise<void> {
-  if (await isRunning(temporal.client, workflowIds.pipeline(pipeline))) return;
-  for (let waitedMs = 0; !(await isPolled(temporal, taskQueue)); waitedMs += ASK_AGAIN_MS) {
+  if (await isWorkflowRunning(temporal.client, workflowIds.pipeline(pipeline))) return;
+  for (let waitedMs = 0; !(await isPolled(temporal, taskQueue)); waitedMs += WORKER_POLL_MS) {
     if (waitedMs >= STARTING_MS) throw conveyorError('no-worker', { id: pipeline, unpolled: taskQueue });
-    await sleep(ASK_AGAIN_MS);
+    await sleep(WORKER_POLL_MS);
   }
 }
 
-function refused(
+function pipelineRefusal(
   verb: string,
   pipeline: string,
   actor: string,
@@ -139,7 +146,7 @@ function refused(
   return conveyorError('invalid-state', { verb, id: pipeline, why: message });
 }
 
-const unknown = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
+const unknownPipeline = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
 
 /** Whoever applies a pipeline that had ended hears what it goes on with. */
 const continuedBy = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>

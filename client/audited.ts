@@ -39,21 +39,21 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
       ),
     release: (pipeline, artifacts, trigger) =>
       on(
-        { actor: trigger.actor, operation: 'release', target: pipeline, ...versions(artifacts) },
+        { actor: trigger.actor, operation: 'release', target: pipeline, ...versionChanges(artifacts) },
         (client) => client.release(pipeline, artifacts, trigger),
-        started,
+        startedEntry,
       ),
     submit: (pipeline, artifacts, trigger) =>
       on(
-        { actor: trigger.actor, operation: 'submit', target: pipeline, ...versions(artifacts) },
+        { actor: trigger.actor, operation: 'submit', target: pipeline, ...versionChanges(artifacts) },
         (client) => client.submit(pipeline, artifacts, trigger),
-        started,
+        startedEntry,
       ),
     push: (pipeline, action, artifacts, push) =>
       on(
-        { actor: push.actor, operation: 'push', target: pipeline, ...versions(artifacts), reason: push.reason },
+        { actor: push.actor, operation: 'push', target: pipeline, ...versionChanges(artifacts), reason: push.reason },
         (client) => client.push(pipeline, action, artifacts, push),
-        started,
+        startedEntry,
       ),
     rerun: (pipeline, number, rerun) =>
       on(
@@ -62,7 +62,7 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
           reason: rerun.reason ?? null,
         },
         (client) => client.rerun(pipeline, number, rerun),
-        started,
+        startedEntry,
       ),
     command: (id, verb, input) => {
       const {
@@ -93,13 +93,13 @@ type Permitting = (decided: Decided) => ConveyorClient;
 const recording =
   (permitting: Permitting, audit: Audit, door: Door) =>
   <T>(
-    about: About,
+    about: EntrySubject,
     run: (client: ConveyorClient) => Promise<T>,
     came: (done: T) => Partial<AuditEntry>,
   ): Promise<T> => {
     let permitted: string | null = null;
     const client = permitting((rule) => void (permitted = rule));
-    return recorded(
+    return withAuditEntry(
       audit,
       () => ({ door, ...about, permitted }),
       () => run(client),
@@ -107,11 +107,11 @@ const recording =
     );
   };
 
-type About = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
+type EntrySubject = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
 
-async function recorded<T>(
+async function withAuditEntry<T>(
   audit: Audit,
-  about: () => About & Pick<AuditEntry, 'door'>,
+  about: () => EntrySubject & Pick<AuditEntry, 'door'>,
   run: () => Promise<T>,
   came: (done: T) => Partial<AuditEntry>,
 ): Promise<T> {
@@ -121,7 +121,7 @@ async function recorded<T>(
   try {
     done = await run();
   } catch (error) {
-    const written = audit.record(auditEntry({ ...about(), ...failed(error) }));
+    const written = audit.record(auditEntry({ ...about(), ...failureEntry(error) }));
     if (!isUrgent) await written;
     throw error;
   }
@@ -131,7 +131,7 @@ async function recorded<T>(
 }
 
 /** Who was asked and did not answer may have done it. */
-function failed(error: unknown): Pick<AuditEntry, 'outcome' | 'result'> {
+function failureEntry(error: unknown): Pick<AuditEntry, 'outcome' | 'result'> {
   if (!(error instanceof ConveyorError)) return { outcome: 'unknown', result: `internal: ${String(error)}` };
   const isSilent = UNANSWERED.some((code) => code === error.code);
   return { outcome: isSilent ? 'unknown' : 'refused', result: `${error.code}: ${error.message}` };
@@ -143,18 +143,26 @@ const appliedAs =
   (spec: PipelineSpec) =>
   ({ previous, created }: PipelineApplied): Partial<AuditEntry> => ({
     result: created ? 'created' : 'changed',
-    before: previous === null ? null : digestOf(previous),
-    after: digestOf(spec),
+    before: previous === null ? null : canonicalDigest(previous),
+    after: canonicalDigest(spec),
     ...(previous === null ? {} : auditChanges(previous, spec)),
   });
 
 /** SHA-256 of the same text for the same value. */
-export const digestOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
+export const canonicalDigest = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex');
 
-const versions = (artifacts: readonly { readonly name: string; readonly version: string }[]): Partial<AuditEntry> =>
-  auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version])));
+const versionChanges = (
+  artifacts: readonly { readonly name: string; readonly version: string }[],
+): Partial<AuditEntry> => auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version])));
 
-function started({ id, duplicate }: { readonly id: string | null; readonly duplicate: boolean }): Partial<AuditEntry> {
+function startedEntry({
+  id,
+  duplicate,
+}: {
+  readonly id: string | null;
+  readonly duplicate: boolean;
+}): Partial<AuditEntry> {
   if (id === null) return { result: 'kept; no release yet' };
   return { result: duplicate ? `${id}, which there was already` : id };
 }

@@ -1,5 +1,5 @@
 import { decideBirth } from '../domain/access/children';
-import { allowedBy, type Decision } from '../domain/access/decision';
+import { allowedBy, type AccessDecision } from '../domain/access/decision';
 import { isOperation, NEEDS, OPERATIONS, type Door, type OperationName } from '../domain/access/operations';
 import { USE_KINDS, type PlatformFacts } from '../domain/access/platform';
 import { decideDeploy, decideScripts, decideUse } from '../domain/access/usage';
@@ -7,7 +7,7 @@ import { conveyorError } from '../domain/errors';
 import { NAME, parseId } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import { decideApply, decideAudit, decideVerb, type Asking } from './about';
+import { decideApply, decideAudit, decideVerb, type FactSource } from './about';
 
 /** Whether somebody may do something: `conveyor can WHO VERB WHAT`, as typed. */
 export interface Question {
@@ -21,13 +21,13 @@ export interface Question {
 
 /** How the decision comes about, and the door by which whoever is asked about would come. */
 interface Means {
-  readonly client: Asking;
+  readonly client: FactSource;
   readonly facts: PlatformFacts;
   readonly door: Door;
 }
 
 /** @throws ConveyorError `usage` or `invalid-id` for what cannot be asked; `unknown-pipeline` */
-export function answerTo(means: Means, question: Question): Promise<Decision> {
+export function answerTo(means: Means, question: Question): Promise<AccessDecision> {
   const { verb } = question;
   if (!isOperation(verb))
     throw conveyorError('usage', { text: `there is no ${verb}`, hint: `one of ${Object.keys(OPERATIONS).join(', ')}` });
@@ -45,7 +45,7 @@ export function answerTo(means: Means, question: Question): Promise<Decision> {
 }
 
 /** What pipelines of an owner may use: `twine/kvstore-x`, `mutex/region-x`. */
-function ofUse(facts: PlatformFacts, { who, verb, what }: Question): Decision {
+function ofUse(facts: PlatformFacts, { who, verb, what }: Question): AccessDecision {
   const owners = [who];
   if (verb === 'run-scripts') return decideScripts(facts, owners);
   const at = what.indexOf('/');
@@ -63,7 +63,7 @@ function ofUse(facts: PlatformFacts, { who, verb, what }: Question): Decision {
 async function ofApply(
   { client, facts, door }: Means,
   { who, what, verb, spec }: Question & { verb: 'create' | 'apply' | 'import' },
-): Promise<Decision> {
+): Promise<AccessDecision> {
   const would = spec ?? (await client.spec(pipelineIn(what)));
   const principal = { principal: who, door };
   return decideApply(client, facts, { who: principal, verb: verb === 'import' ? 'import' : 'apply', spec: would });
@@ -81,7 +81,7 @@ function pipelineIn(what: string): string {
 function ofVerb(
   { client, facts, door }: Means,
   { who, verb, what }: Question & { verb: OperationName },
-): Promise<Decision> {
+): Promise<AccessDecision> {
   const id = parseId(what);
   if (id === undefined)
     throw conveyorError('invalid-id', { text: what || 'nothing', expected: 'the id of a pipeline, release or deploy' });
@@ -89,13 +89,13 @@ function ofVerb(
 }
 
 /** Servers alone keep one. */
-function ofAudit({ client, facts }: Means, { who, what }: Question): Promise<Decision> {
+function ofAudit({ client, facts }: Means, { who, what }: Question): Promise<AccessDecision> {
   const pipeline = what === '' ? undefined : pipelineIn(what);
   return decideAudit(client, facts, { who: { principal: who, door: 'api' }, pipeline });
 }
 
 /** Whether a pipeline may start another; who starts the parent is not known yet. */
-async function ofParent({ client, facts }: Means, { who, what }: Question): Promise<Decision> {
+async function ofParent({ client, facts }: Means, { who, what }: Question): Promise<AccessDecision> {
   const parent = pipelineIn(who);
   const { pipeline: child, owners, labels } = await client.spec(pipelineIn(what));
   return decideBirth(facts, { child, owners, names: labels['parent'], parent, startedBy: undefined });

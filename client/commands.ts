@@ -4,9 +4,9 @@ import { releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
 import { whyEndedOutside } from '../domain/outside';
 import { offersRerun } from '../domain/release/rerun';
 import { requireTarget } from '../domain/target';
-import { isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
+import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
-import { leave } from './unanswered';
+import { leaveCommand } from './unanswered';
 import type { Workflows } from './workflows';
 
 type Receipt = CommandReceipt & { readonly id: string };
@@ -15,24 +15,26 @@ type Receipt = CommandReceipt & { readonly id: string };
  * Sends a verb where it belongs. Where a deploy is expected and a release is given, its only running deploy is meant, and
  * it acknowledges the command itself (docs/design/workflows.md#commands-and-messages). Reverting what has ended starts a rollback.
  */
-export async function command(workflows: Workflows, text: string, verb: Verb, input: CommandInput): Promise<Receipt> {
+export async function sendCommand(
+  workflows: Workflows,
+  text: string,
+  verb: Verb,
+  input: CommandInput,
+): Promise<Receipt> {
   const id = requireTarget(text, verb);
   const unfit = unfitCommand(input);
   if (unfit) throw unfitError(unfit);
-  if (id.kind === 'pipeline') return toPipeline(workflows, id, verb, input);
-  if (OF_ACTIONS.includes(verb)) return toAction(workflows, id, text, verb, input);
-  const release = await releaseOf(workflows, id, verb, input);
-  if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
-  if (release.state === 'queued' && verb === 'cancel') return toQueued(workflows, release, input);
-  if (verb === 'skip-window' && isOfRelease(release, id)) return toAction(workflows, id, text, verb, input);
-  const target = targetOf(release, id, verb, text);
+  if (id.kind === 'pipeline') return sendToPipeline(workflows, id, verb, input);
+  if (isActionVerb(verb)) return sendToAction(workflows, id, text, verb, input);
+  const release = await releaseOrLeave(workflows, id, verb, input);
+  if (release.endedAt !== null) return sendToEnded(workflows, release, text, verb, input);
+  if (release.state === 'queued' && verb === 'cancel') return sendToQueued(workflows, release, input);
+  if (verb === 'skip-window' && isOfRelease(release, id)) return sendToAction(workflows, id, text, verb, input);
+  const target = commandTarget(release, id, verb, text);
   return { ...(await workflows.update<CommandReceipt>(target.workflowId, target.id, verb, input)), id: target.id };
 }
 
-/** Verbs about one action of a release, which the release itself takes. */
-const OF_ACTIONS: readonly Verb[] = ['pick', 'retry'];
-
-async function toAction(
+async function sendToAction(
   workflows: Workflows,
   id: OfRelease,
   text: string,
@@ -42,8 +44,8 @@ async function toAction(
   const action = id.kind === 'action' ? id.action : input.action;
   if (action === undefined)
     throw conveyorError('invalid-id', { text, expected: `an action such as ${text}/approve, which ${verb} needs` });
-  const release = await releaseOf(workflows, id, verb, { ...input, action });
-  if (release.endedAt !== null) return toEnded(workflows, release, text, verb, input);
+  const release = await releaseOrLeave(workflows, id, verb, { ...input, action });
+  if (release.endedAt !== null) return sendToEnded(workflows, release, text, verb, input);
   const workflowId = workflowIds.release(id.pipeline, id.number);
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
@@ -53,12 +55,17 @@ const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
   id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 
 /** How the release stands; the command is left for later when nobody says. */
-const releaseOf = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
+const releaseOrLeave = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
   workflows
     .release(id.pipeline, id.number)
-    .catch((error: unknown) => leave(error, workflows.temporal, id, verb, input));
+    .catch((error: unknown) => leaveCommand(error, workflows.temporal, id, verb, input));
 
-async function toPipeline(workflows: Workflows, { pipeline }: Id, verb: Verb, input: CommandInput): Promise<Receipt> {
+async function sendToPipeline(
+  workflows: Workflows,
+  { pipeline }: Id,
+  verb: Verb,
+  input: CommandInput,
+): Promise<Receipt> {
   return {
     ...(await workflows.update<CommandReceipt>(workflowIds.pipeline(pipeline), pipeline, verb, input)),
     id: pipeline,
@@ -66,7 +73,12 @@ async function toPipeline(workflows: Workflows, { pipeline }: Id, verb: Verb, in
 }
 
 /** Where a verb for a running release goes: to one of its deploys, or to the release itself. */
-function targetOf(release: ReleaseStatus, id: OfRelease, verb: Verb, text: string): { workflowId: string; id: string } {
+function commandTarget(
+  release: ReleaseStatus,
+  id: OfRelease,
+  verb: Verb,
+  text: string,
+): { workflowId: string; id: string } {
   const { pipeline, number } = id;
   const deploys = release.actions.filter(({ deploy, endedAt }) => deploy !== null && endedAt === null);
   const wanted = id.kind === 'action' ? release.actions.filter(({ name }) => name === id.action) : deploys;
@@ -90,7 +102,7 @@ function targetOf(release: ReleaseStatus, id: OfRelease, verb: Verb, text: strin
   return { workflowId: workflowIds.deploy(pipeline, number, only.name, only.attempt), id: only.deploy };
 }
 
-async function toEnded(
+async function sendToEnded(
   workflows: Workflows,
   release: ReleaseStatus,
   text: string,
@@ -98,7 +110,7 @@ async function toEnded(
   input: CommandInput,
 ): Promise<Receipt> {
   if (verb === 'cancel' && release.children && release.children.state !== 'cancelled')
-    return toChildren(workflows, release, verb, input);
+    return sendToChildren(workflows, release, verb, input);
   if (verb === 'retry')
     throw conveyorError('invalid-state', {
       verb,
@@ -128,14 +140,14 @@ async function toEnded(
 }
 
 /** A release that its pipeline has not started is the pipeline's to cancel. */
-async function toQueued(workflows: Workflows, { id, pipeline, number }: ReleaseStatus, input: CommandInput) {
+async function sendToQueued(workflows: Workflows, { id, pipeline, number }: ReleaseStatus, input: CommandInput) {
   const pipelineId = workflowIds.pipeline(pipeline);
   const receipt = await workflows.update<CommandReceipt>(pipelineId, id, 'cancel-queued', { ...input, number });
   return { ...receipt, id };
 }
 
 /** A parent that has ended may still be starting children. */
-async function toChildren(
+async function sendToChildren(
   workflows: Workflows,
   { id, pipeline, number }: ReleaseStatus,
   verb: Verb,

@@ -28,21 +28,25 @@ export interface Temporal {
   readonly seal: Seal | null;
 }
 
-const CONNECT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** How long a worker may take to answer: longer than the 10 s after which Temporal gives the task of a lost one to another. */
-export const ANSWER_MS = 15_000;
+export const WORKER_TIMEOUT_MS = 15_000;
 
-export async function connect(options: ConnectionOptions): Promise<Temporal> {
+export async function connectTemporal(options: ConnectionOptions): Promise<Temporal> {
   const config = loadClientConnectConfig({});
   const address = options.address ?? config.connectionOptions.address ?? 'localhost:7233';
   const namespace = options.namespace ?? config.namespace ?? 'default';
   const { seal = null } = options;
   try {
-    const connection = await Connection.connect({ ...config.connectionOptions, address, connectTimeout: CONNECT_MS });
+    const connection = await Connection.connect({
+      ...config.connectionOptions,
+      address,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+    });
     return { client: new Client({ connection, namespace, ...sealing(seal) }), connection, address, namespace, seal };
   } catch (error) {
-    throw conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
+    throw conveyorError('temporal-unreachable', { address, detail: firstLineOf(error) });
   }
 }
 
@@ -70,10 +74,11 @@ export function translate(
     error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type && Object.hasOwn(ERRORS, cause.type))
     return refused(cause.type, cause);
-  if (isUnheard(cause) || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
+  if (isUnprocessed(cause) || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || hasStatus(error, NO_ANSWER))
     return conveyorError('no-worker', { id });
-  if (hasStatus(error, TRANSIENT)) return conveyorError('temporal-unreachable', { address, detail: detailOf(error) });
-  return conveyorError('internal', { detail: detailOf(cause ?? error) });
+  if (hasStatus(error, TRANSIENT))
+    return conveyorError('temporal-unreachable', { address, detail: firstLineOf(error) });
+  return conveyorError('internal', { detail: firstLineOf(cause ?? error) });
 }
 
 /** gRPC status codes. */
@@ -85,7 +90,7 @@ const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECO
 const TRANSIENT: readonly number[] = [UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE];
 
 /** The server fails an update that no worker looked at, or whose workflow went on as another before it was done. */
-const isUnheard = (cause: unknown): boolean =>
+const isUnprocessed = (cause: unknown): boolean =>
   cause instanceof ApplicationFailure &&
   (cause.type === 'UnprocessedUpdate' || cause.type === 'AcceptedUpdateCompletedWorkflow');
 
@@ -97,5 +102,5 @@ const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
   return [error, inner].some((candidate) => isGrpcServiceError(candidate) && codes.includes(candidate.code));
 };
 
-const detailOf = (error: unknown): string =>
+const firstLineOf = (error: unknown): string =>
   error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);

@@ -11,7 +11,7 @@ import { serverView, type Pending } from './live';
 const BESIDE_MS = 2_000;
 
 /** The health of these finders, of what their Schedules and last sweeps left at the server: neither finder nor worker is asked. */
-export const finders = (
+export const findersHealth = (
   temporal: Temporal,
   names: readonly string[],
   answerMs: number = BESIDE_MS,
@@ -32,10 +32,10 @@ async function factsOf({ client }: Temporal, finder: string): Promise<FinderFact
   if (described === undefined) return none;
   const sweeps = sweepsIn(described);
   const newest = sweeps.at(-1);
-  const { status, ...facts } = newest ? await newestOf(client, newest) : {};
+  const { status, ...facts } = newest ? await newestSweep(client, newest) : {};
   const upToDate = newest && status ? [...sweeps.slice(0, -1), { ...newest, status }] : sweeps;
-  const last = facts.last ?? (await lastOf(client, upToDate));
-  return { ...none, schedule: scheduleOf(described, upToDate), ...facts, last };
+  const last = facts.last ?? (await lastReport(client, upToDate));
+  return { ...none, schedule: scheduleFacts(described, upToDate), ...facts, last };
 }
 
 interface Sweep {
@@ -50,14 +50,14 @@ function sweepsIn({ raw, info }: ScheduleDescription): Sweep[] {
   return info.recentActions.map(({ takenAt, action }, at) => ({
     atMs: takenAt.getTime(),
     workflowId: action.workflow.workflowId,
-    status: STATUS[recent[at]?.startWorkflowStatus ?? 0] ?? 'failed',
+    status: SWEEP_STATUS[recent[at]?.startWorkflowStatus ?? 0] ?? 'failed',
   }));
 }
 
 /** Of temporal.api.enums.v1.WorkflowExecutionStatus; unspecified is what older servers say. */
-const STATUS: readonly Sweep['status'][] = ['completed', 'running', 'completed'];
+const SWEEP_STATUS: readonly Sweep['status'][] = ['completed', 'running', 'completed'];
 
-function scheduleOf(
+function scheduleFacts(
   { state: { paused, note = '' }, info }: ScheduleDescription,
   sweeps: readonly Sweep[],
 ): SweepSchedule {
@@ -67,7 +67,7 @@ function scheduleOf(
 type Newest = Partial<Pick<FinderFacts, 'underWay' | 'last' | 'failure'> & Pick<Sweep, 'status'>>;
 
 /** The newest workflow: what it is at, what it reported, or why it failed. Its Schedule learns of its end a while later. */
-async function newestOf(client: Temporal['client'], { workflowId, status }: Sweep): Promise<Newest> {
+async function newestSweep(client: Temporal['client'], { workflowId, status }: Sweep): Promise<Newest> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     if (status === 'running') {
@@ -91,7 +91,7 @@ function underWayIn([sweep]: readonly Pending[]): Newest {
 }
 
 /** What the newest workflow that has ended well reported, where the newest of all has not been answered yet. */
-async function lastOf(client: Temporal['client'], sweeps: readonly Sweep[]): Promise<SweepReport | null> {
+async function lastReport(client: Temporal['client'], sweeps: readonly Sweep[]): Promise<SweepReport | null> {
   const ended = sweeps.findLast(({ status }) => status === 'completed');
   if (ended === undefined) return null;
   const report = await client.workflow

@@ -1,5 +1,5 @@
 import { vouchedFor } from '../domain/access/approvals';
-import type { Decision } from '../domain/access/decide';
+import type { AccessDecision } from '../domain/access/decide';
 import { protecting } from '../domain/access/protection';
 import type { Door, OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
@@ -46,13 +46,13 @@ export type Decided = (rule: string) => void;
  * that the actor is who they say. What is let through says by which rule, so that workflows need not know the groups.
  * Every operation also throws `not-permitted`, with the rule that would allow it, and what brings artifacts `unsigned`.
  */
-export function guarded(
+export function guardClient(
   client: ConveyorClient,
   platform: () => PlatformFacts,
   door: Door,
   decided: Decided = () => undefined,
 ): ConveyorClient {
-  const gate = new Gate(client, platform, door, decided);
+  const gate = new PermissionGate(client, platform, door, decided);
   return {
     ...reads(client),
     apply: async (spec, actor) => client.apply(spec, actor, await gate.toApply('apply', spec, actor)),
@@ -88,10 +88,13 @@ export function guarded(
   };
 }
 
-type Reads = Omit<ConveyorClient, 'apply' | 'importPipeline' | 'release' | 'submit' | 'push' | 'rerun' | 'command'>;
+type ReadOperations = Omit<
+  ConveyorClient,
+  'apply' | 'importPipeline' | 'release' | 'submit' | 'push' | 'rerun' | 'command'
+>;
 
 /** What changes nothing, as it is. */
-export const reads = (client: ConveyorClient): Reads => ({
+export const reads = (client: ConveyorClient): ReadOperations => ({
   exportPipeline: (pipeline) => client.exportPipeline(pipeline),
   spec: (pipeline) => client.spec(pipeline),
   status: (id) => client.status(id),
@@ -120,11 +123,11 @@ interface Permit {
 
 /** Whatever whoever asks says about rules counts for nothing. */
 function under<T extends Permit>(given: T, permit: Permit): Omit<T, keyof Permit> & Permit {
-  const { permitted: _said, vouched: _vouched, ...rest } = given;
+  const { permitted: _permitted, vouched: _vouched, ...rest } = given;
   return { ...rest, ...permit };
 }
 
-class Gate {
+class PermissionGate {
   constructor(
     private readonly client: ConveyorClient,
     private readonly platform: () => PlatformFacts,
@@ -143,10 +146,10 @@ class Gate {
     // What is brought to a pipeline is often brought by finders, so that its workflow asks for no owner.
     if (facts.policy === null && verb !== 'submit') return withoutSection(asked);
     const who = { principal: actor, door: this.door };
-    const permit = granted(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
+    const permit = permitFrom(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
     if (facts.policy === null) return {};
     const vouched = verb === 'pick' ? vouchedFor(facts, id.pipeline) : [];
-    return this.heard(vouched.length > 0 ? { ...permit, vouched } : permit);
+    return this.noteDecision(vouched.length > 0 ? { ...permit, vouched } : permit);
   }
 
   /**
@@ -166,14 +169,14 @@ class Gate {
     if (facts.policy === null) return withoutSection(asked).permitted;
     const who = { principal: actor, door: this.door };
     const decision = await decideApply(this.client, facts, { who, verb, spec });
-    return this.heard(granted(decision, { ...asked, verb: decision.verb })).permitted;
+    return this.noteDecision(permitFrom(decision, { ...asked, verb: decision.verb })).permitted;
   }
 
   /** Other kinds are not a person's to start, and are asked of no owner. */
   toRelease(pipeline: string, { kind, actor }: Trigger): Promise<Permit> {
     if (kind === 'manual' || kind === 'api') return this.to('release', { kind: 'pipeline', pipeline }, actor);
     return Promise.reject(
-      refusal(`nobody starts a release of kind ${kind} by hand`, {
+      notPermittedError(`nobody starts a release of kind ${kind} by hand`, {
         actor,
         verb: 'release',
         id: { kind: 'pipeline', pipeline },
@@ -191,40 +194,40 @@ class Gate {
     return this.to('submit', { kind: 'pipeline', pipeline }, actor);
   }
 
-  private heard(permit: Permit): Permit {
+  private noteDecision(permit: Permit): Permit {
     if (permit.permitted !== undefined) this.decided(permit.permitted);
     return permit;
   }
 }
 
-interface Asked {
+interface PermissionRequest {
   readonly actor: string | null;
   readonly verb: OperationName;
   readonly id: Id;
 }
 
-function withoutSection(asked: Asked): Permit {
+function withoutSection(asked: PermissionRequest): Permit {
   if (asked.actor === null || !isGroup(asked.actor)) return {};
-  throw refusal(`${asked.actor} is a group, which never acts: come as one of its members`, asked);
+  throw notPermittedError(`${asked.actor} is a group, which never acts: come as one of its members`, asked);
 }
 
-function granted(decision: Decision, asked: Asked): Permit {
-  if (!decision.allowed) throw refusal(decision.why, asked);
+function permitFrom(decision: AccessDecision, asked: PermissionRequest): Permit {
+  if (!decision.allowed) throw notPermittedError(decision.why, asked);
   const { by, through } = decision;
   return { permitted: cutText(through === null ? by : `${by} through ${through}`, REQUEST_LIMITS.actor.max) };
 }
 
-function refusal(why: string, { actor, verb, id }: Asked) {
+function notPermittedError(why: string, { actor, verb, id }: PermissionRequest) {
   const who = actor ?? 'nobody';
   return conveyorError('not-permitted', {
     actor: who,
     pipeline: id.pipeline,
     why,
-    can: `${who} ${verb} ${textOf(id)}`,
+    can: `${who} ${verb} ${idText(id)}`,
   });
 }
 
-function textOf(id: Id): string {
+function idText(id: Id): string {
   if (id.kind === 'pipeline') return id.pipeline;
   const release = releaseId(id.pipeline, id.number);
   return id.kind === 'release' ? release : `${release}/${id.action}`;

@@ -1,54 +1,54 @@
 import { requireId } from '../domain/target';
 import type { HistoryRow } from '../domain/views';
 import type { ConveyorClient } from './api';
-import { apply, exportPipeline, importPipeline, taskQueueOf } from './apply';
-import { command } from './commands';
-import { connect } from './connection';
+import { applyPipeline, exportPipeline, importPipeline, taskQueueOf } from './apply';
+import { sendCommand } from './commands';
+import { connectTemporal } from './connection';
 import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
-import { logs } from './logs';
+import { actionLogs } from './logs';
 import { lookNow } from './lookNow';
 import type { ClientOptions } from './options';
-import { readiness } from './readiness';
-import { push, release, rerun, submit } from './releases';
+import { temporalReadiness } from './readiness';
+import { pushEmergency, createRelease, rerunRelease, submitArtifacts } from './releases';
 import { Workflows } from './workflows';
 
 export type { ConveyorClient, EmergencyPush, ListQuery } from './api';
 
 /** A client of a Temporal server. @throws ConveyorError `temporal-unreachable` */
 export async function createClient(options: ClientOptions = {}): Promise<ConveyorClient> {
-  const temporal = await connect({ seal: options.platform?.seal, ...options });
-  const workflows = new Workflows(temporal, options.webUi ?? webUiOf(temporal.address));
+  const temporal = await connectTemporal({ seal: options.platform?.seal, ...options });
+  const workflows = new Workflows(temporal, options.webUi ?? webUiUrl(temporal.address));
   return {
-    apply: (spec, actor, permitted) => apply(workflows, options, spec, { actor, permitted }),
+    apply: (spec, actor, permitted) => applyPipeline(workflows, options, spec, { actor, permitted }),
     exportPipeline: (pipeline) => exportPipeline(workflows, pipeline),
     importPipeline: (document, actor, permitted) => importPipeline(workflows, options, document, { actor, permitted }),
     spec: async (pipeline) => (await workflows.pipelineState(pipeline)).spec,
-    release: (pipeline, artifacts, trigger) => release(workflows, pipeline, { artifacts, trigger }),
-    submit: (pipeline, artifacts, trigger) => submit(workflows, pipeline, { artifacts, trigger }),
-    push: (pipeline, action, artifacts, given) => push(workflows, pipeline, action, artifacts, given),
-    rerun: (pipeline, number, given) => rerun(workflows, pipeline, number, given),
-    status: (text) => status(workflows, text),
+    release: (pipeline, artifacts, trigger) => createRelease(workflows, pipeline, { artifacts, trigger }),
+    submit: (pipeline, artifacts, trigger) => submitArtifacts(workflows, pipeline, { artifacts, trigger }),
+    push: (pipeline, action, artifacts, given) => pushEmergency(workflows, pipeline, action, artifacts, given),
+    rerun: (pipeline, number, given) => rerunRelease(workflows, pipeline, number, given),
+    status: (text) => statusById(workflows, text),
     listPipelines: (query) => listPipelines(workflows, query),
     listReleases: (query) => listReleases(workflows, query),
     listDeploys: (query) => listDeploys(workflows, query),
     listFinders: () => listFinders(workflows),
-    history: (pipeline) => history(workflows, pipeline),
-    logs: (id, attempt) => logs(workflows, id, attempt),
-    command: (id, verb, input) => command(workflows, id, verb, input),
+    history: (pipeline) => historyOfPipeline(workflows, pipeline),
+    logs: (id, attempt) => actionLogs(workflows, id, attempt),
+    command: (id, verb, input) => sendCommand(workflows, id, verb, input),
     lookNow: (runId) => lookNow(workflows, runId),
-    readiness: () => readiness(temporal, taskQueueOf(options)),
+    readiness: () => temporalReadiness(temporal, taskQueueOf(options)),
     close: () => temporal.connection.close(),
   };
 }
 
-function webUiOf(address: string): string {
+function webUiUrl(address: string): string {
   const given = process.env['CONVEYOR_WEB_UI'];
   if (given) return given;
   const [host = 'localhost', port = '7233'] = address.split(':');
   return `http://${host}:${Number(port) + 1000}`;
 }
 
-async function status(workflows: Workflows, text: string) {
+async function statusById(workflows: Workflows, text: string) {
   const id = requireId(text);
   if (id.kind === 'pipeline') return workflows.pipeline(id.pipeline);
   return id.kind === 'release'
@@ -57,7 +57,7 @@ async function status(workflows: Workflows, text: string) {
 }
 
 /** Releases of a pipeline, newest first: those that ended, from its books, and those under way. */
-async function history(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
+async function historyOfPipeline(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
   // Of one moment: a release that ends between two readings would be in neither.
   const { history: ended, releases } = await workflows.pipelineBooks(pipeline);
   const active = releases

@@ -11,13 +11,13 @@ interface LastKnown {
 
 type Lists = Pick<ConveyorClient, 'listPipelines' | 'listReleases' | 'listDeploys'>;
 
-const LIMIT = 200;
+const MAX_STALE_ROWS = 200;
 
 /** A pipeline with its releases and deploys; of the id of a release or deploy those alone. Nothing of what is no id. */
 export async function lastKnown(client: Lists, text: string): Promise<LastKnown> {
   const id = parseId(text);
   if (id === undefined) return { pipelines: [], releases: [], deploys: [] };
-  const query = { pipeline: id.pipeline, limit: LIMIT };
+  const query = { pipeline: id.pipeline, limit: MAX_STALE_ROWS };
   const [pipelines, releases, deploys] = await Promise.all([
     client.listPipelines(query),
     client.listReleases(query),

@@ -5,7 +5,7 @@ import { sweepId } from '../domain/ids';
 import type { DeployState, DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
 import { formatTime } from '../domain/text';
 import type { ListQuery } from './api';
-import { finders } from './finders';
+import { findersHealth } from './finders';
 import { index } from './pipelineIndex';
 import type { Workflows } from './workflows';
 
@@ -15,49 +15,49 @@ import type { Workflows } from './workflows';
  * missing.
  */
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>
-  collect(workflows, 'pipeline', query, pipelineOf);
+  listWorkflows(workflows, 'pipeline', query, listedPipeline);
 
 export const listReleases = (workflows: Workflows, query: ListQuery): Promise<ReleaseSummary[]> =>
-  collect(workflows, 'release', query, releaseOf);
+  listWorkflows(workflows, 'release', query, listedRelease);
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
-  collect(workflows, 'deploy', query, deployOf);
+  listWorkflows(workflows, 'deploy', query, listedDeploy);
 
 /** A workflow that was never applied, or is of a time before it left a summary, is nothing to list. */
-function pipelineOf(info: WorkflowExecutionInfo): PipelineSummary | undefined {
-  const summary = summaryOf<PipelineSummary>(info);
-  return summary && (hasEnded(info) ? { ...summary, ended: true } : summary);
+function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | undefined {
+  const summary = memoSummary<PipelineSummary>(info);
+  return summary && (hasClosed(info) ? { ...summary, ended: true } : summary);
 }
 
 /** One that was ended from outside had no time to say so. */
-function releaseOf(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
-  const summary = summaryOf<ReleaseSummary>(info);
-  if (summary === undefined || summary.endedAt !== null || !hasEnded(info)) return summary;
+function listedRelease(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
+  const summary = memoSummary<ReleaseSummary>(info);
+  if (summary === undefined || summary.endedAt !== null || !hasClosed(info)) return summary;
   return { ...summary, state: 'failed', endedAt: closedAt(info) };
 }
 
-function deployOf(info: WorkflowExecutionInfo): DeploySummary | undefined {
-  const summary = summaryOf<DeploySummary>(info);
+function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
+  const summary = memoSummary<DeploySummary>(info);
   if (summary === undefined) return undefined;
   if (summary.endedAt !== null) return { ...summary, state: 'ended' };
   const state = (info.typedSearchAttributes.get(STATE) ?? 'planning') as DeployState;
-  if (!hasEnded(info)) return { ...summary, state };
+  if (!hasClosed(info)) return { ...summary, state };
   const ended = { state: 'ended', outcome: 'failed', classification: 'bad-failure', paused: null } as const;
   return { ...summary, ...ended, endedAt: closedAt(info) };
 }
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-function summaryOf<T>(info: WorkflowExecutionInfo): (T & { readonly problem?: string }) | undefined {
+function memoSummary<T>(info: WorkflowExecutionInfo): (T & { readonly problem?: string }) | undefined {
   const summary = info.memo?.['summary'] as T | undefined;
-  const problem = hasEnded(info) ? undefined : problemOf(info);
+  const problem = hasClosed(info) ? undefined : taskProblem(info);
   return summary && (problem === undefined ? summary : { ...summary, problem });
 }
 
 const PROBLEMS = defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST');
 
 /** The server marks workflows whose tasks fail again and again, within a minute; an older one does not. */
-function problemOf({ typedSearchAttributes }: WorkflowExecutionInfo): string | undefined {
+function taskProblem({ typedSearchAttributes }: WorkflowExecutionInfo): string | undefined {
   const reported = typedSearchAttributes.get(PROBLEMS) ?? [];
   if (reported.length === 0) return undefined;
   const cause = reported
@@ -66,13 +66,13 @@ function problemOf({ typedSearchAttributes }: WorkflowExecutionInfo): string | u
   return `its workflow does not get on${cause ? ` (${cause})` : ''}`;
 }
 
-const hasEnded = ({ status }: WorkflowExecutionInfo): boolean =>
+const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
   status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
 
 const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
   formatTime((closeTime ?? startTime).getTime());
 
-async function collect<T extends { readonly state: string }>(
+async function listWorkflows<T extends { readonly state: string }>(
   workflows: Workflows,
   kind: 'pipeline' | 'release' | 'deploy',
   { pipeline, state, limit }: ListQuery,
@@ -89,7 +89,7 @@ async function collect<T extends { readonly state: string }>(
       if (found.length >= limit) return;
     }
   };
-  await workflows.asking(`list ${kind}s`, read, { notFound }).catch((error: unknown) => {
+  await workflows.withWording(`list ${kind}s`, read, { notFound }).catch((error: unknown) => {
     // Lists need no worker: when nothing comes in time, it is the server that is silent.
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
     throw conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
@@ -105,13 +105,13 @@ const FINDERS_MS = 10_000;
 export function listFinders(workflows: Workflows): Promise<FinderView[]> {
   const { temporal } = workflows;
   const notFound = () => conveyorError('internal', { detail: 'a Temporal Schedule vanished while it was listed' });
-  return workflows.asking(
+  return workflows.withWording(
     'list finders',
     async () => {
       const names: string[] = [];
       for await (const { scheduleId } of temporal.client.schedule.list())
         if (scheduleId.startsWith(SWEEPS)) names.push(scheduleId.slice(SWEEPS.length));
-      return finders(temporal, names.sort(), FINDERS_MS);
+      return findersHealth(temporal, names.sort(), FINDERS_MS);
     },
     { notFound },
   );

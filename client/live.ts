@@ -32,13 +32,13 @@ export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
   return { pending: pendingIn(raw), status: status.name, closedAt: closeTime, runId };
 }
 
-type Described = Awaited<ReturnType<WorkflowHandle['describe']>>;
-type WorkflowExecutionStatusName = Described['status']['name'];
+type WorkflowDescription = Awaited<ReturnType<WorkflowHandle['describe']>>;
+type WorkflowExecutionStatusName = WorkflowDescription['status']['name'];
 
 /** Of temporal.api.enums.v1.PendingActivityState: an attempt runs. */
 const STARTED = 2;
 
-const pendingIn = (raw: Described['raw']): Pending[] =>
+const pendingIn = (raw: WorkflowDescription['raw']): Pending[] =>
   (raw.pendingActivities ?? []).map((activity) => {
     const {
       activityId,
@@ -64,10 +64,10 @@ const pendingIn = (raw: Described['raw']): Pending[] =>
     };
   });
 
-type Deploy = Omit<DeployStatus, 'webUi'>;
+type LiveDeploy = Omit<DeployStatus, 'webUi'>;
 
 /** A deploy's status with what its activities see right now: counts while updating, verdicts while baking, an outage. */
-export function mergeDeploy(status: Deploy, pending: readonly Pending[]): Deploy {
+export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): LiveDeploy {
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
     const seen = heartbeat as Partial<Counted & { rows: readonly HealthRow[] }> | undefined;
     const { units, totals } = seen ?? {};
@@ -79,7 +79,7 @@ export function mergeDeploy(status: Deploy, pending: readonly Pending[]): Deploy
   }, status);
 }
 
-function withUnits(status: Deploy, counted: Counted): Deploy {
+function withUnits(status: LiveDeploy, counted: Counted): LiveDeploy {
   if (status.state === 'reverting' && status.revert)
     return { ...status, revert: withRevertCounts(status.revert, counted) };
   return {

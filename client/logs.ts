@@ -11,7 +11,7 @@ import type { Workflows } from './workflows';
  * What the scripts of an action wrote, and where its services show more: of one attempt, the newest unless it says which. Of a deploy
  * those around its phases. What has ended is in the history of its workflow, what runs in its heartbeats.
  */
-export async function logs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
+export async function actionLogs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
   const { pipeline, number, action } = requireAction(text);
   const { actions } = await workflows.release(pipeline, number);
   const view = actions.find(({ name }) => name === action);
@@ -29,7 +29,9 @@ export async function logs(workflows: Workflows, text: string, wanted?: number):
   const isMeant = (run: string): boolean =>
     deploy === null ? run.endsWith(`${pipeline}/${number}/${action}/${attempt}`) : run.startsWith(`${ofDeploy}/`);
   const notFound = () => conveyorError('unknown-deploy', { id: text });
-  const runs = await workflows.asking(text, () => runsOf(workflows.temporal.client, workflowId, isMeant), { notFound });
+  const runs = await workflows.withWording(text, () => runsOf(workflows.temporal.client, workflowId, isMeant), {
+    notFound,
+  });
   return { id: text, attempt, ended, runs };
 }
 
@@ -64,45 +66,46 @@ async function historiesOf(client: Client, workflowId: string): Promise<Events[]
 }
 
 function runsIn(events: Events, pending: readonly Pending[]): RunLog[] {
-  const ends = endsIn(events);
+  const ends = activityEnds(events);
   const runs: RunLog[] = [];
   for (const { eventId, activityTaskScheduledEventAttributes: scheduled, userMetadata } of events) {
     if (!ACTIVITIES.has(scheduled?.activityType?.name ?? '')) continue;
-    const { runId: run = '' } = valueOf<{ runId?: string }>(scheduled?.input?.payloads?.[0]) ?? {};
-    const title = valueOf<string>(userMetadata?.summary) ?? run;
-    runs.push({ run, title, ...NOTHING, ...(ends.get(String(eventId)) ?? going(run, pending)) });
+    const { runId: run = '' } = payloadValue<{ runId?: string }>(scheduled?.input?.payloads?.[0]) ?? {};
+    const title = payloadValue<string>(userMetadata?.summary) ?? run;
+    runs.push({ run, title, ...NO_OUTPUT, ...(ends.get(String(eventId)) ?? going(run, pending)) });
   }
   return runs;
 }
 
-const NOTHING = { message: null, url: null, log: null } as const;
+const NO_OUTPUT = { message: null, url: null, log: null } as const;
 
-type End = Partial<Omit<RunLog, 'run' | 'title'>> & Pick<RunLog, 'state'>;
+type RunEnd = Partial<Omit<RunLog, 'run' | 'title'>> & Pick<RunLog, 'state'>;
 
 /** What a run said last. */
-type Said = Partial<Pick<RunLog, 'message' | 'url' | 'log'>>;
+type RunOutput = Partial<Pick<RunLog, 'message' | 'url' | 'log'>>;
 
-function going(run: string, pending: readonly Pending[]): End {
+function going(run: string, pending: readonly Pending[]): RunEnd {
   const mine = pending.find(({ heartbeat }) => (heartbeat as { run?: string } | undefined)?.run === run);
-  const { message = null, url = null, log = null } = (mine?.heartbeat ?? {}) as Said;
+  const { message = null, url = null, log = null } = (mine?.heartbeat ?? {}) as RunOutput;
   return { state: 'running', message: mine?.failure ?? message, url, log };
 }
 
 /** How activities ended, by the event that scheduled them. */
-function endsIn(events: Events): ReadonlyMap<string, End> {
-  const ends = new Map<string, End>();
+function activityEnds(events: Events): ReadonlyMap<string, RunEnd> {
+  const ends = new Map<string, RunEnd>();
   for (const event of events) {
     const { activityTaskCompletedEventAttributes: done, activityTaskFailedEventAttributes: failed } = event;
     const { activityTaskCanceledEventAttributes: cancelled, activityTaskTimedOutEventAttributes: late } = event;
     const of = done ?? failed ?? cancelled ?? late;
     if (!of) continue;
-    const said = valueOf<Said & { succeeded?: boolean }>((done?.result ?? cancelled?.details)?.payloads?.[0]) ?? {};
-    const state = done ? (said.succeeded ? 'succeeded' : 'failed') : cancelled ? 'cancelled' : 'failed';
-    const message = said.message ?? failed?.failure?.message ?? null;
-    ends.set(String(of.scheduledEventId), { state, message, url: said.url ?? null, log: said.log ?? null });
+    const output =
+      payloadValue<RunOutput & { succeeded?: boolean }>((done?.result ?? cancelled?.details)?.payloads?.[0]) ?? {};
+    const state = done ? (output.succeeded ? 'succeeded' : 'failed') : cancelled ? 'cancelled' : 'failed';
+    const message = output.message ?? failed?.failure?.message ?? null;
+    ends.set(String(of.scheduledEventId), { state, message, url: output.url ?? null, log: output.log ?? null });
   }
   return ends;
 }
 
-const valueOf = <T>(payload: Payload | null | undefined): T | undefined =>
+const payloadValue = <T>(payload: Payload | null | undefined): T | undefined =>
   payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;

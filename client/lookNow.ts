@@ -22,7 +22,7 @@ export async function lookNow(workflows: Workflows, runId: string): Promise<Look
     return how;
   };
   const notFound = () => conveyorError('internal', { detail: `${workflowId} is gone` });
-  return workflows.asking(runId, () => call().catch(answered), { notFound });
+  return workflows.withWording(runId, () => call().catch(lookFailure), { notFound });
 }
 
 function follower(pending: readonly Pending[], runId: string): { readonly how: LookNow; readonly id?: string } {
@@ -39,7 +39,7 @@ function follower(pending: readonly Pending[], runId: string): { readonly how: L
 /** Of gRPC. */
 const [NOT_FOUND, UNIMPLEMENTED] = [5, 12];
 
-function answered(error: unknown): LookNow {
+function lookFailure(error: unknown): LookNow {
   if (error instanceof WorkflowNotFoundError) return 'nobody';
   if (isGrpcServiceError(error) && error.code === NOT_FOUND) return 'nobody';
   if (isGrpcServiceError(error) && error.code === UNIMPLEMENTED) return 'unsupported';

@@ -11,7 +11,7 @@ export interface Platform {
 
 export interface ClientOptions extends ConnectionOptions {
   readonly taskQueue?: string | undefined;
-  /** The platform's configuration (sdk/registry), which pipelines take over when they are applied. */
+  /** The platform's configuration (platform/registry), which pipelines take over when they are applied. */
   readonly platform?: Platform;
   /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
   readonly webUi?: string;

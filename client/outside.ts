@@ -9,13 +9,13 @@ export async function endedOutside(
   workflowId: string,
   { status, closedAt, runId }: ServerView,
 ): Promise<EndedOutside | undefined> {
-  const how = ENDS[status];
+  const how = OUTSIDE_ENDS[status];
   if (how === undefined) return undefined;
-  const reason = await reasonOf(temporal, workflowId, runId).catch(() => '');
+  const reason = await terminationReason(temporal, workflowId, runId).catch(() => '');
   return { how, at: formatTime(closedAt?.getTime() ?? 0), reason };
 }
 
-const ENDS: Readonly<Record<string, EndedOutside['how']>> = {
+const OUTSIDE_ENDS: Readonly<Record<string, EndedOutside['how']>> = {
   TERMINATED: 'terminated',
   CANCELLED: 'cancelled',
   FAILED: 'failed',
@@ -23,7 +23,7 @@ const ENDS: Readonly<Record<string, EndedOutside['how']>> = {
 };
 
 /** It is in the last event. */
-async function reasonOf({ client, namespace }: Temporal, workflowId: string, runId: string): Promise<string> {
+async function terminationReason({ client, namespace }: Temporal, workflowId: string, runId: string): Promise<string> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
     execution: { workflowId, runId },

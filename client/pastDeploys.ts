@@ -29,7 +29,7 @@ export async function pastDeploys(
     const id = deployId(pipeline, row.number, name);
     const truth = truths.get(id);
     if (truth === undefined || Date.parse(row.startedAt) < sinceMs) continue;
-    const status = await statusOf(client, id);
+    const status = await pastDeployStatus(client, id);
     const past = status && pastDeployOf(row, name, action.with, status, truth);
     if (status === undefined) lost.push(id);
     else if (past) deploys.push(past);
@@ -37,13 +37,13 @@ export async function pastDeploys(
   return { deploys, lost };
 }
 
-async function statusOf(client: Pick<ConveyorClient, 'status'>, id: string): Promise<DeployStatus | undefined> {
+async function pastDeployStatus(client: Pick<ConveyorClient, 'status'>, id: string): Promise<DeployStatus | undefined> {
   try {
     return (await client.status(id)) as DeployStatus;
   } catch (error) {
-    if (error instanceof ConveyorError && GONE.has(error.code)) return undefined;
+    if (error instanceof ConveyorError && UNKNOWN_CODES.has(error.code)) return undefined;
     throw error;
   }
 }
 
-const GONE: ReadonlySet<string> = new Set(['unknown-release', 'unknown-deploy']);
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(['unknown-release', 'unknown-deploy']);

@@ -6,7 +6,7 @@ import type { PipelineState } from '../domain/pipeline/state';
 import { translate, type Temporal } from './connection';
 
 /** How long a pipeline without a memo may take to say what it wants. */
-const ANSWER_MS = 2_000;
+const SUBSCRIPTION_TIMEOUT_MS = 2_000;
 
 /** The port over Temporal's visibility. What was changed in the last seconds may be missing. */
 export function createPipelineIndex(client: Client): PipelineIndex {
@@ -78,7 +78,7 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
     // A pipeline that continued as new moves to the front of the list, and may be missing in one that is under way.
     const subscribedAtMs = Math.max(wanted.atMs, startTime.getTime());
     const owners = info.typedSearchAttributes.get(OWNERS);
-    const known = { pipeline: nameOf(workflowId), ...(owners ? { owners } : {}) };
+    const known = { pipeline: pipelineOfWorkflow(workflowId), ...(owners ? { owners } : {}) };
     yield { ...known, subscribedAtMs, subscriptions: ofFinder(wanted, finder) };
   }
 }
@@ -90,7 +90,7 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
 async function remembered(client: Client, workflowId: string): Promise<SubscriptionsMemo | undefined> {
   const handle = client.workflow.getHandle(workflowId);
   try {
-    const state = await client.withDeadline(Date.now() + ANSWER_MS, () =>
+    const state = await client.withDeadline(Date.now() + SUBSCRIPTION_TIMEOUT_MS, () =>
       handle.query<PipelineState | null>('pipeline'),
     );
     return state === null ? undefined : { atMs: 0, artifacts: state.spec.artifacts };
@@ -103,7 +103,7 @@ async function* labelled(client: Client, labels: Readonly<Record<string, string>
   const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   // Whoever names no label does not mean every pipeline there is.
   if (all.length === 0) return;
-  for await (const { workflowId } of pipelinesWith(client, 'ConveyorLabels', all)) yield nameOf(workflowId);
+  for await (const { workflowId } of pipelinesWith(client, 'ConveyorLabels', all)) yield pipelineOfWorkflow(workflowId);
 }
 
 /** Each running pipeline once that has all of these words under an attribute. */
@@ -113,7 +113,7 @@ async function* pipelinesWith(
   words: readonly string[],
 ): AsyncGenerator<WorkflowExecutionInfo> {
   const key = defineSearchAttributeKey(attribute, 'KEYWORD_LIST');
-  const asked = words.filter((word) => PLAIN.test(word)).map((word) => `${attribute} = '${word}'`);
+  const asked = words.filter((word) => QUERYABLE.test(word)).map((word) => `${attribute} = '${word}'`);
   const query = [`WorkflowType = 'pipeline'`, `ExecutionStatus = 'Running'`, ...asked].join(' AND ');
   const seen = new Set<string>();
   for await (const info of client.workflow.list({ query })) {
@@ -125,9 +125,9 @@ async function* pipelinesWith(
 }
 
 /** What every store takes in a query. Quotes and backslashes it does not, so the others are looked for in the answer. */
-const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}_=.:@/ -]*$/u;
+const QUERYABLE = /^[\p{L}\p{N}][\p{L}\p{N}_=.:@/ -]*$/u;
 
-const nameOf = (workflowId: string): string => workflowId.slice(workflowId.indexOf('/') + 1);
+const pipelineOfWorkflow = (workflowId: string): string => workflowId.slice(workflowId.indexOf('/') + 1);
 
 const ofFinder = ({ artifacts }: SubscriptionsMemo, finder: string): PipelineSubscriptions['subscriptions'] =>
   Object.entries(artifacts).flatMap(([artifact, wanted]) =>

@@ -1,27 +1,28 @@
 import { conveyorError } from '../domain/errors';
-import type { Part } from './api';
+import type { ReadinessPart } from './api';
 import type { Temporal } from './connection';
 
 /** A probe that takes longer says nothing any more. */
-const ANSWER_MS = 2_000;
+const READINESS_TIMEOUT_MS = 2_000;
 /** Of grpc.health.v1. */
 const SERVING = 1;
 /** Task queues have workflows and activities. */
 const OF_WORKFLOWS = 1;
 
 /** Whether the Temporal server says that it serves, and whether a worker polls. No workflow is asked; never throws. */
-export async function readiness(
+export async function temporalReadiness(
   { connection, client, address, namespace }: Temporal,
   taskQueue: string,
-): Promise<readonly Part[]> {
-  const within = <T>(call: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + ANSWER_MS, call);
+): Promise<readonly ReadinessPart[]> {
+  const within = <T>(call: () => Promise<T>): Promise<T> =>
+    client.withDeadline(Date.now() + READINESS_TIMEOUT_MS, call);
   const temporal = async (): Promise<string | undefined> => {
     const { status } = await connection.healthService.check({ service: SERVICE });
     return status === SERVING ? undefined : 'the Temporal server does not serve';
   };
   const worker = async (): Promise<string | undefined> =>
     (await isPolled({ client, namespace }, taskQueue)) ? undefined : `no worker polls the task queue ${taskQueue}`;
-  const part = async (name: Part['name'], look: () => Promise<string | undefined>): Promise<Part> => {
+  const part = async (name: ReadinessPart['name'], look: () => Promise<string | undefined>): Promise<ReadinessPart> => {
     const why = await within(look).catch(
       (error: unknown) =>
         conveyorError('temporal-unreachable', {

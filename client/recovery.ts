@@ -6,7 +6,7 @@ import { identified } from '../domain/artifact';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
 import { formatTime } from '../domain/text';
-import { ANSWER_MS, isUnanswered } from './connection';
+import { WORKER_TIMEOUT_MS, isUnanswered } from './connection';
 import { newestReleases } from './pipelineIndex';
 
 /** What is left of a pipeline whose workflow has ended. */
@@ -24,7 +24,7 @@ export interface Left {
  */
 export async function leftOf(client: Client, pipeline: string): Promise<Left | undefined> {
   const state = await lastState(client, pipeline);
-  if (state !== null && (await isRunning(client, workflowIds.pipeline(pipeline)))) return undefined;
+  if (state !== null && (await isWorkflowRunning(client, workflowIds.pipeline(pipeline)))) return undefined;
   const found = await foundOf(client, pipeline, state);
   return state === null && found.nextNumber === 1 ? undefined : { state, found };
 }
@@ -33,11 +33,13 @@ export async function leftOf(client: Client, pipeline: string): Promise<Left | u
 async function lastState(client: Client, pipeline: string): Promise<PipelineState | null> {
   const handle = client.workflow.getHandle(workflowIds.pipeline(pipeline));
   try {
-    return await client.withDeadline(Date.now() + ANSWER_MS, () => handle.query<PipelineState | null>('pipeline'));
+    return await client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () =>
+      handle.query<PipelineState | null>('pipeline'),
+    );
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     if (isUnanswered(error) && !(await isUnanswerable(handle))) throw error;
-    return inputOf<PipelineState>(client, workflowIds.pipeline(pipeline));
+    return workflowInput<PipelineState>(client, workflowIds.pipeline(pipeline));
   }
 }
 
@@ -50,7 +52,7 @@ async function isUnanswerable(handle: WorkflowHandle): Promise<boolean> {
   return !last?.workflowTaskCompletedEventAttributes;
 }
 
-export async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+export async function isWorkflowRunning(client: Client, workflowId: string): Promise<boolean> {
   try {
     return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
   } catch (error) {
@@ -64,7 +66,7 @@ async function foundOf(client: Client, pipeline: string, state: PipelineState | 
   const listed = await newestReleases(client, pipeline);
   let nextNumber = Math.max(state?.nextNumber ?? 1, ...listed.map((number) => number + 1));
   const late: number[] = [];
-  while (await exists(client, workflowIds.release(pipeline, nextNumber))) late.push(nextNumber++);
+  while (await workflowExists(client, workflowIds.release(pipeline, nextNumber))) late.push(nextNumber++);
   const known = new Set([...(state?.active ?? []), ...(state?.history ?? [])].map(({ number }) => number));
   const missed = [...listed, ...late].filter((number) => !known.has(number) && number >= (state?.nextNumber ?? 1));
   const releases = await Promise.all(missed.map((number) => begunRelease(client, pipeline, number)));
@@ -73,7 +75,7 @@ async function foundOf(client: Client, pipeline: string, state: PipelineState | 
 
 async function begunRelease(client: Client, pipeline: string, number: number): Promise<ActiveRelease | null> {
   const workflowId = workflowIds.release(pipeline, number);
-  const input = await inputOf<ReleaseInput>(client, workflowId).catch(() => null);
+  const input = await workflowInput<ReleaseInput>(client, workflowId).catch(() => null);
   if (input === null) return null;
   const { startTime } = await client.workflow.getHandle(workflowId).describe();
   const { artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = input;
@@ -93,7 +95,7 @@ async function begunRelease(client: Client, pipeline: string, number: number): P
   };
 }
 
-async function exists(client: Client, workflowId: string): Promise<boolean> {
+async function workflowExists(client: Client, workflowId: string): Promise<boolean> {
   try {
     await client.workflow.getHandle(workflowId).describe();
     return true;
@@ -104,7 +106,7 @@ async function exists(client: Client, workflowId: string): Promise<boolean> {
 }
 
 /** What a workflow was started with, or continued as new with; it is in its first event. */
-async function inputOf<T>(client: Client, workflowId: string): Promise<T | null> {
+async function workflowInput<T>(client: Client, workflowId: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId },

@@ -2,7 +2,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 
 /** What people call an update whose name they never type. */
-const WORDS: Readonly<Record<string, string>> = {
+const UPDATE_WORDS: Readonly<Record<string, string>> = {
   'roll-back': 'revert',
   'start-release': 'release',
   submit: 'release',
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** There is no such workflow, or it is no more. */
-export function unknown(id: string): ConveyorError {
+export function unknownWorkflow(id: string): ConveyorError {
   if (!id.includes('/')) return conveyorError('unknown-pipeline', { pipeline: id });
   return conveyorError('invalid-state', { verb: 'command', id, why: 'it has ended' });
 }
@@ -20,14 +20,14 @@ export const overLimit = ([what = 'it', size = '', limit = '']: readonly string[
   conveyorError('over-limit', { what, size, limit });
 
 /** A workflow's refusal, worded for people (domain/pipeline/requests.ts, workflows/inbox.ts). */
-export function refusalOf(
+export function refusalError(
   id: string,
   update: string,
   input: object,
   code: string,
   failure: ApplicationFailure,
 ): ConveyorError {
-  const verb = 'emergency' in input ? 'push' : 'rerunOf' in input ? 'rerun' : (WORDS[update] ?? update);
+  const verb = 'emergency' in input ? 'push' : 'rerunOf' in input ? 'rerun' : (UPDATE_WORDS[update] ?? update);
   const pipeline = id.split('/')[0] ?? id;
   const names = (failure.details?.[0] as readonly string[] | undefined) ?? [];
   const actor =

@@ -8,17 +8,17 @@ import type { Workflows } from './workflows';
 
 /** How releases begin: by hand or through the API, by what a finder or webhook brings, and in an emergency. */
 
-export async function release(workflows: Workflows, pipeline: string, input: StartInput) {
-  const started = await ask<Started>(workflows, pipeline, 'start-release', input);
+export async function createRelease(workflows: Workflows, pipeline: string, input: StartInput) {
+  const started = await executeUpdate<Started>(workflows, pipeline, 'start-release', input);
   return { ...started, id: releaseId(pipeline, started.number) };
 }
 
-export async function submit(workflows: Workflows, pipeline: string, input: StartInput) {
-  const submitted = await ask<Submitted>(workflows, pipeline, 'submit', input);
+export async function submitArtifacts(workflows: Workflows, pipeline: string, input: StartInput) {
+  const submitted = await executeUpdate<Submitted>(workflows, pipeline, 'submit', input);
   return { ...submitted, id: submitted.number === null ? null : releaseId(pipeline, submitted.number) };
 }
 
-export function push(
+export function pushEmergency(
   workflows: Workflows,
   pipeline: string,
   action: string,
@@ -32,11 +32,11 @@ export function push(
   }: Omit<EmergencyPush, 'key'> & { readonly key?: string | null },
 ) {
   const trigger = { kind: 'emergency', actor, key, reason, ...(permitted === undefined ? {} : { permitted }) } as const;
-  return release(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
+  return createRelease(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
 }
 
-/** A new release of what a release that has ended was given; `key` and `reason` as those of `push`. */
-export async function rerun(
+/** A new release of what a release that has ended was given; `key` and `reason` as those of `pushEmergency`. */
+export async function rerunRelease(
   workflows: Workflows,
   pipeline: string,
   number: number,
@@ -46,7 +46,13 @@ export async function rerun(
   const by = permitted === undefined ? {} : { permitted };
   const trigger = { kind, actor, key, ...(reason === undefined ? {} : { reason }), ...by } as const;
   const id = releaseId(pipeline, number);
-  const started = await ask<Started>(workflows, pipeline, 'start-release', { artifacts, trigger, rerunOf: number }, id);
+  const started = await executeUpdate<Started>(
+    workflows,
+    pipeline,
+    'start-release',
+    { artifacts, trigger, rerunOf: number },
+    id,
+  );
   return { ...started, id: releaseId(pipeline, started.number) };
 }
 
@@ -61,7 +67,7 @@ async function givenTo(workflows: Workflows, pipeline: string, number: number): 
 }
 
 /** What is too large, or no plain text, is not even sent: Temporal would not take it, in words of its own. */
-async function ask<T>(
+async function executeUpdate<T>(
   workflows: Workflows,
   pipeline: string,
   update: string,

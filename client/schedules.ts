@@ -6,7 +6,7 @@ import {
   type ScheduleOptions,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { isSame, type SweepOrder } from '../domain/finder/lasting';
+import { isSameOrder, type SweepOrder } from '../domain/finder/lasting';
 import { sweepId } from '../domain/ids';
 import { serverView } from './live';
 
@@ -43,7 +43,7 @@ async function ensureSweep(client: Client, schedule: ReturnType<typeof sweepSche
     await handle.update(({ state }) => ({ ...wanted, state }));
     const { args, taskQueue } = wanted.action;
     const isMoved = before.taskQueue !== taskQueue;
-    if (!isMoved && isSame(before.args?.[0] as SweepOrder, args[0])) return;
+    if (!isMoved && isSameOrder(before.args?.[0] as SweepOrder, args[0])) return;
     const { info } = await handle.describe();
     for (const { workflow } of info.runningActions) {
       const running = client.workflow.getHandle(workflow.workflowId);

@@ -50,14 +50,14 @@ export class SealCodec implements PayloadCodec {
   }
 
   private isBelieved(payload: Payload, context: SerializationContext | undefined): boolean {
-    const signature = textOf(payload.metadata?.[SIGNATURE]);
+    const signature = decodeText(payload.metadata?.[SIGNATURE]);
     if (signature === '') return this.seal.unsealed === 'accept';
     const [id = '', mac = ''] = signature.split(':');
     const key = this.seal.keys.find((each) => each.id === id);
-    const to = textOf(payload.metadata?.[BOUND_TO]);
+    const to = decodeText(payload.metadata?.[BOUND_TO]);
     // Where the SDK does not say to whom it comes, it is enough that the signature fits what it says itself.
     if (key === undefined || (context !== undefined && to !== boundTo(context))) return false;
-    return isSame(mac, macOf(payload, key, to));
+    return isSameMac(mac, macOf(payload, key, to));
   }
 }
 
@@ -92,9 +92,9 @@ function boundTo(context: SerializationContext | undefined): string {
   return [context.type, context.namespace, workflow, ...activity].join(' ');
 }
 
-const textOf = (bytes: Uint8Array | null | undefined): string => (bytes ? Buffer.from(bytes).toString() : '');
+const decodeText = (bytes: Uint8Array | null | undefined): string => (bytes ? Buffer.from(bytes).toString() : '');
 
-function isSame(a: string, b: string): boolean {
+function isSameMac(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

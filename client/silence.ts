@@ -5,7 +5,7 @@ import { isPolled } from './readiness';
 
 /** A worker that is there has answered by then, unless it is busy. */
 const SOON_MS = 5_000;
-const LOOK_MS = 2_000;
+const POLLER_CHECK_TIMEOUT_MS = 2_000;
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -39,7 +39,7 @@ export async function unlessUnpolled<T>(
 async function unpolledQueue(temporal: Temporal, workflowId: string): Promise<string | undefined> {
   const { client } = temporal;
   try {
-    return await client.withDeadline(Date.now() + LOOK_MS, async () => {
+    return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {
       const { taskQueue } = await client.workflow.getHandle(workflowId).describe();
       return (await isPolled(temporal, taskQueue)) ? undefined : taskQueue;
     });

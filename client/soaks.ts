@@ -4,23 +4,23 @@ import type { ReleaseStatus, WaitView } from '../domain/views';
 import type { Temporal } from './connection';
 
 /** Whoever looks at a pipeline does not wait longer for what its releases know. */
-const ANSWER_MS = 2_000;
+const SOAK_QUERY_TIMEOUT_MS = 2_000;
 /** The oldest that run; of more than these people read nothing at once. */
-const MAX_ASKED = 20;
+const MAX_QUERIED = 20;
 
 /**
  * What soaks in the releases of a pipeline, which they know themselves, as long as its file says that anything does. The pipeline is
  * answered for without a release that is silent.
  */
-export async function soaks(
+export async function soakWaits(
   { client }: Temporal,
   { spec, active }: Pick<PipelineState, 'spec' | 'active'>,
 ): Promise<WaitView[]> {
   if (!Object.values(spec.actions).some((action) => 'soak' in action && action.soak !== undefined)) return [];
-  const begun = active.filter(({ state, gone }) => state === 'running' && !gone).slice(0, MAX_ASKED);
+  const begun = active.filter(({ state, gone }) => state === 'running' && !gone).slice(0, MAX_QUERIED);
   const ask = async (release: number): Promise<WaitView[]> => {
     const handle = client.workflow.getHandle(workflowIds.release(spec.pipeline, release));
-    const { actions } = await client.withDeadline(Date.now() + ANSWER_MS, () =>
+    const { actions } = await client.withDeadline(Date.now() + SOAK_QUERY_TIMEOUT_MS, () =>
       handle.query<Pick<ReleaseStatus, 'actions'>>('status'),
     );
     return actions.flatMap(({ name, state, blockedBy, until }) =>

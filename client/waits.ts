@@ -5,14 +5,14 @@ import type { ActionView, DeployStatus, Holder, ReleaseStatus } from '../domain/
 import type { Temporal } from './connection';
 
 /** What somebody waits for, as others know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
-const WAIT_MS = 2_000;
+const HOLDER_QUERY_TIMEOUT_MS = 2_000;
 
 /** With what its running deploys wait for, which they know themselves, and who holds each lock that it waits for, asked once. */
 export async function withWaits(temporal: Temporal, release: ReleaseStatus): Promise<ReleaseStatus> {
   const { id, pipeline, number } = release;
   const asked = new Map<string, Promise<Holder | undefined>>();
   const holderOf = (lock: string): Promise<Holder | undefined> => {
-    const answer = asked.get(lock) ?? lookUp(temporal, lock, id);
+    const answer = asked.get(lock) ?? findHolder(temporal, lock, id);
     asked.set(lock, answer);
     return answer;
   };
@@ -31,7 +31,7 @@ export async function withHolder(
   number: number,
   deploy: DeployStatus,
 ): Promise<DeployStatus> {
-  const heldBy = deploy.lock == null ? undefined : await lookUp(temporal, deploy.lock, releaseId(pipeline, number));
+  const heldBy = deploy.lock == null ? undefined : await findHolder(temporal, deploy.lock, releaseId(pipeline, number));
   return heldBy === undefined ? deploy : { ...deploy, heldBy, next: [`conveyor status ${heldBy.id}`, ...deploy.next] };
 }
 
@@ -50,7 +50,7 @@ async function withWait(
       blockedBy = null,
       until = null,
       lock,
-    } = await client.withDeadline(Date.now() + WAIT_MS, () =>
+    } = await client.withDeadline(Date.now() + HOLDER_QUERY_TIMEOUT_MS, () =>
       handle.query<Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'>>('status'),
     );
     return blockedBy === null ? action : { ...action, blockedBy, until, ...(lock == null ? {} : { lock }) };
@@ -61,10 +61,12 @@ async function withWait(
 }
 
 /** Undefined where it is free by now, or the lock is silent or gone. */
-async function lookUp({ client }: Temporal, lock: string, waiting: string): Promise<Holder | undefined> {
+async function findHolder({ client }: Temporal, lock: string, waiting: string): Promise<Holder | undefined> {
   try {
     const handle = client.workflow.getHandle(lock);
-    const { holder } = await client.withDeadline(Date.now() + WAIT_MS, () => handle.query<Mutex>('mutex'));
+    const { holder } = await client.withDeadline(Date.now() + HOLDER_QUERY_TIMEOUT_MS, () =>
+      handle.query<Mutex>('mutex'),
+    );
     if (holder === null || holder.owner === waiting) return undefined;
     // A lock of an older worker does not know since when.
     return { id: holder.owner, since: holder.sinceMs === undefined ? null : formatTime(holder.sinceMs) };

@@ -1,21 +1,21 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { finderNames, refusedFor } from '../domain/finder/health';
+import { finderNames, refusalsFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
 import type { Recollection } from '../domain/release/rerun';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
-import { ANSWER_MS, translate, type Temporal } from './connection';
-import { finders } from './finders';
+import { WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
+import { findersHealth } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
-import { refusalOf, unknown } from './refusals';
+import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { unlessUnpolled } from './silence';
-import { soaks } from './soaks';
+import { soakWaits } from './soaks';
 import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
 
@@ -40,9 +40,9 @@ export class Workflows {
   /** Sends an update and waits until it is acknowledged. @throws invalid-state when it has ended. */
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
     const asked = proven(this.temporal.seal, name, input);
-    return this.asking(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked] }), {
-      notFound: () => unknown(id),
-      refused: (code, failure) => refusalOf(id, name, input, code, failure),
+    return this.withWording(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked] }), {
+      notFound: () => unknownWorkflow(id),
+      refused: (code, failure) => refusalError(id, name, input, code, failure),
       workflowId,
     });
   }
@@ -58,14 +58,14 @@ export class Workflows {
     const state = await this.pipelineState(name);
     // They are beside the point for most who look, so that they keep nobody from the rest.
     const [found, soaking] = await Promise.all([
-      finders(this.temporal, finderNames(state.spec)).catch(() => undefined),
-      soaks(this.temporal, state),
+      findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
+      soakWaits(this.temporal, state),
     ]);
     const { waits = [], ...status } = pipelineStatus(state, Date.now());
     return {
       ...status,
       waits: [...waits, ...soaking],
-      ...(found && { finders: found.map((view) => refusedFor(name, view)) }),
+      ...(found && { finders: found.map((view) => refusalsFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
       webUiList: listPage(this.webUi, this.temporal.namespace, name),
     };
@@ -82,7 +82,7 @@ export class Workflows {
     const status = await this.started(workflowId, pipeline, number);
     const { pending = [], outside } = status.endedAt === null ? await this.atServer(workflowId) : {};
     const { isParent = false, ...known } = outside ? releaseEndedOutside(status, outside) : status;
-    if (outside) await this.sayGone(pipeline, number);
+    if (outside) await this.reportGone(pipeline, number);
     return {
       ...known,
       actions: known.actions.map((action) => mergeAction(action, pending)),
@@ -107,7 +107,7 @@ export class Workflows {
         throw error instanceof QueryNotRegisteredError ? notRecalled(id, pipeline) : error;
       }
     };
-    return this.asking(id, asked, { notFound: () => conveyorError('unknown-release', { id }), workflowId });
+    return this.withWording(id, asked, { notFound: () => conveyorError('unknown-release', { id }), workflowId });
   }
 
   async deploy(pipeline: string, number: number, action: string): Promise<DeployStatus> {
@@ -140,12 +140,12 @@ export class Workflows {
   }
 
   /** Runs a call with a deadline, and says what failed in the words of the table of errors. */
-  async asking<T>(id: string, call: () => Promise<T>, wording: Wording): Promise<T> {
+  async withWording<T>(id: string, call: () => Promise<T>, wording: Wording): Promise<T> {
     const { client, address } = this.temporal;
     const { workflowId } = wording;
     const ask = workflowId === undefined ? call : () => unlessUnpolled(this.temporal, { workflowId, id }, call);
     try {
-      return await client.withDeadline(Date.now() + ANSWER_MS, ask);
+      return await client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, ask);
     } catch (error) {
       const refused =
         wording.refused ?? ((code, failure) => conveyorError('internal', { detail: `${code}: ${failure.message}` }));
@@ -169,7 +169,7 @@ export class Workflows {
   }
 
   private query<T>(workflowId: string, id: string, name: string, notFound: () => ConveyorError): Promise<T> {
-    return this.asking(id, () => this.handle(workflowId).query<T>(name), { notFound, workflowId });
+    return this.withWording(id, () => this.handle(workflowId).query<T>(name), { notFound, workflowId });
   }
 
   /** What a workflow that has not said that it ended is at, as the server knows it. */
@@ -186,7 +186,7 @@ export class Workflows {
   }
 
   /** A pipeline that takes a release for running looks after it at once; it would do so by itself before long. */
-  private async sayGone(pipeline: string, number: number): Promise<void> {
+  private async reportGone(pipeline: string, number: number): Promise<void> {
     try {
       const { active } = await this.pipelineState(pipeline);
       if (active.some((release) => release.number === number && !release.gone))

@@ -1,5 +1,5 @@
-import type { Unfit } from './excess';
 import { shownUrl } from './shownUrl';
+import type { Unfit } from './unfit';
 
 /**
  * Every error that a person or a script can meet, in one table: what it says, what to do, whether trying again
@@ -12,6 +12,9 @@ interface ErrorEntry<P> {
   /** docs/cli.md#exit-codes: 1 error, 2 usage or invalid input, 4 not found or not permitted. */
   readonly exit: 1 | 2 | 4;
 }
+
+/** An address, or the repository of which it is the store. */
+const placeOf = (store: string): string => (store.includes('://') ? `at ${shownUrl(store)}` : `of ${store}`);
 
 /** The release of a deploy, the pipeline of a release. */
 const aboveOf = (id: string): string => id.split('/').slice(0, -1).join('/') || id;
@@ -131,14 +134,14 @@ export const ERRORS = {
   }),
   'extension-rejected': entry<{ service: string; method: string; status: number; detail: string }>({
     message: ({ service, method, status, detail }) => `${service} rejected ${method} (${status}): ${detail}`,
-    hint: ({ service }) => `the request was understood and refused; mend the pipeline's configuration for ${service}`,
+    hint: ({ service }) => `the request was understood and refused; fix the pipeline's configuration for ${service}`,
     retryable: false,
     exit: 1,
   }),
   'extension-protocol': entry<{ service: string; method: string; field: string; detail: string }>({
     message: ({ service, method, field, detail }) =>
       `${service} answered ${method} with something that is not its protocol: ${field}: ${detail}`,
-    hint: ({ service }) => `${service} must answer as its openapi.json says; tell whoever runs it`,
+    hint: ({ service }) => `${service} must answer as its openapi.json says; report it to whoever runs it`,
     retryable: false,
     exit: 1,
   }),
@@ -157,13 +160,13 @@ export const ERRORS = {
   }),
   'script-not-runnable': entry<{ command: string; detail: string }>({
     message: ({ command, detail }) => `the script ${command} cannot be run: ${detail}`,
-    hint: () => 'scripts run on the worker, as scripts in its conveyor.config.yaml says; mend the command or that',
+    hint: () => 'scripts run on the worker, as scripts in its conveyor.config.yaml says; fix the command or that',
     retryable: false,
     exit: 1,
   }),
   'notification-refused': entry<{ url: string; detail: string }>({
     message: ({ url, detail }) => `a notification to ${shownUrl(url)} cannot be sent: ${detail}`,
-    hint: () => 'mend notify in the pipeline file, or notifications in the conveyor.config.yaml of the worker',
+    hint: () => 'fix notify in the pipeline file, or notifications in the conveyor.config.yaml of the worker',
     retryable: false,
     exit: 1,
   }),
@@ -175,7 +178,7 @@ export const ERRORS = {
   }),
   'plan-impossible': entry<{ why: string }>({
     message: ({ why }) => `the deploy cannot be planned: ${why}`,
-    hint: () => 'mend that in the pipeline file, or plan for another fleet with --units FILE',
+    hint: () => 'fix that in the pipeline file, or plan for another fleet with --units FILE',
     retryable: false,
     exit: 2,
   }),
@@ -235,6 +238,24 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'gate-invalid': entry<{ name: string; problems: readonly string[] }>({
+    message: ({ name, problems }) => `the project ${name} is refused: ${problems.join('; ')}`,
+    hint: () => 'docs/guides/gatekeeper.md#a-project lists the restraints and what they take',
+    retryable: false,
+    exit: 2,
+  }),
+  'sitevar-refused': entry<{ name: string; problems: readonly string[] }>({
+    message: ({ name, problems }) => `${name} is refused: ${problems.join('; ')}`,
+    hint: () => 'nothing was proposed; correct the value, or have the owner of the sitevar change its checker',
+    retryable: false,
+    exit: 2,
+  }),
+  'sitevar-deviates': entry<{ name: string; warnings: readonly string[] }>({
+    message: ({ name, warnings }) => `${name} is not what it always was: ${warnings.join('; ')}`,
+    hint: () => 'nothing was proposed; look at it again, and propose it with anyway: true if it is meant',
+    retryable: false,
+    exit: 2,
+  }),
   'credentials-unusable': entry<{ file: string; why: string }>({
     message: ({ file, why }) => `${file} cannot be used: ${why}`,
     hint: ({ file }) => `chmod 600 ${file} if you wrote it; else conveyor logout, and conveyor login URL again`,
@@ -242,7 +263,7 @@ export const ERRORS = {
     exit: 2,
   }),
   unauthorized: entry<{ why: string }>({
-    message: ({ why }) => `nobody is known by this request: ${why}`,
+    message: ({ why }) => `this request identifies nobody: ${why}`,
     hint: () =>
       'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists; commands send that of conveyor login URL',
     retryable: false,
@@ -348,9 +369,34 @@ export const ERRORS = {
     exit: 4,
   }),
   overloaded: entry<{ waiting: number }>({
-    message: ({ waiting }) => `the server has its hands full, with ${waiting} requests in line already`,
+    message: ({ waiting }) => `the server is overloaded, with ${waiting} requests in line already`,
     hint: () => 'nothing was done; send it again after the time in Retry-After',
     retryable: true,
+    exit: 1,
+  }),
+  'store-unavailable': entry<{ store: string; detail: string }>({
+    message: ({ store, detail }) => `the store of configuration ${placeOf(store)} does not answer: ${detail}`,
+    hint: () => 'whoever needs it tries again by itself; hosts go on with the values that they have',
+    retryable: true,
+    exit: 1,
+  }),
+  'store-full': entry<{ store: string }>({
+    message: ({ store }) => `the store of configuration at ${shownUrl(store)} is full, and takes no changes`,
+    hint: () => 'etcdctl compact, etcdctl defrag and etcdctl alarm disarm make room; hosts can read meanwhile',
+    retryable: true,
+    exit: 1,
+  }),
+  'store-refused': entry<{ store: string; detail: string }>({
+    message: ({ store, detail }) => `the store of configuration at ${shownUrl(store)} refused a request: ${detail}`,
+    hint: () => 'check its address, its version (etcd 3.4 or newer) and whether it wants a password',
+    retryable: false,
+    exit: 1,
+  }),
+  'store-out-of-step': entry<{ repository: string; head: string; given: string }>({
+    message: ({ repository, head, given }) =>
+      `the store holds ${repository} up to ${head}, and ${given} is not the commit after it`,
+    hint: () => 'commits are applied one after the other; if the history was written anew, use another repository name',
+    retryable: false,
     exit: 1,
   }),
   'process-failed': entry<{ process: string; how: string; tail: string; logFile: string }>({
@@ -362,6 +408,89 @@ export const ERRORS = {
   'demo-unexpected': entry<{ what: string; logFolder: string }>({
     message: ({ what }) => `the demo did not go as it should: ${what}`,
     hint: ({ logFolder }) => `${logFolder} holds what its processes wrote; run it again with --keep to look around`,
+    retryable: false,
+    exit: 1,
+  }),
+  'config-file-unusable': entry<{ file: string; why: string }>({
+    message: ({ file, why }) => `${file} cannot be configuration: ${why}`,
+    hint: () => 'sources are text files of one tree, as docs/guides/configuration.md says; take it out or fix it',
+    retryable: false,
+    exit: 2,
+  }),
+  'config-import-refused': entry<{ file: string; imported: string; why: string }>({
+    message: ({ file, imported, why }) => `${file} cannot import ${imported}: ${why}`,
+    hint: () => "import files of the tree by relative paths, 'zod' and 'conveyor/config'",
+    retryable: false,
+    exit: 2,
+  }),
+  'config-program-failed': entry<{ file: string; how: string }>({
+    message: ({ file, how }) => `${file} made no value: ${how}`,
+    hint: () =>
+      'a program computes its value from what it imports and ends; nothing of the tree is changed until it does',
+    retryable: false,
+    exit: 2,
+  }),
+  'config-not-deterministic': entry<{ file: string; path: string; first: string; second: string }>({
+    message: ({ file, path, first, second }) =>
+      `${file} gave two values for ${path} in two runs: first ${first}, then ${second}`,
+    hint: () => 'take out what depends on the time, the time zone or chance; write such a value down instead',
+    retryable: false,
+    exit: 2,
+  }),
+  'config-value-refused': entry<{ path: string; file: string; by: string; why: string; chain: readonly string[] }>({
+    message: ({ path, file, by, why, chain }) =>
+      `${path} of ${file} is refused by ${by}: ${why}${chain.length > 1 ? `; imported as ${chain.join(' → ')}` : ''}`,
+    hint: ({ file }) => `fix the value in ${file}, or have the owner of the rule change it`,
+    retryable: false,
+    exit: 2,
+  }),
+  'config-validator-failed': entry<{ path: string; invariant: string; file: string; how: string }>({
+    message: ({ path, invariant, file, how }) => `${invariant} of ${file} could not judge ${path}: ${how}`,
+    hint: ({ file }) => `the rule is broken, and no value passes it until its owner fixes ${file}`,
+    retryable: false,
+    exit: 2,
+  }),
+  'config-path-taken': entry<{ path: string; files: readonly string[] }>({
+    message: ({ path, files }) => `${files.join(' and ')} both write ${path}`,
+    hint: () => 'a path has one source; rename or remove one of them',
+    retryable: false,
+    exit: 2,
+  }),
+  'config-repository-unusable': entry<{ repository: string; detail: string }>({
+    message: ({ repository, detail }) => `the repository of configuration ${repository} cannot be used: ${detail}`,
+    hint: ({ repository }) => `git fsck in ${repository} says what is broken; nothing was changed`,
+    retryable: false,
+    exit: 1,
+  }),
+  'config-repository-unreachable': entry<{ repository: string; detail: string }>({
+    message: ({ repository, detail }) => `the repository of configuration ${repository} does not answer: ${detail}`,
+    hint: () => 'config.repositories of conveyor.config.yaml says where it is; try again, nothing is done twice',
+    retryable: true,
+    exit: 1,
+  }),
+  'config-change-unknown': entry<{ repository: string; change: number }>({
+    message: ({ repository, change }) => `there is no change ${change} of ${repository}`,
+    hint: () => 'conveyor config status lists them',
+    retryable: false,
+    exit: 4,
+  }),
+  'config-conflict': entry<{ change: number; file: string; by: string }>({
+    message: ({ change, file, by }) => `change ${change} cannot land: ${file} was changed by ${by} meanwhile`,
+    hint: () => 'take over what landed and propose again',
+    retryable: false,
+    exit: 1,
+  }),
+  'config-branch-rewritten': entry<{ repository: string; commit: string }>({
+    message: ({ repository, commit }) =>
+      `the branch of ${repository} does not contain ${commit.slice(0, 12)} any more, which was distributed`,
+    hint: () =>
+      'put it back: git push FORMER-HEAD:BRANCH; what was distributed is taken back by a change, never by a rewrite',
+    retryable: false,
+    exit: 1,
+  }),
+  'config-unchanged': entry<{ repository: string }>({
+    message: ({ repository }) => `this is what ${repository} holds already`,
+    hint: () => 'conveyor config diff shows what would change',
     retryable: false,
     exit: 1,
   }),

@@ -2,62 +2,46 @@ import type { Artifact } from './artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, type Limit } from './limits';
 import { LINES, whyNotPlain, writtenOut } from './plainText';
 import { formatBytes, jsonBytes, textBytes } from './size';
+import type { BadText, Excess, Unfit } from './unfit';
 import type { CommandInput } from './verbs';
 import type { Trigger } from './views';
 
-/** What of a request is too large, as the error `over-limit` says it. */
-export interface Excess {
-  /** `the metadata of the artifact source` */
-  readonly what: string;
-  readonly size: string;
-  readonly limit: string;
-}
-
-/** A text that is empty, or not plain (domain/plainText.ts), as the error `invalid-text` says it. */
-export interface BadText {
-  readonly what: string;
-  /** `is empty` */
-  readonly why: string;
-}
-
-/** What no door takes: the command line, the API, webhooks, and what finders find. Undefined when all is well. */
-export type Unfit = Excess | BadText;
-
+/** Undefined when all is well. */
 export const unfitArtifacts = (artifacts: readonly Artifact[]): Unfit | undefined =>
-  excessOfArtifacts(artifacts) ?? first(artifacts, badTextIn);
+  excessOfArtifacts(artifacts) ?? firstFound(artifacts, badTextIn);
 
 export const unfitArtifact = (artifact: Artifact): Unfit | undefined =>
   excessOfArtifact(artifact) ?? badTextIn(artifact);
 
 export const unfitTrigger = (trigger: Trigger): Unfit | undefined =>
-  excessOfTrigger(trigger) ?? first(textsOfTrigger(trigger), (given) => notPlain(given));
+  excessOfTrigger(trigger) ?? firstFound(textsOfTrigger(trigger), (given) => notPlain(given));
 
 export const unfitKey = (key: string): Unfit | undefined => excessOfKey(key) ?? notPlain([REQUEST_LIMITS.key, key]);
 
 export const unfitCommand = (command: CommandInput): Unfit | undefined =>
-  excessOfCommand(command) ?? first(textsOfCommand(command), (given) => notPlain(given));
+  excessOfCommand(command) ?? firstFound(textsOfCommand(command), (given) => notPlain(given));
 
 /** Checked at every door, and again by the workflow, which anybody can talk to. Undefined when all is within its limits. */
 export function excessOfArtifacts(artifacts: readonly Artifact[]): Excess | undefined {
   return (
     over(REQUEST_LIMITS.artifacts, artifacts.length) ??
-    first(artifacts, excessOfArtifact) ??
+    firstFound(artifacts, excessOfArtifact) ??
     over(REQUEST_LIMITS.artifactsTogether, jsonBytes(artifacts))
   );
 }
 
 function excessOfArtifact(artifact: Artifact): Excess | undefined {
   return (
-    first(textsOf(artifact), tooLong) ??
+    firstFound(artifactTexts(artifact), excessOfText) ??
     excessOfMetadata(artifact.metadata, ofArtifact(artifact)) ??
-    over(ARTIFACT_LIMITS.whole, jsonBytes(artifact), `: ${short(artifact.name)}`)
+    over(ARTIFACT_LIMITS.whole, jsonBytes(artifact), `: ${shortName(artifact.name)}`)
   );
 }
 
 /** A text that came in, what it is, and of what. */
-type Given = readonly [limit: Limit, text: string | undefined, of?: string];
+type LimitedText = readonly [limit: Limit, text: string | undefined, of?: string];
 
-function textsOf(artifact: Artifact): Given[] {
+function artifactTexts(artifact: Artifact): LimitedText[] {
   const { name, kind, version, digest, uri, producedBy, builtFrom } = artifact;
   const of = ofArtifact(artifact);
   return [
@@ -73,17 +57,17 @@ function textsOf(artifact: Artifact): Given[] {
   ];
 }
 
-const ofArtifact = ({ name }: Pick<Artifact, 'name'>): string => ` of the artifact ${short(name)}`;
+const ofArtifact = ({ name }: Pick<Artifact, 'name'>): string => ` of the artifact ${shortName(name)}`;
 
-const ofEntry = (key: string, of: string): string => `, ${short(key)},${of}`;
+const ofEntry = (key: string, of: string): string => `, ${shortName(key)},${of}`;
 
 function badTextIn(artifact: Artifact): BadText | undefined {
   const of = ofArtifact(artifact);
   const metadata = Object.entries(artifact.metadata);
   return (
-    first(textsOf(artifact), (given) => empty(given) ?? notPlain(given)) ??
-    first(metadata, ([key]) => empty([ARTIFACT_LIMITS.metadataKey, key, of])) ??
-    first(
+    firstFound(artifactTexts(artifact), (given) => emptyText(given) ?? notPlain(given)) ??
+    firstFound(metadata, ([key]) => emptyText([ARTIFACT_LIMITS.metadataKey, key, of])) ??
+    firstFound(
       metadata,
       ([key, value]) =>
         notPlain([ARTIFACT_LIMITS.metadataKey, key, of]) ??
@@ -97,18 +81,19 @@ function excessOfMetadata(metadata: Artifact['metadata'], of: string): Excess | 
   return (
     over(ARTIFACT_LIMITS.metadata, jsonBytes(metadata), of) ??
     over(ARTIFACT_LIMITS.metadataEntries, entries.length, of) ??
-    first(
+    firstFound(
       entries,
       ([key, value]) =>
-        tooLong([ARTIFACT_LIMITS.metadataKey, key, of]) ??
-        tooLong([ARTIFACT_LIMITS.metadataValue, value, ofEntry(key, of)]),
+        excessOfText([ARTIFACT_LIMITS.metadataKey, key, of]) ??
+        excessOfText([ARTIFACT_LIMITS.metadataValue, value, ofEntry(key, of)]),
     )
   );
 }
 
-export const excessOfTrigger = (trigger: Trigger): Excess | undefined => first(textsOfTrigger(trigger), tooLong);
+export const excessOfTrigger = (trigger: Trigger): Excess | undefined =>
+  firstFound(textsOfTrigger(trigger), excessOfText);
 
-const textsOfTrigger = ({ actor, key, reason, parent, startedBy, permitted }: Trigger): Given[] => [
+const textsOfTrigger = ({ actor, key, reason, parent, startedBy, permitted }: Trigger): LimitedText[] => [
   [REQUEST_LIMITS.actor, actor],
   [REQUEST_LIMITS.key, key ?? undefined],
   [REQUEST_LIMITS.reason, reason],
@@ -117,20 +102,24 @@ const textsOfTrigger = ({ actor, key, reason, parent, startedBy, permitted }: Tr
   [REQUEST_LIMITS.actor, permitted],
 ];
 
-const excessOfKey = (key: string): Excess | undefined => tooLong([REQUEST_LIMITS.key, key]);
+const excessOfKey = (key: string): Excess | undefined => excessOfText([REQUEST_LIMITS.key, key]);
 
-export const excessOfCommand = (command: CommandInput): Excess | undefined => first(textsOfCommand(command), tooLong);
+export const excessOfCommand = (command: CommandInput): Excess | undefined =>
+  firstFound(textsOfCommand(command), excessOfText);
 
-const textsOfCommand = ({ actor, reason, permitted, vouched, ...rest }: CommandInput): Given[] => [
+const textsOfCommand = ({ actor, reason, permitted, vouched, ...rest }: CommandInput): LimitedText[] => [
   [REQUEST_LIMITS.actor, actor],
   [REQUEST_LIMITS.actor, permitted],
-  ...textsIn(vouched).map((group): Given => [REQUEST_LIMITS.actor, group]),
+  ...stringsIn(vouched).map((group): LimitedText => [REQUEST_LIMITS.actor, group]),
   [REQUEST_LIMITS.reason, reason],
-  ...Object.values(rest).map((value): Given => [REQUEST_LIMITS.word, typeof value === 'string' ? value : undefined]),
+  ...Object.values(rest).map((value): LimitedText => [
+    REQUEST_LIMITS.word,
+    typeof value === 'string' ? value : undefined,
+  ]),
 ];
 
 /** Of a list that anybody may have sent, whatever it holds. */
-export const textsIn = (list: unknown): string[] =>
+export const stringsIn = (list: unknown): string[] =>
   Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : [];
 
 /** As a sentence, where an error with its hint has no place. */
@@ -145,21 +134,21 @@ export function over(limit: Limit, size: number, of: string = ''): Excess | unde
   return { what: `${limit.of}${of}`, size: sized(size), limit: sized(limit.max) };
 }
 
-const tooLong = ([limit, text, of]: Given): Excess | undefined =>
+const excessOfText = ([limit, text, of]: LimitedText): Excess | undefined =>
   text === undefined ? undefined : over(limit, textBytes(text), of);
 
-const empty = ([limit, text, of = '']: Given): BadText | undefined =>
+const emptyText = ([limit, text, of = '']: LimitedText): BadText | undefined =>
   text === undefined || text.trim() !== '' ? undefined : { what: `${limit.of}${of}`, why: 'is empty' };
 
-function notPlain([limit, text, of = '']: Given, keep?: string): BadText | undefined {
+function notPlain([limit, text, of = '']: LimitedText, keep?: string): BadText | undefined {
   const why = text === undefined ? undefined : whyNotPlain(text, keep);
   return why === undefined ? undefined : { what: `${limit.of}${of}`, why };
 }
 
 /** A name in a message, which may be what is wrong. */
-const short = (name: string): string => writtenOut(name.length > 63 ? `${name.slice(0, 60)}…` : name);
+const shortName = (name: string): string => writtenOut(name.length > 63 ? `${name.slice(0, 60)}…` : name);
 
-function first<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
+function firstFound<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
   for (const item of list) {
     const found = find(item);
     if (found) return found;

@@ -15,6 +15,8 @@ export const workflowIds = {
   groupLock: (group: string): string => `lock/${group}`,
   /** Where the units of a deploy are, when they are many; followed by the number of the page. */
   snapshot: (deployId: string, digest: string): string => `snapshot/${deployId}/${digest}`,
+  /** The landing strip of a repository of configuration. */
+  landing: (repository: string): string => `landing/${repository}`,
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 

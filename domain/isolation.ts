@@ -5,35 +5,35 @@
 export const GUARANTEES = {
   environment: {
     keepsFrom: "reading the worker's environment",
-    mend: 'let the worker make namespaces (docs/scripts.md), or run it as root so that scripts get another user',
+    fix: 'let the worker make namespaces (docs/scripts.md), or run it as root so that scripts get another user',
   },
   network: {
     keepsFrom: 'reaching the network and Temporal',
-    mend: 'let the worker make namespaces (docs/scripts.md), and leave out network: host under scripts',
+    fix: 'let the worker make namespaces (docs/scripts.md), and leave out network: host under scripts',
   },
   files: {
     keepsFrom: 'writing files of this machine',
-    mend: 'let the worker make namespaces (docs/scripts.md)',
+    fix: 'let the worker make namespaces (docs/scripts.md)',
   },
   user: {
     keepsFrom: "reading what only the worker's user may read",
-    mend: 'run the worker as root: it gives its scripts to scripts.user; the folder for scripts has to be open to that user',
+    fix: 'run the worker as root: it gives its scripts to scripts.user; the folder for scripts has to be open to that user',
   },
   leftovers: {
     keepsFrom: 'leaving processes behind',
-    mend: 'let the worker make namespaces (docs/scripts.md)',
+    fix: 'let the worker make namespaces (docs/scripts.md)',
   },
   processes: {
     keepsFrom: 'starting processes without limit',
-    mend: 'install util-linux, which has prlimit; run the worker as root or in namespaces',
+    fix: 'install util-linux, which has prlimit; run the worker as root or in namespaces',
   },
   memory: {
     keepsFrom: 'taking memory without limit',
-    mend: 'install util-linux, which has prlimit',
+    fix: 'install util-linux, which has prlimit',
   },
   total: {
     keepsFrom: 'using up the machine with many processes at once',
-    mend: 'give the worker a control group of its own (cgroup v2), by Delegate=yes of its service (docs/scripts.md)',
+    fix: 'give the worker a control group of its own (cgroup v2), by Delegate=yes of its service (docs/scripts.md)',
   },
 } as const;
 

@@ -194,6 +194,40 @@ export const AUDIT_LIMITS = {
   waiting: refused('the records that wait for a disk', 10_000, 'entries', 'changes are refused meanwhile'),
 } as const satisfies Record<string, Limit>;
 
+const EACH_HOST = 'each host that asks for it keeps it';
+
+/** What a gate may hold. */
+export const GATE_LIMITS = {
+  project: refused('the project', 1024 * KB, 'bytes', 'it is one value of the configuration'),
+  rules: refused('the number of rules of a project', 100, 'entries', 'a check tries one after the other'),
+  restraints: refused('the number of restraints of a rule', 32, 'entries', 'a check tries one after the other'),
+  listed: refused('the number of texts of a list', 10_000, 'entries', EACH_HOST),
+  text: refused('a text of a list', 200, 'bytes', EACH_HOST),
+  days: refused('the days for which a user is new', 3650, 'entries', 'that is long enough'),
+  projects: refused('the number of projects that a process watches', 10_000, 'entries', EACH_HOST),
+} as const satisfies Record<string, Limit>;
+
+/** What a sitevar may be, and how much of it is looked at. */
+export const SITEVAR_LIMITS = {
+  value: refused('a sitevar', 64 * KB, 'bytes', 'people write it by hand; what is larger is a configuration'),
+  depth: cut('the depth to which its shape is known', 16, 'entries', 'what is deeper is not compared'),
+  history: cut('the values that its shape is inferred from', 100, 'entries', 'what it was long ago is no measure'),
+  deviations: cut('the deviations that are shown', 20, 'entries', 'nobody reads more'),
+  checks: refused('the reasons of a checker', 20, 'entries', 'nobody reads more'),
+} as const satisfies Record<string, Limit>;
+
+const TO_A_PHONE = 'phones pay for it';
+
+/** What apps pull. */
+export const MOBILE_LIMITS = {
+  configs: refused('the number of configs of a translation or a pull', 100, 'entries', TO_A_PHONE),
+  fields: refused('the number of fields of a config', 200, 'entries', TO_A_PHONE),
+  text: refused('a text of a field', 4 * KB, 'bytes', TO_A_PHONE),
+  request: refused('a pull', 256 * KB, 'bytes', 'anybody may send one'),
+  answer: refused('the answer to a pull', 1024 * KB, 'bytes', TO_A_PHONE),
+  schemas: cut('the number of schemas that a service knows', 10_000, 'entries', 'clients send them again'),
+} as const satisfies Record<string, Limit>;
+
 /** What a pipeline carries; together less than `state`, whatever comes. */
 export const STATE_LIMITS = {
   state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from here, and refuses from 2 MB'),
@@ -257,4 +291,34 @@ export const STATE_LIMITS = {
     'only where a window counts them',
   ),
   begun: cut('the number of actions of which the newest begun release is known', 128, 'entries', IN_STATE),
+} as const satisfies Record<string, Limit>;
+
+const ONE_REQUEST = 'a store takes it in a few requests';
+
+/** Configuration: its sources, values and changes, and what a proxy of a host keeps. */
+export const CONFIG_LIMITS = {
+  path: refused('the path of a value or a source', 256, 'bytes', 'it is a key of the store'),
+  file: refused('a source file', 1024 * KB, 'bytes', 'a value of it may not be larger'),
+  files: refused('the number of files of a tree', 100_000, 'entries', 'all of them are looked at'),
+  value: refused('a value', 1024 * KB, 'bytes', EACH_HOST),
+  change: refused('the values of a change together', 4096 * KB, 'bytes', ONE_REQUEST),
+  values: refused('the number of values of a change', 2000, 'entries', ONE_REQUEST),
+  landing: refused('the changes that wait to land', 500, 'entries', 'the landing strip carries them'),
+  landingTogether: {
+    ...cut('the changes that land together', 100, 'entries', 'the others land right after them'),
+    more: 'waits',
+  },
+  landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
+  ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
+  hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
+  proxyPaths: refused(
+    'the number of paths of a proxy',
+    5000,
+    'entries',
+    'it keeps all of them, in memory and on its disk',
+  ),
+  proxyWatchers: refused('the watchers of a proxy', 1000, 'entries', 'each keeps a connection open'),
+  watchedPaths: refused('the number of paths of a watcher', 200, 'entries', 'they stand in one address'),
+  refusals: refused('the applications that refuse a value of a host', 16, 'entries', 'its acknowledgement names them'),
+  refusal: shortened('why an application refuses a value', 1000, 'bytes', 'it goes to the store'),
 } as const satisfies Record<string, Limit>;

@@ -3,7 +3,7 @@ export const STILL_WAITING = 'still-waiting';
 
 /**
  * How many looks have begun since the one that saw something last, which was the attempt `since`; the server counts good ones as
- * attempts as well. When it is told to look at once, it counts anew, and then none of them was that one.
+ * attempts as well. When it is asked to look at once, it counts anew, and then none of them was that one.
  */
 export const looksSince = (attempt: number, since: number): number =>
   isAnew(attempt, since) ? attempt : attempt - since;

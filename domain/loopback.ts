@@ -1,3 +1,6 @@
+/** The address by which a machine reaches itself. */
+export const LOOPBACK_ADDRESS = '127.0.0.1';
+
 /** `localhost`, or an address that stands for the machine itself; with brackets, as in a URL, or without. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 

@@ -13,9 +13,9 @@ export class Markdown {
 
 /** Our own Markdown, with texts in it as they are: ``marked`**${actor}** waits` ``. */
 export const marked = (ours: TemplateStringsArray, ...values: readonly (string | number | Markdown)[]): Markdown =>
-  new Markdown(ours.map((part, at) => part + sourceOf(values[at] ?? '')).join(''));
+  new Markdown(ours.map((part, at) => part + markdownSource(values[at] ?? '')).join(''));
 
-const sourceOf = (value: string | number | Markdown): string =>
+const markdownSource = (value: string | number | Markdown): string =>
   value instanceof Markdown ? value.source : literal(String(value));
 
 /** They make lists, headings and rules where they begin a line, and end headings. */
@@ -33,17 +33,17 @@ function literal(text: string): string {
 
 /** The Web UI makes links of addresses by itself: nothing but code keeps them from it. */
 function word(text: string): string {
-  if (!isAddress(text)) return escaped(text);
+  if (!isAddress(text)) return escapeMarkdown(text);
   let end = text.length;
   while ('.,;:!?)'.includes(text.charAt(end - 1)) && end > 1) end -= 1;
-  return code(text.slice(0, end)).source + escaped(text.slice(end));
+  return code(text.slice(0, end)).source + escapeMarkdown(text.slice(end));
 }
 
 /** As sites, or as somebody's mail; `executable@kv:12` and `web@1.2.3` are neither. */
 const isAddress = (text: string): boolean =>
   /:\/\/|www\./i.test(text) || (text.includes('@') && /\.[-\w]*[a-z]/i.test(text.slice(text.indexOf('@'))));
 
-const escaped = (text: string): string => text.replace(ANYWHERE, '\\$&');
+const escapeMarkdown = (text: string): string => text.replace(ANYWHERE, '\\$&');
 
 /** The server takes no summary of more than 400 bytes, and a workflow that set one could not go on. */
 const SUMMARY_BYTES = 380;
@@ -73,7 +73,7 @@ export function sections(...parts: readonly Markdown[]): string {
   return whole.length <= MAX_DETAILS ? whole : whole.slice(0, Math.max(0, whole.lastIndexOf('\n', MAX_DETAILS)));
 }
 
-export const NOTHING = new Markdown('');
+export const NO_MARKDOWN = new Markdown('');
 
 /** Rows of cells below each other, two spaces apart; nothing when there are none. */
 export function aligned(rows: readonly (readonly string[])[]): Markdown {
@@ -90,13 +90,13 @@ export function aligned(rows: readonly (readonly string[])[]): Markdown {
 }
 
 export const block = (lines: readonly string[]): Markdown =>
-  lines.length > 0 ? new Markdown(['```', ...lines.map(withoutFences), '```'].join('\n')) : NOTHING;
+  lines.length > 0 ? new Markdown(['```', ...lines.map(withoutFences), '```'].join('\n')) : NO_MARKDOWN;
 
 /** A heading and a list; nothing when the list is empty. */
 export const list = (heading: string, items: readonly Markdown[]): Markdown =>
   items.length > 0
     ? new Markdown(`${literal(heading)}\n\n${items.map(({ source }) => `- ${source}`).join('\n')}`)
-    : NOTHING;
+    : NO_MARKDOWN;
 
 /** `2026-11-20 21:13:09`, in UTC. */
 export const moment = (at: string): string => at.slice(0, 19).replace('T', ' ');

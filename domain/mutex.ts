@@ -4,17 +4,17 @@
  */
 export interface LockRequest {
   readonly owner: string;
-  /** Workflow id that is told of the grant. */
+  /** Id of the workflow that the grant is sent to. */
   readonly requester: string;
 }
 
 export interface Mutex {
   readonly holder: LockHolder | null;
   readonly queue: readonly LockRequest[];
-  /** Rises with every change of the owner, so that a late message of an old one can be told apart. */
+  /** Rises with every change of the owner, so that a late message of an old one is recognised. */
   readonly fence: number;
-  /** Left out by a lock from before there were guests. */
-  readonly guests?: readonly Guest[];
+  /** Left out by a lock from before there were canaries. */
+  readonly guests?: readonly Canary[];
 }
 
 export interface LockHolder {
@@ -25,7 +25,7 @@ export interface LockHolder {
 }
 
 /** A canary: it uses the service beside whoever holds it, on tasks of its own. */
-export interface Guest {
+export interface Canary {
   readonly owner: string;
   /** Its workflow id. */
   readonly requester: string;
@@ -35,60 +35,60 @@ export interface Guest {
   readonly units?: readonly string[];
 }
 
-export const FREE: Mutex = { holder: null, queue: [], fence: 0 };
+export const FREE_MUTEX: Mutex = { holder: null, queue: [], fence: 0 };
 
 /**
  * A mutex that nobody holds and that may have had a life before: its fences begin at the present moment (ms), which is later than any
  * that the earlier one gave, since an owner changes less than once a millisecond.
  */
-export const freeFrom = (nowMs: number): Mutex => ({ ...FREE, fence: nowMs });
+export const freeFrom = (nowMs: number): Mutex => ({ ...FREE_MUTEX, fence: nowMs });
 
-/** The mutex after an event, and who is to be told that it holds now. */
-export interface Granted {
+/** The mutex after an event, and who holds it now. */
+export interface Grants {
   readonly mutex: Mutex;
   readonly granted: readonly LockRequest[];
 }
 
-export function request(mutex: Mutex, asked: LockRequest): Granted {
+export function request(mutex: Mutex, wanted: LockRequest): Grants {
   const { holder } = mutex;
-  if (holder?.requesters.includes(asked.requester)) return { mutex, granted: [asked] };
-  if (mutex.queue.some(({ requester }) => requester === asked.requester)) return { mutex, granted: [] };
-  return settle({ ...mutex, queue: [...mutex.queue, asked] });
+  if (holder?.requesters.includes(wanted.requester)) return { mutex, granted: [wanted] };
+  if (mutex.queue.some(({ requester }) => requester === wanted.requester)) return { mutex, granted: [] };
+  return grantNext({ ...mutex, queue: [...mutex.queue, wanted] });
 }
 
-/** A guest comes, or says anew which updates are its own. It waits for nobody, and nobody for it. */
-export const welcome = (mutex: Mutex, guest: Guest): Mutex => ({
+/** A canary joins, or lists its updates anew. It waits for nobody, and nobody for it. */
+export const welcome = (mutex: Mutex, canary: Canary): Mutex => ({
   ...mutex,
-  guests: [...guestsOf(mutex).filter(({ requester }) => requester !== guest.requester), guest],
+  guests: [...canariesOf(mutex).filter(({ requester }) => requester !== canary.requester), canary],
 });
 
-export const guestsOf = ({ guests }: Mutex): readonly Guest[] => guests ?? [];
+export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
 
-/** Guests on some of these units; all of them, where these or those are too many to name. */
-export const guestsOn = (guests: readonly Guest[], units: readonly string[] | undefined): Guest[] => {
+/** Canaries on some of these units; all of them, where these or those are too many to name. */
+export const canariesOn = (guests: readonly Canary[], units: readonly string[] | undefined): Canary[] => {
   const wanted = units && new Set(units);
-  return guests.filter((guest) => !wanted || !guest.units || guest.units.some((unit) => wanted.has(unit)));
+  return guests.filter((canary) => !wanted || !canary.units || canary.units.some((unit) => wanted.has(unit)));
 };
 
-/** A requester lets go, gives up waiting, or leaves as a guest. */
-export function release(mutex: Mutex, requester: string): Granted {
+/** A requester lets go, gives up waiting, or, as a canary, leaves. */
+export function releaseMutex(mutex: Mutex, requester: string): Grants {
   const queue = mutex.queue.filter((waiting) => waiting.requester !== requester);
   const requesters = mutex.holder?.requesters.filter((holding) => holding !== requester) ?? [];
   const holder = mutex.holder && requesters.length > 0 ? { ...mutex.holder, requesters } : null;
-  const guests = mutex.guests?.filter((guest) => guest.requester !== requester);
-  return settle({ ...mutex, holder, queue, ...(guests ? { guests } : {}) });
+  const guests = mutex.guests?.filter((canary) => canary.requester !== requester);
+  return grantNext({ ...mutex, holder, queue, ...(guests ? { guests } : {}) });
 }
 
 /** With the moment at which its holder came to hold, where that is another than before. */
-export const timed = (mutex: Mutex, before: Mutex, nowMs: number): Mutex =>
+export const withHeldSince = (mutex: Mutex, before: Mutex, nowMs: number): Mutex =>
   mutex.holder === null || mutex.fence === before.fence
     ? mutex
     : { ...mutex, holder: { ...mutex.holder, sinceMs: nowMs } };
 
 export const isIdle = (mutex: Mutex): boolean =>
-  mutex.holder === null && mutex.queue.length === 0 && guestsOf(mutex).length === 0;
+  mutex.holder === null && mutex.queue.length === 0 && canariesOf(mutex).length === 0;
 
-function settle(mutex: Mutex): Granted {
+function grantNext(mutex: Mutex): Grants {
   const owner = mutex.holder?.owner ?? mutex.queue[0]?.owner;
   const granted = mutex.queue.filter((waiting) => waiting.owner === owner);
   if (owner === undefined || granted.length === 0) return { mutex, granted: [] };

@@ -1,4 +1,4 @@
-import { isOver } from './release/nextActions';
+import { hasActionEnded } from './release/nextActions';
 import { withReason } from './text';
 import type { DeployStatus, ReleaseStatus } from './views';
 
@@ -22,7 +22,7 @@ export function releaseEndedOutside<T extends Release>(status: T, outside: Ended
     state: 'failed',
     endedAt: outside.at,
     actions: status.actions.map((action) =>
-      isOver(action.state)
+      hasActionEnded(action.state)
         ? action
         : {
             ...action,

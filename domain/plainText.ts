@@ -14,7 +14,7 @@ export const LINES = '\n\r\t';
  */
 export function whyNotPlain(text: string, keep: string = ''): string | undefined {
   const found = [...text.matchAll(EVERY)].find(([character]) => !keep.includes(character));
-  return found ? `has the control character ${nameOf(found[0])} at character ${found.index + 1}` : undefined;
+  return found ? `has the control character ${codePointName(found[0])} at character ${found.index + 1}` : undefined;
 }
 
 /** The text with all of these written out as JSON would: `kv\u001b[2J`. Line breaks too, unless `keep` says otherwise. */
@@ -39,5 +39,5 @@ export function allOnOneLine<T>(value: T): T {
   ) as T;
 }
 
-const nameOf = (character: string): string => `U+${hex(character).toUpperCase()}`;
+const codePointName = (character: string): string => `U+${hex(character).toUpperCase()}`;
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(4, '0');

@@ -32,22 +32,22 @@ export const isByAdmin = ({ permitted = '' }: Pick<Acting, 'permitted'>): boolea
 
 /** Default grants nothing: an actor must be an owner or a member of a group that is one (docs/design/overview.md#trust). */
 export function mayCommand(policy: Policy, actor: Principal): boolean {
-  return policy.owners.some((owner) => owner === actor || membersOf(policy, owner).includes(actor));
+  return policy.owners.some((owner) => owner === actor || membersOf(owner, policy.groups).includes(actor));
 }
 
 /** Everybody who is an owner, or a member of a group that is one. */
 export const principalsOf = (policy: Policy): readonly Principal[] => [
-  ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? membersOf(policy, owner) : [owner]))),
+  ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? membersOf(owner, policy.groups) : [owner]))),
 ];
 
 /** The groups that somebody is a member of, as owners name them. */
-export const groupsWith = (groups: Policy['groups'], actor: Principal): readonly Principal[] =>
+export const groupsOfMember = (groups: Policy['groups'], actor: Principal): readonly Principal[] =>
   Object.keys(groups)
     .filter((name) => groups[name]?.includes(actor))
     .map((name) => `group:${name}`);
 
 /** With somebody in these groups as well, which an identity provider says. */
-export const joined = (groups: Policy['groups'], actor: Principal, names: readonly string[]): Policy['groups'] =>
+export const withMember = (groups: Policy['groups'], actor: Principal, names: readonly string[]): Policy['groups'] =>
   Object.assign(
     Object.create(null) as Record<string, readonly Principal[]>,
     groups,
@@ -57,7 +57,7 @@ export const joined = (groups: Policy['groups'], actor: Principal, names: readon
   );
 
 /** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */
-function membersOf({ groups }: Policy, owner: Principal): readonly Principal[] {
-  const [kind, name = ''] = owner.split(':');
-  return kind === 'group' && Object.hasOwn(groups, name) ? (groups[name] ?? []) : [];
+export function membersOf(one: Principal, groups: Policy['groups']): readonly Principal[] {
+  const name = isGroup(one) ? one.slice('group:'.length) : '';
+  return Object.hasOwn(groups, name) ? (groups[name] ?? []) : [];
 }

@@ -25,9 +25,9 @@ export type Proofs = readonly Omit<Proof, 'verb'>[];
 const MAX_PROOFS = STATE_LIMITS.proofs.max;
 
 /** Without a proof there is nothing to say against it: where Temporal is trusted, nobody makes any. */
-export function whyNotBelieved(taken: Proofs, asked: string, proof: Proof | undefined): string | undefined {
+export function whyNotBelieved(taken: Proofs, operation: string, proof: Proof | undefined): string | undefined {
   if (proof === undefined) return undefined;
-  if (proof.verb !== asked) return `this was asked for as ${proof.verb}, not as ${asked}`;
+  if (proof.verb !== operation) return `this was asked for as ${proof.verb}, not as ${operation}`;
   if (taken.some(({ id }) => id === proof.id)) return 'this was asked for once, and has been taken';
   const [oldest] = taken;
   const isForgotten = taken.length >= MAX_PROOFS && oldest !== undefined && proof.atMs < oldest.atMs;

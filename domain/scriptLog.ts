@@ -16,7 +16,7 @@ export function logBytes(nth: number): number {
 }
 
 /** A log in so many bytes of JSON: a quarter of them for its beginning, since most of what matters is at the end. */
-export function fitted({ head, cut, tail }: ScriptLog, bytes: number): ScriptLog {
+export function fittedLog({ head, cut, tail }: ScriptLog, bytes: number): ScriptLog {
   if (cut === 0) {
     const all = head + tail;
     if (textBytes(all) <= bytes) return { head: all, cut: 0, tail: '' };

@@ -9,8 +9,8 @@ export function jsonBytes(value: unknown): number {
 /** Bytes of a text inside JSON: a quote or a line break counts with its backslash. */
 export const textBytes = (text: string): number => jsonBytes(text) - 2;
 
-/** Without what only Node or browsers have: workflows count as well. */
-function utf8Bytes(text: string): number {
+/** Bytes of a text in UTF-8, without what only Node or browsers have: workflows count as well. */
+export function utf8Bytes(text: string): number {
   if (!BEYOND_ASCII.test(text)) return text.length;
   let bytes = text.length;
   for (let index = 0; index < text.length; index += 1) {
@@ -61,6 +61,8 @@ export function firstWithin<T>(list: readonly T[], bytes: number): readonly T[] 
 }
 
 /** `714 kB`, `2 kB`, `128 bytes`. */
-export const formatBytes = (bytes: number): string => (bytes < 1024 ? `${bytes} bytes` : `${round(bytes / 1024)} kB`);
+export const formatBytes = (bytes: number): string =>
+  bytes < 1024 ? `${bytes} bytes` : `${roundSize(bytes / 1024)} kB`;
 
-const round = (value: number): string => (value < 10 ? value.toFixed(1).replace('.0', '') : String(Math.round(value)));
+const roundSize = (value: number): string =>
+  value < 10 ? value.toFixed(1).replace('.0', '') : String(Math.round(value));

@@ -31,3 +31,7 @@ export const withReason = (text: string, reason: string): string => (reason === 
 
 /** `3 tasks`, `1 task`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `a, b and c` */
+export const listed = (words: readonly string[], last: 'and' | 'or'): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1) ?? ''}`;

@@ -1,52 +1,212 @@
 import type { Proven } from './proof';
 import { withReason } from './text';
 
-/** The operator's verbs, as typed on the command line; each is an update and a signal of this name (docs/design/workflows.md#commands-and-messages). */
-export const DEPLOY_VERBS = [
-  'pause',
-  'resume',
-  'cancel',
-  'revert',
-  'skip-phase',
-  'skip-bake',
-  'skip-health-check',
-  'skip-window',
-] as const;
-export const RELEASE_VERBS = ['pause', 'resume', 'cancel', 'revert', 'pick', 'retry', 'skip-window'] as const;
-export const PIPELINE_VERBS = ['hold', 'unhold', 'freeze', 'unfreeze', 'allow-artifact', 'retire'] as const;
+/** What may come with a verb besides who and why: one row is an option of the command line and a field of the API. */
+interface InputRow {
+  /** A `flag` is true or left out; a list names the words that there are. */
+  readonly is: 'flag' | 'text' | 'name' | 'version' | 'moment' | 'choice' | readonly string[];
+  readonly help: string;
+  /** As the command line has it: an option, or what stands behind the id. Without both the verb has a way of its own there. */
+  readonly option?: string;
+  readonly operand?: string;
+}
 
-export type DeployVerb = (typeof DEPLOY_VERBS)[number];
-export type ReleaseVerb = (typeof RELEASE_VERBS)[number];
-export type PipelineVerb = (typeof PIPELINE_VERBS)[number];
-export type Verb = DeployVerb | ReleaseVerb | PipelineVerb;
+export const INPUTS = {
+  noRevert: { is: 'flag', option: '--no-revert', help: 'an unhealthy verdict does not revert meanwhile' },
+  acceptMissing: {
+    is: 'flag',
+    option: '--accept-missing',
+    help: 'go on without the tasks that are missing from a completion phase whose update timeout is over',
+  },
+  notBad: { is: 'flag', option: '--not-bad', help: 'do not mark the artifact known-bad' },
+  check: { is: 'text', option: '--check <name>', help: 'only this check; without it all of them' },
+  for: { is: ['phase', 'deploy'], option: '--for <phase|deploy>', help: 'how long it counts; phase is the default' },
+  phase: {
+    is: 'text',
+    option: '--phase <name>',
+    help: 'only if this phase is under way: somebody else may have skipped it already',
+  },
+  until: { is: 'moment', option: '--until <time>', help: 'when it lifts itself; without it a person does' },
+  artifact: { is: 'version', operand: '<name@version>', help: 'which artifact' },
+  action: { is: 'name', help: 'which action of the release' },
+  approve: { is: 'choice', help: 'go on, or fail the action' },
+} as const satisfies Readonly<Record<string, InputRow>>;
 
-export const isReleaseVerb = (verb: Verb): boolean => RELEASE_VERBS.some((own) => own === verb);
-export const isPipelineVerb = (verb: Verb): boolean => PIPELINE_VERBS.some((own) => own === verb);
+export type InputName = keyof typeof INPUTS;
+export type InputKind = Extract<InputRow['is'], string>;
+
+type ValueOf<R extends InputRow> = R['is'] extends 'flag' | 'choice'
+  ? boolean
+  : R['is'] extends readonly (infer Word)[]
+    ? Word
+    : string;
+
+/** The rows of all inputs, as one type. */
+export const inputRow = (name: InputName): InputRow => INPUTS[name];
+
+/** Where a verb goes: each has a row of what it does there, in `control.ts` of domain/deploy, domain/release or domain/pipeline. */
+type Level = 'deploy' | 'release' | 'pipeline';
+
+interface VerbRow {
+  readonly of: readonly Level[];
+  /** It is about one action, which the release itself takes. */
+  readonly ofAction?: true;
+  /** What the command line calls the id. */
+  readonly operand: '<id>' | '<deploy>' | '<release/action>' | '<pipeline>';
+  readonly inputs: readonly InputName[];
+  readonly help: string;
+  /** What stands behind the verb in the example of its help. */
+  readonly example: string;
+}
+
+/**
+ * The operator's verbs, as typed on the command line; each is an update and a signal of this name
+ * (docs/design/workflows.md#commands-and-messages). Workflows register them in this order, so those of one level keep theirs: a new
+ * verb is the last of its levels.
+ */
+const VERBS = {
+  pause: {
+    of: ['deploy', 'release'],
+    operand: '<id>',
+    inputs: ['noRevert'],
+    help: 'stop forward motion; checks go on, and an unhealthy verdict still reverts',
+    example: 'kvstore/12 --reason "looking at the latency"',
+  },
+  resume: {
+    of: ['deploy', 'release'],
+    operand: '<id>',
+    inputs: ['acceptMissing'],
+    help: 'go on after one fresh healthy verdict',
+    example: 'kvstore/12 --reason "it was the load test"',
+  },
+  cancel: {
+    of: ['deploy', 'release'],
+    operand: '<id>',
+    inputs: [],
+    help: 'stop here and leave the fleet as it is, on mixed versions',
+    example: 'kvstore/12 --reason "wrong artifact"',
+  },
+  revert: {
+    of: ['deploy', 'release'],
+    operand: '<id>',
+    inputs: ['notBad'],
+    help: 'bring everything that it updated back to what ran before',
+    example: 'kvstore/12 --reason "customers see errors"',
+  },
+  'skip-phase': {
+    of: ['deploy'],
+    operand: '<deploy>',
+    inputs: ['phase'],
+    help: 'leave the present phase unfinished; the next amount covers its rest',
+    example: 'kvstore/12/deploy --phase region-x --reason "region x is drained"',
+  },
+  'skip-bake': {
+    of: ['deploy'],
+    operand: '<deploy>',
+    inputs: ['phase'],
+    help: 'end the bake of the present phase now',
+    example: 'kvstore/12/deploy --reason "hotfix, metrics looked at by hand"',
+  },
+  'skip-health-check': {
+    of: ['deploy'],
+    operand: '<deploy>',
+    inputs: ['check', 'for'],
+    help: 'do not judge by a check (or any) for the present phase or the whole deploy',
+    example: 'kvstore/12/deploy --check cpu --for deploy --reason "known regression"',
+  },
+  pick: {
+    of: ['release'],
+    ofAction: true,
+    operand: '<release/action>',
+    inputs: ['action', 'approve'],
+    help: 'decide at a manual-pick: let the release go on (--approve), or fail the action (--reject)',
+    example: 'kvstore/12/approve --approve --reason "the canary looks good"',
+  },
+  retry: {
+    of: ['release'],
+    ofAction: true,
+    operand: '<release/action>',
+    inputs: ['action'],
+    help: 'start a failed action again, while its release runs',
+    example: 'kvstore/12/integration --reason "the test bed is up again"',
+  },
+  'skip-window': {
+    of: ['deploy', 'release'],
+    operand: '<id>',
+    inputs: ['action'],
+    help: 'go past a closed window, a blackout or a soak, until it ends; skips nothing else',
+    example: 'kvstore/12/deploy --reason "the fix cannot wait until Monday"',
+  },
+  hold: {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: [],
+    help: 'let no deploy of the pipeline start; builds and tests go on',
+    example: 'kvstore --reason "incident 4711"',
+  },
+  unhold: {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: [],
+    help: 'let deploys start again',
+    example: 'kvstore --reason "incident 4711 is over"',
+  },
+  freeze: {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: ['until'],
+    help: 'let nothing of the pipeline start, and pause its deploys before their next phase; reverts go on',
+    example: 'kvstore --until 2h --reason "the network is being moved"',
+  },
+  unfreeze: {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: [],
+    help: 'let releases and deploys go on',
+    example: 'kvstore --reason "the network is moved"',
+  },
+  'allow-artifact': {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: ['artifact'],
+    help: 'take an artifact off the list of known-bad ones',
+    example: 'kvstore executable@kv:13 --reason "it was the test data"',
+  },
+  retire: {
+    of: ['pipeline'],
+    operand: '<pipeline>',
+    inputs: [],
+    help: 'end a pipeline that is not needed any more; apply brings it back',
+    example: 'kvstore --reason "it is part of the shop now"',
+  },
+} as const satisfies Readonly<Record<string, VerbRow>>;
+
+export type Verb = keyof typeof VERBS;
+
+type VerbOf<L extends Level> = { [V in Verb]: L extends (typeof VERBS)[V]['of'][number] ? V : never }[Verb];
+export type DeployVerb = VerbOf<'deploy'>;
+export type ReleaseVerb = VerbOf<'release'>;
+export type PipelineVerb = VerbOf<'pipeline'>;
+
+export const ALL_VERBS = Object.keys(VERBS) as Verb[];
+export const verbRow = (verb: Verb): VerbRow => VERBS[verb];
+
+const verbsOf = <L extends Level>(level: L) =>
+  ALL_VERBS.filter((verb): verb is VerbOf<L> => verbRow(verb).of.includes(level));
+export const DEPLOY_VERBS: readonly DeployVerb[] = verbsOf('deploy');
+export const RELEASE_VERBS: readonly ReleaseVerb[] = verbsOf('release');
+export const PIPELINE_VERBS: readonly PipelineVerb[] = verbsOf('pipeline');
+
+export const isReleaseVerb = (verb: Verb): boolean => verbRow(verb).of.includes('release');
+export const isPipelineVerb = (verb: Verb): boolean => verbRow(verb).of.includes('pipeline');
+export const isActionVerb = (verb: Verb): boolean => verbRow(verb).ofAction === true;
+
+type Given = { readonly [N in InputName]?: ValueOf<(typeof INPUTS)[N]> };
 
 /** What comes with a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
-export interface CommandInput extends Proven {
+export interface CommandInput extends Proven, Given {
   readonly actor?: string;
   readonly reason?: string;
-  /** pause: an unhealthy verdict does not revert meanwhile. */
-  readonly noRevert?: boolean;
-  /** resume: of a completion phase that its update timeout has paused, go on without the tasks that are missing. */
-  readonly acceptMissing?: boolean;
-  /** revert: do not mark the artifact known-bad. */
-  readonly notBad?: boolean;
-  /** skip-health-check: one check by name; without it all of them. */
-  readonly check?: string;
-  /** skip-health-check: for the present phase (default) or the whole deploy. */
-  readonly for?: 'phase' | 'deploy';
-  /** skip-phase, skip-bake: the phase that is meant, so that whoever comes too late does not skip the next. */
-  readonly phase?: string;
-  /** freeze: when it lifts itself, as RFC 3339 has it. */
-  readonly until?: string;
-  /** allow-artifact: `name@version`. */
-  readonly artifact?: string;
-  /** pick, retry, skip-window: which action of the release. */
-  readonly action?: string;
-  /** pick: go on, or fail the action. */
-  readonly approve?: boolean;
   /** By which rule the door lets them that took the command; owners are asked no more then. */
   readonly permitted?: string;
   /** pick: groups by which they may approve that only an identity provider knows, as the door says. */
@@ -66,7 +226,7 @@ export interface CommandRecord {
   readonly permitted?: string;
 }
 
-/** A command as the timeline tells it. */
+/** A command in the words of the timeline. */
 export function commandText({ verb, actor, reason, accepted, rejection, permitted }: CommandRecord): string {
   const given = `${verb} by ${actor}${permitted === undefined ? '' : ` (${permitted})`}`;
   return accepted ? withReason(given, reason) : `ignored ${given}: ${rejection ?? ''}`;

@@ -463,17 +463,20 @@ export interface HistoryRow extends ReleaseSummary {
   readonly omitted?: Omitted;
   /** Of a follow-on: what it was to bring to the version of `trigger.of`. */
   readonly followOn?: { readonly action: string; readonly units: readonly string[]; readonly more?: number };
-  readonly deploys: readonly {
-    readonly action: string;
-    readonly outcome: DeployOutcome;
-    readonly classification: Classification;
-    readonly version: string;
-    /** Units that it left out since they were unavailable. */
-    readonly skipped?: readonly string[];
-    readonly progress?: number;
-    /** Who reverted it (`health` or a person), and whether its version is known-bad; rows from before that was kept have none. */
-    readonly reverted?: { readonly by: string; readonly bad: boolean };
-    readonly overridden?: readonly Override[];
-    readonly omitted?: Omitted;
-  }[];
+  readonly deploys: readonly DeployRow[];
+}
+
+/** How a deploy of a finished release ended. */
+export interface DeployRow {
+  readonly action: string;
+  readonly outcome: DeployOutcome;
+  readonly classification: Classification;
+  readonly version: string;
+  /** Units that it left out since they were unavailable. */
+  readonly skipped?: readonly string[];
+  readonly progress?: number;
+  /** Who reverted it (`health` or a person), and whether its version is known-bad; rows from before that was kept have none. */
+  readonly reverted?: { readonly by: string; readonly bad: boolean };
+  readonly overridden?: readonly Override[];
+  readonly omitted?: Omitted;
 }

@@ -30,7 +30,7 @@ n=0; while [ $n -lt 64 ]; do sleep 60 & n=$((n + 1)); done 2>/dev/null
 echo processes`;
 
 /** Limited to 64 MiB in all: each of four holds 32 for a moment. What kills them kills all of it. */
-export const CROWD = `groups=$1
+export const MEMORY_HOGS = `groups=$1
 ${LEAVE}
 echo began
 hold() { { head -c 33554432 /dev/zero; sleep 1; } | tail -n 1 | wc -c; }

@@ -1,4 +1,4 @@
-import { contentsOf, textOf } from './files';
+import { contentsOf, readOrEmpty } from './files';
 
 /**
  * Open files that whoever started this process gave to it, and that its children would get too: Node sees only to its own and to the
@@ -13,7 +13,7 @@ export function passedOn(from: number): readonly number[] {
 const CLOSE_ON_EXEC = 0o2000000;
 
 function closesOnExec(fd: number): boolean {
-  const [, flags] = /^flags:\s*(\d+)/m.exec(textOf(`/proc/self/fdinfo/${fd}`)) ?? [];
+  const [, flags] = /^flags:\s*(\d+)/m.exec(readOrEmpty(`/proc/self/fdinfo/${fd}`)) ?? [];
   // It is closed already, as is the one by which they were listed.
   if (flags === undefined) return true;
   return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) !== 0;

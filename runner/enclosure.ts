@@ -1,5 +1,5 @@
-import type { ScriptLimits } from '../sdk/scripts';
-import type { Method, Tools } from './method';
+import type { ScriptLimits } from '../platform/scripts';
+import type { IsolationMethod, Tools } from './method';
 
 /** What a script is started as, from the outermost program to its own. */
 export interface Inside {
@@ -32,12 +32,12 @@ const READY_FD = 3;
  * `--kill-child`. In namespaces the first process inside is a shell that only waits: when it ends, the kernel kills all that is left
  * there, whatever it calls itself and whichever session it made for itself.
  */
-export function enclosed({ namespaces, account, tools }: Method, inside: Inside): readonly string[] {
+export function enclosed({ namespaces, account, tools }: IsolationMethod, inside: Inside): readonly string[] {
   if (tools === null) return inside.command;
   const { command, directory, limits } = inside;
-  const start = ['/bin/sh', '-c', START, 'start', directory, ...command];
+  const start = ['/bin/sh', '-c', LAUNCH, 'start', directory, ...command];
   const stripped = [tools.setpriv, ...rights(account, namespaces), ...limited(tools, limits), ...start];
-  const withWorker = [...joined(inside), tools.setpriv, '--pdeathsig', 'KILL'];
+  const withWorker = [...joinCommand(inside), tools.setpriv, '--pdeathsig', 'KILL'];
   if (namespaces === null) return [...withWorker, ...stripped.slice(1)];
   return [
     ...withWorker,
@@ -50,11 +50,11 @@ export function enclosed({ namespaces, account, tools }: Method, inside: Inside)
   ];
 }
 
-const joined = ({ group }: Inside): readonly string[] =>
+const joinCommand = ({ group }: Inside): readonly string[] =>
   group === undefined ? [] : ['/bin/sh', '-c', JOIN, 'join', group];
 
 /** Nothing that it executes gets back what is taken here, be it setuid or not. */
-function rights(account: Method['account'], namespaces: Method['namespaces']): readonly string[] {
+function rights(account: IsolationMethod['account'], namespaces: IsolationMethod['namespaces']): readonly string[] {
   const isRoot = namespaces !== null || process.getuid?.() === 0;
   const identity = account && ['--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups'];
   const none = ['--no-new-privs', '--inh-caps=-all'];
@@ -132,7 +132,7 @@ shift
 exec "$@"`;
 
 /** The last thing before the script itself: with its rights and its limits, in its folder. A shell exports variables of its own. */
-const START = `cd "$1" || exit 1
+const LAUNCH = `cd "$1" || exit 1
 shift
 echo ready >&${READY_FD}
 exec env -u PWD -u OLDPWD -u SHLVL -u _ "$@" ${READY_FD}>&-`;

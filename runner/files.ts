@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 
 /** Files of the machine, most of which come and go: what cannot be read holds nothing. */
 
-export function textOf(file: string): string {
+export function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -1,10 +1,10 @@
 import { delimiter, join } from 'node:path';
-import type { Scripts } from '../sdk/scripts';
-import { ownGroup, type Groups } from './cgroup';
-import { mayExecute, textOf } from './files';
+import type { Scripts } from '../platform/scripts';
+import { ownGroup, type CgroupRoot } from './cgroup';
+import { mayExecute, readOrEmpty } from './files';
 
 /** How a script can be kept apart on a machine. */
-export interface Method {
+export interface IsolationMethod {
   /** `own`: made with the rights of root. `user`: inside a user namespace, which most machines let everybody make. */
   readonly namespaces: 'own' | 'user' | null;
   /** Null: as the worker. */
@@ -12,7 +12,7 @@ export interface Method {
   /** Null where they are not installed: nothing but the account is left then. */
   readonly tools: Tools | null;
   /** Where each script gets a control group of its own; null: in that of the worker. */
-  readonly groups: Groups | null;
+  readonly groups: CgroupRoot | null;
 }
 
 export interface Account {
@@ -41,7 +41,7 @@ export function thisMachine(scripts: Pick<Scripts, 'user' | 'group' | 'path'>): 
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
     tools: toolsOn(scripts.path),
-    account: accountOf(scripts),
+    account: accountFor(scripts),
     cgroup: ownGroup(),
   };
 }
@@ -49,8 +49,8 @@ export function thisMachine(scripts: Pick<Scripts, 'user' | 'group' | 'path'>): 
 /** The best first. Which of them a machine permits can only be tried. */
 export function methodsFor(
   { platform, uid, tools, account }: Omit<Machine, 'cgroup'>,
-  room: Groups | null,
-): readonly Method[] {
+  room: CgroupRoot | null,
+): readonly IsolationMethod[] {
   const accounts = uid === 0 ? [account, null] : [null];
   const found = platform === 'linux' ? tools : null;
   const namespaces = found === null ? [null] : uid === 0 ? (['own', null] as const) : (['user', null] as const);
@@ -78,19 +78,19 @@ function findProgram(name: string, folders: readonly string[]): string | undefin
 }
 
 /** What every system gives to `nobody`. */
-const NOBODY = 65_534;
+const NOBODY_ID = 65_534;
 
-function accountOf({ user, group }: Pick<Scripts, 'user' | 'group'>): Account {
+function accountFor({ user, group }: Pick<Scripts, 'user' | 'group'>): Account {
   const known = rowOf('/etc/passwd', user);
   const uid = known?.[2] ?? user;
   const gid = group === null ? (known?.[3] ?? uid) : (rowOf('/etc/group', group)?.[2] ?? group);
   return { uid: numberOf(uid), gid: numberOf(gid) };
 }
 
-const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NOBODY);
+const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NOBODY_ID);
 
 function rowOf(file: string, name: string): readonly string[] | undefined {
-  const rows = textOf(file)
+  const rows = readOrEmpty(file)
     .split('\n')
     .map((line) => line.split(':'));
   return rows.find((row) => row[0] === name || row[2] === name);

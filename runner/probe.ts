@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { GUARANTEES, isGuarantee, type Guarantee } from '../domain/isolation';
 import { rootCause } from '../domain/rootCause';
-import { installRoot } from '../sdk/registry';
-import type { Scripts } from '../sdk/scripts';
-import { CROWD, GLUTTON, INTRUDER, markerIn } from './canary';
-import { CONTROLLERS, makeRoom, type Groups } from './cgroup';
-import { methodsFor, systemPath, thisMachine, type Machine, type Method } from './method';
+import { installRoot } from '../platform/registry';
+import type { Scripts } from '../platform/scripts';
+import { MEMORY_HOGS, GLUTTON, INTRUDER, markerIn } from './canary';
+import { CONTROLLERS, makeRoom, type CgroupRoot } from './cgroup';
+import { methodsFor, systemPath, thisMachine, type Machine, type IsolationMethod } from './method';
 import { isWithin, placesFor } from './places';
 import { processesWith, stopGroup } from './processGroup';
 import { startScript, type Listener, type ScriptExit } from './scriptProcess';
@@ -18,7 +18,7 @@ import { closeWorkplace, openWorkplace } from './workplace';
 
 /** What a machine can promise of scripts. */
 export interface Isolation {
-  readonly method: Method;
+  readonly method: IsolationMethod;
   readonly missing: readonly Guarantee[];
   /** Why better methods do not work here, one line each. */
   readonly refused: readonly string[];
@@ -38,10 +38,15 @@ export async function probe(scripts: Scripts, machine: Machine = thisMachine(scr
       refused.push(rootCause(error));
     }
   }
-  return { method: { namespaces: null, account: null, tools: null, groups: null }, missing: ALL, refused, ...why };
+  return {
+    method: { namespaces: null, account: null, tools: null, groups: null },
+    missing: ALL_GUARANTEES,
+    refused,
+    ...why,
+  };
 }
 
-function roomOn({ cgroup, tools }: Machine): { readonly room: Groups | null } & Pick<Isolation, 'ungrouped'> {
+function roomOn({ cgroup, tools }: Machine): { readonly room: CgroupRoot | null } & Pick<Isolation, 'ungrouped'> {
   if (cgroup === null) return { room: null, ungrouped: 'there is no cgroup v2' };
   if (tools === null) return { room: null };
   try {
@@ -53,23 +58,23 @@ function roomOn({ cgroup, tools }: Machine): { readonly room: Groups | null } & 
   }
 }
 
-const ALL = Object.keys(GUARANTEES).filter(isGuarantee);
+const ALL_GUARANTEES = Object.keys(GUARANTEES).filter(isGuarantee);
 
 async function missingWith(
-  method: Method,
+  method: IsolationMethod,
   scripts: Scripts,
   { platform, uid }: Machine,
 ): Promise<readonly Guarantee[]> {
-  if (platform !== 'linux') return ALL;
+  if (platform !== 'linux') return ALL_GUARANTEES;
   // Root has more ways out than could be tried.
   const isHopeless = uid === 0 && method.account === null;
   const tried = [await intrusions(method, scripts), await excesses(method, scripts), await crowding(method, scripts)];
   const breaches = new Set(tried.flat());
-  return ALL.filter((name) => isHopeless || breaches.has(name));
+  return ALL_GUARANTEES.filter((name) => isHopeless || breaches.has(name));
 }
 
 /** What a script could read, write, reach and leave behind. */
-async function intrusions(method: Method, scripts: Scripts): Promise<Guarantee[]> {
+async function intrusions(method: IsolationMethod, scripts: Scripts): Promise<Guarantee[]> {
   const nonce = String(randomInt(1e9, 1e10));
   const folders = foldersToKeep(scripts);
   const decoy = spawn('sleep', ['60'], {
@@ -79,33 +84,33 @@ async function intrusions(method: Method, scripts: Scripts): Promise<Guarantee[]
   decoy.once('error', () => undefined);
   try {
     const facts = [nonce, linkOf('/proc/self/ns/net'), method.groups?.folder ?? ''];
-    const { said } = await run(method, scripts, [INTRUDER, 'canary', ...facts, ...folders]);
+    const { words } = await run(method, scripts, [INTRUDER, 'canary', ...facts, ...folders]);
     const written = folders.map((folder) => markerIn(folder, nonce)).filter((file) => existsSync(file));
     for (const file of written) rmSync(file, { force: true });
     const left = processesWith(`canary-left-${nonce}`);
     await Promise.all(left.map((group) => stopGroup(group, 0)));
     // What could not be tried is not promised.
-    if (said.includes('untried')) return [...ALL];
-    const leftovers = left.length > 0 || !said.includes('left') ? ['leftovers'] : [];
-    return [...said, ...leftovers, ...(written.length > 0 ? ['files'] : [])].filter(isGuarantee);
+    if (words.includes('untried')) return [...ALL_GUARANTEES];
+    const leftovers = left.length > 0 || !words.includes('left') ? ['leftovers'] : [];
+    return [...words, ...leftovers, ...(written.length > 0 ? ['files'] : [])].filter(isGuarantee);
   } finally {
-    end(decoy);
+    killChild(decoy);
   }
 }
 
 /** What a script could use up. */
-async function excesses(method: Method, scripts: Scripts): Promise<Guarantee[]> {
+async function excesses(method: IsolationMethod, scripts: Scripts): Promise<Guarantee[]> {
   const limits = { ...scripts.limits, memoryBytes: 64 * 1_048_576, processes: 32 };
-  return (await run(method, { ...scripts, limits }, [GLUTTON, 'canary'])).said.filter(isGuarantee);
+  return (await run(method, { ...scripts, limits }, [GLUTTON, 'canary'])).words.filter(isGuarantee);
 }
 
 /** What its processes could use up together. Only memory is tried: the kernel takes the other limits or refuses them. */
-async function crowding(method: Method, scripts: Scripts): Promise<Guarantee[]> {
+async function crowding(method: IsolationMethod, scripts: Scripts): Promise<Guarantee[]> {
   const { groups } = method;
   if (!CONTROLLERS.every((name) => groups?.controllers.includes(name))) return ['total'];
   const limits = { ...scripts.limits, totalMemoryBytes: 64 * 1_048_576 };
-  const { said, exit } = await run(method, { ...scripts, limits }, [CROWD, 'canary', groups?.folder ?? '']);
-  return said.includes('began') && !said.includes('total') && exit.signal === 'SIGKILL' ? [] : ['total'];
+  const { words, exit } = await run(method, { ...scripts, limits }, [MEMORY_HOGS, 'canary', groups?.folder ?? '']);
+  return words.includes('began') && !words.includes('total') && exit.signal === 'SIGKILL' ? [] : ['total'];
 }
 
 function foldersToKeep({ directory, file, writable }: Scripts): readonly string[] {
@@ -115,14 +120,14 @@ function foldersToKeep({ directory, file, writable }: Scripts): readonly string[
 }
 
 /** For whatever escaped and still holds its output. */
-const SILENCE_MS = 1_000;
+const PROBE_GRACE_MS = 1_000;
 
 /** The words that a canary says, and its end. */
 async function run(
-  method: Method,
+  method: IsolationMethod,
   scripts: Scripts,
   [program = '', ...args]: readonly string[],
-): Promise<{ readonly said: string[]; readonly exit: ScriptExit }> {
+): Promise<{ readonly words: string[]; readonly exit: ScriptExit }> {
   const workplace = openWorkplace('probe', { CANARY_SECRET: '' }, { account: null, namespaces: method.namespaces });
   const heard = new Words();
   try {
@@ -135,8 +140,8 @@ async function run(
     const exit = await script.ended;
     await stopGroup(script.group, 0);
     await script.endAll();
-    await Promise.race([script.silent, wait(SILENCE_MS, undefined, { ref: false })]);
-    return { said: heard.all(), exit };
+    await Promise.race([script.silent, wait(PROBE_GRACE_MS, undefined, { ref: false })]);
+    return { words: heard.all(), exit };
   } finally {
     closeWorkplace(workplace);
   }
@@ -156,6 +161,6 @@ function linkOf(path: string): string {
   }
 }
 
-function end(child: ChildProcess): void {
+function killChild(child: ChildProcess): void {
   child.kill('SIGKILL');
 }

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { contentsOf, textOf } from './files';
+import { contentsOf, readOrEmpty } from './files';
 
 /** Process groups: a script and all that it started. A group is named by the id of its first process, which may be gone already. */
 
-const LOOK_MS = 20;
+export const PROCESS_POLL_MS = 20;
 /** A killed process is gone at once, unless the kernel is busy with it; nothing here can hasten that. */
-const AFTER_KILL_MS = 2_000;
+export const AFTER_KILL_MS = 2_000;
 
 /** Asks every process of the group to end, and kills what is left after the grace. In wall time, as processes are. */
 export async function stopGroup(group: number, graceMs: number): Promise<void> {
@@ -19,7 +19,7 @@ export async function stopGroup(group: number, graceMs: number): Promise<void> {
  * The groups of processes that have this setting in their environment: what a worker left behind that was killed. Their own
  * environment tells whose they are, which a process id in a file would not once it is used again. Only where there is `/proc`.
  */
-export function groupsWith(name: string, value: string): readonly number[] {
+export function groupsWithEnv(name: string, value: string): readonly number[] {
   const own = processes().find(({ pid }) => pid === process.pid)?.group;
   const wanted = `\0${name}=${value}\0`;
   const marked = processes().filter(({ pid, group }) => group !== own && environmentOf(pid).includes(wanted));
@@ -27,9 +27,9 @@ export function groupsWith(name: string, value: string): readonly number[] {
 }
 
 async function hasEnded(group: number, withinMs: number): Promise<boolean> {
-  for (let waitedMs = 0; isAlive(group); waitedMs += LOOK_MS) {
+  for (let waitedMs = 0; isAlive(group); waitedMs += PROCESS_POLL_MS) {
     if (waitedMs >= withinMs) return false;
-    await wait(LOOK_MS);
+    await wait(PROCESS_POLL_MS);
   }
   return true;
 }
@@ -59,7 +59,7 @@ interface ProcessInfo {
 function processes(): readonly ProcessInfo[] {
   return contentsOf('/proc').flatMap((entry) => {
     // 12 (name, which may hold anything) S 1 12 12 …
-    const [state = '', , group = ''] = textOf(`/proc/${entry}/stat`)
+    const [state = '', , group = ''] = readOrEmpty(`/proc/${entry}/stat`)
       .replace(/^.*\) /s, '')
       .split(' ');
     return /^\d+$/.test(entry) && group !== '' ? [{ pid: Number(entry), group: Number(group), state }] : [];
@@ -69,7 +69,7 @@ function processes(): readonly ProcessInfo[] {
 /** The processes that were started with this text among their arguments. */
 export const processesWith = (text: string): readonly number[] =>
   processes().flatMap(({ pid, state }) =>
-    state !== 'Z' && textOf(`/proc/${pid}/cmdline`).includes(text) ? [pid] : [],
+    state !== 'Z' && readOrEmpty(`/proc/${pid}/cmdline`).includes(text) ? [pid] : [],
   );
 
-const environmentOf = (pid: number): string => `\0${textOf(`/proc/${pid}/environ`)}`;
+const environmentOf = (pid: number): string => `\0${readOrEmpty(`/proc/${pid}/environ`)}`;

@@ -1,11 +1,11 @@
 import { conveyorError } from '../domain/errors';
 import { withoutIsolation, type Guarantee } from '../domain/isolation';
-import type { Scripts } from '../sdk/scripts';
+import type { Scripts } from '../platform/scripts';
 import { endGroups } from './cgroup';
-import type { Method } from './method';
+import type { IsolationMethod } from './method';
 import { placesFor } from './places';
 import { probe, type Isolation } from './probe';
-import { groupsWith, stopGroup } from './processGroup';
+import { groupsWithEnv, stopGroup } from './processGroup';
 import { startScript, type Listener, type ScriptProcess } from './scriptProcess';
 import { clearWorkplaces, closeWorkplace, openWorkplace, type Workplace } from './workplace';
 
@@ -36,7 +36,7 @@ export interface Runner {
   /** @throws script-not-runnable */
   start(run: RunOf): Promise<RunningScript>;
   /** What a worker that was killed left behind of a run on this machine. */
-  stopLeftovers(runId: string): Promise<void>;
+  stopStrays(runId: string): Promise<void>;
 }
 
 export function createRunner(scripts: Scripts, tried: () => Promise<Isolation> = () => probe(scripts)): Runner {
@@ -50,13 +50,13 @@ export function createRunner(scripts: Scripts, tried: () => Promise<Isolation> =
       refuseUnprotected(command, missing, scripts);
       const workplace = openWorkplace(run.runId, run.texts, method);
       try {
-        return await startIn(workplace, run, method, scripts);
+        return await startInside(workplace, run, method, scripts);
       } catch (error) {
         closeWorkplace(workplace);
         throw error;
       }
     },
-    stopLeftovers: async (runId) => {
+    stopStrays: async (runId) => {
       const { method } = await isolation();
       await stopMarked(runId, scripts.stopGraceMs);
       if (method.groups !== null) await endGroups(method.groups, runId);
@@ -65,7 +65,12 @@ export function createRunner(scripts: Scripts, tried: () => Promise<Isolation> =
   };
 }
 
-async function startIn(workplace: Workplace, run: RunOf, method: Method, scripts: Scripts): Promise<RunningScript> {
+async function startInside(
+  workplace: Workplace,
+  run: RunOf,
+  method: IsolationMethod,
+  scripts: Scripts,
+): Promise<RunningScript> {
   const { command, env, log, runId } = run;
   const { directory, limits, network, outputLimitBytes, stopGraceMs } = scripts;
   const places = placesFor(scripts, { ...workplace, account: method.account });
@@ -94,5 +99,5 @@ function refuseUnprotected(command: string, missing: readonly Guarantee[], { req
 }
 
 async function stopMarked(runId: string, graceMs: number): Promise<void> {
-  await Promise.all(groupsWith('CONVEYOR_RUN', runId).map((group) => stopGroup(group, graceMs)));
+  await Promise.all(groupsWithEnv('CONVEYOR_RUN', runId).map((group) => stopGroup(group, graceMs)));
 }

@@ -9,7 +9,7 @@ import { openGroup, type ScriptGroup } from './cgroup';
 import { passedOn } from './descriptors';
 import { enclosed, type Inside } from './enclosure';
 import { mayExecute } from './files';
-import type { Method } from './method';
+import type { IsolationMethod } from './method';
 
 /** A script that runs: the first process of its own group. */
 export interface ScriptProcess {
@@ -32,7 +32,7 @@ export interface ScriptExit {
   readonly signal: string | null;
 }
 
-/** Hears what a script writes. */
+/** Reads the output of a script. */
 export interface Listener {
   /** For one of its streams. */
   listen(): (text: string) => void;
@@ -46,13 +46,13 @@ export interface ScriptStart extends Omit<Inside, 'group'> {
 }
 
 /** Starts a command, never through a shell that would read it. @throws script-not-runnable */
-export async function startScript(method: Method, start: ScriptStart): Promise<ScriptProcess> {
+export async function startScript(method: IsolationMethod, start: ScriptStart): Promise<ScriptProcess> {
   const [name = ''] = start.command;
   const unusable = (detail: string) => conveyorError('script-not-runnable', { command: name, detail });
   const own = groupFor(method, start, unusable);
   const endAll = async (): Promise<boolean> => (await own?.end()) ?? false;
   try {
-    return { ...(await startIn(own?.folder, method, start, unusable)), endAll };
+    return { ...(await spawnIn(own?.folder, method, start, unusable)), endAll };
   } catch (error) {
     await endAll();
     throw error;
@@ -61,7 +61,11 @@ export async function startScript(method: Method, start: ScriptStart): Promise<S
 
 type Unusable = (detail: string) => Error;
 
-function groupFor({ groups }: Method, { runId, limits }: ScriptStart, unusable: Unusable): ScriptGroup | undefined {
+function groupFor(
+  { groups }: IsolationMethod,
+  { runId, limits }: ScriptStart,
+  unusable: Unusable,
+): ScriptGroup | undefined {
   try {
     return groups === null ? undefined : openGroup(groups, runId, limits);
   } catch (error) {
@@ -69,9 +73,9 @@ function groupFor({ groups }: Method, { runId, limits }: ScriptStart, unusable: 
   }
 }
 
-async function startIn(
+async function spawnIn(
   group: string | undefined,
-  method: Method,
+  method: IsolationMethod,
   start: ScriptStart,
   unusable: Unusable,
 ): Promise<Omit<ScriptProcess, 'endAll'>> {
@@ -87,18 +91,19 @@ async function startIn(
     child.once('exit', (code, signal) => done(method.namespaces === null ? { code, signal } : asSignal(code, signal))),
   );
   const silent = new Promise<void>((done) => child.once('close', () => done()));
-  const flooded = follow(child, start);
+  const flooded = followOutput(child, start);
   await new Promise<void>((started, failed) => {
     child.once('spawn', started);
     child.once('error', ({ message }: Error) => failed(unusable(message)));
   });
   if (child.pid === undefined) throw unusable('it has no process id');
-  if (method.tools !== null) await ready(child).catch((error: Error) => Promise.reject(unusable(error.message)));
+  if (method.tools !== null)
+    await untilLaunched(child).catch((error: Error) => Promise.reject(unusable(error.message)));
   return { group: child.pid, ended, silent, flooded };
 }
 
 /** Output, what says that it is ready, and nothing where the worker itself was given more. */
-function withNothingElse(method: Method, start: (stdio: StdioOptions) => ChildProcess): ChildProcess {
+function withNothingElse(method: IsolationMethod, start: (stdio: StdioOptions) => ChildProcess): ChildProcess {
   const ours: (IOType | number)[] = ['ignore', 'pipe', 'pipe', ...(method.tools === null ? [] : ['pipe' as const])];
   const others = passedOn(ours.length);
   const nothing = openSync(devNull, 'r');
@@ -121,10 +126,10 @@ function refuseUnfit(name: string, directory: string, path: string, unusable: Un
 }
 
 /** Fails with what was complained of when the script could not be set apart; then it has not run. */
-async function ready(child: ChildProcess): Promise<void> {
+async function untilLaunched(child: ChildProcess): Promise<void> {
   let complaint = '';
-  const hear = (text: string): void => void (complaint = (complaint + text).slice(0, 1_000));
-  child.stderr?.on('data', hear);
+  const collect = (text: string): void => void (complaint = (complaint + text).slice(0, 1_000));
+  child.stderr?.on('data', collect);
   const isReady = await new Promise<boolean>((settle) => {
     const channel = child.stdio[3] as Readable;
     channel.once('data', () => settle(true));
@@ -132,24 +137,24 @@ async function ready(child: ChildProcess): Promise<void> {
     // What it had to say is complete only then.
     child.once('close', () => settle(false));
   });
-  child.stderr?.off('data', hear);
+  child.stderr?.off('data', collect);
   if (isReady) return;
   const [line = 'nothing says why'] = complaint.trim().split('\n');
   throw new Error(`it could not be set apart: ${line || 'nothing says why'}`);
 }
 
-function follow(
+function followOutput(
   { stdout, stderr }: ChildProcess,
   { log, outputLimitBytes }: Pick<ScriptStart, 'log' | 'outputLimitBytes'>,
 ): Promise<void> {
   let bytes = 0;
   return new Promise<void>((flood) => {
     for (const stream of [stdout, stderr]) {
-      const hear = log.listen();
+      const collect = log.listen();
       stream?.setEncoding('utf8').on('data', (text: string) => {
         if (bytes > outputLimitBytes) return;
         bytes += Buffer.byteLength(text);
-        hear(text);
+        collect(text);
         if (bytes > outputLimitBytes) flood();
       });
     }

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Method } from './method';
+import type { IsolationMethod } from './method';
 import { markOf } from './mark';
 
 /** The folder of one run of a script, which is gone after it: files that it is given, and what becomes its `$TMPDIR`. */
@@ -26,7 +26,7 @@ export interface Workplace {
 export function openWorkplace(
   runId: string,
   texts: Readonly<Record<string, string>>,
-  { account, namespaces }: Pick<Method, 'account' | 'namespaces'>,
+  { account, namespaces }: Pick<IsolationMethod, 'account' | 'namespaces'>,
 ): Workplace {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), markOf(runId))));
   const stage = join(folder, 'tmp');

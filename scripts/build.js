@@ -15,7 +15,9 @@ const FOLDERS = [
   'client',
   'server',
   'cli',
+  'config',
   'sdk',
+  'platform',
   'simulator',
   'examples',
 ];

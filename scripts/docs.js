@@ -25,7 +25,7 @@ function sources() {
         const file = path.posix.join(folder, entry.name);
         return entry.isDirectory() ? walk(file) : file.endsWith('.md') ? [file] : [];
       });
-  const top = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+  const top = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'sdk/README.md'];
   return [...top, ...walk('docs'), ...walk('examples'), ...walk('bench')];
 }
 

@@ -1,8 +1,8 @@
-// `npm run demo | dev | build | chaos | docs` and `npm test`: everything that a fresh clone lacks, then the thing itself.
+// `npm run demo | dev | build | chaos | docs | sdk` and `npm test`: everything that a fresh clone lacks, then the thing itself.
 // Plain Node without dependencies, because it runs before there are any.
 'use strict';
 
-const { Failed, report } = require('./steps');
+const { Failed, report, say } = require('./steps');
 const { ensureNode, ensureDependencies } = require('./dependencies');
 const { ensureBuild } = require('./build');
 const { ensureTemporal } = require('./servers');
@@ -10,6 +10,7 @@ const { runConveyor } = require('./conveyor');
 const { runTests } = require('./test');
 const { runChaos } = require('./chaos');
 const { runDocs } = require('./docs');
+const { packSdk } = require('./sdk');
 
 const VERBS = {
   build: async () => ensureBuild(),
@@ -18,6 +19,7 @@ const VERBS = {
   test: async (args) => runTests(args),
   chaos: async (args) => runChaos(args),
   docs: async (args) => runDocs(args),
+  sdk: async () => say(await packSdk()),
 };
 
 async function main([verb, ...args]) {

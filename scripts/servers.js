@@ -1,14 +1,24 @@
-// The two servers that are not npm packages. The shell scripts find, fetch or build them and print a path.
+// The servers that are not npm packages. The shell scripts find, fetch or build them and print a path.
 'use strict';
 
 const path = require('node:path');
-const { ROOT, run, step } = require('./steps');
+const { Failed, ROOT, run, say, step } = require('./steps');
 
 /** Sets TEMPORAL_CLI for everything that we start. */
 const ensureTemporal = () => ensure('Temporal server', 'temporal-dev.sh', ['--install-only'], 'TEMPORAL_CLI');
 
 /** Sets CONVEYOR_TEST_SERVER for everything that we start. */
 const ensureTestServer = () => ensure('virtual-time test server', 'scripts/test-server.sh', [], 'CONVEYOR_TEST_SERVER');
+
+/** Sets CONVEYOR_ETCD for everything that we start; without etcd its tests are left out, and say so. */
+async function ensureEtcd() {
+  try {
+    await ensure('etcd', 'scripts/etcd.sh', [], 'CONVEYOR_ETCD');
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    say('note: tests that need etcd are skipped');
+  }
+}
 
 async function ensure(name, script, args, variable) {
   await step(name, async () => {
@@ -21,4 +31,4 @@ async function ensure(name, script, args, variable) {
   });
 }
 
-module.exports = { ensureTemporal, ensureTestServer };
+module.exports = { ensureEtcd, ensureTemporal, ensureTestServer };

@@ -151,7 +151,7 @@ build_temporal() {
     tail -n 15 "$log" >&2
     rm -f "$made"
     fail "the Temporal server could not be built; the whole log is $log" \
-      'mend what it says, install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_CLI to a temporal binary'
+      'fix what it says, install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_CLI to a temporal binary'
   fi
   chmod 755 "$made" && keep_temporal "$made"
 }

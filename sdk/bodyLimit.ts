@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
-interface Limit {
+interface BodyLimit {
   /** In bytes. */
   readonly maxSize: number;
   readonly onError: (context: Context) => Response;
@@ -11,7 +11,7 @@ interface Limit {
  * request of Node's server whose body came in chunks, or that may have one and has none, such as a DELETE.
  */
 export const limitBody =
-  ({ maxSize, onError }: Limit): MiddlewareHandler =>
+  ({ maxSize, onError }: BodyLimit): MiddlewareHandler =>
   async (context, next) => {
     const { raw } = context.req;
     if (raw.body === null) return next();
@@ -26,7 +26,7 @@ export const limitBody =
   };
 
 /** Bounds of reading a body, and who hears of it. */
-export interface Reading {
+export interface BodyReading {
   readonly patienceMs?: number;
   /** Told the size of every part. */
   readonly took?: (bytes: number) => void;
@@ -34,7 +34,7 @@ export interface Reading {
   readonly signal?: AbortSignal;
 }
 
-type Refused = 'too-large' | 'too-slow' | 'unwanted';
+type BodyRefusal = 'too-large' | 'too-slow' | 'unwanted';
 
 /** The text of an answer as it is once it is decompressed; undefined when that is larger than so many bytes. */
 export async function textUpTo({ body }: Response, maxSize: number): Promise<string | undefined> {
@@ -46,11 +46,11 @@ export async function textUpTo({ body }: Response, maxSize: number): Promise<str
 export async function readUpTo(
   stream: ReadableStream<Uint8Array>,
   maxSize: number,
-  { patienceMs, took, signal }: Reading = {},
-): Promise<Buffer | Refused> {
+  { patienceMs, took, signal }: BodyReading = {},
+): Promise<Buffer | BodyRefusal> {
   const reader = stream.getReader();
-  let refused: Refused | undefined;
-  const refuse = (why: Refused): void => {
+  let refused: BodyRefusal | undefined;
+  const refuse = (why: BodyRefusal): void => {
     refused = why;
     void reader.cancel(why).catch(() => undefined);
   };

@@ -52,10 +52,10 @@ export interface RawAnswer {
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
 ): Promise<ResponseOf<P[M]>> {
-  const answer = await exchange(call);
+  const answer = await sendCall(call);
   call.onAnswer?.(answer);
   const { status, text } = answer;
-  if (status < 200 || status > 299) throw refusal(call, status, text ?? '');
+  if (status < 200 || status > 299) throw callRefusal(call, status, text ?? '');
   if (text === undefined) throw violation(call, 'body', `it is larger than ${answerLimit(call) / MIB} MiB`);
   const body = parseJson(text);
   if (body === undefined) throw violation(call, 'body', `not JSON: ${excerpt(text)}`);
@@ -101,7 +101,7 @@ function answerLimit<P extends Protocol, M extends keyof P & string>(
   return definitionOf(call).maxAnswerBytes ?? MIB;
 }
 
-async function exchange<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): Promise<RawAnswer> {
+async function sendCall<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): Promise<RawAnswer> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), call.service.timeoutMs);
   const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal;
@@ -113,7 +113,7 @@ async function exchange<P extends Protocol, M extends keyof P & string>(call: Ex
     const detail = deadline.signal.aborted
       ? `no answer within ${call.service.timeoutMs} ms`
       : withShownUrls(rootCause(error));
-    throw unavailable(call, `${detail} (${shownUrl(call.service.url)})`);
+    throw extensionUnavailable(call, `${detail} (${shownUrl(call.service.url)})`);
   } finally {
     clearTimeout(timer);
   }
@@ -140,7 +140,11 @@ function toRequest<P extends Protocol, M extends keyof P & string>(
   });
 }
 
-function refusal(call: Pick<AnyCall, 'service' | 'method' | 'protocol'>, status: number, text: string): ConveyorError {
+function callRefusal(
+  call: Pick<AnyCall, 'service' | 'method' | 'protocol'>,
+  status: number,
+  text: string,
+): ConveyorError {
   const { service, method } = call;
   const body = errorBodySchema.safeParse(parseJson(text));
   const detail = body.success ? `${body.data.error.code}: ${body.data.error.message}` : excerpt(text);
@@ -151,7 +155,7 @@ function refusal(call: Pick<AnyCall, 'service' | 'method' | 'protocol'>, status:
     return conveyorError('extension-lacks-method', { service: service.name, method });
   const final = status < 500 ? status !== 408 && status !== 429 : body.success && !body.data.error.retryable;
   if (final) return conveyorError('extension-rejected', { service: service.name, method, status, detail });
-  return unavailable(call, `${`${status} ${detail}`.trim()} (${shownUrl(service.url)})`);
+  return extensionUnavailable(call, `${`${status} ${detail}`.trim()} (${shownUrl(service.url)})`);
 }
 
 const violation = (
@@ -160,10 +164,13 @@ const violation = (
   detail: string,
 ): ConveyorError => conveyorError('extension-protocol', { service: service.name, method, field, detail });
 
-const unavailable = ({ service, method }: Pick<AnyCall, 'service' | 'method'>, detail: string): ConveyorError =>
-  conveyorError('extension-unavailable', { service: service.name, method, detail });
+const extensionUnavailable = (
+  { service, method }: Pick<AnyCall, 'service' | 'method'>,
+  detail: string,
+): ConveyorError => conveyorError('extension-unavailable', { service: service.name, method, detail });
 
-function parseJson(text: string): unknown {
+/** Undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,9 +1,10 @@
 import { erroredEvidence, evaluateCheck, unreachedEvidence } from '../domain/health/evaluate';
 import { baselineFor, lookbackOf } from '../domain/health/lookback';
-import { sum, type Window } from '../domain/health/series';
-import type { Evidence } from '../domain/health/verdict';
+import { sum, type TimeRange } from '../domain/health/series';
+import type { CheckEvidence } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
-import { gate, readSides, type Query, type TaskGroup } from './health/sides';
+import { concurrencyGate } from './concurrency';
+import { readSides, type Query, type TaskGroup } from './health/sides';
 import type { RequestOf, ResponseOf } from './protocol/common';
 import type { PushTypeProtocol } from './protocol/pushType';
 
@@ -61,7 +62,7 @@ export function erroredResponse(
   { targets, checks, now, intervalMs }: Pick<JudgeRequest, 'targets' | 'checks' | 'now' | 'intervalMs'>,
   detail: string,
 ): JudgeResponse {
-  const errored = (scope: HealthCheck['scope']): Evidence[] =>
+  const errored = (scope: HealthCheck['scope']): CheckEvidence[] =>
     checks
       .filter((check) => check.scope === scope)
       .map((check) => erroredEvidence(check, { start: now - lookbackOf(check, intervalMs), end: now }, detail));
@@ -75,16 +76,18 @@ export function erroredResponse(
 /** Queries of one request that are under way together; a service may have thousands of units. */
 const QUERIES_AT_ONCE = 32;
 
-function judgeWith(request: JudgeRequest): (check: HealthCheck, targets: readonly UnitTasks[]) => Promise<Evidence> {
-  const read = readSides(request.query, gate(QUERIES_AT_ONCE), request.deadlineMs);
+function judgeWith(
+  request: JudgeRequest,
+): (check: HealthCheck, targets: readonly UnitTasks[]) => Promise<CheckEvidence> {
+  const read = readSides(request.query, concurrencyGate(QUERIES_AT_ONCE), request.deadlineMs);
   return async (check, targets) => {
     const lookback = lookbackOf(check, request.intervalMs);
-    const window: Window = { start: request.now - lookback, end: request.now };
+    const window: TimeRange = { start: request.now - lookback, end: request.now };
     const baseline = baselineFor(request.baseline, lookback);
     const unreached = targets.every(({ fresh }) => fresh.length === 0);
     if (unreached) return unreachedEvidence(check, window, sum(targets.map(({ updated = 0 }) => updated)));
     try {
-      const groups = groupsOf(check, targets);
+      const groups = taskGroups(check, targets);
       const [fresh, control, before] = await Promise.all([
         read(check, groups.fresh, window),
         read(check, groups.control, window),
@@ -98,7 +101,7 @@ function judgeWith(request: JudgeRequest): (check: HealthCheck, targets: readonl
 }
 
 /** Which groups a check needs; what it does not need is not asked for. */
-function groupsOf(
+function taskGroups(
   check: HealthCheck,
   targets: readonly UnitTasks[],
 ): Record<'fresh' | 'control' | 'before', TaskGroup[]> {

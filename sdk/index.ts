@@ -31,6 +31,36 @@ export {
 export { leaderLast, type Ensemble } from './controllers/leaderLast';
 export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive';
 export { shardAware, type Placement } from './controllers/shardAware';
+export {
+  createGatekeeper,
+  type GateCounts,
+  type Gatekeeper,
+  type GatekeeperOptions,
+  type LaserStore,
+} from './gatekeeper/gatekeeper';
+export { toFlagd } from './gatekeeper/flagd';
+export { toContext, type FlagdDefinition } from '../domain/gatekeeper/flagd';
+export { parseProject } from '../domain/gatekeeper/parse';
+export { SLICES } from '../domain/gatekeeper/slices';
+export type { GateUser, Project, Restraint, GateRule } from '../domain/gatekeeper/project';
+export {
+  createMobileConfig,
+  mobileHash,
+  type MobileConfig,
+  type MobileContext,
+  type MobileOptions,
+  type PullAnswer,
+  type PullRequest,
+} from './mobile';
+export {
+  checkedBy,
+  sitevars,
+  type SitevarChecker,
+  type SitevarOptions,
+  type SitevarPort,
+  type SitevarReview,
+  type Sitevars,
+} from './sitevars';
 export { localOnly } from './localOnly';
 export { unitsPage } from './pages';
 export { runEnded, type RunEndedOptions } from './runEnded';
@@ -38,4 +68,5 @@ export { judgeTargets, type JudgeRequest, type JudgeResponse, type Query, type U
 export { prometheusQuery, type PrometheusOptions } from './health/prometheus';
 export { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from './health/remote';
 export { tasksOf } from '../domain/fleet/amount';
+export { defineConfig, defineConfigs, invariant } from './defineConfig';
 export { definePipeline } from '../domain/spec/written';

@@ -1,7 +1,7 @@
 import { isLoopback } from '../domain/loopback';
 
 /** Answers a request, as `app.fetch` of Hono does. */
-type Answer<A extends readonly unknown[]> = (request: Request, ...rest: A) => Response | Promise<Response>;
+type FetchHandler<A extends readonly unknown[]> = (request: Request, ...rest: A) => Response | Promise<Response>;
 
 /**
  * For a server without tokens that listens on this machine alone: the web pages that a person visits reach it too. Refused are names that
@@ -9,29 +9,29 @@ type Answer<A extends readonly unknown[]> = (request: Request, ...rest: A) => Re
  * not `application/json` (415), which is all that a page may send without being asked. `serve({ fetch: localOnly(app.fetch), … })`.
  */
 export const localOnly =
-  <A extends readonly unknown[]>(answer: Answer<A>): Answer<A> =>
+  <A extends readonly unknown[]>(answer: FetchHandler<A>): FetchHandler<A> =>
   (request, ...rest) =>
     refusedElsewhere(request) ?? refusedBody(request) ?? answer(request, ...rest);
 
 /** The same for a server that only answers questions, whatever body they have: a page of another origin reads no answer. */
 export const localNamesOnly =
-  <A extends readonly unknown[]>(answer: Answer<A>): Answer<A> =>
+  <A extends readonly unknown[]>(answer: FetchHandler<A>): FetchHandler<A> =>
   (request, ...rest) =>
     refusedElsewhere(request) ?? answer(request, ...rest);
 
 function refusedElsewhere({ headers }: Request): Response | undefined {
   const host = headers.get('host') ?? '';
-  if (!isLocalName(host)) return refused(403, 'not-local', `${host || 'it'} is no name of this machine`);
+  if (!isLocalName(host)) return refusalResponse(403, 'not-local', `${host || 'it'} is no name of this machine`);
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${host}`)
-    return refused(403, 'not-local', `pages of ${origin} may not call it`);
+    return refusalResponse(403, 'not-local', `pages of ${origin} may not call it`);
   return undefined;
 }
 
 function refusedBody({ headers }: Request): Response | undefined {
   const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
   if (!hasBody || /^application\/json *(;|$)/i.test(headers.get('content-type') ?? '')) return undefined;
-  return refused(415, 'not-json', 'the body has to be application/json');
+  return refusalResponse(415, 'not-json', 'the body has to be application/json');
 }
 
 /**
@@ -43,5 +43,5 @@ export function isLocalName(host: string): boolean {
   return isLoopback(name) || /^.+\.localhost$/i.test(name);
 }
 
-const refused = (status: number, code: string, message: string): Response =>
+const refusalResponse = (status: number, code: string, message: string): Response =>
   Response.json({ error: { code, message, retryable: false } }, { status });

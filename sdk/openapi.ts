@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { bodySchema, errorBodySchema, type Method, type Protocol } from './protocol/common';
-import { wordsOf } from './protocol/protocols';
+import { methodWords } from './protocol/protocols';
 import { wordsText, type MethodWords } from './protocol/words';
 
-const schemaOf = (schema: z.ZodType): object => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+const inputSchema = (schema: z.ZodType): object => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
 /** The OpenAPI 3.1 description of a service that speaks a protocol: what an author in another language works from. */
 export function openApi(protocol: Protocol, title: string): object {
-  const words = wordsOf(protocol);
+  const words = methodWords(protocol);
   const paths = Object.entries(protocol).map(([name, method]) => [
     `/${name}`,
     { post: operation(name, method, words[name]) },
@@ -16,31 +16,31 @@ export function openApi(protocol: Protocol, title: string): object {
 }
 
 function operation(name: string, method: Method, words: MethodWords | undefined): object {
-  const json = (schema: z.ZodType): object => ({ 'application/json': { schema: schemaOf(schema) } });
+  const json = (schema: z.ZodType): object => ({ 'application/json': { schema: inputSchema(schema) } });
   return {
     operationId: name,
     ...(words && { summary: words.summary, description: wordsText(words) }),
     parameters: [
-      header(
+      headerParameter(
         'Idempotency-Key',
         method.mutates,
         'The same key never has a second effect, and gets the first answer. A call that was refused has not used it up.',
       ),
-      header('X-Conveyor-Run', false, 'The workflow that calls.'),
-      header('traceparent', false, 'W3C trace context: one trace for all calls of a release.'),
+      headerParameter('X-Conveyor-Run', false, 'The workflow that calls.'),
+      headerParameter('traceparent', false, 'W3C trace context: one trace for all calls of a release.'),
     ],
     requestBody: { required: true, content: json(bodySchema(method)) },
     responses: {
       200: { description: 'The answer', content: json(method.response) },
-      default: { description: ERRORS, content: json(errorBodySchema) },
+      default: { description: ERROR_DESCRIPTION, content: json(errorBodySchema) },
     },
   };
 }
 
-const ERRORS =
+const ERROR_DESCRIPTION =
   'An error. 4xx but 408 and 429 are refusals for good, and so is `"retryable": false` with any status: a person is asked. Everything else is tried again, with the same key, for as long as it takes.';
 
-const header = (name: string, required: boolean, description: string): object => ({
+const headerParameter = (name: string, required: boolean, description: string): object => ({
   name,
   in: 'header',
   required,

@@ -1,17 +1,17 @@
 import type { RequestOf, ResponseOf } from './protocol/common';
 import type { PushTypeProtocol } from './protocol/pushType';
 
-type Fetch = PushTypeProtocol['fetchDeployUnits'];
-type Units = ResponseOf<Fetch>['units'];
+type FetchDeployUnits = PushTypeProtocol['fetchDeployUnits'];
+type DeployUnits = ResponseOf<FetchDeployUnits>['units'];
 
 /**
  * One page of the units, in the order of their ids, so that units that come and go meanwhile shift no other: what a push type for
  * large fleets answers to `fetchDeployUnits`. Whoever answers pages takes an update in several requests.
  */
 export function unitsPage(
-  { cursor, limit }: RequestOf<Fetch>,
-  units: Units,
-): Pick<ResponseOf<Fetch>, 'units' | 'next'> {
+  { cursor, limit }: RequestOf<FetchDeployUnits>,
+  units: DeployUnits,
+): Pick<ResponseOf<FetchDeployUnits>, 'units' | 'next'> {
   const ordered = [...units].sort((a, b) => (a.id < b.id ? -1 : 1));
   const rest = cursor === undefined ? ordered : ordered.filter(({ id }) => id > cursor);
   const page = rest.slice(0, limit);

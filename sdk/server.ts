@@ -181,8 +181,8 @@ async function readCall(
   const key = c.req.header('idempotency-key') ?? null;
   if (definition.mutates && (key === null || key === ''))
     throw new ExtensionError('missing-key', `${method} changes something, so it needs an Idempotency-Key`);
-  const { context, ...said } = parsed.data as { context: CallContext };
-  const request = (definition.expand?.(said as never) ?? said) as Record<string, unknown>;
+  const { context, ...input } = parsed.data as { context: CallContext };
+  const request = (definition.expand?.(input as never) ?? input) as Record<string, unknown>;
   const run = c.req.header('x-conveyor-run') ?? null;
   const traceparent = c.req.header('traceparent') ?? null;
   // The key is null only for methods that do not change anything, and the context undefined only for those that have none:

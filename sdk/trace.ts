@@ -7,12 +7,12 @@ import type { CallContext } from './protocol/common';
  */
 export function traceparentOf(context: Pick<CallContext, 'pipeline' | 'release'> | null): string {
   const trace =
-    context !== null && context.release > 0 ? traceOf(`release/${context.pipeline}/${context.release}`) : randomHex(16);
+    context !== null && context.release > 0 ? traceId(`release/${context.pipeline}/${context.release}`) : randomHex(16);
   return `00-${trace}-${randomHex(8)}-01`;
 }
 
 /** 128 bits, of four hashes. */
-const traceOf = (release: string): string =>
+const traceId = (release: string): string =>
   [0, 1, 2, 3].map((part) => hash(`${part} ${release}`).toString(16).padStart(8, '0')).join('');
 
 const randomHex = (bytes: number): string => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');

@@ -2,7 +2,7 @@ import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
 import { isLocalName } from '../sdk/localOnly';
-import { offersOf } from '../sdk/signIn';
+import { offersOf } from '../platform/signIn';
 import { bearerOf, callerOf } from './auth';
 import { Bodies } from './bodies';
 import { queryOf } from './body';
@@ -10,7 +10,7 @@ import { readsOf, type ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
 import { FinderHealth } from './finders';
-import { Gate } from './gate';
+import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
@@ -39,12 +39,16 @@ export function createApp(deps: ServerDeps): Hono {
   const metrics = new Metrics();
   const { bodyBytes, ...limits } = deps.limits;
   const lanes = {
-    ...{ webhooks: new Gate(limits.webhooks), runs: new Gate(limits.runs), commands: new Gate(limits.commands) },
-    ...{ api: new Gate(limits.api), strangers: new Gate(limits.strangers) },
+    ...{
+      webhooks: new RequestGate(limits.webhooks),
+      runs: new RequestGate(limits.runs),
+      commands: new RequestGate(limits.commands),
+    },
+    ...{ api: new RequestGate(limits.api), strangers: new RequestGate(limits.strangers) },
   };
   const subscribers = new Subscribers(deps.index, () => deps.now());
-  app.use(measured(metrics, deps));
-  if (deps.devLogin) app.use(saying('conveyor-login', 'development'));
+  app.use(measureRequests(metrics, deps));
+  if (deps.devLogin) app.use(withHeader('conveyor-login', 'development'));
   app.use('/v1/*', strangersOnRecord(deps));
   app.use('/v1/*', forTheKnown(deps));
   app.use('/v1/*', async (c, next) =>
@@ -86,7 +90,7 @@ export function createApp(deps: ServerDeps): Hono {
 }
 
 /** On every answer. */
-const saying =
+const withHeader =
   (name: string, value: string): MiddlewareHandler =>
   async (c, next) => {
     await next();
@@ -110,7 +114,7 @@ const forTheKnown =
  */
 async function mayLook(c: Context, deps: ServerDeps): Promise<void> {
   const isOpen = readsOf(deps) === 'open';
-  const from = deps.config.access.reads === null ? elsewhere(c) : undefined;
+  const from = deps.config.access.reads === null ? whyNotLocal(c) : undefined;
   if (isOpen && from === undefined) return;
   if (isOpen && bearerOf(c) === '')
     throw conveyorError('unauthorized', { why: `without a token only this machine may look, and ${from}` });
@@ -120,7 +124,7 @@ async function mayLook(c: Context, deps: ServerDeps): Promise<void> {
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
 
 /** Why a request need not be of this machine, although its connection is. */
-function elsewhere(c: Context): string | undefined {
+function whyNotLocal(c: Context): string | undefined {
   const { host } = new URL(c.req.url);
   if (!isLocalName(host)) return `${host} is no name of it`;
   return FORWARDED.some((name) => c.req.header(name) !== undefined) ? 'this came through a proxy' : undefined;
@@ -139,7 +143,7 @@ async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' 
 /** A question with a body changes as little as any other. */
 const isRead = (c: Context): boolean => ['GET', 'HEAD'].includes(c.req.method) || c.req.path === '/v1/can';
 
-const measured =
+const measureRequests =
   (metrics: Metrics, { now, isDraining }: Pick<ServerDeps, 'now' | 'isDraining'>): MiddlewareHandler =>
   async (c, next) => {
     const startedAtMs = now();

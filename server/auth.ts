@@ -1,49 +1,53 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { conveyorError } from '../domain/errors';
 import { isGroup, PRINCIPAL } from '../domain/principals';
-import type { ApiToken } from '../sdk/access';
+import type { ApiToken } from '../platform/access';
+import { isSameSecret } from '../platform/secrets';
 import type { FrontClient, ServerDeps } from './deps';
-import type { Identity } from './identity';
+import type { CallerIdentity } from './identity';
 
 /** Who sends a request, and as which client the server asks for them. */
-export interface Caller extends Identity {
+export interface Caller extends CallerIdentity {
   readonly client: FrontClient;
 }
 
-export type Known = Pick<ServerDeps, 'config' | 'client' | 'identities' | 'as' | 'devLogin'>;
+export type CallerDeps = Pick<ServerDeps, 'config' | 'client' | 'identities' | 'as' | 'devLogin'>;
 
 /** Several steps of one request ask who sends it. */
 const callers = new WeakMap<Request, Promise<Caller>>();
 
 /** By the bearer token: one that the configuration lists, or of an identity provider. @throws ConveyorError `unauthorized`, `identity-unreachable` */
-export function callerOf(context: Context, known: Known): Promise<Caller> {
-  const caller = callers.get(context.req.raw) ?? identified(context, known);
+export function callerOf(context: Context, known: CallerDeps): Promise<Caller> {
+  const caller = callers.get(context.req.raw) ?? identifyCaller(context, known);
   callers.set(context.req.raw, caller);
   return caller;
 }
 
-async function identified(context: Context, { config, client, identities, as, devLogin }: Known): Promise<Caller> {
+async function identifyCaller(
+  context: Context,
+  { config, client, identities, as, devLogin }: CallerDeps,
+): Promise<Caller> {
   const given = bearerOf(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
   const listed = principalOf(given, config.access.tokens);
   if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token', client };
-  const said = devLogin ? saidBy(given) : undefined;
-  if (said !== undefined) return { principal: said, groups: [], expiresAtMs: null, door: 'development', client };
+  const devPrincipal = devLogin ? developmentPrincipal(given) : undefined;
+  if (devPrincipal !== undefined)
+    return { principal: devPrincipal, groups: [], expiresAtMs: null, door: 'development', client };
   const identity = await identities?.identify(given);
   if (identity === undefined)
     throw conveyorError('unauthorized', { why: 'the bearer token is none of the configured ones' });
   return { ...identity, client: as === undefined ? client : as(identity) };
 }
 
-/** Digests have one length, and comparing with every token takes the same time whichever it is. */
+/** Every token is compared, so that the time does not show which it is. */
 function principalOf(given: string, tokens: readonly ApiToken[]): string | undefined {
-  const known = tokens.filter(({ token }) => timingSafeEqual(digest(token), digest(given)));
+  const known = tokens.filter(({ token }) => isSameSecret(token, given));
   return known[0]?.principal;
 }
 
 /** `dev:user:alice`, which `conveyor login --as user:alice` keeps. */
-function saidBy(given: string): string | undefined {
+function developmentPrincipal(given: string): string | undefined {
   const principal = /^dev:(.*)$/.exec(given)?.[1] ?? '';
   return PRINCIPAL.test(principal) && !isGroup(principal) ? principal : undefined;
 }
@@ -51,5 +55,3 @@ function saidBy(given: string): string | undefined {
 /** The bearer token of a request; empty when there is none. */
 export const bearerOf = (context: Context): string =>
   /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? '';
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,14 +1,14 @@
 import { conveyorError } from '../domain/errors';
-import type { Reading as BodyReading } from '../sdk/bodyLimit';
+import type { BodyReading } from '../sdk/bodyLimit';
 
 /** A body that is read, or was read and is still needed. */
-interface Held {
+interface HeldBody {
   bytes: number;
   readonly unwanted: AbortController;
 }
 
 /** What whoever reads a body has to tell and to heed: the signal aborts, with what to answer, when it has to give way to others. */
-export type Reading = Required<Pick<BodyReading, 'took' | 'signal'>>;
+export type ReadingQuota = Required<Pick<BodyReading, 'took' | 'signal'>>;
 
 /**
  * Bodies that come in, which together take no more memory than they may, whoever sends them and however slowly. Where there is
@@ -16,14 +16,14 @@ export type Reading = Required<Pick<BodyReading, 'took' | 'signal'>>;
  */
 export class Bodies {
   /** Those that have not come to their end, oldest first. */
-  private readonly underWay = new Set<Held>();
+  private readonly underWay = new Set<HeldBody>();
   private bytes = 0;
 
   constructor(private readonly maxBytes: number) {}
 
   /** What `read` reads counts until `use` is done with it. @throws ConveyorError `overloaded` */
-  async run<B, T>(read: (reading: Reading) => Promise<B>, use: (body: B) => Promise<T>): Promise<T> {
-    const held: Held = { bytes: 0, unwanted: new AbortController() };
+  async run<B, T>(read: (reading: ReadingQuota) => Promise<B>, use: (body: B) => Promise<T>): Promise<T> {
+    const held: HeldBody = { bytes: 0, unwanted: new AbortController() };
     const { signal } = held.unwanted;
     this.underWay.add(held);
     try {
@@ -36,7 +36,7 @@ export class Bodies {
     }
   }
 
-  private took(held: Held, bytes: number): void {
+  private took(held: HeldBody, bytes: number): void {
     if (held.unwanted.signal.aborted) return;
     held.bytes += bytes;
     this.bytes += bytes;
@@ -48,7 +48,7 @@ export class Bodies {
     }
   }
 
-  private drop(held: Held): void {
+  private drop(held: HeldBody): void {
     this.underWay.delete(held);
     this.bytes -= held.bytes;
     held.bytes = 0;

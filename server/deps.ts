@@ -1,11 +1,11 @@
 import type { ConveyorClient } from '../client/api';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
-import type { Reads } from '../sdk/access';
-import type { ConfigState } from '../sdk/liveRegistry';
-import type { Registry } from '../sdk/registry';
+import type { ReadPolicy } from '../platform/access';
+import type { ConfigState } from '../platform/liveRegistry';
+import type { Registry } from '../platform/registry';
 import type { ServerAudit } from './audit/audit';
 import type { GateLimits } from './gate';
-import type { Identities, Identity } from './identity';
+import type { Identities, CallerIdentity } from './identity';
 
 /** What the front end asks of Conveyor. */
 export type FrontClient = Omit<ConveyorClient, 'close'>;
@@ -13,13 +13,14 @@ export type FrontClient = Omit<ConveyorClient, 'close'>;
 /** What the front end takes of the configuration. */
 export type FrontConfig = Pick<Registry, 'access' | 'callbacks' | 'groups' | 'policy' | 'issuers'>;
 
-export const readsOf = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): Reads => config.access.reads ?? reads;
+export const readsOf = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): ReadPolicy =>
+  config.access.reads ?? reads;
 
 export interface ServerDeps {
   /** As which the API asks; the actor of a request is the principal that it is known by. */
   readonly client: FrontClient;
   /** As which it asks for somebody whom an identity provider has put into groups; as `client` unless given. */
-  as?(who: Pick<Identity, 'principal' | 'groups'>): FrontClient;
+  as?(who: Pick<CallerIdentity, 'principal' | 'groups'>): FrontClient;
   /** What counts now: each part is read anew by each request, and kept by nobody. */
   readonly config: FrontConfig;
   /** How the file of it stands; missing where there is none. */
@@ -32,7 +33,7 @@ export interface ServerDeps {
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
   /** Whether whoever only looks needs a token, where the configuration does not say. */
-  readonly reads: Reads;
+  readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */
   readonly audit?: Pick<ServerAudit, 'record' | 'stranger' | 'read' | 'verify' | 'state'>;
   readonly limits: ServerLimits;

@@ -8,7 +8,7 @@ const APART_MS = 1_000;
 /** Runs of which news came within that time; of more, the next look comes when it is due. */
 const MAX_RUNS = 10_000;
 
-interface Known {
+interface RunNews {
   /** News came since. */
   again: boolean;
 }
@@ -18,7 +18,7 @@ interface Known {
  * second, and what comes in between makes one more look at its end, since the last may be the first that is true.
  */
 export class Ended {
-  private readonly runs = new Map<string, Known>();
+  private readonly runs = new Map<string, RunNews>();
   private isSupported = true;
 
   constructor(
@@ -28,11 +28,11 @@ export class Ended {
   ) {}
 
   /** @throws what the first question to Temporal failed with; the sender may try again. */
-  async say(runId: string): Promise<void> {
+  async runEnded(runId: string): Promise<void> {
     const known = this.runs.get(runId);
     if (known !== undefined) known.again = true;
     if (known !== undefined || !this.isSupported || this.runs.size >= MAX_RUNS) return;
-    const now: Known = { again: false };
+    const now: RunNews = { again: false };
     this.runs.set(runId, now);
     try {
       await this.look(runId);
@@ -43,7 +43,7 @@ export class Ended {
     void this.later(runId, now);
   }
 
-  private async later(runId: string, known: Known): Promise<void> {
+  private async later(runId: string, known: RunNews): Promise<void> {
     do {
       known.again = false;
       await this.sleep(APART_MS);

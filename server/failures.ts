@@ -3,7 +3,7 @@ import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
 import { writtenOut } from '../domain/plainText';
 
 /** Where the code says more than the exit code of the command line does. */
-const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
+const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   unauthorized: 401,
   'bad-signature': 401,
   'wrong-key': 403,
@@ -16,6 +16,8 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'known-bad': 409,
   'emergency-full': 409,
   'ambiguous-deploy': 409,
+  'config-conflict': 409,
+  'config-unchanged': 409,
   'too-slow': 408,
   'too-large': 413,
   'over-limit': 413,
@@ -23,7 +25,7 @@ const STATUS: Partial<Readonly<Record<ErrorCode, Status>>> = {
   'unknown-artifact': 422,
   'plan-impossible': 422,
 };
-type Status = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
+type FailureStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 
 /** Seconds after which it is worth trying what failed for want of something else. */
 export const RETRY_AFTER = '5';
@@ -33,14 +35,14 @@ export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
     process.stderr.write(
-      `${traceOf(context)}${writtenOut(error instanceof Error ? (error.stack ?? error.message) : String(error), '\n')}\n`,
+      `${callerTrace(context)}${writtenOut(error instanceof Error ? (error.stack ?? error.message) : String(error), '\n')}\n`,
     );
   const { code, message, hint } = known ?? {
     ...conveyorError('internal', { detail: '' }),
     code: 'internal',
     message: 'something went wrong inside Conveyor',
   };
-  const status = known === undefined ? 500 : statusOf(known);
+  const status = known === undefined ? 500 : httpStatus(known);
   if (status === 503) context.header('retry-after', RETRY_AFTER);
   if (status === 401) context.header('www-authenticate', 'Bearer');
   const { retryable, exit } = known ?? { retryable: false, exit: 1 };
@@ -48,14 +50,14 @@ export function answerFailure(context: Context, error: unknown): Response {
 }
 
 /** Which request of a caller it was, where that says so (W3C trace context). */
-function traceOf(context: Context): string {
+function callerTrace(context: Context): string {
   const given = context.req.header('traceparent') ?? '';
   return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? `traceparent ${given}: ` : '';
 }
 
 /** The status of an error: 503 where trying again may help, 404 and 400 by the exit code of the command line. */
-function statusOf({ code, retryable, exit }: Pick<ConveyorError, 'code' | 'retryable' | 'exit'>): Status {
-  const own = STATUS[code];
+function httpStatus({ code, retryable, exit }: Pick<ConveyorError, 'code' | 'retryable' | 'exit'>): FailureStatus {
+  const own = STATUS_BY_CODE[code];
   if (own !== undefined) return own;
   if (retryable) return 503;
   return exit === 4 ? 404 : exit === 2 ? 400 : 500;

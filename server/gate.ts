@@ -9,7 +9,7 @@ export interface GateLimits {
   readonly waitMs: number;
 }
 
-interface Waiter {
+interface QueuedRequest {
   readonly enter: () => void;
   readonly leave: (why: Error) => void;
 }
@@ -18,8 +18,8 @@ interface Waiter {
  * Lets so many requests in, keeps some in line, oldest first, and sends the others away: memory stays bounded however many
  * come. A delivery comes here when its body has arrived and is believed: whoever only sends headers takes nobody's place.
  */
-export class Gate {
-  private readonly line = new Set<Waiter>();
+export class RequestGate {
+  private readonly line = new Set<QueuedRequest>();
   private inside = 0;
   private turnedAway = 0;
 
@@ -51,7 +51,7 @@ export class Gate {
         gone?.removeEventListener('abort', onGone);
         this.line.delete(waiter);
       };
-      const waiter: Waiter = {
+      const waiter: QueuedRequest = {
         enter: () => (settle(), resolve()),
         leave: (why) => (settle(), reject(why)),
       };

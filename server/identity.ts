@@ -1,10 +1,10 @@
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { matches } from '../domain/pattern';
 import { conveyorError } from '../domain/errors';
-import { principalFrom, type Issuer } from '../sdk/signIn';
+import { principalFrom, type Issuer } from '../platform/signIn';
 
 /** Whom the server takes somebody for. */
-export interface Identity {
+export interface CallerIdentity {
   readonly principal: string;
   /** Of the identity provider, besides those of the platform's configuration; without `group:`. */
   readonly groups: readonly string[];
@@ -17,7 +17,7 @@ export interface Identity {
 const SKEW_S = 60;
 /** What is signed by a shared secret, or by nothing, could have been made by anybody who reads this. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
-const ANSWER_MS = 5_000;
+const PROVIDER_TIMEOUT_MS = 5_000;
 /** How long a provider may be away while people go on working; a key that it makes meanwhile is looked for at once. */
 const KEYS_MS = 3_600_000;
 const MAX_GROUPS = 1_000;
@@ -35,10 +35,10 @@ export class Identities {
    * @returns undefined for what is no token of this kind
    * @throws ConveyorError `unauthorized` for one that is not good; `identity-unreachable` when its provider does not answer
    */
-  async identify(token: string): Promise<Identity | undefined> {
+  async identify(token: string): Promise<CallerIdentity | undefined> {
     if (token.split('.').length !== 3) return undefined;
     const { decodeJwt } = await import('jose');
-    const iss = attempt(() => decodeJwt(token).iss);
+    const iss = orUndefined(() => decodeJwt(token).iss);
     // Of one provider there may be several, each for others of its tokens.
     const known = this.issuers().filter(({ issuer }) => issuer === iss);
     if (known.length === 0) throw unauthorized('no identity provider of the configuration has made this token');
@@ -52,7 +52,7 @@ export class Identities {
   }
 
   /** Who it is, or why nobody. */
-  private async verified(issuer: Issuer, token: string): Promise<Identity | string> {
+  private async verified(issuer: Issuer, token: string): Promise<CallerIdentity | string> {
     const { jwtVerify, errors } = await import('jose');
     const keys = await this.keysOf(issuer.issuer);
     const options = {
@@ -60,11 +60,11 @@ export class Identities {
       ...{ clockTolerance: SKEW_S, requiredClaims: ['exp', 'sub'], currentDate: new Date(this.now()) },
     };
     try {
-      return identityOf(issuer, (await jwtVerify(token, keys, options)).payload);
+      return identityFromClaims(issuer, (await jwtVerify(token, keys, options)).payload);
     } catch (error) {
       if (error instanceof errors.JWTExpired) return 'the token has expired: conveyor login';
       const isAway = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError);
-      if (isAway) throw unreachable(issuer.issuer, error);
+      if (isAway) throw providerUnreachable(issuer.issuer, error);
       return `the token is not good: ${error.message}`;
     }
   }
@@ -75,7 +75,7 @@ export class Identities {
     if (known) return known;
     const found = discovered(issuer).catch((error: unknown) => {
       this.keys.delete(issuer);
-      throw unreachable(issuer, error);
+      throw providerUnreachable(issuer, error);
     });
     this.keys.set(issuer, found);
     return found;
@@ -85,17 +85,20 @@ export class Identities {
 async function discovered(issuer: string): Promise<JWTVerifyGetKey> {
   const { createRemoteJWKSet } = await import('jose');
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS) });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
   if (found.issuer !== issuer) throw new Error(`${url} is of another issuer`);
   const keys = new URL(String(found.jwks_uri));
   if (keys.protocol !== 'https:' && keys.origin !== new URL(issuer).origin)
     throw new Error(`${url} names keys over http`);
-  return createRemoteJWKSet(keys, { timeoutDuration: ANSWER_MS, cacheMaxAge: KEYS_MS });
+  return createRemoteJWKSet(keys, { timeoutDuration: PROVIDER_TIMEOUT_MS, cacheMaxAge: KEYS_MS });
 }
 
-function identityOf({ principal: template, groups, only }: Issuer, claims: JWTPayload): Identity | string {
+function identityFromClaims(
+  { principal: template, groups, only }: Issuer,
+  claims: JWTPayload,
+): CallerIdentity | string {
   for (const [name, wanted] of Object.entries(only)) {
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
     if (typeof value !== 'string' || !matches(wanted, value)) return `its ${name} is not ${wanted}`;
@@ -112,10 +115,10 @@ function identityOf({ principal: template, groups, only }: Issuer, claims: JWTPa
 
 const unauthorized = (why: string) => conveyorError('unauthorized', { why });
 
-const unreachable = (issuer: string, error: unknown) =>
+const providerUnreachable = (issuer: string, error: unknown) =>
   conveyorError('identity-unreachable', { issuer, detail: error instanceof Error ? error.message : String(error) });
 
-function attempt<T>(read: () => T): T | undefined {
+function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -5,16 +5,16 @@ import type { FrontClient } from './deps';
 import { RETRY_AFTER } from './failures';
 
 /** `status`, or where no worker answers what is known without one, marked with `live: false`. */
-export const statusOf = (c: Context, client: FrontClient, id: string): Promise<Response> =>
-  orLastKnown(
+export const statusResponse = (c: Context, client: FrontClient, id: string): Promise<Response> =>
+  respondOrLastKnown(
     c,
     () => client.status(id),
     (problem) => lastKnownStatus(client, id, problem),
   );
 
-/** As `statusOf`; every row is marked. */
-export const historyOf = (c: Context, client: FrontClient, pipeline: string): Promise<Response> =>
-  orLastKnown(
+/** As `statusResponse`; every row is marked. */
+export const historyResponse = (c: Context, client: FrontClient, pipeline: string): Promise<Response> =>
+  respondOrLastKnown(
     c,
     () => client.history(pipeline),
     async (problem) => {
@@ -24,7 +24,7 @@ export const historyOf = (c: Context, client: FrontClient, pipeline: string): Pr
   );
 
 /** Who only looks is answered as well as one can; where nothing is known, or `?live=true` wants nothing else, with the error. */
-async function orLastKnown(
+async function respondOrLastKnown(
   c: Context,
   ask: () => Promise<object>,
   known: (problem: string) => Promise<Stale | readonly Stale[] | undefined>,

@@ -1,7 +1,7 @@
 import { serve, type ServerType } from '@hono/node-server';
 import { parseArgs } from 'node:util';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { isLoopback } from '../domain/loopback';
+import { isLoopback, LOOPBACK_ADDRESS } from '../domain/loopback';
 
 type Serve = Parameters<typeof serve>[0];
 
@@ -12,19 +12,20 @@ export interface Place {
   readonly host: string;
 }
 
-/** Other machines come in only where somebody says so. */
-const LOOPBACK = '127.0.0.1';
+/** How long calls that are under way at SIGTERM may take. */
+export const DRAIN_TIMEOUT_MS = 10_000;
 
 /**
  * The port of `--port`, else of an address; the host of `--host`, else of CONVEYOR_HOST, else this machine alone.
  * @throws ConveyorError `usage`
  */
-export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv, url: string, usual: string): Place {
+export function readPlace(args: readonly string[], env: NodeJS.ProcessEnv, url: string, usual: string): Place {
   const options = { port: { type: 'string' }, host: { type: 'string' }, 'dev-login': { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: [...args], options });
   const text = values.port ?? (new URL(url).port || '80');
   const port = Number(text);
-  const host = values.host ?? (env['CONVEYOR_HOST'] || LOOPBACK);
+  // Other machines come in only where somebody says so.
+  const host = values.host ?? (env['CONVEYOR_HOST'] || LOOPBACK_ADDRESS);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return { port, host };
   const hint = `a number up to 65535; ${new URL(usual).port} is the default, and 0 takes any that is free`;
   throw conveyorError('usage', { text: `--port ${text} is no port`, hint });
@@ -54,7 +55,7 @@ export function listen(options: Pick<Serve, 'fetch' | 'serverOptions'>, { port, 
 }
 
 /** Says why a process cannot go on, and ends it. */
-export function giveUp(error: unknown): never {
+export function exitWithError(error: unknown): never {
   const known =
     error instanceof ConveyorError
       ? error

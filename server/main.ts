@@ -1,34 +1,33 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
 import { audited } from '../client/audited';
-import { connect } from '../client/connection';
-import { guarded, type Decided } from '../client/guard';
+import { connectTemporal } from '../client/connection';
+import { guardClient, type Decided } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
 import type { Door } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
-import { withoutScope } from '../sdk/access';
-import { joined } from '../domain/principals';
+import { withoutScope } from '../platform/access';
+import { withMember } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
-import { LiveRegistry } from '../sdk/liveRegistry';
-import type { Registry } from '../sdk/registry';
-import { requireKeys } from '../sdk/seal';
+import { LiveRegistry } from '../platform/liveRegistry';
+import type { Registry } from '../platform/registry';
+import { requireKeys } from '../platform/seal';
 import { createApp } from './app';
 import { startAudit } from './audit/start';
 import { DEFAULT_LIMITS, readsOf } from './deps';
-import { Identities, type Identity } from './identity';
-import { giveUp, isClosed, isDevLogin, listen, placeOf } from './listening';
+import { Identities, type CallerIdentity } from './identity';
+import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, isDevLogin, listen, readPlace } from './listening';
 
-const DEFAULT_URL = 'http://localhost:4500';
-const DRAIN_MS = 10_000;
+const DEFAULT_SERVER_URL = 'http://localhost:4500';
 /**
  * In ms. Whoever takes longer to send a request keeps a connection from others. An idle connection outlives the minute
  * that proxies and load balancers keep theirs, so that none is closed just as it is used again.
  */
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000 };
 
-async function main(): Promise<void> {
-  const url = process.env.CONVEYOR_SERVER_URL || DEFAULT_URL;
-  const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
+async function startServer(): Promise<void> {
+  const url = process.env.CONVEYOR_SERVER_URL || DEFAULT_SERVER_URL;
+  const place = readPlace(process.argv.slice(2), process.env, url, DEFAULT_SERVER_URL);
   const devLogin = isDevLogin(process.argv.slice(2), place);
   let draining = false;
   const note = (line: string): void => void process.stderr.write(`note: ${line}\n`);
@@ -38,10 +37,10 @@ async function main(): Promise<void> {
   const client = await createClient({ platform: registry });
   const audit = startAudit(live);
   const through = (door: Door, who?: SignedIn) => {
-    const permitting = (decided?: Decided) => guarded(client, () => factsFor(registry, who), door, decided);
+    const permitting = (decided?: Decided) => guardClient(client, () => factsFor(registry, who), door, decided);
     return audit === undefined ? permitting() : audited(permitting, audit, door);
   };
-  const temporal = await connect({ seal });
+  const temporal = await connectTemporal({ seal });
   const reads = isClosed(place) ? 'open' : 'authenticated';
   const app = createApp({
     client: through('api'),
@@ -72,8 +71,8 @@ async function main(): Promise<void> {
     note(
       `it is open to other machines, at ${place.host}; whoever only reads needs ${readsOf({ config: registry, reads }) === 'open' ? 'no' : 'a'} token`,
     );
-  sayDoors(registry, note);
-  live.onChange((next) => sayDoors(next, note));
+  noteOpenDoors(registry, note);
+  live.onChange((next) => noteOpenDoors(next, note));
   for (const warning of registry.warnings) note(`${warning} (${registry.file})`);
   if (registry.callbacks === null)
     process.stderr.write(`note: without callbacks, action services are only asked now and then (${registry.file})\n`);
@@ -83,27 +82,27 @@ async function main(): Promise<void> {
     draining = true;
     // Requests that were accepted are answered; only then are the connections to Temporal given up.
     server.close(() => void Promise.all([client.close(), temporal.connection.close(), audit?.close()]));
-    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    setTimeout(() => process.exit(0), DRAIN_TIMEOUT_MS).unref();
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
 }
 
 /** Doors that the configuration leaves shut, or wider open than may be meant. */
-function sayDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {
+function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {
   for (const name of access.unset) note(`${name} is not set, so nobody can come in with it (${file})`);
   for (const source of withoutScope(access))
     note(`${source} has no scope, so its secret speaks for every repository (${file})`);
 }
 
-type SignedIn = Pick<Identity, 'principal' | 'groups'>;
+type SignedIn = Pick<CallerIdentity, 'principal' | 'groups'>;
 
 /** With the groups that an identity provider lists of whoever asks. */
 function factsFor({ policy, signers, groups: configured }: PlatformFacts, who: SignedIn | undefined): PlatformFacts {
   const now = { policy, ...(signers && { signers }), groups: configured };
   if (who === undefined) return now;
   const vouched = who.groups.map((name) => `group:${name}`);
-  return { ...now, groups: joined(configured, who.principal, who.groups), configured, vouched };
+  return { ...now, groups: withMember(configured, who.principal, who.groups), configured, vouched };
 }
 
-main().catch(giveUp);
+startServer().catch(exitWithError);

@@ -1,7 +1,7 @@
 import type { FinderView } from '../domain/views';
-import type { ConfigState } from '../sdk/liveRegistry';
+import type { ConfigState } from '../platform/liveRegistry';
 import type { AuditState } from './audit/audit';
-import { configFamilies, Counter, family, Histogram, row, type Labels, type Row } from './metricsText';
+import { configFamilies, Counter, family, Histogram, row, type Labels, type MetricRow } from './metricsText';
 
 export interface Answered {
   readonly method: string;
@@ -18,14 +18,14 @@ export interface Lane {
   readonly rejected: number;
 }
 
-interface About {
+interface ServerFacts {
   readonly uptimeMs: number;
   /** Missing where there is none. */
   readonly audit?: AuditState;
   readonly config?: ConfigState;
 }
 
-/** What this process tells Prometheus about itself, and whether the finders answer. */
+/** The metrics of this process, and whether the finders answer. */
 export class Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly times = new Map<string, Histogram>();
@@ -52,7 +52,7 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, audit, config }: About): string {
+  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, audit, config }: ServerFacts): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
       family(
@@ -91,33 +91,38 @@ export class Metrics {
     ].join('');
   }
 
-  private requestRows(): Row[] {
+  private requestRows(): MetricRow[] {
     return [...this.requests.values()].map(({ labels, count }) => row(labels, count));
   }
 
-  private timeRows(): Row[] {
+  private timeRows(): MetricRow[] {
     return [...this.times].flatMap(([route, time]) => time.rows({ route }));
   }
 }
 
-const seconds = (ms: number): Row[] => [row({}, ms / 1000)];
+const secondsRow = (ms: number): MetricRow[] => [row({}, ms / 1000)];
 
 function auditFamilies({ unwritten, waiting, lagMs, lost, events }: AuditState): string[] {
-  const one = (name: string, type: string, help: string, rows: readonly Row[]) =>
+  const one = (name: string, type: string, help: string, rows: readonly MetricRow[]) =>
     family(`conveyor_audit_${name}`, type, help, rows);
   return [
     one('unwritten_total', 'counter', 'Records that could not be written at once.', [row({}, unwritten)]),
     one('waiting', 'gauge', 'Records that wait for the disk.', [row({}, waiting)]),
-    one('lag_seconds', 'gauge', 'For how long the oldest of them has waited.', seconds(lagMs)),
+    one('lag_seconds', 'gauge', 'For how long the oldest of them has waited.', secondsRow(lagMs)),
     one('lost_total', 'counter', 'Records that there was no room for.', [row({}, lost)]),
     ...(events === null
       ? []
       : [
-          one('events_lag_seconds', 'gauge', 'Age of the record to be taken next; 0: all are.', seconds(events.lagMs)),
+          one(
+            'events_lag_seconds',
+            'gauge',
+            'Age of the record to be taken next; 0: all are.',
+            secondsRow(events.lagMs),
+          ),
           one('events_failed_total', 'counter', 'Tries that the receiver did not take.', [row({}, events.failures)]),
         ]),
   ];
 }
 
-const laneRows = (lanes: readonly Lane[], count: 'inFlight' | 'waiting' | 'rejected'): Row[] =>
+const laneRows = (lanes: readonly Lane[], count: 'inFlight' | 'waiting' | 'rejected'): MetricRow[] =>
   lanes.map((lane) => row({ lane: lane.name }, lane[count]));

@@ -1,19 +1,19 @@
-import type { ConfigState } from '../sdk/liveRegistry';
+import type { ConfigState } from '../platform/liveRegistry';
 
 /** Numbers in the text format of Prometheus. Labels come from the code and the configuration, so that their number stays bounded. */
 
 export type Labels = Readonly<Record<string, string | number>>;
 
-export interface Row {
+export interface MetricRow {
   readonly labels: Labels;
   readonly value: number;
   readonly suffix: string;
 }
 
-export const row = (labels: Labels, value: number, suffix = ''): Row => ({ labels, value, suffix });
+export const row = (labels: Labels, value: number, suffix = ''): MetricRow => ({ labels, value, suffix });
 
 /** One metric. */
-export function family(name: string, type: string, help: string, rows: readonly Row[]): string {
+export function family(name: string, type: string, help: string, rows: readonly MetricRow[]): string {
   const lines = rows.map(({ labels, value, suffix }) => `${name}${suffix}${labelText(labels)} ${value}`);
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n');
 }
@@ -46,7 +46,7 @@ export class Counter {
     this.counts.set(value, (this.counts.get(value) ?? 0) + 1);
   }
 
-  rows(): Row[] {
+  rows(): MetricRow[] {
     return [...this.counts].map(([value, count]) => row({ [this.label]: value }, count));
   }
 }
@@ -67,7 +67,7 @@ export class Histogram {
     });
   }
 
-  rows(labels: Labels = {}): Row[] {
+  rows(labels: Labels = {}): MetricRow[] {
     return [
       ...BUCKETS.map((le, index) => row({ ...labels, le }, this.buckets[index] ?? 0, '_bucket')),
       row({ ...labels, le: '+Inf' }, this.count, '_bucket'),

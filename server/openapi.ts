@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Reads } from '../sdk/access';
-import { OPERATIONS, type Operation } from './operations';
+import type { ReadPolicy } from '../platform/access';
+import { HTTP_OPERATIONS, type HttpOperation } from './operations';
 import * as schemas from './schemas';
 
 /** The OpenAPI 3.1 description of what this server takes and answers. */
-export function openApiDocument(reads: Reads): object {
+export function openApiDocument(reads: ReadPolicy): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const operation of OPERATIONS)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: described(operation, reads) };
+  for (const operation of HTTP_OPERATIONS)
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describeOperation(operation, reads) };
   return {
     openapi: '3.1.0',
     info: { title: 'Conveyor', version: '1' },
@@ -21,7 +21,7 @@ export function openApiDocument(reads: Reads): object {
   };
 }
 
-function described(operation: Operation, reads: Reads): object {
+function describeOperation(operation: HttpOperation, reads: ReadPolicy): object {
   const { path, summary, status, request, answer, query, headers, also } = operation;
   const security = operation.security === 'read' && reads === 'authenticated' ? 'token' : operation.security;
   const failures = Object.entries(also ?? {}).map(([code, description]) => [
@@ -50,21 +50,23 @@ function described(operation: Operation, reads: Reads): object {
   };
 }
 
-const VERBS: Readonly<Record<string, readonly string[]>> = {
+const VERBS_BY_PATH: Readonly<Record<string, readonly string[]>> = {
   pipelines: schemas.pipelineVerb.options,
   releases: schemas.releaseVerb.options,
 };
 
 function inPath(path: string): object[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const verbs = VERBS[path.split('/')[2] ?? ''];
+    const verbs = VERBS_BY_PATH[path.split('/')[2] ?? ''];
     const schema = name === 'verb' ? { type: 'string', enum: verbs } : { type: name === 'n' ? 'integer' : 'string' };
     return parameter('path', name, true, { schema });
   });
 }
 
 const inQuery = (query: z.ZodObject): object[] =>
-  Object.entries(query.shape).map(([name, schema]) => parameter('query', name, false, { schema: schemaOf(schema) }));
+  Object.entries(query.shape).map(([name, schema]) =>
+    parameter('query', name, false, { schema: jsonSchemaOf(schema) }),
+  );
 
 const parameter = (where: string, name: string, required: boolean, more: object): object => ({
   name,
@@ -74,9 +76,9 @@ const parameter = (where: string, name: string, required: boolean, more: object)
   ...more,
 });
 
-const json = (schema: z.ZodType): object => ({ 'application/json': { schema: schemaOf(schema) } });
+const json = (schema: z.ZodType): object => ({ 'application/json': { schema: jsonSchemaOf(schema) } });
 
-function schemaOf(schema: z.core.$ZodType): object {
+function jsonSchemaOf(schema: z.core.$ZodType): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return rest;
 }

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import { documentSchema } from '../domain/spec/pipelineDocument';
 import * as changes from './changes';
+import { commandRequest } from './commandRequest';
 import * as schemas from './schemas';
 import { pushSchema, standardSchema } from './webhooks/events';
 
-type Method = 'get' | 'post' | 'put';
+type HttpMethod = 'get' | 'post' | 'put';
 
-export interface Operation {
-  readonly method: Method;
+export interface HttpOperation {
+  readonly method: HttpMethod;
   readonly path: string;
   readonly summary: string;
   readonly status: 200 | 202 | 204;
@@ -22,7 +23,7 @@ export interface Operation {
   readonly also?: Readonly<Record<number, string>>;
 }
 
-const KEY = [['Idempotency-Key', false, 'The same key gives the same release.']] as const;
+const IDEMPOTENCY_HEADER = [['Idempotency-Key', false, 'The same key gives the same release.']] as const;
 const REFUSED = { 403: 'Not an owner', 404: 'There is no such thing', 409: 'Not in this state' };
 const DELIVERED = {
   204: 'None of our pipelines is concerned',
@@ -31,7 +32,7 @@ const DELIVERED = {
   503: 'Try again after Retry-After',
 };
 
-const get = (path: string, summary: string, answer: z.ZodType, query?: z.ZodObject): Operation => ({
+const getOperation = (path: string, summary: string, answer: z.ZodType, query?: z.ZodObject): HttpOperation => ({
   method: 'get',
   path,
   summary,
@@ -43,7 +44,7 @@ const get = (path: string, summary: string, answer: z.ZodType, query?: z.ZodObje
 });
 
 /** What starts something; the same key starts it once. */
-const start = (path: string, summary: string, request: z.ZodType, answer: z.ZodType): Operation => ({
+const startOperation = (path: string, summary: string, request: z.ZodType, answer: z.ZodType): HttpOperation => ({
   method: 'post',
   path,
   summary,
@@ -51,11 +52,11 @@ const start = (path: string, summary: string, request: z.ZodType, answer: z.ZodT
   security: 'token',
   request,
   answer,
-  headers: KEY,
+  headers: IDEMPOTENCY_HEADER,
   also: { ...REFUSED, 422: 'An artifact is missing, or none of the pipeline' },
 });
 
-const change = (method: 'put' | 'post', path: string, summary: string, request: z.ZodType): Operation => ({
+const changeOperation = (method: 'put' | 'post', path: string, summary: string, request: z.ZodType): HttpOperation => ({
   method,
   path,
   summary,
@@ -66,19 +67,19 @@ const change = (method: 'put' | 'post', path: string, summary: string, request: 
   also: { ...REFUSED, 413: 'Larger than docs/limits.md has it' },
 });
 
-const command = (path: string, of: string): Operation => ({
+const commandOperation = (path: string, of: string): HttpOperation => ({
   method: 'post',
   path,
   summary: `A command to ${of}; the actor is the principal of the token`,
   status: 200,
   security: 'token',
-  request: schemas.commandRequest,
+  request: commandRequest,
   answer: schemas.receiptAnswer,
   also: REFUSED,
 });
 
 /** Every route of `/v1`; a test holds it against those that there are. */
-export const OPERATIONS: readonly Operation[] = [
+export const HTTP_OPERATIONS: readonly HttpOperation[] = [
   {
     method: 'post',
     path: '/v1/webhooks/github',
@@ -108,7 +109,11 @@ export const OPERATIONS: readonly Operation[] = [
     ],
     also: { ...DELIVERED, ...REFUSED },
   },
-  get('/v1/sign-in', 'The identity providers with which `conveyor login` signs people in', schemas.offersAnswer),
+  getOperation(
+    '/v1/sign-in',
+    'The identity providers with which `conveyor login` signs people in',
+    schemas.offersAnswer,
+  ),
   {
     method: 'get',
     path: '/v1/me',
@@ -128,7 +133,7 @@ export const OPERATIONS: readonly Operation[] = [
     also: { 404: REFUSED[404] },
   },
   {
-    ...get(
+    ...getOperation(
       '/v1/audit',
       'What was changed and what was refused, newest first; for admins of the platform, and by pipeline for its owners',
       schemas.auditAnswer,
@@ -137,40 +142,48 @@ export const OPERATIONS: readonly Operation[] = [
     security: 'token',
   },
   {
-    ...get('/v1/audit/verification', 'Whether the chains of the audit hold; for admins', schemas.verificationAnswer),
+    ...getOperation(
+      '/v1/audit/verification',
+      'Whether the chains of the audit hold; for admins',
+      schemas.verificationAnswer,
+    ),
     security: 'token',
   },
-  get(
+  getOperation(
     '/v1/pipelines',
     'Pipelines, as `conveyor list pipelines` shows them',
     schemas.pipelinesAnswer,
     schemas.listQuery,
   ),
-  get('/v1/pipelines/{name}', 'The status of a pipeline', schemas.pipelineAnswer, schemas.liveQuery),
-  change('put', '/v1/pipelines/{name}', 'Creates the pipeline, or changes its spec', changes.applyRequest),
-  get('/v1/pipelines/{name}/spec', 'What the pipeline is, as it keeps it', changes.applyRequest),
-  get('/v1/pipelines/{name}/history', 'Its releases, newest first', schemas.historyAnswer, schemas.liveQuery),
-  get('/v1/pipelines/{name}/export', 'All that it remembers, also once its workflow has ended', documentSchema),
-  change('post', '/v1/pipelines/{name}/import', 'Puts back what export answered', documentSchema),
-  start(
+  getOperation('/v1/pipelines/{name}', 'The status of a pipeline', schemas.pipelineAnswer, schemas.liveQuery),
+  changeOperation('put', '/v1/pipelines/{name}', 'Creates the pipeline, or changes its spec', changes.applyRequest),
+  getOperation('/v1/pipelines/{name}/spec', 'What the pipeline is, as it keeps it', changes.applyRequest),
+  getOperation('/v1/pipelines/{name}/history', 'Its releases, newest first', schemas.historyAnswer, schemas.liveQuery),
+  getOperation(
+    '/v1/pipelines/{name}/export',
+    'All that it remembers, also once its workflow has ended',
+    documentSchema,
+  ),
+  changeOperation('post', '/v1/pipelines/{name}/import', 'Puts back what export answered', documentSchema),
+  startOperation(
     '/v1/pipelines/{name}/releases',
     'Starts a release of some artifact versions',
     schemas.releaseRequest,
     schemas.startedAnswer,
   ),
-  start(
+  startOperation(
     '/v1/pipelines/{name}/pushes',
     'In an emergency: deploys these versions now, ahead of the queue',
     changes.pushRequest,
     changes.pushedAnswer,
   ),
-  start(
+  startOperation(
     '/v1/pipelines/{name}/submissions',
     'Brings what came into being elsewhere: a release once every input has a value and one is new',
     changes.submitRequest,
     changes.submittedAnswer,
   ),
-  command('/v1/pipelines/{name}/commands/{verb}', 'a pipeline'),
+  commandOperation('/v1/pipelines/{name}/commands/{verb}', 'a pipeline'),
   {
     method: 'post',
     path: '/v1/runs/{run}/ended',
@@ -188,18 +201,41 @@ export const OPERATIONS: readonly Operation[] = [
     security: 'token',
     answer: changes.lookAnswer,
   },
-  get('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
-  get('/v1/deploys', 'Deploys, as `conveyor list deploys` shows them', schemas.deploysAnswer, schemas.listQuery),
-  get('/v1/releases', 'Releases, as `conveyor list releases` shows them', schemas.releasesAnswer, schemas.listQuery),
-  get('/v1/releases/{pipeline}/{n}', 'The status of a release', schemas.releaseAnswer, schemas.liveQuery),
-  get('/v1/releases/{pipeline}/{n}/{action}', 'The status of a deploy', schemas.deployAnswer, schemas.liveQuery),
-  get('/v1/releases/{pipeline}/{n}/{action}/logs', 'What an action wrote', schemas.logsAnswer, schemas.logsQuery),
-  start(
+  getOperation('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
+  getOperation(
+    '/v1/deploys',
+    'Deploys, as `conveyor list deploys` shows them',
+    schemas.deploysAnswer,
+    schemas.listQuery,
+  ),
+  getOperation(
+    '/v1/releases',
+    'Releases, as `conveyor list releases` shows them',
+    schemas.releasesAnswer,
+    schemas.listQuery,
+  ),
+  getOperation('/v1/releases/{pipeline}/{n}', 'The status of a release', schemas.releaseAnswer, schemas.liveQuery),
+  getOperation(
+    '/v1/releases/{pipeline}/{n}/{action}',
+    'The status of a deploy',
+    schemas.deployAnswer,
+    schemas.liveQuery,
+  ),
+  getOperation(
+    '/v1/releases/{pipeline}/{n}/{action}/logs',
+    'What an action wrote',
+    schemas.logsAnswer,
+    schemas.logsQuery,
+  ),
+  startOperation(
     '/v1/releases/{pipeline}/{n}/rerun',
     'Runs again what failed of a release that has ended, in a new release; what had succeeded is carried over',
     schemas.rerunRequest,
     schemas.startedAnswer,
   ),
-  command('/v1/releases/{pipeline}/{n}/commands/{verb}', 'a release, or to its only running deploy'),
-  command('/v1/releases/{pipeline}/{n}/{action}/commands/{verb}', 'a deploy, or to another action of a release'),
+  commandOperation('/v1/releases/{pipeline}/{n}/commands/{verb}', 'a release, or to its only running deploy'),
+  commandOperation(
+    '/v1/releases/{pipeline}/{n}/{action}/commands/{verb}',
+    'a deploy, or to another action of a release',
+  ),
 ];

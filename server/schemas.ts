@@ -8,7 +8,10 @@ import { artifactSchema } from '../sdk/protocol/common';
 /** What requests hold and answers look like; `/openapi.json` is made of these. */
 
 const key = z.string().min(1);
-const asked = z.enum(['manual', 'api']).default('api').describe('how it was asked for: by a person, or by a program');
+const triggerKind = z
+  .enum(['manual', 'api'])
+  .default('api')
+  .describe('how it was asked for: by a person, or by a program');
 
 export const releaseRequest = z.strictObject({
   artifacts: z
@@ -20,41 +23,16 @@ export const releaseRequest = z.strictObject({
       }),
     )
     .default([]),
-  trigger: asked,
+  trigger: triggerKind,
   idempotencyKey: key
     .optional()
     .describe('the same key gives the same release; the header Idempotency-Key means the same'),
 });
 
 export const rerunRequest = z.strictObject({
-  trigger: asked,
+  trigger: triggerKind,
   reason: z.string().trim().min(1).optional().describe('why; it goes on record'),
   idempotencyKey: releaseRequest.shape.idempotencyKey,
-});
-
-/** The actor is the principal of the token. */
-export const commandRequest = z.strictObject({
-  reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
-  noRevert: z.boolean().optional().describe('pause: an unhealthy verdict does not revert meanwhile'),
-  phase: z.string().optional().describe('skip-phase, skip-bake: the phase that is meant; refused when it is another'),
-  acceptMissing: z
-    .boolean()
-    .optional()
-    .describe('resume: go on without the tasks that are missing from a completion phase whose update timeout is over'),
-  notBad: z.boolean().optional().describe('revert: do not mark the artifact known-bad'),
-  check: z.string().min(1).optional().describe('skip-health-check: one check by name; without it all of them'),
-  for: z.enum(['phase', 'deploy']).optional().describe('skip-health-check: phase is the default'),
-  until: z.iso
-    .datetime({ offset: true, local: false })
-    .optional()
-    .describe('freeze: when it lifts itself; without it a person does'),
-  artifact: z
-    .string()
-    .regex(/^[^@]+@.+$/, { error: 'expected name@version' })
-    .optional()
-    .describe('allow-artifact'),
-  action: z.string().regex(NAME).optional().describe('pick, retry, skip-window: which action of the release'),
-  approve: z.boolean().optional().describe('pick: go on, or fail the action'),
 });
 
 export const auditQuery = z.strictObject({
@@ -169,7 +147,7 @@ const staleFields = {
   problem: z.string().optional().describe('why it is not of now'),
 };
 
-const heldBy = z
+const lockHolder = z
   .object({ id: z.string().describe('its release'), since: time.nullable() })
   .optional()
   .describe('who holds the lock that it waits for');
@@ -199,7 +177,7 @@ export const releaseAnswer = z.looseObject({
       attempt: z.number().int(),
       blockedBy: z.string().nullable(),
       until: z.string().nullable(),
-      heldBy,
+      heldBy: lockHolder,
       deploy: z.string().nullable(),
       carriedFrom: z.number().int().optional().describe('it was not run: it had succeeded in that release'),
     }),
@@ -247,7 +225,7 @@ export const deployAnswer = z.looseObject({
   outcome: z.enum(['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed']).nullable(),
   version: z.string(),
   summary: z.string(),
-  heldBy,
+  heldBy: lockHolder,
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
 });
 

@@ -14,19 +14,19 @@ export const strangersOnRecord =
     const { error } = c;
     if (audit === undefined || !(error instanceof ConveyorError) || !AT_THE_DOOR.includes(error.code)) return;
     const entry = auditEntry({
-      ...{ actor: null, door: doorOf(c), operation: 'come-in', outcome: 'refused' },
+      ...{ actor: null, door: requestDoor(c), operation: 'come-in', outcome: 'refused' },
       target: `${c.req.method} ${c.req.path}`,
-      reason: `from ${sourceOf(c)}`,
+      reason: `from ${remoteAddress(c)}`,
       result: `${error.code}: ${error.message}`,
     });
-    void audit.stranger(entry, sourceOf(c));
+    void audit.stranger(entry, remoteAddress(c));
   };
 
-const doorOf = (c: Context): 'webhook' | 'run' | 'api' =>
+const requestDoor = (c: Context): 'webhook' | 'run' | 'api' =>
   c.req.path.startsWith('/v1/webhooks/') ? 'webhook' : c.req.path.startsWith('/v1/runs/') ? 'run' : 'api';
 
 /** The other end of the connection, which may be a proxy: what that says of others, anybody could say. */
-function sourceOf(c: Context): string {
+function remoteAddress(c: Context): string {
   const env = c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined;
   return env?.incoming?.socket?.remoteAddress ?? 'an unknown address';
 }

@@ -1,7 +1,7 @@
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 
 /** So long a burst of deliveries lives on one listing; a pipeline that is newer is found by the sweep of its finder. */
-const FRESH_MS = 3_000;
+const SUBSCRIBERS_FRESH_MS = 3_000;
 
 /** Who subscribes to a finder, listed once for everybody who asks within some seconds. */
 export class Subscribers {
@@ -13,10 +13,11 @@ export class Subscribers {
   ) {}
 
   of(finder: string): Promise<readonly PipelineSubscriptions[]> {
-    for (const [name, { atMs }] of this.listings) if (this.now() - atMs >= FRESH_MS) this.listings.delete(name);
+    for (const [name, { atMs }] of this.listings)
+      if (this.now() - atMs >= SUBSCRIBERS_FRESH_MS) this.listings.delete(name);
     const known = this.listings.get(finder);
     if (known !== undefined) return known.listed;
-    const listing = { listed: collect(this.index.subscriptions(finder)), atMs: Number.POSITIVE_INFINITY };
+    const listing = { listed: allSubscriptions(this.index.subscriptions(finder)), atMs: Number.POSITIVE_INFINITY };
     this.listings.set(finder, listing);
     // It ages from when it is complete; one that failed is forgotten at once.
     listing.listed.then(
@@ -27,7 +28,7 @@ export class Subscribers {
   }
 }
 
-async function collect(pages: AsyncIterable<PipelineSubscriptions>): Promise<PipelineSubscriptions[]> {
+async function allSubscriptions(pages: AsyncIterable<PipelineSubscriptions>): Promise<PipelineSubscriptions[]> {
   const all: PipelineSubscriptions[] = [];
   for await (const one of pages) all.push(one);
   return all;

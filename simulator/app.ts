@@ -11,7 +11,7 @@ import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
 import { metricWorld } from './metrics/series';
-import { fleetJudge, type HealthServiceOptions } from './pushTypes/judge';
+import { fleetJudge, type FleetJudgeOptions } from './pushTypes/judge';
 import { twinePushType } from './pushTypes/twine';
 import { Simulation, type SimulationOptions } from './simulation';
 
@@ -25,7 +25,7 @@ export interface SimulatorOptions extends SimulationOptions {
   /** … and, without `fetch`, those elsewhere, for which only their own jobs wait; the network by default. */
   readonly network?: Fetch;
   /** Where the Health Check Service is that judges for the push types; left out, they judge themselves. */
-  readonly healthService?: HealthServiceOptions;
+  readonly healthService?: FleetJudgeOptions;
 }
 
 export interface Simulator {
@@ -121,7 +121,7 @@ function advancing(
 const nothingThere = (c: Context): Response =>
   c.json({ error: { code: 'not-found', message: `nothing at ${c.req.path}`, retryable: false } }, 404);
 
-function serviceApp(simulation: Simulation, healthService: HealthServiceOptions | undefined): Hono {
+function serviceApp(simulation: Simulation, healthService: FleetJudgeOptions | undefined): Hono {
   const app = new Hono();
   app.notFound(nothingThere);
   app.route('/push-types/twine', twinePushType(simulation, fleetJudge(simulation, healthService)));

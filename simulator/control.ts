@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { limitBody } from '../sdk/bodyLimit';
 import { ExtensionError } from '../sdk/server';
 import { z } from 'zod';
-import { body, check } from './controlInput';
+import { body, parseInput, milliseconds } from './controlInput';
 import { addJobRoutes } from './controlJobs';
 import { addTargetRoutes } from './actions/targets';
 import { addArtifactRoutes } from './finders/control';
@@ -12,7 +12,7 @@ import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';
 import type { Simulation } from './simulation';
 import { addFault, liftFault } from './twine/faults';
-import { announce } from './twine/maintenance';
+import { announceMaintenance } from './twine/maintenance';
 import { MSBS_PER_DATACENTRE, parsePlace, type FaultPlace } from './twine/topology';
 
 /** A world of 500,000 tasks is some tens of MB as text. */
@@ -39,26 +39,28 @@ export function controlApi(simulation: Simulation): Hono {
   return app;
 }
 
-const ms = z.number().nonnegative();
-
 const placeFault = z.strictObject({
   kind: z.enum(['machine', 'msb', 'datacentre', 'region']),
   id: z.string().min(1),
-  downMs: ms.optional(),
+  downMs: milliseconds.optional(),
 });
-const schedulerFault = z.strictObject({ kind: z.literal('scheduler'), id: z.string().min(1), downMs: ms.optional() });
+const schedulerFault = z.strictObject({
+  kind: z.literal('scheduler'),
+  id: z.string().min(1),
+  downMs: milliseconds.optional(),
+});
 const maintenance = z.strictObject({
   kind: z.literal('maintenance'),
   machines: z.array(z.string()).min(1),
-  startMs: ms,
-  durationMs: ms,
-  deadlineMs: ms,
+  startMs: milliseconds,
+  durationMs: milliseconds,
+  deadlineMs: milliseconds,
 });
 const faultSchema = z.discriminatedUnion('kind', [placeFault, schedulerFault, maintenance, httpFaultSchema]);
 
 function addTroubleRoutes(app: Hono, simulation: Simulation): void {
   app.post('/versions', async (c) => {
-    const { version, behaviour } = check(
+    const { version, behaviour } = parseInput(
       z.strictObject({ version: z.string().min(1), behaviour: behaviourSchema }),
       await body(c.req.raw),
     );
@@ -67,7 +69,7 @@ function addTroubleRoutes(app: Hono, simulation: Simulation): void {
     return c.json({ version, behaviour });
   });
   app.post('/faults', async (c) => {
-    const fault = check(faultSchema, await body(c.req.raw));
+    const fault = parseInput(faultSchema, await body(c.req.raw));
     simulation.state.faultCount += 1;
     const id = `fault-${simulation.state.faultCount}`;
     if (fault.kind === 'http') {
@@ -75,11 +77,11 @@ function addTroubleRoutes(app: Hono, simulation: Simulation): void {
       return c.json({ id }, 201);
     }
     if (fault.kind === 'maintenance') {
-      const machines = fault.machines.map((name, index) => placeOf('machine', name, `machines.${index}`));
-      announce(simulation, { ...fault, id, machines });
+      const machines = fault.machines.map((name, index) => requirePlace('machine', name, `machines.${index}`));
+      announceMaintenance(simulation, { ...fault, id, machines });
     } else if (fault.kind === 'scheduler')
       addFault(simulation, { kind: 'scheduler', region: fault.id, id }, fault.downMs);
-    else addFault(simulation, { ...placeOf(fault.kind, fault.id, 'id'), id }, fault.downMs);
+    else addFault(simulation, { ...requirePlace(fault.kind, fault.id, 'id'), id }, fault.downMs);
     return c.json({ id }, 201);
   });
   app.delete('/faults/:id', (c) => {
@@ -90,7 +92,7 @@ function addTroubleRoutes(app: Hono, simulation: Simulation): void {
   });
 }
 
-function placeOf(kind: FaultPlace['kind'], name: string, field: string): FaultPlace {
+function requirePlace(kind: FaultPlace['kind'], name: string, field: string): FaultPlace {
   const place = parsePlace(kind, name);
   if (place) return place;
   throw new ExtensionError('invalid-request', `${field}: ${name} does not name a ${kind}`);
@@ -98,7 +100,7 @@ function placeOf(kind: FaultPlace['kind'], name: string, field: string): FaultPl
 
 function addBookRoutes(app: Hono, simulation: Simulation): void {
   app.get('/ledger', (c) => {
-    const since = check(z.coerce.number(), c.req.query('since') ?? '0', 'since');
+    const since = parseInput(z.coerce.number(), c.req.query('since') ?? '0', 'since');
     return c.json(simulation.state.ledger.filter(({ at }) => at >= since));
   });
   app.get('/violations', (c) => c.json(simulation.state.violations));
@@ -106,10 +108,10 @@ function addBookRoutes(app: Hono, simulation: Simulation): void {
     const { now } = simulation.world;
     const step = STEP_MS / simulation.speed;
     const time = z.coerce.number();
-    const end = check(time, c.req.query('to') ?? String(now), 'to');
-    const start = check(time, c.req.query('from') ?? String(end - 10 * step), 'from');
-    const unit = check(z.string(), c.req.query('job'), 'job');
-    const metric = check(z.string(), c.req.query('metric'), 'metric');
+    const end = parseInput(time, c.req.query('to') ?? String(now), 'to');
+    const start = parseInput(time, c.req.query('from') ?? String(end - 10 * step), 'from');
+    const unit = parseInput(z.string(), c.req.query('job'), 'job');
+    const metric = parseInput(z.string(), c.req.query('metric'), 'metric');
     return c.json({
       series: queryMetrics(metricWorld(simulation), now, { metric, selector: { unit }, start, end, step }),
     });
@@ -130,7 +132,7 @@ const resetSchema = z.strictObject({
 function addWorldRoutes(app: Hono, simulation: Simulation): void {
   app.get('/snapshot', (c) => c.json({ snapshot: simulation.save() }));
   app.post('/snapshot', async (c) => {
-    const { snapshot } = check(z.strictObject({ snapshot: z.string() }), await body(c.req.raw));
+    const { snapshot } = parseInput(z.strictObject({ snapshot: z.string() }), await body(c.req.raw));
     try {
       simulation.load(snapshot);
     } catch {
@@ -144,7 +146,7 @@ function addWorldRoutes(app: Hono, simulation: Simulation): void {
       seed: z.number().int().default(kernel.seed),
       speed: z.number().positive().default(kernel.speed),
     });
-    const { pace, regions, ...options } = check(schema, await body(c.req.raw));
+    const { pace, regions, ...options } = parseInput(schema, await body(c.req.raw));
     simulation.reset(options);
     if (pace) simulation.fleet.paceLimit = pace;
     for (const [region, layout] of Object.entries(regions ?? {})) simulation.fleet.layouts.set(region, layout);

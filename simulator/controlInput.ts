@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { ExtensionError, fieldOf } from '../sdk/server';
 
+/** A duration or a time, in ms. */
+export const milliseconds = z.number().nonnegative();
+
 /** What a call brings; nothing is an empty object. */
 export async function body(request: Request): Promise<unknown> {
   const text = await request.text();
@@ -12,7 +15,7 @@ export async function body(request: Request): Promise<unknown> {
 }
 
 /** The value as its schema gives it; else a 400 that names each wrong field. */
-export function check<S extends z.ZodType>(schema: S, value: unknown, field?: string): z.output<S> {
+export function parseInput<S extends z.ZodType>(schema: S, value: unknown, field?: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${field ?? fieldOf(issue.path)}: ${issue.message}`);

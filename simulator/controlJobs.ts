@@ -2,21 +2,20 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import { parseAmount, type Amount } from '../domain/fleet/amount';
 import { ExtensionError } from '../sdk/server';
-import { body, check } from './controlInput';
+import { body, parseInput, milliseconds } from './controlInput';
 import { controllerSchema } from './controllers/spec';
 import type { Simulation } from './simulation';
-import { exists, slotsOf, type Job } from './twine/job';
+import { hasTask, slotsOf, type Job } from './twine/job';
 import { addJob, removeJob, resizeJob, restartTasks, viewJob } from './twine/jobs';
 
 /** The part of the control API that is about jobs. */
 
 const MAX_TASKS = 2_000_000;
-/** What a controller is told about its job's tasks must fit into one body. */
+/** The tasks of a job must fit into one body for its controller. */
 const MAX_CONTROLLED_TASKS = 20_000;
 
-const size = z.number().int().nonnegative().max(MAX_TASKS);
-const ms = z.number().nonnegative();
-const amount = z.union([z.number(), z.string()]).transform((value, context): Amount => {
+const jobSizeSchema = z.number().int().nonnegative().max(MAX_TASKS);
+const amountInput = z.union([z.number(), z.string()]).transform((value, context): Amount => {
   const parsed = value === 0 ? { count: 0 } : parseAmount(value);
   if (parsed) return parsed;
   context.addIssue({ code: 'custom', message: 'expected a count such as 3 or a percentage such as 5%' });
@@ -28,12 +27,16 @@ const jobSchema = z.strictObject({
   service: z.string().min(1).optional(),
   region: z.string().min(1),
   labels: z.record(z.string(), z.string()).default({}),
-  tasks: size,
+  tasks: jobSizeSchema,
   version: z.string().min(1),
-  nSmall: amount.default({ percent: 10 }),
-  budget: amount.default({ percent: 20 }),
+  nSmall: amountInput.default({ percent: 10 }),
+  budget: amountInput.default({ percent: 20 }),
   timings: z
-    .strictObject({ fetchMs: ms.default(3000), stopMs: ms.default(1000), startMs: ms.default(6000) })
+    .strictObject({
+      fetchMs: milliseconds.default(3000),
+      stopMs: milliseconds.default(1000),
+      startMs: milliseconds.default(6000),
+    })
     .default({ fetchMs: 3000, stopMs: 1000, startMs: 6000 }),
   controller: controllerSchema.optional(),
   hotswap: z
@@ -44,8 +47,8 @@ const jobSchema = z.strictObject({
     .default(null),
   autoscale: z
     .strictObject({
-      min: size.min(1),
-      max: size,
+      min: jobSizeSchema.min(1),
+      max: jobSizeSchema,
       targetCpu: z.number().gt(0).max(1).default(0.4),
       everyMs: z.number().positive().default(60_000),
     })
@@ -60,7 +63,7 @@ export function addJobRoutes(app: Hono, simulation: Simulation): void {
     throw new ExtensionError('unknown-job', `no job ${name}`, { status: 404 });
   };
   app.post('/jobs', async (c) => {
-    const { tasks, service, controller, autoscale, ...spec } = check(jobSchema, await body(c.req.raw));
+    const { tasks, service, controller, autoscale, ...spec } = parseInput(jobSchema, await body(c.req.raw));
     checkSize(Math.max(tasks, autoscale?.max ?? 0), controller);
     if (simulation.fleet.jobs.has(spec.name))
       throw new ExtensionError('job-exists', `name: there is a job ${spec.name} already`, { status: 409 });
@@ -74,7 +77,7 @@ export function addJobRoutes(app: Hono, simulation: Simulation): void {
   app.get('/jobs/:name', (c) => c.json(viewJob(simulation, find(c.req.param('name')))));
   app.patch('/jobs/:name', async (c) => {
     const job = find(c.req.param('name'));
-    const { tasks } = check(z.strictObject({ tasks: size }), await body(c.req.raw));
+    const { tasks } = parseInput(z.strictObject({ tasks: jobSizeSchema }), await body(c.req.raw));
     checkSize(tasks, job.control);
     resizeJob(simulation, job, tasks);
     return c.json(viewJob(simulation, job));
@@ -88,8 +91,11 @@ export function addJobRoutes(app: Hono, simulation: Simulation): void {
     const slot = z
       .int()
       .nonnegative()
-      .refine((value) => exists(job, value), { error: `no slot of ${job.name}` });
-    const { slots = slotsOf(job) } = check(z.strictObject({ slots: z.array(slot).optional() }), await body(c.req.raw));
+      .refine((value) => hasTask(job, value), { error: `no slot of ${job.name}` });
+    const { slots = slotsOf(job) } = parseInput(
+      z.strictObject({ slots: z.array(slot).optional() }),
+      await body(c.req.raw),
+    );
     restartTasks(simulation, job, slots);
     return c.json(viewJob(simulation, job));
   });

@@ -36,7 +36,7 @@ export type FleetEvent =
       readonly exclude: readonly string[];
     }
   | { readonly kind: 'update-commanded'; readonly job: string; readonly update: string; readonly verb: UpdateVerb }
-  | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEnd }
+  | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEndState }
   /** What a job's controller approved and what was not begun is void now, as for all jobs of a region whose scheduler is down. */
   | { readonly kind: 'controller-asked'; readonly job: string }
   | { readonly kind: 'scheduler-down'; readonly region: string }
@@ -58,7 +58,7 @@ export type FleetEvent =
   | { readonly kind: 'effect'; readonly service: string; readonly method: string; readonly key: string };
 
 export type UpdateVerb = 'pause' | 'resume' | 'cancel';
-export type UpdateEnd = 'done' | 'failed' | 'cancelled' | 'superseded';
+export type UpdateEndState = 'done' | 'failed' | 'cancelled' | 'superseded';
 
 /** What the kernel's heap holds: things that will happen to tasks and faults. */
 export type DueEvent =

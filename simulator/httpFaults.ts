@@ -6,7 +6,7 @@ import type { HttpFault } from './httpFault';
 const FAULT_BODY = { error: { code: 'fault', message: 'an injected fault', retryable: true } };
 
 const GARBAGE = '<html>502 Bad Gateway';
-const NOBODY = 'nobody answers';
+const NO_RESPONSE = 'nobody answers';
 const LOST = 'the connection was lost before the answer';
 
 /** Thrown out of the app in place of an answer, as a network would. */
@@ -31,7 +31,7 @@ export async function throughFaults(
     case undefined:
       return inner.fetch(request);
     case 'down':
-      throw breakConnection(c, NOBODY);
+      throw breakConnection(c, NO_RESPONSE);
     case 'error':
       return c.json(FAULT_BODY, 503);
     case 'delay':
@@ -54,7 +54,7 @@ export function askInside<T>(simulation: Simulation, service: string, method: st
   const fault = pickFault(simulation, service, method);
   switch (fault?.mode) {
     case 'down':
-      throw new LostReplyError(NOBODY);
+      throw new LostReplyError(NO_RESPONSE);
     case 'error':
       throw new Error(FAULT_BODY.error.message);
     case 'lose-reply':

@@ -21,12 +21,12 @@ export interface RememberedCall {
 }
 
 /** What a mutating method answers, and whether it changed anything. */
-export interface Outcome<A> {
+export interface CallEffect<A> {
   readonly answer: A;
   readonly effect: boolean;
 }
 
-interface Books {
+interface Ledger {
   readonly now: number;
   readonly ledger: LedgerEntry[];
   readonly calls: Map<string, RememberedCall>;
@@ -37,10 +37,10 @@ interface Books {
  * Runs a mutating call at most once for its key: a repetition gets the first answer and no second effect. The same key
  * with another request is an error of the caller (409). A call that is refused leaves its key free.
  */
-export function once<A>(
-  books: Books,
+export function performOnce<A>(
+  books: Ledger,
   call: { readonly service: string; readonly method: string; readonly request: unknown; readonly by: MutatingCall },
-  perform: () => Outcome<A>,
+  perform: () => CallEffect<A>,
 ): A {
   const { service, method, request, by } = call;
   const id = `${service} ${method} ${by.key}`;
@@ -55,7 +55,7 @@ export function once<A>(
     if (known.digest === digest) return known.answer as A;
     throw new ExtensionError('key-reused', `the key ${by.key} was used for another ${method}`, { status: 409 });
   }
-  let outcome: Outcome<A>;
+  let outcome: CallEffect<A>;
   try {
     outcome = perform();
   } catch (error) {

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { serve } from '@hono/node-server';
 import { conveyorError, type ConveyorError } from '../domain/errors';
+import { LOOPBACK_ADDRESS } from '../domain/loopback';
 import { localOnly } from '../sdk/localOnly';
 import { createSimulator } from './app';
 
 /** The simulator as a process: `--port 4400 --seed 1 --speed 1`. One line when it is ready, nothing after it. */
 
-const HOST = '127.0.0.1';
 /** How long calls that are under way at SIGTERM may take. */
-const DRAIN_MS = 5000;
+const SHUTDOWN_TIMEOUT_MS = 5000;
 
-function main(): void {
+function startSimulator(): void {
   const { port, seed, speed } = readOptions();
   const hcs = process.env.CONVEYOR_HCS_URL;
   const healthService = hcs
@@ -18,19 +18,19 @@ function main(): void {
     : undefined;
   const { app } = createSimulator({ seed, speed, now: () => Date.now(), ...(healthService && { healthService }) });
   const server = serve(
-    { fetch: localOnly(app.fetch), port, hostname: HOST, overrideGlobalObjects: false },
+    { fetch: localOnly(app.fetch), port, hostname: LOOPBACK_ADDRESS, overrideGlobalObjects: false },
     (address) => {
-      console.log(`simulator ready on http://${HOST}:${address.port} (seed ${seed}, speed ${speed})`);
+      console.log(`simulator ready on http://${LOOPBACK_ADDRESS}:${address.port} (seed ${seed}, speed ${speed})`);
     },
   );
   server.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE') fail(conveyorError('port-in-use', { port, process: 'the simulator' }));
-    fail(conveyorError('internal', { detail: error.message }));
+    if (error.code === 'EADDRINUSE') exitWithFailure(conveyorError('port-in-use', { port, process: 'the simulator' }));
+    exitWithFailure(conveyorError('internal', { detail: error.message }));
   });
   const stop = (): void => {
     server.close(() => process.exit(0));
     if ('closeIdleConnections' in server) server.closeIdleConnections();
-    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    setTimeout(() => process.exit(0), SHUTDOWN_TIMEOUT_MS).unref();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
@@ -45,26 +45,26 @@ function readOptions(): { port: number; seed: number; speed: number } {
   try {
     const { values } = parseArgs({ options });
     return {
-      port: number('port', values.port, (value) => Number.isInteger(value) && value >= 0 && value < 65_536),
-      seed: number('seed', values.seed, Number.isInteger),
-      speed: number('speed', values.speed, (value) => value > 0 && Number.isFinite(value)),
+      port: parseNumberOption('port', values.port, (value) => Number.isInteger(value) && value >= 0 && value < 65_536),
+      seed: parseNumberOption('seed', values.seed, Number.isInteger),
+      speed: parseNumberOption('speed', values.speed, (value) => value > 0 && Number.isFinite(value)),
     };
   } catch (error) {
-    return fail(
+    return exitWithFailure(
       conveyorError('usage', { text: (error as Error).message, hint: 'simulator [--port N] [--seed N] [--speed X]' }),
     );
   }
 }
 
-function number(name: string, text: string, valid: (value: number) => boolean): number {
+function parseNumberOption(name: string, text: string, valid: (value: number) => boolean): number {
   const value = Number(text);
   if (text.trim() !== '' && valid(value)) return value;
   throw new Error(`--${name} ${text} is not a valid ${name}`);
 }
 
-function fail(error: ConveyorError): never {
+function exitWithFailure(error: ConveyorError): never {
   console.error(`error: ${error.code}: ${error.message}\nhint: ${error.hint}`);
   process.exit(error.exit);
 }
 
-main();
+startSimulator();

@@ -1,17 +1,17 @@
 import { CHECKERS } from './checkers';
 import type { DueEvent, FleetEvent } from './events';
 import { decode, encode } from './kernel/codec';
-import { publishBuild, publishTag } from './finders/shelf';
+import { publishBuild, publishTag } from './finders/artifactCatalog';
 import { freshKernel, World, type KernelState } from './kernel/world';
-import { once, type Outcome } from './ledger';
+import { performOnce, type CallEffect } from './ledger';
 import { autoscale } from './metrics/autoscale';
 import { behaviourAt } from './metrics/behaviour';
 import { metricWorld } from './metrics/series';
 import { freshState, type SimulationState } from './state';
 import { resumePace } from './twine/allowance';
-import { onAnswer, prepareCall } from './twine/asking';
+import { onAnswer, prepareCall } from './twine/controllerCalls';
 import { liftFault, moveAway } from './twine/faults';
-import { wholeFleet, type Fleet, type Twine } from './twine/fleet';
+import { wholeFleet, type TwineFleet, type Twine } from './twine/fleet';
 import type { Job } from './twine/job';
 import { onMaintenanceDue } from './twine/maintenance';
 import { onTaskStarted, schedule } from './twine/scheduler';
@@ -41,7 +41,7 @@ export class Simulation implements Twine {
     this.world = new World(freshKernel<DueEvent>(options.seed, options.speed, 0), (event) => this.handle(event));
   }
 
-  get fleet(): Fleet {
+  get fleet(): TwineFleet {
     return this.state.fleet;
   }
 
@@ -68,10 +68,10 @@ export class Simulation implements Twine {
   };
 
   /** Runs a mutating call at most once for its key, and writes it into the ledger. */
-  once<A>(service: string, method: string, request: unknown, by: MutatingCall, perform: () => Outcome<A>): A {
+  once<A>(service: string, method: string, request: unknown, by: MutatingCall, perform: () => CallEffect<A>): A {
     const { ledger, calls } = this.state;
     const books = { now: this.world.now, ledger, calls, notify: this.notify };
-    return once(books, { service, method, request, by }, perform);
+    return performOnce(books, { service, method, request, by }, perform);
   }
 
   /** The whole world as text. */

@@ -1,7 +1,7 @@
 import type { Artifact } from '../domain/artifact';
 import type { ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestOf } from '../sdk/protocol/common';
-import { freshFleet, type Fleet } from './twine/fleet';
+import { freshFleet, type TwineFleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
 import type { Behaviour } from './metrics/behaviour';
 import type { HttpFault } from './httpFault';
@@ -31,7 +31,7 @@ export interface Run {
 
 /** All that the world beside the kernel remembers, as plain data: what a snapshot holds. */
 export interface SimulationState {
-  readonly fleet: Fleet;
+  readonly fleet: TwineFleet;
   readonly ledger: LedgerEntry[];
   readonly calls: Map<string, RememberedCall>;
   readonly violations: Violation[];
@@ -46,7 +46,7 @@ export interface SimulationState {
   /** The artifact store: `name@tag` → version. */
   readonly tags: Map<string, string>;
   /** What the artifact finders find: the newest version of each thing. */
-  readonly shelf: Map<string, Found>;
+  readonly shelf: Map<string, CatalogEntry>;
   /** Commits by repository and branch, oldest first. */
   readonly commits: Map<string, readonly Commit[]>;
   /** The stamp of the newest thing on the shelf. */
@@ -75,7 +75,7 @@ export const freshState = (): SimulationState => ({
 });
 
 /** The newest version of something that a finder looks for, and when it came. */
-export interface Found {
+export interface CatalogEntry {
   readonly artifact: Omit<Artifact, 'name'>;
   /** ms since the epoch, unique and rising in this world: what cursors are made of. */
   readonly stamp: number;

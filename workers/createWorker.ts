@@ -5,10 +5,11 @@ import { createApprovalActivities } from '../activities/approvals';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createFinderActivities } from '../activities/finders';
-import { createGuestReader } from '../activities/guests';
+import { createCanaryReader } from '../activities/canaryReader';
 import { createHolderActivities } from '../activities/holders';
+import { createLandingActivities } from '../activities/landing';
 import { createNotifyActivities } from '../activities/notify';
-import type { Ports } from '../activities/pushCalls';
+import type { CallPorts } from '../activities/pushCalls';
 import { createPushTypeActivities } from '../activities/pushType';
 import { createRecallActivities } from '../activities/recall';
 import { createScriptActivities } from '../activities/script';
@@ -16,13 +17,14 @@ import { createSnapshotStore } from '../activities/snapshots';
 import { createSoakActivities } from '../activities/soak';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
+import { copiesFolder } from '../config/repository/repository';
 import { sealing } from '../client/seal';
 import type { Runner } from '../runner/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
-export interface WorkerParts extends Ports {
+export interface WorkerParts extends CallPorts {
   readonly connection: NativeConnection;
   /** For the activities that start and look at workflows. */
   readonly client: Client;
@@ -83,7 +85,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
 
 function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerParts): object {
   const snapshots = createSnapshotStore({ client, taskQueue });
-  const guests = createGuestReader(client);
+  const guests = createCanaryReader(client);
   return {
     ...createPushTypeActivities({ ...ports, snapshots, guests }),
     ...createActionActivities({ ...ports, snapshots }),
@@ -97,6 +99,7 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createApprovalActivities(ports),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
+    ...createLandingActivities({ ...ports, copies: copiesFolder(process.env) }),
     ...createNotifyActivities(ports),
   };
 }

@@ -12,9 +12,9 @@ import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
 import { createRunner, type Runner } from '../runner/runner';
-import { LiveRegistry } from '../sdk/liveRegistry';
-import type { Registry } from '../sdk/registry';
-import { requireKeys } from '../sdk/seal';
+import { LiveRegistry } from '../platform/liveRegistry';
+import type { Registry } from '../platform/registry';
+import { requireKeys } from '../platform/seal';
 import { createWorker } from './createWorker';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
     sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
   await swept();
   live.onChange(() => void swept());
-  if (registry.scripts.enabled) void sayIsolation(runner, log);
+  if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(
     `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
@@ -58,14 +58,14 @@ async function main(): Promise<void> {
 }
 
 /** Tried when a worker starts, so that the first script need not wait for it. */
-async function sayIsolation(runner: Runner, log: pino.Logger): Promise<void> {
+async function logIsolation(runner: Runner, log: pino.Logger): Promise<void> {
   const { missing, refused, ungrouped } = await runner.isolation();
   const lacks = withoutIsolation(missing);
   if (lacks === null) log.info('scripts are isolated');
   else
     log.warn(
       { missing, refused, ungrouped },
-      `scripts are not isolated: ${lacks} (conveyor doctor says how to mend it)`,
+      `scripts are not isolated: ${lacks} (conveyor doctor says how to fix it)`,
     );
 }
 

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { ActionEnd, ActionStop } from '../activities/actionService';
-import { isRefusal } from './deploy/dependable';
+import { isRefusal } from './deploy/calls';
 
 /**
  * Follows a run of an action service to its end. One that is given up before, because its scope is cancelled or its service

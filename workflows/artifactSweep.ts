@@ -17,12 +17,12 @@ export async function artifactSweep(order: SweepOrder): Promise<SweepReport | nu
   setCurrentDetails(sweepDetails(finder, null, lasting?.intervalMs));
   const swept = await sweepers(order).sweep({ ...order, memory });
   // Workers that know one sweep a workflow make one, whatever the order.
-  const report = 'report' in swept ? (swept.report ?? last) : reportOf(memory, startTime.getTime(), swept);
+  const report = 'report' in swept ? (swept.report ?? last) : sweepReport(memory, startTime.getTime(), swept);
   if (report !== null) setCurrentDetails(sweepDetails(finder, report));
   return report;
 }
 
-function reportOf(
+function sweepReport(
   memory: SweepMemory | null,
   beganMs: number,
   { cursor, again, ...counts }: SweepOutcome,

@@ -5,16 +5,15 @@ import { inheritanceOf } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { withRemains } from '../domain/deploy/steps';
 import { releaseId } from '../domain/ids';
-import { checkBaseline } from './deploy/baseline';
 import { performCanary } from './deploy/canary';
-import { passGates } from './deploy/gates';
-import { pushAll } from './deploy/phases';
+import { checkBaseline, passGates } from './deploy/gates';
+import { pushAll } from './deploy/phase';
 import { introduce, prepare } from './deploy/prepare';
 import { revert } from './deploy/revert';
-import { DeployRun } from './deploy/run';
+import { handleMessages } from './deploy/messages';
+import { DeploySession } from './deploy/session';
 import { undoReverted, undoStopped } from './deploy/undo';
-import { onSignal } from './inbox';
-import { lockGrantedSignal, releaseLockSignal } from './lock';
+import { releaseLockSignal } from './lock';
 import { holders } from './proxies';
 import { retag } from './tags';
 import { versioned } from './versioning';
@@ -24,23 +23,17 @@ import { versioned } from './versioning';
  * acknowledges commands itself. It always ends with a result, also when Temporal cancels it.
  */
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
-  const run = new DeployRun(input, carried);
-  // A deploy that continued as new holds it already.
-  let isHeld = carried !== undefined;
-  onSignal(lockGrantedSignal, ({ fence }) => {
-    isHeld = true;
-    run.patch({ fence });
-  });
-  CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
+  const run = new DeploySession(input, carried);
+  handleMessages(run);
   return CancellationScope.nonCancellable(async () => {
-    const ending = (await introduce(run)) ?? (await perform(run, () => isHeld));
-    return finish(run, ending);
+    const ending = (await introduce(run)) ?? (await performDeploy(run));
+    return finishDeploy(run, ending);
   });
 }
 setWorkflowOptions(versioned('PINNED'), deploy);
 
-async function perform(run: DeployRun, isHeld: () => boolean): Promise<Ending> {
-  if (!run.input.canary) await acquire(run, isHeld);
+async function performDeploy(run: DeploySession): Promise<Ending> {
+  if (!run.input.canary) await acquire(run);
   const hopeless = await prepare(run);
   if (hopeless) return hopeless;
   if (run.input.canary) return performCanary(run);
@@ -54,18 +47,18 @@ async function perform(run: DeployRun, isHeld: () => boolean): Promise<Ending> {
 }
 
 /** One release at a time per service. Its units are read after that: another deploy may have gone on meanwhile. */
-async function acquire(run: DeployRun, isHeld: () => boolean): Promise<void> {
-  if (isHeld() || run.stop()) return;
+async function acquire(run: DeploySession): Promise<void> {
+  const answered = (): boolean => run.isHolding || run.isStopping();
+  if (answered()) return;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
   const asking = { owner: releaseId(pipeline, release), requester: run.workflowId };
-  const answered = (): boolean => isHeld() || run.stop() !== null;
   // The lock may have been terminated, and its answer with it: asking again changes nothing else.
   do await holders(run.isUrgent).requestLock(run.lockId, asking, settings);
   while (!(await run.until(answered, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' })));
 }
 
-async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
+async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployResult> {
   run.patch({});
   const ended = resultOf(ending, run.input.version, run.record);
   const result = withBefore(run, withInheritance(run, withProgress(run, ended)));
@@ -73,34 +66,34 @@ async function finish(run: DeployRun, ending: Ending): Promise<DeployResult> {
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );
   retag({ ConveyorState: 'ended', ConveyorOutcome: result.outcome });
-  if (run.record.service !== null) await letGo(run);
+  if (run.record.service !== null) await releaseLock(run);
   await run.drained();
   return result;
 }
 
-function withProgress(run: DeployRun, result: DeployResult): DeployResult {
+function withProgress(run: DeploySession, result: DeployResult): DeployResult {
   const progress = result.outcome === 'succeeded' || run.input.canary ? null : failurePoint(run.record);
-  const told = withRemains(result, run.record);
-  return progress === null ? told : { ...told, progress };
+  const reported = withRemains(result, run.record);
+  return progress === null ? reported : { ...reported, progress };
 }
 
 /** What the first release is taken back to, once it has ended, is what the fleet ran before. */
-function withBefore(run: DeployRun, result: DeployResult): DeployResult {
+function withBefore(run: DeploySession, result: DeployResult): DeployResult {
   const ran = run.record.fleet?.ran ?? null;
   const isFirst = result.outcome === 'succeeded' && run.input.lastGood === null && !run.input.canary;
   return isFirst && ran !== null && ran !== run.input.version ? { ...result, before: ran } : result;
 }
 
 /** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
-function withInheritance(run: DeployRun, result: DeployResult): DeployResult {
+function withInheritance(run: DeploySession, result: DeployResult): DeployResult {
   const { fleet, updates } = run.record;
   const isSettled = result.outcome === 'succeeded' || result.outcome === 'reverted';
   if (isSettled || run.input.canary || fleet === null || updates.length === 0) return result;
   return { ...result, leaves: inheritanceOf(run.input.version, fleet.snapshot, run.input.inherited) };
 }
 
-/** Holder or guest: it leaves. A lock that is gone already has nothing to release. */
-async function letGo(run: DeployRun): Promise<void> {
+/** Holder or canary: it leaves. A lock that is gone already has nothing to release. */
+async function releaseLock(run: DeploySession): Promise<void> {
   await getExternalWorkflowHandle(run.lockId)
     .signal(releaseLockSignal, run.workflowId)
     .catch(() => undefined);

@@ -11,13 +11,13 @@ import {
 } from '@temporalio/workflow';
 import {
   advanced,
-  isOver,
+  isFanOutOver,
   missingFor,
   nothingToDo,
-  selected,
+  withChildren,
   SELECTING,
   shardStarted,
-  startable,
+  startableShards,
   type FanOutInput,
   type FanOutState,
   type ShardRecord,
@@ -27,7 +27,7 @@ import { releaseId } from '../domain/ids';
 import type { ChildrenView } from '../domain/views';
 import { FanOutRun } from './fanOut/run';
 import type { fanOutShard } from './fanOut/shard';
-import { children as asking } from './proxies';
+import { childActivities as asking } from './proxies';
 import { retag, tagPairs } from './tags';
 import { versioned } from './versioning';
 
@@ -41,7 +41,7 @@ export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTIN
   CancellationScope.current().cancelRequested.catch(cancelled);
   return CancellationScope.nonCancellable(async () => {
     if (run.state.stage === 'selecting') await select(run);
-    for (await step(run); !isOver(run.state); await step(run)) {
+    for (await advanceFanOut(run); !isFanOutOver(run.state); await advanceFanOut(run)) {
       if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
         await continueAsNew<typeof fanOut>(input, run.state);
       const changed = await condition(() => run.takeChange(), input.settings.reconcileIntervalMs, {
@@ -65,18 +65,19 @@ async function select(run: FanOutRun): Promise<void> {
     return run.set((state) => nothingToDo(state, why));
   }
   const selection = await asking.selectChildren(pipeline, children);
-  run.set((state) => selected(state, selection, children, Date.now()));
+  run.set((state) => withChildren(state, selection, children, Date.now()));
 }
 
-/** The next stage when the one before has ended; then what may start starts, or hears that it must not go on. */
-async function step(run: FanOutRun): Promise<void> {
+/** The next stage when the one before has ended; then what may start starts, or is stopped. */
+async function advanceFanOut(run: FanOutRun): Promise<void> {
   run.set((state) => advanced(state, Date.now()));
-  await run.tellStop();
-  for (const shard of startable(run.state, run.input.children)) if (run.state.stop === null) await start(run, shard);
+  await run.sendStop();
+  for (const shard of startableShards(run.state, run.input.children))
+    if (run.state.stop === null) await startShard(run, shard);
 }
 
 /** As a child that outlives this run; one that was started already is adopted. */
-async function start(run: FanOutRun, { index, names, share, stage, size }: ShardRecord): Promise<void> {
+async function startShard(run: FanOutRun, { index, names, share, stage, size }: ShardRecord): Promise<void> {
   const { pipeline, number, children, artifacts, settings } = run.input;
   const parent = releaseId(pipeline, number);
   try {

@@ -9,7 +9,7 @@ import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
 import { verbSignal, verbUpdate } from './messages';
 
-/** What a workflow tells the inbox about its verbs. Everything here is synchronous: handlers record, the loop acts. */
+/** The verbs of a workflow, for its inbox. Everything here is synchronous: handlers record, the loop acts. */
 export interface VerbRules<V extends Verb> {
   readonly verbs: readonly V[];
   /** Who may; undefined when the actor may, else why not. */
@@ -35,7 +35,7 @@ export interface VerbRules<V extends Verb> {
 export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
   for (const verb of rules.verbs) {
     setHandler(verbUpdate(verb), (input) => accept(rules, verb, input ?? {}), {
-      validator: (input) => refuse(rules, verb, input ?? {}),
+      validator: (input) => refuseVerb(rules, verb, input ?? {}),
     });
     setHandler(verbSignal(verb), (input) => takeSignal(rules, verb, input ?? {}));
   }
@@ -60,7 +60,7 @@ function accept<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...input 
   return { accepted: true, effect };
 }
 
-function refuse<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
+function refuseVerb<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
   const excess = excessOfCommand(input);
   if (excess)
     throw ApplicationFailure.create({

@@ -2,6 +2,7 @@ export { artifactSweep } from './artifactSweep';
 export { deploy } from './deploy';
 export { fanOut } from './fanOut';
 export { fanOutShard } from './fanOut/shard';
+export { landing } from './landing';
 export { lock } from './lock';
 export { pipeline } from './pipeline';
 export { release } from './release';

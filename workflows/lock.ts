@@ -11,18 +11,18 @@ import {
 } from '@temporalio/workflow';
 import {
   freeFrom,
-  guestsOf,
+  canariesOf,
   isIdle,
-  release,
+  releaseMutex,
   request,
-  timed,
+  withHeldSince,
   welcome,
-  type Granted,
-  type Guest,
+  type Grants,
+  type Canary,
   type LockRequest,
   type Mutex,
 } from '../domain/mutex';
-import { list, marked, NOTHING, sections } from '../domain/markdown';
+import { list, marked, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
 import { onSignal } from './inbox';
@@ -32,13 +32,13 @@ import { lookers } from './proxies';
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
 export const releaseLockSignal = defineSignal<[string]>('release-lock');
 /** A canary comes; it leaves with `release-lock`. Activities start the lock with it by name. */
-const joinLockSignal = defineSignal<[Guest]>('join-lock');
+const joinLockSignal = defineSignal<[Canary]>('join-lock');
 /** Whose tasks are not to be touched. */
-const guestsQuery = defineQuery<readonly Guest[]>('guests');
+const canariesQuery = defineQuery<readonly Canary[]>('guests');
 /** Who holds and who waits; also after it was ended from outside, for the lock that takes its place. */
 const mutexQuery = defineQuery<Mutex>('mutex');
-/** Sent to whoever holds, when a guest has left. */
-export const guestLeftSignal = defineSignal<[string]>('guest-left');
+/** Sent to whoever holds, when a canary has left. */
+export const canaryLeftSignal = defineSignal<[string]>('guest-left');
 /** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so what was read before is stale. */
 export const lockGrantedSignal = defineSignal<[LockGrant]>('lock-granted');
 
@@ -57,32 +57,32 @@ export async function lock(settings: Settings, carried: Mutex | null = null): Pr
   let ignored = 0;
   const scope = CancellationScope.current();
   scope.cancelRequested.catch(() => void (ignored += 1));
-  return CancellationScope.nonCancellable(() => keep(settings, carried ?? freeFrom(Date.now()), () => ignored));
+  return CancellationScope.nonCancellable(() => keepLock(settings, carried ?? freeFrom(Date.now()), () => ignored));
 }
 
-async function keep(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
+async function keepLock(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;
   let shown = 0;
   const grants: (LockRequest & { waited: boolean })[] = [];
-  const take = (next: Granted, waited: boolean): void => {
-    mutex = timed(next.mutex, mutex, Date.now());
+  const take = (next: Grants, waited: boolean): void => {
+    mutex = withHeldSince(next.mutex, mutex, Date.now());
     grants.push(...next.granted.map((granted) => ({ ...granted, waited })));
   };
-  onSignal(requestLockSignal, (asked) => take(request(mutex, asked), false));
+  onSignal(requestLockSignal, (wanted) => take(request(mutex, wanted), false));
   const left: string[] = [];
-  const letGo = (requester: string): void => {
-    if (guestsOf(mutex).some((guest) => guest.requester === requester)) left.push(requester);
-    take(release(mutex, requester), true);
+  const leave = (requester: string): void => {
+    if (canariesOf(mutex).some((canary) => canary.requester === requester)) left.push(requester);
+    take(releaseMutex(mutex, requester), true);
   };
-  setHandler(guestsQuery, () => guestsOf(mutex));
+  setHandler(canariesQuery, () => canariesOf(mutex));
   setHandler(mutexQuery, () => mutex);
-  onSignal(joinLockSignal, (guest) => void (mutex = welcome(mutex, guest)));
-  onSignal(releaseLockSignal, letGo);
+  onSignal(joinLockSignal, (canary) => void (mutex = welcome(mutex, canary)));
+  onSignal(releaseLockSignal, leave);
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
-      if (!(await tell(next.requester, mutex.fence, next.waited))) take(release(mutex, next.requester), true);
+      if (!(await sendGrant(next.requester, mutex.fence, next.waited))) take(releaseMutex(mutex, next.requester), true);
     }
-    for (let guest = left.shift(); guest !== undefined; guest = left.shift()) await tellHolders(guest);
+    for (let canary = left.shift(); canary !== undefined; canary = left.shift()) await notifyHolders(canary);
     shown = ignored();
     setCurrentDetails(describe(mutex, shown));
     if (workflowInfo().continueAsNewSuggested && grants.length + left.length === 0)
@@ -98,23 +98,23 @@ async function keep(settings: Settings, carried: Mutex, ignored: () => number): 
   } while (!isIdle(mutex) || grants.length + left.length > 0);
 
   async function dropDead(): Promise<void> {
-    const known = [...(mutex.holder?.requesters ?? []), ...guestsOf(mutex).map(({ requester }) => requester)];
+    const known = [...(mutex.holder?.requesters ?? []), ...canariesOf(mutex).map(({ requester }) => requester)];
     const alive = await lookers.stillRunning(known, settings).catch(() => known);
-    for (const requester of known) if (!alive.includes(requester)) letGo(requester);
+    for (const requester of known) if (!alive.includes(requester)) leave(requester);
   }
 
-  async function tellHolders(guest: string): Promise<void> {
-    const told = (mutex.holder?.requesters ?? []).map((holder) =>
+  async function notifyHolders(canary: string): Promise<void> {
+    const sent = (mutex.holder?.requesters ?? []).map((holder) =>
       getExternalWorkflowHandle(holder)
-        .signal(guestLeftSignal, guest)
+        .signal(canaryLeftSignal, canary)
         .catch(() => undefined),
     );
-    await Promise.all(told);
+    await Promise.all(sent);
   }
 }
 
 /** @returns false when the requester is gone: signalling a closed workflow fails. */
-async function tell(requester: string, fence: number, waited: boolean): Promise<boolean> {
+async function sendGrant(requester: string, fence: number, waited: boolean): Promise<boolean> {
   const grant: LockGrant = { lock: workflowInfo().workflowId, fence, waited };
   return getExternalWorkflowHandle(requester)
     .signal(lockGrantedSignal, grant)
@@ -134,10 +134,10 @@ function describe(mutex: Mutex, ignored: number): string {
     ),
     list(
       'Canaries beside it:',
-      guestsOf(mutex).map(({ requester }) => marked`${requester}`),
+      canariesOf(mutex).map(({ requester }) => marked`${requester}`),
     ),
     ignored > 0
       ? marked`A cancel request through Temporal was ignored: cancel the release that holds it instead.`
-      : NOTHING,
+      : NO_MARKDOWN,
   );
 }

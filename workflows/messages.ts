@@ -1,13 +1,14 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
+import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
-import type { Asked } from '../domain/pipeline/admission';
+import type { ActionRef } from '../domain/pipeline/admission';
 import type { Admission } from '../domain/release/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
 import type { Found, PipelineDocument } from '../domain/pipeline/document';
 import type { Recollection } from '../domain/release/rerun';
-import type { DeploySettled, ReleaseResult } from '../domain/release/state';
+import type { DeployEnded, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import type { Proven } from '../domain/proof';
 import type { PipelineSpec } from '../domain/spec/pipeline';
@@ -98,28 +99,28 @@ export interface Started {
   readonly passedOver?: readonly string[];
 }
 
-/** A release tells its pipeline. Signals, since a workflow can send no update. */
+/** From a release to its pipeline. Signals, since a workflow can send no update. */
 export const deployReadySignal = defineSignal<[ReadyAction]>('deploy-ready');
 export const deployOverSignal = defineSignal<[ActionOver]>('deploy-over');
 /** As those two, for what is no deploy: an action with exclusion groups, or a pick. */
 export const actionReadySignal = defineSignal<[ReadyAction]>('action-ready');
 export const actionOverSignal = defineSignal<[ActionOver]>('action-over');
 /** A person approved a pick: older releases that wait for the same one are superseded. */
-export const pickedSignal = defineSignal<[Asked]>('picked');
+export const pickedSignal = defineSignal<[ActionRef]>('picked');
 export const releaseOverSignal = defineSignal<[ReleaseResult]>('release-over');
 /** What a release has come to, for one that runs it again. */
 export const recollectionQuery = defineQuery<Recollection>('recollection');
 /** Whoever sees that a release was ended from outside says so: its pipeline looks at once. */
 export const lookSignal = defineSignal<[{ readonly release: number }]>('look');
 
-export interface ActionOver extends Asked {
+export interface ActionOver extends ActionRef {
   /** What a deploy leaves for the next to inherit; null: nothing any more. */
   readonly leaves?: Inheritance | null;
   /** How a deploy ended: booked before the next one is let in. */
-  readonly settled?: DeploySettled;
+  readonly settled?: DeployEnded;
 }
 
-/** A release whose `reportTo` is somebody tells them its end; `state` is that of the release. */
+/** A release reports its end to its `reportTo`; `state` is that of the release. */
 export const childOverSignal = defineSignal<[ChildOver]>('child-over');
 
 export interface ChildOver {
@@ -128,7 +129,7 @@ export interface ChildOver {
   readonly state: ReleaseResult['state'];
 }
 
-/** The pipeline tells its releases, and they their deploys: nothing new begins while it is frozen. */
+/** From the pipeline to its releases, and from them to their deploys: nothing new begins while it is frozen. */
 export const frozenSignal = defineSignal<[Frozen]>('frozen');
 /** A wrapped null: a signal without input means nothing. */
 export interface Frozen {
@@ -137,22 +138,17 @@ export interface Frozen {
 
 /** A deploy has to make way for that of another release (docs/design/pipeline.md#concurrency). */
 export const overtakenSignal = defineSignal<[Overtaken]>('overtaken');
-export interface Overtaken {
-  readonly by: number;
-  /** `superseded`: before its next phase; `preempted`: now. */
-  readonly why: 'superseded' | 'preempted';
-}
 
-/** A deploy tells its release that it has paused, if somebody is to be notified of that. */
+/** From a deploy to its release: it has paused, and somebody is to be notified. */
 export const deployPausedSignal = defineSignal<[DeployPaused]>('deploy-paused');
 export interface DeployPaused extends Pick<Pause, 'actor' | 'reason'> {
   readonly action: string;
   readonly phase: string | null;
 }
 
-/** A release tells its canary that what it was kept for has ended. Its input is that action. */
+/** From a release to its canary: the action that it was kept for, which is the input, has ended. */
 export const canaryKeepOverSignal = defineSignal<[string]>('canary-keep-over');
-/** A canary that is to be kept tells its release that it has baked. One signal for each canary, by the name of its action. */
+/** From a canary that is to be kept to its release: it has baked. One signal for each canary, by the name of its action. */
 export const canaryKeptSignal = (action: string) => defineSignal<[{ version: string }]>(`canary-kept-${action}`);
 
 /** The pipeline answers: whether a deploy may begin, and until then why not. */

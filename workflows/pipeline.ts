@@ -14,7 +14,7 @@ import { abandoned } from './pipeline/abandoned';
 import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { answerRequests } from './pipeline/requests';
 import { PipelineRun } from './pipeline/run';
-import { tellExpired } from './pipeline/tellExpired';
+import { reportExpired } from './pipeline/reportExpired';
 import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
 
@@ -32,11 +32,11 @@ setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
 
 async function forEver(run: PipelineRun): Promise<void> {
   for (;;) {
-    await step(run);
+    await advancePipeline(run);
     run.summarise();
-    if (isRetired(run) && !run.isTelling && (await isQuiet(run))) return;
+    if (isRetired(run) && !run.isNotifying && (await isQuiet(run))) return;
     if (isOverdue(run)) await abandoned(run);
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && !run.isTelling) await carryOn(run);
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && !run.isNotifying) await continuePipeline(run);
     if (!run.changed) await waitForChange(run);
   }
 }
@@ -51,20 +51,20 @@ async function isQuiet(run: PipelineRun): Promise<boolean> {
 const isRetired = ({ state }: PipelineRun): boolean => state?.retired !== undefined && state.active.length === 0;
 
 /** Everything that follows from what changed: releases start, deploys are admitted, the others hear why they wait. */
-async function step(run: PipelineRun): Promise<void> {
+async function advancePipeline(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
   run.thaw();
   await lookUpCalendar(run);
-  tellExpired(run, run.state);
+  reportExpired(run, run.state);
   run.decided(thinned);
   for (const release of startable(run.state, Date.now()))
     if (stillStarts(run, release)) await startRelease(run, release);
-  const { state, told, overtaken, waiting } = admit(run.state, Date.now());
+  const { state, decisions, overtaken, waiting } = admit(run.state, Date.now());
   run.decided(() => state);
-  for (const { release, action, admission } of told) await run.tell(release, { action, admission });
+  for (const { release, action, admission } of decisions) await run.sendDecision(release, { action, admission });
   for (const each of overtaken) await run.overtake(each);
-  for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.sayWhy(ready, obstacle);
+  for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.reportObstacle(ready, obstacle);
 }
 
 /** While one release starts, the next may be cancelled, or the pipeline frozen. */
@@ -104,7 +104,7 @@ async function waitForChange(run: PipelineRun): Promise<void> {
  * All that was heard is in the state, so that a history may end between any two steps. Waiting for a quiet moment does not do:
  * while thousands of submissions arrive there is none, and one history takes 2,000.
  */
-async function carryOn(run: PipelineRun): Promise<void> {
+async function continuePipeline(run: PipelineRun): Promise<void> {
   await run.delivered();
   // The server takes search attributes along, but not the memo by which sweeps find the pipeline.
   const { memo } = workflowInfo();

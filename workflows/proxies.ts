@@ -5,6 +5,7 @@ import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
 import type { FinderActivities } from '../activities/finders';
 import type { HolderActivities } from '../activities/holders';
+import type { LandingActivities } from '../activities/landing';
 import type { NotifyActivities } from '../activities/notify';
 import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
@@ -39,7 +40,7 @@ export const promptPush = ({ dependencyGraceMs }: Settings, urgent = false) =>
   });
 
 /** … and then made until it succeeds. */
-export const patientPush = (urgent = false) =>
+export const unboundedPush = (urgent = false) =>
   proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER, ...hurried(urgent) });
 
 /** Weeks of asking whether units are back. */
@@ -63,7 +64,7 @@ export const lookers = proxyActivities<Pick<HolderActivities, 'stillRunning' | '
   retry: { maximumAttempts: 2 },
 });
 
-export const calendar = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
+export const calendarActivities = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
 export const windowRooms = proxyActivities<WindowRoomActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
@@ -98,7 +99,7 @@ export const pushWatchers = (settings: Settings, urgent = false) =>
   });
 
 /** While the deploy is paused there is nothing to show that it does not show already: the watch itself waits for the end. */
-export const patientPushWatchers = (settings: Settings) =>
+export const unboundedPushWatchers = (settings: Settings) =>
   proxyActivities<PushTypeActivities>({ ...looking(settings), retry: LOOK_AGAIN, ...on('looks') });
 
 export const actionWatchers = (settings: Settings) =>
@@ -109,7 +110,7 @@ export const stepWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_A_WHILE, ...on('looks') });
 
 /** … whose service is asked until it answers, … */
-export const patientActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+export const unboundedActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
 /** … but not for ever where that would keep a deploy from ending, … */
 export const promptActions = ({ dependencyGraceMs }: Settings) =>
@@ -127,7 +128,7 @@ export const actionStoppers = ({ cancelGraceMs }: Settings) =>
     retry: FOREVER,
   });
 
-export const children = proxyActivities<ChildActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
+export const childActivities = proxyActivities<ChildActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
 /** Starting one waits for its pipeline; when the worker was killed meanwhile, another takes over at once. */
 export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
@@ -137,15 +138,23 @@ export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
     retry: FOREVER,
   });
 
+/** A worker that is killed as it lands is followed by another at once, which finds what has landed. */
+export const landers = (heartbeatTimeoutMs: number) =>
+  proxyActivities<LandingActivities>({
+    startToCloseTimeout: '1h',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: FOREVER,
+  });
+
 /** A script is run again when its worker dies, at least once (activities/script.ts). */
 export const scriptWatchers = (settings: Settings) =>
   proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER, ...on('scripts') });
 
 /** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
-export const waits = () =>
+export const waitActivities = () =>
   proxyActivities<WaitForActivities & SoakActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
 
-/** As `waits`; of an emergency at once. */
+/** As `waitActivities`; of an emergency at once. */
 export const approvalLooks = (urgent = false) =>
   proxyActivities<ApprovalActivities>({
     startToCloseTimeout: '30s',

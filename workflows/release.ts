@@ -5,7 +5,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { isOver, nextActions } from '../domain/release/nextActions';
+import { hasActionEnded, nextActions } from '../domain/release/nextActions';
 import { carriedOver } from '../domain/release/rerun';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
 import { formatTime, withReason } from '../domain/text';
@@ -20,13 +20,13 @@ import {
   rollBackSignal,
   waitingSignal,
 } from './messages';
-import { messageOf } from './deploy/dependable';
+import { messageOf } from './deploy/calls';
 import { startChildren } from './release/children';
-import { artifactsOf, runCanaryAction } from './release/canaryAction';
+import { actionArtifacts, runCanaryAction } from './release/canaryAction';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseRun } from './release/run';
 import { guarded } from './release/guards';
-import { tell, tellPause } from './release/notices';
+import { notify, notifyPause } from './release/notices';
 import { approved, asksRules, isStillApproved } from './release/protection';
 import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
@@ -46,23 +46,25 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
   onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
   // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
-  onSignal(deployPausedSignal, (paused) => run.notices(CancellationScope.nonCancellable(() => tellPause(run, paused))));
+  onSignal(deployPausedSignal, (paused) =>
+    run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
+  );
   const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
   CancellationScope.current().cancelRequested.catch(cancelled);
   return CancellationScope.nonCancellable(async () => {
     if (input.rerunOf !== undefined) await recall(run, input.rerunOf);
-    while (!Object.values(statesOf(run.record)).every(isOver)) {
-      step(run);
+    while (!Object.values(statesOf(run.record)).every(hasActionEnded)) {
+      advanceRelease(run);
       run.summarise();
       await condition(() => run.takeChange());
     }
-    return finish(run);
+    return finishRelease(run);
   });
 }
 setWorkflowOptions(versioned('PINNED'), release);
 
 /** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
-function step(run: ReleaseRun): void {
+function advanceRelease(run: ReleaseRun): void {
   if (run.control.ending) return run.cancelWaiting();
   if (run.hindrance() !== undefined) return;
   for (const decision of nextActions({
@@ -73,21 +75,21 @@ function step(run: ReleaseRun): void {
     previous: run.previous,
   })) {
     if (decision.kind === 'skip') run.skip(decision.action, decision.reason);
-    else start(run, decision.action);
+    else startAction(run, decision.action);
   }
 }
 
-function start(run: ReleaseRun, name: string): void {
+function startAction(run: ReleaseRun, name: string): void {
   const action = run.input.spec.actions[name];
   if (action === undefined) return;
   const carried = run.recalled && carriedOver(run.recalled, run.input, run.record, name);
   if (carried) return run.carry(name, carried);
   run.begin(name);
-  run.track(perform(run, name, action).catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
+  run.track(runAction(run, name, action).catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
 }
 
 /** A deploy asks for everything it needs at once; other actions take their groups and windows first. */
-function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
+function runAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
   switch (action.type) {
     case 'deploy':
       return runDeployAction(run, name, action);
@@ -105,7 +107,7 @@ function perform(run: ReleaseRun, name: string, action: ActionSpec): Promise<voi
 }
 
 async function soakedCanary(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
-  const artifacts = artifactsOf(run, name);
+  const artifacts = actionArtifacts(run, name);
   if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
   const gate = { action: name, artifacts };
   for (let hasLapsed = true; hasLapsed;) {
@@ -120,7 +122,7 @@ async function soakedCanary(run: ReleaseRun, name: string, action: CanaryAction)
   }
 }
 
-async function finish(run: ReleaseRun): Promise<ReleaseResult> {
+async function finishRelease(run: ReleaseRun): Promise<ReleaseResult> {
   const { input } = run;
   const state = releaseState(run.record, input.spec);
   run.end();
@@ -139,20 +141,20 @@ async function finish(run: ReleaseRun): Promise<ReleaseResult> {
     deploys: run.record.deploys,
     endedAt: formatTime(Date.now()),
   };
-  await run.settled();
+  await run.workEnded();
   await startChildren(run);
   await report(run, result);
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(releaseOverSignal, result)
     .catch(() => undefined);
   await rollBackRest(run);
-  await tell(run, result.state, {
+  await notify(run, result.state, {
     id: workflowInfo().workflowId,
     artifacts: result.artifacts,
-    reason: endOf(run),
+    reason: endReason(run),
     actor: input.trigger.actor,
   });
-  await run.told();
+  await run.notified();
   return result;
 }
 
@@ -170,7 +172,7 @@ async function rollBackRest(run: ReleaseRun): Promise<void> {
 }
 
 /** One sentence: how it ended, and what was to blame. */
-function endOf({ record }: ReleaseRun): string {
+function endReason({ record }: ReleaseRun): string {
   const { cause } = record;
   const blamed = Object.entries(record.actions).find(([, { state }]) => state === 'failed' || state === 'cancelled');
   if (blamed === undefined) return 'every action succeeded';
@@ -178,7 +180,7 @@ function endOf({ record }: ReleaseRun): string {
   return withReason(`${name} ${state}${cause === null ? '' : ` (${cause})`}`, message ?? '');
 }
 
-/** Tells whoever started it as a child how it ended. */
+/** Reports how it ended to whoever started it as a child. */
 async function report({ input }: ReleaseRun, { number, state }: ReleaseResult): Promise<void> {
   if (input.reportTo === undefined) return;
   await getExternalWorkflowHandle(input.reportTo)

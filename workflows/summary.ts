@@ -4,13 +4,13 @@ import { upsertMemo, workflowInfo } from '@temporalio/workflow';
 const SUMMARY = 'summary';
 
 /** Leaves what lists show where it has changed: each time is one event in the history. */
-export class Summary {
-  private said = JSON.stringify(workflowInfo().memo?.[SUMMARY]);
+export class MemoSummary {
+  private shown = JSON.stringify(workflowInfo().memo?.[SUMMARY]);
 
-  say(summary: object): void {
+  show(summary: object): void {
     const text = JSON.stringify(summary);
-    if (text === this.said) return;
-    this.said = text;
+    if (text === this.shown) return;
+    this.shown = text;
     upsertMemo({ [SUMMARY]: summary });
   }
 }

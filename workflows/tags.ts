@@ -17,7 +17,10 @@ export function tagPairs(tags: Tags): SearchAttributePair[] {
     .filter(([, value]) => value !== null)
     .map(
       ([name, value]) =>
-        ({ key: { name, type: SEARCH_ATTRIBUTES[name as keyof Tags] }, value: cut(value) }) as SearchAttributePair,
+        ({
+          key: { name, type: SEARCH_ATTRIBUTES[name as keyof Tags] },
+          value: cutKeyword(value),
+        }) as SearchAttributePair,
     );
 }
 
@@ -28,10 +31,10 @@ export function retag(tags: Tags): void {
       ([name, value]) =>
         ({
           key: { name, type: SEARCH_ATTRIBUTES[name as keyof Tags] },
-          value: value === null ? null : cut(value),
+          value: value === null ? null : cutKeyword(value),
         }) as SearchAttributePair,
     ),
   );
 }
 
-const cut = (value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MAX_KEYWORD) : value);
+const cutKeyword = (value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MAX_KEYWORD) : value);

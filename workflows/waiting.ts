@@ -8,12 +8,16 @@ export type Waited<T> =
   | { readonly kind: 'timeout' };
 
 /** Work that goes on beside a workflow, or was given up and has not ended yet; the workflow waits for it before it closes. */
-export class Leftovers {
+export class BackgroundTasks {
   private readonly running = new Set<Promise<void>>();
 
   add(work: Promise<void>): void {
     this.running.add(work);
     void work.then(() => this.running.delete(work));
+  }
+
+  get size(): number {
+    return this.running.size;
   }
 
   async drained(): Promise<void> {
@@ -26,7 +30,7 @@ export class Leftovers {
  * two cases. Waking wins over a result that arrived in the same moment, so that a command is never overtaken.
  */
 export async function waitFor<T>(
-  leftovers: Leftovers,
+  background: BackgroundTasks,
   start: () => Promise<T>,
   wake: () => boolean,
   timeout?: { readonly afterMs: number; readonly summary: string },
@@ -38,7 +42,7 @@ export async function waitFor<T>(
     (value) => void (ended = { kind: 'done', value }),
     (error: unknown) => void (ended = { kind: 'failed', error }),
   );
-  leftovers.add(work);
+  background.add(work);
   const over = () => ended !== undefined || wake();
   const inTime = timeout
     ? await condition(over, timeout.afterMs, { summary: timeout.summary })

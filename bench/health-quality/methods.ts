@@ -1,4 +1,4 @@
-import { outcomeOf, type Outcome } from '../../domain/health/quality';
+import { outcomeOf, type KnownOutcome } from '../../domain/health/quality';
 import { replayCheck } from '../../domain/health/replay';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { Case } from './cases';
@@ -20,7 +20,7 @@ export const METHODS = {
 export type Method = keyof typeof METHODS;
 
 /** What a method makes of a case, evaluated every minute. An alarm before the fault began is a false one. */
-export function judge(method: Method, { recording, fault, faultAt }: Case): Outcome {
+export function judge(method: Method, { recording, fault, faultAt }: Case): KnownOutcome {
   const alarms = METHODS[method].flatMap((one) => {
     const last = replayCheck(one, recording, MINUTE).at(-1);
     return last?.verdict === 'unhealthy' ? [last.at] : [];

@@ -4,35 +4,30 @@ import { parseId, releaseId } from '../../domain/ids';
 import { offersRerun } from '../../domain/release/rerun';
 import type { ActionView, ReleaseStatus } from '../../domain/views';
 import type { Io } from '../io';
-import { examples, type Register } from './command';
-import { addReason, send, type ReasonOption } from './send';
+import type { CommandCall } from './command';
+import { sendVerb, type OwnWay, type ReasonOption } from './send';
 
 /** The verbs for one action of a release: `kvstore/12/approve`, or the release when only one of its actions can be meant. */
-export const actions: Register = (program, cli) => {
-  addReason(program.command('pick <release/action>'))
-    .description('decide at a manual-pick: let the release go on, or fail the action')
-    .option('--approve', 'let it go on; older releases that wait at the same pick are cancelled')
-    .option('--reject', 'fail the action')
-    .addHelpText('after', examples('conveyor pick kvstore/12/approve --approve --reason "the canary looks good"'))
-    .action(
-      cli.handle<PickOptions, [string]>(async (call, id) => {
-        actionOf(id);
-        const approve = await decisionOf(call.io, call.options, id);
-        return send(call, id, 'pick', { approve }, (client) => only(client, id, WAITS_FOR_A_PERSON));
-      }),
-    );
-  addReason(program.command('retry <release/action>'))
-    .description('start a failed action again, while its release runs')
-    .addHelpText('after', examples('conveyor retry kvstore/12/integration --reason "the test bed is up again"'))
-    .action(
-      cli.handle<ReasonOption, [string]>((call, id) => {
-        actionOf(id);
-        return send(call, id, 'retry', {}, async (client) => {
-          await whileItRuns(client, id);
-          return only(client, id, HAS_FAILED);
-        });
-      }),
-    );
+export const pick: OwnWay = {
+  options: (command) =>
+    command
+      .option('--approve', 'let it go on; older releases that wait at the same pick are cancelled')
+      .option('--reject', 'fail the action'),
+  send: async (call: CommandCall<PickOptions>, id) => {
+    actionOf(id);
+    const approve = await decisionOf(call.io, call.options, id);
+    return sendVerb(call, id, 'pick', { approve }, (client) => only(client, id, WAITS_FOR_A_PERSON));
+  },
+};
+
+export const retry: OwnWay = {
+  send: (call, id) => {
+    actionOf(id);
+    return sendVerb(call, id, 'retry', {}, async (client) => {
+      await whileItRuns(client, id);
+      return only(client, id, HAS_FAILED);
+    });
+  },
 };
 
 interface PickOptions extends ReasonOption {

@@ -1,12 +1,12 @@
 import type { ConveyorClient } from '../../client/api';
-import { changesBetween, type Change } from '../../domain/changes';
+import { changesBetween, type SpecChange } from '../../domain/changes';
 import { ConveyorError } from '../../domain/errors';
 import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../door';
-import { emit, noteLines } from '../output';
+import { emit, printNoteLines } from '../output';
 import { readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderChanges } from '../render/changes';
@@ -14,17 +14,17 @@ import { paint, type View } from '../render/paint';
 import { hasErrors, renderProblems } from '../render/problems';
 import { examples, type Register } from './command';
 
-interface Applied {
+interface ApplyResult {
   readonly pipeline: string;
   readonly file: string;
   readonly result: 'created' | 'changed' | 'unchanged';
   readonly dryRun: boolean;
-  readonly changes: readonly Change[];
+  readonly changes: readonly SpecChange[];
   /** Its workflow had ended: the release after which its numbers go on, and whether its books could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
 }
 
-export const apply: Register = (program, cli) => {
+export const applyCommand: Register = (program, cli) => {
   program
     .command('apply <files...>')
     .description('create or change pipelines; releases that run keep the spec they began with')
@@ -35,18 +35,18 @@ export const apply: Register = (program, cli) => {
         const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now())));
         const view = { ...output.view(), color: false };
         if (checked.some((file) => file.problems.length > 0))
-          noteLines(io, renderProblems(allOnOneLine(checked), view));
+          printNoteLines(io, renderProblems(allOnOneLine(checked), view));
         // All or nothing: one bad file must not leave the others half applied.
         if (hasErrors(checked)) return EXIT.usage;
         noteScriptsOff(io, checked);
         await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
         const actor = actorOf(io, connect);
         return withClient(io, connect, async (client) => {
-          const applied: Applied[] = [];
+          const applied: ApplyResult[] = [];
           for (const { file, spec } of checked) {
             if (spec === null) continue;
-            const done = options.dryRun ? await compare(client, spec) : await client.apply(spec, actor);
-            applied.push(outcome(file, spec, done, Boolean(options.dryRun)));
+            const done = options.dryRun ? await previewApply(client, spec) : await client.apply(spec, actor);
+            applied.push(applyResult(file, spec, done, Boolean(options.dryRun)));
           }
           emit(io, output, applied, {
             text: (now, shown) => shown.map((one) => renderApplied(one, now)).join('\n'),
@@ -61,7 +61,7 @@ export const apply: Register = (program, cli) => {
 type Done = Awaited<ReturnType<ConveyorClient['apply']>>;
 
 /** What `apply` would find, without doing it. */
-async function compare(client: ConveyorClient, spec: PipelineSpec): Promise<Done> {
+async function previewApply(client: ConveyorClient, spec: PipelineSpec): Promise<Done> {
   try {
     return { created: false, previous: await client.spec(spec.pipeline) };
   } catch (error) {
@@ -70,7 +70,12 @@ async function compare(client: ConveyorClient, spec: PipelineSpec): Promise<Done
   }
 }
 
-function outcome(file: string, spec: PipelineSpec, { created, previous, continued }: Done, dryRun: boolean): Applied {
+function applyResult(
+  file: string,
+  spec: PipelineSpec,
+  { created, previous, continued }: Done,
+  dryRun: boolean,
+): ApplyResult {
   const changes = previous === null ? [] : changesBetween(previous, spec);
   const result = created ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
   return { pipeline: spec.pipeline, file, result, dryRun, changes, ...(continued ? { continued } : {}) };
@@ -78,7 +83,7 @@ function outcome(file: string, spec: PipelineSpec, { created, previous, continue
 
 const WOULD = { created: 'would be created', changed: 'would change', unchanged: 'unchanged' } as const;
 
-function renderApplied({ pipeline, result, dryRun, changes, continued }: Applied, view: View): string {
+function renderApplied({ pipeline, result, dryRun, changes, continued }: ApplyResult, view: View): string {
   const colors = paint(view.color);
   const word = dryRun ? WOULD[result] : result;
   const mark = result === 'unchanged' ? colors.dim('=') : colors.green('✔');
@@ -86,7 +91,7 @@ function renderApplied({ pipeline, result, dryRun, changes, continued }: Applied
   return changes.length === 0 ? line : `${line}\n${renderChanges(changes, view)}`;
 }
 
-const continuedWords = ({ after, books }: NonNullable<Applied['continued']>): string =>
+const continuedWords = ({ after, books }: NonNullable<ApplyResult['continued']>): string =>
   books
     ? `; its workflow had ended, and goes on after release ${after} with all that it knew`
     : `; its workflow had ended and left no books: it goes on after release ${after}, and conveyor pipeline import brings back the rest`;

@@ -7,10 +7,10 @@ import { EXIT } from '../exit';
 import { emit } from '../output';
 import { readText } from '../pipelineFile';
 import { paint } from '../render/paint';
-import { examples, type Call, type Register } from './command';
-import { collect, parseArtifact } from './start';
+import { examples, type CommandCall, type Register } from './command';
+import { collectOption, parseArtifact } from './start';
 
-interface Options {
+interface ArtifactOptions {
   readonly artifact: string;
   readonly key: readonly string[];
   readonly pipeline?: string;
@@ -21,19 +21,24 @@ const EXAMPLES = examples(
   'conveyor artifact verify kv12.json --artifact executable=kv:12 --pipeline kvstore    by its rules',
 );
 
-const verify: Register = (group, cli) => {
+const verifyCommand: Register = (group, cli) => {
   group
     .command('verify <file...>')
     .description('whether attestations say that an artifact is signed, and with which keys')
     .requiredOption('-a, --artifact <name=version[,digest=…]>', 'the artifact, as it would be released')
-    .option('--key <file>', 'a public key in PEM; repeat for several. Without it, platform.keys counts', collect, [])
+    .option(
+      '--key <file>',
+      'a public key in PEM; repeat for several. Without it, platform.keys counts',
+      collectOption,
+      [],
+    )
     .option('--pipeline <name>', 'hold it against the rules that protect this pipeline, too')
     .addHelpText('after', EXAMPLES)
     .action(
-      cli.handle<Options, [readonly string[]]>(async (call, files) => {
+      cli.handle<ArtifactOptions, [readonly string[]]>(async (call, files) => {
         const given = parseArtifact(call.options.artifact);
         const artifact = { ...given, metadata: { ...given.metadata, ...attestations(files) } };
-        const { by, not, refused } = await judged(call, artifact);
+        const { by, not, refused } = await verifySignatures(call, artifact);
         const value = { artifact: identityOf(artifact), signed: refused === null, by, not, why: refused };
         emit(call.io, call.output, value, {
           text: ({ color }, shown) => {
@@ -50,28 +55,28 @@ const verify: Register = (group, cli) => {
 };
 
 /** What is released, looked at before it is. */
-export const artifact: Register = (program, cli) => {
+export const artifactCommand: Register = (program, cli) => {
   const group = program
     .command('artifact')
     .description('whether an artifact is signed, before it is released')
     .addHelpText('after', EXAMPLES)
     .helpCommand(false);
-  verify(group, cli);
+  verifyCommand(group, cli);
 };
 
 /** Only the keys that are given, or the platform's and its rules. */
-async function judged({ io, options }: Call<Options>, artifact: Artifact) {
+async function verifySignatures({ io, options }: CommandCall<ArtifactOptions>, artifact: Artifact) {
   const { key: files, pipeline } = options;
   if (files.length > 0 && pipeline !== undefined)
     throw conveyorError('usage', { text: 'a pipeline has its own keys', hint: 'leave out --key or --pipeline' });
   // Only here: the other commands begin without it.
-  const { publicKeyOf, signersOf } = await import('../../sdk/attestation');
+  const { publicKeyOf, signersOf } = await import('../../platform/attestation');
   const keys = files.map((file) => {
     const key = publicKeyOf(readText(file));
     if (typeof key === 'string') throw conveyorError('file-unreadable', { file, detail: key });
     return { name: basename(file, extname(file)), key };
   });
-  const registry = files.length > 0 ? null : (await import('../../sdk/registry')).loadRegistry(undefined, io.env);
+  const registry = files.length > 0 ? null : (await import('../../platform/registry')).loadRegistry(undefined, io.env);
   const signers = signersOf(registry?.signingKeys ?? keys, artifact, pipeline ?? null);
   const refusal = registry && pipeline !== undefined ? unsigned(registry, pipeline, [artifact]) : undefined;
   const none = signers.by.length === 0 ? `${identityOf(artifact)} is signed with no key that is known` : null;

@@ -1,19 +1,26 @@
 import { Option } from 'commander';
 import { AUDIT, AUDIT_VERIFICATION } from '../../client/http/routes';
-import { send } from '../../client/http/send';
+import { sendRequest } from '../../client/http/send';
 import type { Link } from '../../domain/audit/chain';
 import { AUDIT_OUTCOMES, type AuditRecord } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
-import { CHAINS, readAudit, verify, type AuditPage, type AuditQuery, type Verified } from '../../sdk/audit/files';
-import { doorOf, httpOf } from '../door';
+import {
+  CHAINS,
+  readAudit,
+  verifyChain,
+  type AuditPage,
+  type AuditQuery,
+  type Verified,
+} from '../../platform/audit/files';
+import { resolveDoor, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { auditTable, verificationText } from '../render/audit';
-import { countOption, examples, type Call, type Register } from './command';
+import { countOption, examples, type CommandCall, type Register } from './command';
 import { sinceOption } from './times';
 
-interface Options {
+interface AuditOptions {
   readonly verify?: boolean;
   readonly since?: string;
   readonly pipeline?: string;
@@ -24,7 +31,7 @@ interface Options {
   readonly expect?: string;
 }
 
-export const audit: Register = (program, cli) => {
+export const auditCommand: Register = (program, cli) => {
   program
     .command('audit')
     .description('who changed what, who was refused what, and why; and whether that record was tampered with')
@@ -48,7 +55,7 @@ export const audit: Register = (program, cli) => {
       ),
     )
     .action(
-      cli.handle<Options>(async (call) => {
+      cli.handle<AuditOptions>(async (call) => {
         if (call.options.verify) return verified(call);
         if (call.options.expect !== undefined)
           throw conveyorError('usage', { text: '--expect is for --verify', hint: 'add --verify and --file' });
@@ -62,12 +69,12 @@ export const audit: Register = (program, cli) => {
     );
 };
 
-async function verified(call: Call<Options>): Promise<number> {
+async function verified(call: CommandCall<AuditOptions>): Promise<number> {
   const { io, output, options } = call;
   const expect = expected(options);
   const chains =
     options.file === undefined
-      ? await send<readonly Verified[]>(serverOf(call), AUDIT_VERIFICATION)
+      ? await sendRequest<readonly Verified[]>(serverOf(call), AUDIT_VERIFICATION)
       : await ofFile(options.file, expect);
   emit(io, output, chains, {
     text: (view, shown) => verificationText(shown, view),
@@ -78,12 +85,14 @@ async function verified(call: Call<Options>): Promise<number> {
 
 /** @throws ConveyorError `file-unreadable` where there is nothing that could hold */
 async function ofFile(file: string, expect: Link | null): Promise<readonly Verified[]> {
-  const chains = await Promise.all(CHAINS.map((chain) => verify(file, chain, chain === 'changes' ? expect : null)));
+  const chains = await Promise.all(
+    CHAINS.map((chain) => verifyChain(file, chain, chain === 'changes' ? expect : null)),
+  );
   if (chains.some(({ records, hasEnds }) => records > 0 || hasEnds)) return chains;
   throw conveyorError('file-unreadable', { file, detail: 'there is no audit' });
 }
 
-async function recordsOf(call: Call<Options>): Promise<readonly AuditRecord[]> {
+async function recordsOf(call: CommandCall<AuditOptions>): Promise<readonly AuditRecord[]> {
   const { io, options } = call;
   const { pipeline, actor, outcome, file } = options;
   const limit = countOption('--limit', options.limit, 100);
@@ -93,7 +102,7 @@ async function recordsOf(call: Call<Options>): Promise<readonly AuditRecord[]> {
   return file === undefined ? fromServer(call, query) : (await readAudit(file, query)).records;
 }
 
-async function fromServer(call: Call<Options>, query: AuditQuery): Promise<readonly AuditRecord[]> {
+async function fromServer(call: CommandCall<AuditOptions>, query: AuditQuery): Promise<readonly AuditRecord[]> {
   const server = serverOf(call);
   const found: AuditRecord[] = [];
   let before: AuditPage['next'] | undefined;
@@ -101,15 +110,15 @@ async function fromServer(call: Call<Options>, query: AuditQuery): Promise<reado
     const limit = Math.min(query.limit - found.length, REQUEST_LIMITS.rows.max);
     const { pipeline, actor, outcome, since } = query;
     const asked = { pipeline, actor, outcome, since, limit, before: before && `${before.changes},${before.refusals}` };
-    const page: AuditPage = await send(server, AUDIT, { query: asked });
+    const page: AuditPage = await sendRequest(server, AUDIT, { query: asked });
     found.push(...page.records);
     before = page.next;
   }
   return found;
 }
 
-function serverOf({ io, connect }: Call<Options>) {
-  const door = doorOf(io.env, connect);
+function serverOf({ io, connect }: CommandCall<AuditOptions>) {
+  const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return httpOf(io, door);
   throw conveyorError('usage', {
     text: 'the audit is kept by a server, and commands go to Temporal itself',
@@ -117,7 +126,7 @@ function serverOf({ io, connect }: Call<Options>) {
   });
 }
 
-function expected({ expect, file }: Options): Link | null {
+function expected({ expect, file }: AuditOptions): Link | null {
   if (expect === undefined) return null;
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(expect) ?? [];
   if (seq !== undefined && hash !== undefined && file !== undefined) return { seq: Number(seq), hash };

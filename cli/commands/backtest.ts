@@ -9,25 +9,25 @@ import { formatTime } from '../../domain/text';
 import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
-import { loadRegistry } from '../../sdk/registry';
+import { loadRegistry } from '../../platform/registry';
 import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { withClient } from '../door';
 import { liveRegion } from '../live';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
 import { plotDirectory, writePlots } from '../plots';
 import { backtestText, type ActionBacktest, type BacktestReport } from '../render/backtest';
-import { durationOption, examples, type Call, type Register } from './command';
+import { durationOption, examples, type CommandCall, type Register } from './command';
 
-interface Options {
+interface BacktestOptions {
   readonly since: string;
   readonly check?: readonly string[];
   readonly labels?: string;
   readonly plot?: string;
 }
 
-export const backtest: Register = (parent, cli) => {
+export const backtestCommand: Register = (parent, cli) => {
   parent
     .command('backtest <file>')
     .description('try the health checks of a pipeline file on its past deploys, and name better limits')
@@ -47,7 +47,7 @@ export const backtest: Register = (parent, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async (call, file) => {
+      cli.handle<BacktestOptions, [string]>(async (call, file) => {
         const { io, output, options } = call;
         const { spec } = await requirePipelineFile(file, io.now());
         const sinceMs = io.now() - (durationOption('--since', options.since) ?? 0);
@@ -95,7 +95,7 @@ function chosenChecks(spec: PipelineSpec, wanted: readonly string[] | undefined)
 
 /** Asks for nothing more once a person presses Ctrl-C. */
 async function tryAll(
-  { io, connect }: Call<Options>,
+  { io, connect }: CommandCall<BacktestOptions>,
   spec: PipelineSpec,
   chosen: readonly Chosen[],
   sinceMs: number,
@@ -107,7 +107,7 @@ async function tryAll(
     for (const one of chosen) found.push({ ...one, ...(await pastDeploys(client, spec, one.action, sinceMs)) });
     return found;
   });
-  warnOfUnused(labels, pasts, (text) => note(io, text));
+  warnOfUnused(labels, pasts, (text) => printNote(io, text));
   const signal = io.interrupted();
   const screen = io.stderr.isTTY ? liveRegion(io.stderr) : undefined;
   try {

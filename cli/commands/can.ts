@@ -1,20 +1,20 @@
-import type { Asking } from '../../client/about';
+import type { FactSource } from '../../client/about';
 import type { ConveyorClient } from '../../client/api';
 import { answerTo, type Question } from '../../client/can';
-import { whether, type Answer } from '../../client/http/client';
+import { whether, type PermissionAnswer } from '../../client/http/client';
 import { conveyorError } from '../../domain/errors';
-import { doorOf, enter, httpOf } from '../door';
+import { resolveDoor, enter, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { readPipelineFile } from '../pipelineFile';
 import { paint } from '../render/paint';
-import { examples, type Call, type Register } from './command';
+import { examples, type CommandCall, type Register } from './command';
 
-interface Options {
+interface CanOptions {
   readonly file?: string;
 }
 
-export const can: Register = (program, cli) => {
+export const canCommand: Register = (program, cli) => {
   program
     .command('can <who> <verb> [what]')
     .description('whether somebody may do something, by which rule, and if not, who may')
@@ -31,9 +31,9 @@ export const can: Register = (program, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string, string, string | undefined]>(async (call, who, verb, what = '') => {
+      cli.handle<CanOptions, [string, string, string | undefined]>(async (call, who, verb, what = '') => {
         const { io, output } = call;
-        const asked = await answered(call, { who, verb, what, spec: await specIn(call) });
+        const asked = await decideQuestion(call, { who, verb, what, spec: await specIn(call) });
         const { allowed, by, through, why, file, server } = asked;
         const value = { who, verb, what: what === '' ? null : what, allowed, by, through, why, file, server };
         const rules = file ?? `the configuration of ${server}`;
@@ -51,7 +51,7 @@ export const can: Register = (program, cli) => {
 };
 
 /** Of a file that is given, what would be applied. @throws ConveyorError `invalid-file` */
-async function specIn({ io, options: { file } }: Call<Options>): Promise<Question['spec']> {
+async function specIn({ io, options: { file } }: CommandCall<CanOptions>): Promise<Question['spec']> {
   if (file === undefined) return undefined;
   const { spec } = await readPipelineFile(file, io.now());
   if (spec === null) throw conveyorError('invalid-file', { file, problems: 1 });
@@ -59,14 +59,14 @@ async function specIn({ io, options: { file } }: Call<Options>): Promise<Questio
 }
 
 /** By whose rules: those of the file on this machine, or of a server. */
-type Sourced = Answer & { readonly file: string | null; readonly server: string | null };
+type Sourced = PermissionAnswer & { readonly file: string | null; readonly server: string | null };
 
 /** Whoever goes through a server is judged by its rules, and so is the question. */
-async function answered({ io, connect }: Call<Options>, question: Question): Promise<Sourced> {
-  const door = doorOf(io.env, connect);
+async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<Sourced> {
+  const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return { ...(await whether(httpOf(io, door), question)), file: null, server: door.url };
   // Only here: the other commands begin without it.
-  const { loadRegistry } = await import('../../sdk/registry');
+  const { loadRegistry } = await import('../../platform/registry');
   const facts = loadRegistry(undefined, io.env);
   const { client, close } = lazily({ io, connect });
   try {
@@ -80,10 +80,10 @@ async function answered({ io, connect }: Call<Options>, question: Question): Pro
 }
 
 /** Many questions take no more than the rules: nothing is connected before something is asked of it. */
-function lazily({ io, connect }: Pick<Call<Options>, 'io' | 'connect'>) {
+function lazily({ io, connect }: Pick<CommandCall<CanOptions>, 'io' | 'connect'>) {
   let opened: Promise<ConveyorClient> | undefined;
   const open = (): Promise<ConveyorClient> => (opened ??= enter(io, connect));
-  const client: Asking = {
+  const client: FactSource = {
     spec: async (pipeline) => (await open()).spec(pipeline),
     status: async (id) => (await open()).status(id),
     exportPipeline: async (pipeline) => (await open()).exportPipeline(pipeline),

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { conveyorError } from '../../domain/errors';
 import { parseDuration } from '../../domain/spec/duration';
 import type { ConnectOptions, Io } from '../io';
-import { isFormat, outputOf, type Output } from '../output';
+import { isFormat, parseOutput, type Output } from '../output';
 
 /** What every command gets: the world, how to print, how to connect, and its own options. */
-export interface Call<O> {
+export interface CommandCall<O> {
   readonly io: Io;
   readonly output: Output;
   readonly connect: ConnectOptions;
@@ -30,7 +30,7 @@ export interface Cli {
   readonly io: Io;
   /** Makes a commander action of a handler that returns the exit code. */
   handle<O, A extends unknown[] = []>(
-    handler: (call: Call<O>, ...args: A) => Promise<number>,
+    handler: (call: CommandCall<O>, ...args: A) => Promise<number>,
     /** `-o` may name a file, which the handler finds in its options, rather than a format. */
     more?: { readonly toFile: boolean },
   ): (...raw: unknown[]) => Promise<void>;
@@ -40,11 +40,14 @@ export function makeCli(io: Io, finish: (code: number) => void): Cli {
   return {
     io,
     handle:
-      <O, A extends unknown[]>(handler: (call: Call<O>, ...args: A) => Promise<number>, { toFile = false } = {}) =>
+      <O, A extends unknown[]>(
+        handler: (call: CommandCall<O>, ...args: A) => Promise<number>,
+        { toFile = false } = {},
+      ) =>
       async (...raw: unknown[]) => {
         const command = raw.at(-1) as Command;
         const options = command.optsWithGlobals<O & GlobalOptions>();
-        const output = outputOf(io, toFile && !isFormat(options.output) ? { ...options, output: 'table' } : options);
+        const output = parseOutput(io, toFile && !isFormat(options.output) ? { ...options, output: 'table' } : options);
         const call = { io, options, output, connect: connectOptions(options) };
         finish(await handler(call, ...(raw.slice(0, -2) as A)));
       },

@@ -1,17 +1,17 @@
 import { conveyorError } from '../../domain/errors';
 import { writtenOut } from '../../domain/plainText';
-import { lookUp } from '../completion/known';
-import { SCRIPTS } from '../completion/scripts';
+import { findCandidates } from '../completion/known';
+import { COMPLETION_SCRIPTS } from '../completion/scripts';
 import { treeOf } from '../completion/tree';
-import { fitting, wantedAt, type Candidate, type Wanted } from '../completion/wanted';
+import { matchingCandidates, wantedAt, type Candidate, type Completion } from '../completion/wanted';
 import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
 import { examples, type Register } from './command';
 
 /** Whoever presses Tab does not wait longer. */
-const PATIENCE_MS = 1500;
+const COMPLETION_TIMEOUT_MS = 1500;
 
-export const completion: Register = (program, cli) => {
+export const completionCommand: Register = (program, cli) => {
   program
     .command('completion <shell>')
     .description('print the script by which bash, zsh or fish completes commands, options and ids')
@@ -34,7 +34,10 @@ export const completion: Register = (program, cli) => {
       const wanted = wantedAt(treeOf(program), words);
       if (wanted.kind === 'files') io.stdout.write(':files\n');
       else
-        for (const one of fitting(await candidatesOf(io, { ...connect, ...connectIn(words) }, wanted), current))
+        for (const one of matchingCandidates(
+          await candidatesOf(io, { ...connect, ...connectIn(words) }, wanted),
+          current,
+        ))
           io.stdout.write(`${writtenOut(one.value)}\t${writtenOut(oneLine(one.description))}\n`);
       return 0;
     }),
@@ -42,11 +45,11 @@ export const completion: Register = (program, cli) => {
 };
 
 function scriptOf(shell: string): string {
-  const known = Object.entries(SCRIPTS).find(([name]) => name === shell);
+  const known = Object.entries(COMPLETION_SCRIPTS).find(([name]) => name === shell);
   if (known) return known[1];
   throw conveyorError('usage', {
     text: `there is no completion for ${shell}`,
-    hint: `one of ${Object.keys(SCRIPTS).join(', ')}`,
+    hint: `one of ${Object.keys(COMPLETION_SCRIPTS).join(', ')}`,
   });
 }
 
@@ -54,13 +57,15 @@ function scriptOf(shell: string): string {
 async function candidatesOf(
   io: Io,
   connect: ConnectOptions,
-  wanted: Exclude<Wanted, { kind: 'files' }>,
+  wanted: Exclude<Completion, { kind: 'files' }>,
 ): Promise<readonly Candidate[]> {
   if (wanted.kind === 'words') return wanted.words;
   const { of, pipeline, prefix } = wanted;
   const found: Candidate[] = [];
-  const looked = withClient(io, connect, (client) => lookUp(client, of, pipeline, (some) => found.push(...some)));
-  await Promise.race([looked.catch(() => undefined), io.sleep(PATIENCE_MS)]);
+  const looked = withClient(io, connect, (client) =>
+    findCandidates(client, of, pipeline, (some) => found.push(...some)),
+  );
+  await Promise.race([looked.catch(() => undefined), io.sleep(COMPLETION_TIMEOUT_MS)]);
   return found.map((one) => ({ ...one, value: `${prefix}${one.value}` }));
 }
 

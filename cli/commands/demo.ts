@@ -1,37 +1,37 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import { installRoot } from '../../sdk/registry';
-import { firstSurprise, tellStory, type DemoResult } from '../demo/story';
-import { renderSummary } from '../demo/summary';
+import { installRoot } from '../../platform/registry';
+import { firstSurprise, runStory, type DemoResult } from '../demo/story';
+import { renderDemoSummary } from '../demo/summary';
 import { pastServer, withClient } from '../door';
 import { EXIT } from '../exit';
-import { emit, note, noteLines } from '../output';
-import { environmentOf, freeAddresses } from '../stack/addresses';
+import { emit, printNote, printNoteLines } from '../output';
+import { stackEnvironment, freeAddresses } from '../stack/addresses';
 import { startStack, type Stack } from '../stack/stack';
-import { examples, type Call, type GlobalOptions, type Register } from './command';
+import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
-interface Options extends GlobalOptions {
+interface DemoOptions extends GlobalOptions {
   readonly keep?: boolean;
 }
 
 /** A minute of the simulated world is a second. */
 const SPEED = 60;
 
-export const demo: Register = (program, cli) => {
+export const demoCommand: Register = (program, cli) => {
   program
     .command('demo')
     .description('see it work: a stack of its own, a good version, a bad one, and the revert; under a minute')
     .option('--keep', 'leave everything running at the end')
     .addHelpText('after', examples('conveyor demo', 'conveyor demo --keep', 'conveyor demo -o json'))
-    .action(cli.handle<Options>(runDemo));
+    .action(cli.handle<DemoOptions>(runDemo));
 };
 
-async function runDemo(call: Call<Options>): Promise<number> {
+async function runDemo(call: CommandCall<DemoOptions>): Promise<number> {
   const { io, options } = call;
   const stop = io.interrupted();
   const logFolder = join(installRoot(), '.conveyor', 'logs', `demo-${process.pid}`);
-  note(io, 'Starting a stack of its own, on free ports');
+  printNote(io, 'Starting a stack of its own, on free ports');
   const settings = { addresses: await freeAddresses(io.env), logFolder, seed: 1, speed: SPEED, ephemeral: true };
   const stack = await startStack(io, settings, stop);
   if (stack === undefined) return EXIT.interrupted;
@@ -43,13 +43,13 @@ async function runDemo(call: Call<Options>): Promise<number> {
     // Programs get one document on stdout: the result, or the error.
     if (surprise === null || call.output.human)
       emit(io, call.output, result, {
-        text: (view, shown) => `\n${renderSummary(shown, view)}`,
+        text: (view, shown) => `\n${renderDemoSummary(shown, view)}`,
         name: result.releases.map(({ id }) => id),
       });
     kept = Boolean(options.keep);
-    if (kept) noteLines(io, farewellKept(stack, result, pastServer(io.env)));
+    if (kept) printNoteLines(io, farewellKept(stack, result, pastServer(io.env)));
     if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
-    if (!kept) noteLines(io, FAREWELL);
+    if (!kept) printNoteLines(io, FAREWELL);
     if (!kept) rmSync(logFolder, { recursive: true, force: true });
     return EXIT.ok;
   } finally {
@@ -58,10 +58,14 @@ async function runDemo(call: Call<Options>): Promise<number> {
   }
 }
 
-async function play({ io, output }: Call<Options>, stack: Stack, stop: AbortSignal): Promise<DemoResult | undefined> {
+async function play(
+  { io, output }: CommandCall<DemoOptions>,
+  stack: Stack,
+  stop: AbortSignal,
+): Promise<DemoResult | undefined> {
   const { temporal, webUi, simulator, taskQueue } = stack.addresses;
   const connect = { address: temporal, webUi, taskQueue, direct: true };
-  return withClient(io, connect, (client) => tellStory({ io, output, client, simulator, stop }));
+  return withClient(io, connect, (client) => runStory({ io, output, client, simulator, stop }));
 }
 
 const FAREWELL = `
@@ -76,7 +80,9 @@ export function farewellKept(
   result: Pick<DemoResult, 'deploys'>,
   more: Readonly<Record<string, string>> = {},
 ): string {
-  const env = Object.entries({ ...environmentOf(stack.addresses), ...more }).map(([name, value]) => `${name}=${value}`);
+  const env = Object.entries({ ...stackEnvironment(stack.addresses), ...more }).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const bad = result.deploys.at(-1)?.id ?? '';
   return `
 It goes on running; its logs are in ${stack.logFolder}. To talk to it:

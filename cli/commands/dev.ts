@@ -2,19 +2,19 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { listPage } from '../../client/webUi';
 import { conveyorError } from '../../domain/errors';
-import { installRoot } from '../../sdk/registry';
+import { installRoot } from '../../platform/registry';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
 import { pastServer } from '../door';
 import { EXIT } from '../exit';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { alignRows, paint, type View } from '../render/paint';
-import { environmentOf, freeAddresses, usualAddresses } from '../stack/addresses';
+import { stackEnvironment, freeAddresses, usualAddresses } from '../stack/addresses';
 import { startStack, type Stack } from '../stack/stack';
 import type { PartName } from '../stack/parts';
-import { countOption, numberOption, examples, type Call, type GlobalOptions, type Register } from './command';
+import { countOption, numberOption, examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
-interface Options extends GlobalOptions {
+interface DevOptions extends GlobalOptions {
   readonly ports?: string;
   readonly readyFile?: string;
   readonly seed?: string;
@@ -33,7 +33,7 @@ interface Ready {
   readonly pids: Readonly<Partial<Record<PartName, number>>>;
 }
 
-export const dev: Register = (program, cli) => {
+export const devCommand: Register = (program, cli) => {
   program
     .command('dev')
     .description('run the development stack: Temporal, simulator, worker and server, as far as they do not run yet')
@@ -46,10 +46,10 @@ export const dev: Register = (program, cli) => {
       'after',
       examples('conveyor dev', 'conveyor dev --speed 600', 'conveyor dev --ports auto --ready-file /tmp/stack.json'),
     )
-    .action(cli.handle<Options>(runDev));
+    .action(cli.handle<DevOptions>(runDev));
 };
 
-async function runDev(call: Call<Options>): Promise<number> {
+async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   const { io, output, options } = call;
   if (options.ports !== undefined && options.ports !== 'auto')
     throw conveyorError('usage', {
@@ -58,7 +58,7 @@ async function runDev(call: Call<Options>): Promise<number> {
     });
   const stop = io.interrupted();
   if (options.readyFile) rmSync(options.readyFile, { force: true });
-  note(io, 'Starting the development stack');
+  printNote(io, 'Starting the development stack');
   const stack = await startStack(io, await settingsOf(call), stop);
   if (stack === undefined) return EXIT.interrupted;
   try {
@@ -72,19 +72,23 @@ async function runDev(call: Call<Options>): Promise<number> {
     });
     return await untilStopped(call, stack, stop);
   } finally {
-    note(io, 'Stopping what was started');
+    printNote(io, 'Stopping what was started');
     await stack.stop();
     if (options.readyFile) rmSync(options.readyFile, { force: true });
   }
 }
 
-async function createDemoData({ options }: Call<Options>, { addresses }: Stack): Promise<void> {
+async function createDemoData({ options }: CommandCall<DevOptions>, { addresses }: Stack): Promise<void> {
   if (options.demoData) await createJobs(addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
 }
 
 const readyOf = (stack: Stack): Ready => ({ ...stack.addresses, pids: stack.pids() });
 
-async function settingsOf({ io, options, connect }: Call<Options>): Promise<Parameters<typeof startStack>[1]> {
+async function settingsOf({
+  io,
+  options,
+  connect,
+}: CommandCall<DevOptions>): Promise<Parameters<typeof startStack>[1]> {
   const auto = options.ports === 'auto';
   const logs = join(installRoot(), '.conveyor', 'logs');
   return {
@@ -96,7 +100,7 @@ async function settingsOf({ io, options, connect }: Call<Options>): Promise<Para
   };
 }
 
-async function untilStopped(call: Call<Options>, stack: Stack, stop: AbortSignal): Promise<number> {
+async function untilStopped(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
   // Everything may have been there already; then nothing else keeps this process alive.
   const alive = setInterval(() => undefined, 60_000);
   const stopped = new Promise<undefined>((resolvePromise) => {
@@ -106,12 +110,12 @@ async function untilStopped(call: Call<Options>, stack: Stack, stop: AbortSignal
   const death = await Promise.race([stopped, stack.keepUp((name) => startedAgain(call, stack, name))]);
   clearInterval(alive);
   if (death === undefined) return EXIT.ok;
-  note(call.io, '');
+  printNote(call.io, '');
   throw death;
 }
 
 /** The simulated world was in the memory of its process, so that it begins anew. */
-async function startedAgain(call: Call<Options>, stack: Stack, name: PartName): Promise<void> {
+async function startedAgain(call: CommandCall<DevOptions>, stack: Stack, name: PartName): Promise<void> {
   const { readyFile } = call.options;
   if (name === 'simulator') await createDemoData(call, stack);
   // Where it is gone, everything is being stopped.
@@ -142,7 +146,7 @@ function renderReady(
   ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
   // At addresses of their own the next commands find nothing by themselves.
   const isElsewhere = stack.addresses.temporal !== usualAddresses({}, {}).temporal;
-  const environment = Object.entries({ ...(isElsewhere ? environmentOf(stack.addresses) : {}), ...more });
+  const environment = Object.entries({ ...(isElsewhere ? stackEnvironment(stack.addresses) : {}), ...more });
   const next = [
     ...(environment.length > 0 ? [`export ${environment.map(([name, value]) => `${name}=${value}`).join(' ')}`] : []),
     'conveyor apply examples/kvstore/pipeline.yaml',

@@ -4,7 +4,7 @@ import { emit } from '../output';
 import { renderChecks } from '../render/checks';
 import { examples, type Register } from './command';
 
-export const doctor: Register = (program, cli) => {
+export const doctorCommand: Register = (program, cli) => {
   program
     .command('doctor')
     .description('what is missing on this machine, and how to get it; changes nothing')

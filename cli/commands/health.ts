@@ -1,11 +1,11 @@
-import { backtest } from './backtest';
+import { backtestCommand } from './backtest';
 import type { Register } from './command';
-import { statistics } from './statistics';
+import { statisticsCommand } from './statistics';
 
 /** What comes after `health`; each registers itself under it as a command does under the program. */
-const SUBCOMMANDS: readonly Register[] = [backtest, statistics];
+const SUBCOMMANDS: readonly Register[] = [backtestCommand, statisticsCommand];
 
-export const health: Register = (program, cli) => {
+export const healthCommand: Register = (program, cli) => {
   const group = program
     .command('health')
     .description('how well health checks tell good versions from bad ones')

@@ -1,11 +1,11 @@
 import { withClient } from '../door';
-import { orLastKnown } from '../lastKnown';
+import { withLastKnownFallback } from '../lastKnown';
 import { emit } from '../output';
 import { historyTable } from '../render/lists';
-import { renderSummary, summaryOf } from '../render/summary';
+import { renderHistorySummary, summarizeHistory } from '../render/summary';
 import { examples, type Register } from './command';
 
-export const history: Register = (program, cli) => {
+export const historyCommand: Register = (program, cli) => {
   program
     .command('history <pipeline>')
     .description('the releases of a pipeline: what was deployed, how it ended, how long it took')
@@ -17,10 +17,10 @@ export const history: Register = (program, cli) => {
     .action(
       cli.handle<{ readonly summary?: boolean }, [string]>(({ io, output, connect, options }, pipeline) =>
         withClient(io, connect, async (client) => {
-          const rows = await orLastKnown({ io, output, client }, pipeline, () => client.history(pipeline));
+          const rows = await withLastKnownFallback({ io, output, client }, pipeline, () => client.history(pipeline));
           if (options.summary) {
-            const summary = summaryOf(pipeline, rows);
-            emit(io, output, summary, { text: (view, shown) => renderSummary(shown, view), name: [pipeline] });
+            const summary = summarizeHistory(pipeline, rows);
+            emit(io, output, summary, { text: (view, shown) => renderHistorySummary(shown, view), name: [pipeline] });
             return 0;
           }
           emit(io, output, rows, {

@@ -1,39 +1,67 @@
-import { actions } from './actions';
-import { apply } from './apply';
-import { artifact } from './artifact';
-import { audit } from './audit';
-import { can } from './can';
+import { applyCommand } from './apply';
+import { artifactCommand } from './artifact';
+import { auditCommand } from './audit';
+import { canCommand } from './can';
 import type { Register } from './command';
-import { completion } from './completion';
-import { conform } from './conform';
-import { demo } from './demo';
-import { dev } from './dev';
-import { doctor } from './doctor';
-import { health } from './health';
-import { history } from './history';
-import { init } from './init';
-import { lint } from './lint';
-import { list } from './list';
-import { login } from './login';
-import { logout } from './logout';
-import { logs } from './logs';
-import { pipeline } from './pipeline';
-import { plan } from './plan';
-import { processes } from './processes';
-import { push } from './push';
-import { release } from './release';
-import { rerun } from './rerun';
-import { simulate } from './simulate';
-import { status } from './status';
-import { verbs } from './verbs';
-import { watch } from './watch';
-import { whoami } from './whoami';
+import { completionCommand } from './completion';
+import { config } from './config';
+import { conformCommand } from './conform';
+import { demoCommand } from './demo';
+import { devCommand } from './dev';
+import { doctorCommand } from './doctor';
+import { healthCommand } from './health';
+import { historyCommand } from './history';
+import { initCommand } from './init';
+import { lintCommand } from './lint';
+import { listCommand } from './list';
+import { loginCommand } from './login';
+import { logoutCommand } from './logout';
+import { logsCommand } from './logs';
+import { pipelineCommand } from './pipeline';
+import { planCommand } from './plan';
+import { processCommands } from './processes';
+import { pushCommand } from './push';
+import { releaseCommand } from './release';
+import { rerunCommand } from './rerun';
+import { simulateCommand } from './simulate';
+import { statusCommand } from './status';
+import { verbCommands } from './verbs';
+import { watchCommand } from './watch';
+import { whoamiCommand } from './whoami';
 
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
-export const COMMANDS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
-  { heading: 'Pipelines:', commands: [init, lint, plan, apply, pipeline] },
-  { heading: 'Releases:', commands: [release, artifact, rerun, list, status, watch, logs, history, health] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbs, actions, push] },
-  { heading: 'Who you are, and what you may do:', commands: [login, logout, whoami, can, audit] },
-  { heading: 'Processes:', commands: [processes, dev, demo, simulate, conform, doctor, completion] },
+export const COMMAND_GROUPS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
+  { heading: 'Pipelines:', commands: [initCommand, lintCommand, planCommand, applyCommand, pipelineCommand] },
+  {
+    heading: 'Releases:',
+    commands: [
+      releaseCommand,
+      artifactCommand,
+      rerunCommand,
+      listCommand,
+      statusCommand,
+      watchCommand,
+      logsCommand,
+      historyCommand,
+      healthCommand,
+    ],
+  },
+  { heading: 'Configuration:', commands: [config] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbCommands, pushCommand] },
+  {
+    heading: 'Who you are, and what you may do:',
+    commands: [loginCommand, logoutCommand, whoamiCommand, canCommand, auditCommand],
+  },
+  {
+    heading: 'Processes:',
+    commands: [
+      processCommands,
+      devCommand,
+      demoCommand,
+      simulateCommand,
+      conformCommand,
+      doctorCommand,
+      completionCommand,
+    ],
+  },
 ];

@@ -5,12 +5,12 @@ import { NAME } from '../../domain/ids';
 import { firstPipeline } from '../../domain/spec/firstPipeline';
 import type { ConnectOptions, Io } from '../io';
 import { actorOf } from '../door';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { paint } from '../render/paint';
 import { selfOf } from '../self';
 import { examples, type Register } from './command';
 
-export const init: Register = (program, cli) => {
+export const initCommand: Register = (program, cli) => {
   program
     .command('init [name]')
     .description('write a first, commented pipeline file; you become its owner')
@@ -19,7 +19,7 @@ export const init: Register = (program, cli) => {
     .action(
       cli.handle<{ readonly file: string }, [string | undefined]>(
         async ({ io, output, connect, options: { file } }, given) => {
-          const name = given ?? nameOf(resolve('.'));
+          const name = given ?? pipelineNameFor(resolve('.'));
           if (!NAME.test(name))
             throw conveyorError('usage', {
               text: `${name} is no pipeline name`,
@@ -61,13 +61,13 @@ async function ownerOf(io: Io, connect: ConnectOptions): Promise<string> {
     return (await selfOf(io, connect)).principal;
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code === 'usage') throw error;
-    note(io, `warning: ${error.message}; correct owners in the file before you apply it`);
+    printNote(io, `warning: ${error.message}; correct owners in the file before you apply it`);
     return actorOf(io, connect);
   }
 }
 
 /** The folder's name, as far as it can be a pipeline's. */
-const nameOf = (folder: string): string =>
+const pipelineNameFor = (folder: string): string =>
   basename(folder)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

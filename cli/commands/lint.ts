@@ -5,7 +5,7 @@ import { noteScriptsOff } from '../scriptsAllowed';
 import { EXIT } from '../exit';
 import { examples, type Register } from './command';
 
-export const lint: Register = (program, cli) => {
+export const lintCommand: Register = (program, cli) => {
   program
     .command('lint <files...>')
     .description('find mistakes and risks in pipeline files; needs no server. A TypeScript file is run to read it')

@@ -11,7 +11,7 @@ import type { View } from '../render/paint';
 import { STATES } from '../states';
 import { countOption, examples, type Register } from './command';
 
-interface Options {
+interface ListOptions {
   readonly pipeline?: string;
   readonly state?: string;
   readonly limit?: string;
@@ -28,15 +28,16 @@ async function findersOf(client: ConveyorClient, { pipeline, state, limit }: Lis
 }
 
 /** What can be listed: how it is asked for and how it is shown. */
-const KINDS = {
+const LISTINGS = {
   pipelines: async (client: ConveyorClient, query: ListQuery) =>
-    listed(await client.listPipelines(query), pipelineTable),
-  releases: async (client: ConveyorClient, query: ListQuery) => listed(await client.listReleases(query), releaseTable),
-  deploys: async (client: ConveyorClient, query: ListQuery) => listed(await client.listDeploys(query), deployTable),
-  finders: async (client: ConveyorClient, query: ListQuery) => listed(await findersOf(client, query), finderTable),
+    asListing(await client.listPipelines(query), pipelineTable),
+  releases: async (client: ConveyorClient, query: ListQuery) =>
+    asListing(await client.listReleases(query), releaseTable),
+  deploys: async (client: ConveyorClient, query: ListQuery) => asListing(await client.listDeploys(query), deployTable),
+  finders: async (client: ConveyorClient, query: ListQuery) => asListing(await findersOf(client, query), finderTable),
 };
 
-export const list: Register = (program, cli) => {
+export const listCommand: Register = (program, cli) => {
   program
     .command('list <kind>')
     .description('pipelines, releases or deploys, newest first; or finders: whether they answer')
@@ -53,9 +54,9 @@ export const list: Register = (program, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(({ io, output, connect, options }, kind) => {
-        const what = kindOf(kind);
-        const read = KINDS[what];
+      cli.handle<ListOptions, [string]>(({ io, output, connect, options }, kind) => {
+        const what = listingKind(kind);
+        const read = LISTINGS[what];
         const states: readonly string[] = STATES[what];
         if (options.state !== undefined && !states.includes(options.state))
           throw conveyorError('usage', {
@@ -76,14 +77,14 @@ export const list: Register = (program, cli) => {
     );
 };
 
-function kindOf(word: string): keyof typeof KINDS {
-  const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
+function listingKind(word: string): keyof typeof LISTINGS {
+  const kinds = Object.keys(LISTINGS) as (keyof typeof LISTINGS)[];
   const found = kinds.find((kind) => kind === word || kind === `${word}s`);
   if (found) return found;
   throw conveyorError('usage', { text: `cannot list ${word}`, hint: `one of ${kinds.join(', ')}` });
 }
 
-function listed<T extends { readonly id: string }>(
+function asListing<T extends { readonly id: string }>(
   rows: readonly T[],
   render: (rows: readonly T[], view: View, wide?: boolean) => string,
 ): { readonly print: (io: Io, output: Output) => void } {

@@ -4,11 +4,11 @@ import { httpOf } from '../door';
 import { EXIT } from '../exit';
 import { writeCredentials } from '../login/credentials';
 import { obtainGrant, type LoginOptions } from '../login/methods';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { paint } from '../render/paint';
 import { examples, type GlobalOptions, type Register } from './command';
 
-export const login: Register = (program, cli) => {
+export const loginCommand: Register = (program, cli) => {
   program
     .command('login <url>')
     .description('from now on go through this server, which knows who you are; conveyor logout ends it')
@@ -32,7 +32,8 @@ export const login: Register = (program, cli) => {
         const grant = await obtainGrant(io, server, options);
         // Whom the server does not know is not logged in.
         const { principal } = await whoAmI(httpOf(io, { url: server, token: grant.token }));
-        if (io.env.CONVEYOR_SERVER) note(io, 'note: CONVEYOR_SERVER comes before what login keeps, until it is unset');
+        if (io.env.CONVEYOR_SERVER)
+          printNote(io, 'note: CONVEYOR_SERVER comes before what login keeps, until it is unset');
         const file = writeCredentials(io.env, { server, ...grant, ...(insecure ? { insecure } : {}) });
         emit(
           io,

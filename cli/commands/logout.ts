@@ -1,11 +1,11 @@
 import { EXIT } from '../exit';
-import type { Env } from '../../sdk/env';
+import type { Env } from '../../platform/env';
 import { readCredentials, removeCredentials, type Credentials } from '../login/credentials';
-import { withdrawn } from '../login/signIn';
-import { emit, note } from '../output';
+import { revokeRenewal } from '../login/signIn';
+import { emit, printNote } from '../output';
 import { examples, type Register } from './command';
 
-export const logout: Register = (program, cli) => {
+export const logoutCommand: Register = (program, cli) => {
   program
     .command('logout')
     .description(
@@ -16,9 +16,9 @@ export const logout: Register = (program, cli) => {
       cli.handle<object>(async ({ io, output }) => {
         const { renewal } = keptBy(io.env) ?? {};
         const wasIn = removeCredentials(io.env);
-        if (io.env.CONVEYOR_SERVER) note(io, 'note: CONVEYOR_SERVER still names a server');
+        if (io.env.CONVEYOR_SERVER) printNote(io, 'note: CONVEYOR_SERVER still names a server');
         emit(io, output, { wasIn }, { text: () => (wasIn ? 'logged out' : 'nobody was logged in'), name: [] });
-        if (renewal) await withdrawn(renewal).catch((error: Error) => note(io, `note: ${error.message}`));
+        if (renewal) await revokeRenewal(renewal).catch((error: Error) => printNote(io, `note: ${error.message}`));
         return EXIT.ok;
       }),
     );

@@ -4,17 +4,17 @@ import { newIn } from '../../domain/scriptLog';
 import { EXIT } from '../exit';
 import type { Io } from '../io';
 import { withClient } from '../door';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { countOption, examples, type Register } from './command';
 
-interface Options {
+interface LogsOptions {
   readonly attempt?: string;
   readonly follow?: boolean;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const FOLLOW_INTERVAL_MS = 1_000;
 
-export const logs: Register = (program, cli) => {
+export const logsCommand: Register = (program, cli) => {
   program
     .command('logs <release/action>')
     .description('what a script wrote, or where its service shows more; of a deploy, what it ran around its phases')
@@ -22,7 +22,7 @@ export const logs: Register = (program, cli) => {
     .option('-f, --follow', 'go on until it has ended')
     .addHelpText('after', examples('conveyor logs kvstore/12/load-test', 'conveyor logs kvstore/12/load-test --follow'))
     .action(
-      cli.handle<Options, [string]>(({ io, output, connect, options }, id) =>
+      cli.handle<LogsOptions, [string]>(({ io, output, connect, options }, id) =>
         withClient(io, connect, async (client) => {
           const { attempt: given, follow: isFollowed = false } = options;
           const attempt = given === undefined ? undefined : countOption('--attempt', given, 1);
@@ -35,7 +35,7 @@ export const logs: Register = (program, cli) => {
     );
 };
 
-interface Wanted {
+interface LogTarget {
   readonly id: string;
   readonly attempt: number | undefined;
   readonly isFollowed: boolean;
@@ -45,42 +45,43 @@ interface Wanted {
 async function print(
   io: Io,
   client: Pick<ConveyorClient, 'logs'>,
-  { id, attempt, isFollowed }: Wanted,
+  { id, attempt, isFollowed }: LogTarget,
 ): Promise<number> {
   const stop = io.interrupted();
-  const shown = new Map<string, Shown>();
+  const shown = new Map<string, PrintedLog>();
   for (;;) {
     const seen = await client.logs(id, attempt);
-    for (const run of seen.runs) shown.set(run.run, showRun(io, run, shown.get(run.run) ?? NONE));
-    if (seen.ended || !isFollowed) return said(io, seen);
-    await io.sleep(LOOK_EVERY_MS, stop);
+    for (const run of seen.runs) shown.set(run.run, showRun(io, run, shown.get(run.run) ?? NOTHING_PRINTED));
+    if (seen.ended || !isFollowed) return reportEmptyLog(io, seen);
+    await io.sleep(FOLLOW_INTERVAL_MS, stop);
     if (stop.aborted) return EXIT.interrupted;
   }
 }
 
 /** What of a run was printed. */
-interface Shown {
+interface PrintedLog {
   readonly characters: number;
   readonly state: RunLog['state'] | null;
   readonly url: string | null;
 }
-const NONE: Shown = { characters: 0, state: null, url: null };
+const NOTHING_PRINTED: PrintedLog = { characters: 0, state: null, url: null };
 
-function showRun(io: Io, { title, state, message, url, log }: RunLog, before: Shown): Shown {
-  if (before.state === null) note(io, `── ${title}`);
-  if (url !== null && url !== before.url) note(io, `its service shows more: ${url}`);
+function showRun(io: Io, { title, state, message, url, log }: RunLog, before: PrintedLog): PrintedLog {
+  if (before.state === null) printNote(io, `── ${title}`);
+  if (url !== null && url !== before.url) printNote(io, `its service shows more: ${url}`);
   const { text, shown } = log === null ? { text: '', shown: 0 } : newIn(log, before.characters);
   const isOver = state !== 'running';
-  if (text !== '') io.stdout.write(ended(writtenOut(text, '\n\t'), isOver));
-  if (isOver && before.state !== state) note(io, `── ${state}${message === null ? '' : `: ${message}`}`);
+  if (text !== '') io.stdout.write(withFinalNewline(writtenOut(text, '\n\t'), isOver));
+  if (isOver && before.state !== state) printNote(io, `── ${state}${message === null ? '' : `: ${message}`}`);
   return { characters: shown, state, url };
 }
 
 /** The prompt of a shell begins on a line of its own. */
-const ended = (text: string, isOver: boolean): string => (isOver && !text.endsWith('\n') ? `${text}\n` : text);
+const withFinalNewline = (text: string, isOver: boolean): string =>
+  isOver && !text.endsWith('\n') ? `${text}\n` : text;
 
-function said(io: Io, { id, runs, ended: isOver }: ActionLogs): number {
+function reportEmptyLog(io: Io, { id, runs, ended: isOver }: ActionLogs): number {
   const wrote = runs.some(({ log, url }) => url !== null || (log !== null && log.head + log.tail !== ''));
-  if (!wrote) note(io, `${id} ${isOver ? 'wrote nothing' : 'has written nothing yet'}`);
+  if (!wrote) printNote(io, `${id} ${isOver ? 'wrote nothing' : 'has written nothing yet'}`);
   return EXIT.ok;
 }

@@ -5,10 +5,10 @@ import { importedProblems, parsePipelineDocument } from '../../domain/spec/pipel
 import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { actorOf, withClient } from '../door';
-import { emit, isFormat, jsonText, note } from '../output';
+import { emit, isFormat, jsonText, printNote } from '../output';
 import { examples, type Register } from './command';
 
-const exportBooks: Register = (group, cli) => {
+const exportCommand: Register = (group, cli) => {
   group
     .command('export <pipeline>')
     .description('all that a pipeline remembers, as JSON: spec, books, known-bad, numbers; -o FILE writes it there')
@@ -26,7 +26,7 @@ const exportBooks: Register = (group, cli) => {
             if (isFormat(file)) io.stdout.write(text);
             else {
               write(file, text);
-              note(io, `${pipeline} is in ${file}; conveyor pipeline import ${file} puts it back`);
+              printNote(io, `${pipeline} is in ${file}; conveyor pipeline import ${file} puts it back`);
             }
             return EXIT.ok;
           }),
@@ -35,7 +35,7 @@ const exportBooks: Register = (group, cli) => {
     );
 };
 
-const importBooks: Register = (group, cli) => {
+const importCommand: Register = (group, cli) => {
   group
     .command('import <file>')
     .description('put back what export wrote; refused where the pipeline has come further')
@@ -46,7 +46,7 @@ const importBooks: Register = (group, cli) => {
         if (document instanceof ZodError) throw notAs(file, document);
         return withClient(io, connect, async (client) => {
           const { created, continued } = await client.importPipeline(document, actorOf(io, connect));
-          for (const problem of importedProblems(document)) note(io, `warning: ${problem}`);
+          for (const problem of importedProblems(document)) printNote(io, `warning: ${problem}`);
           const { pipeline, nextNumber } = document;
           const next = Math.max(nextNumber, (continued?.after ?? 0) + 1);
           const done = { pipeline, file, result: created ? 'created' : 'replaced', nextRelease: next };
@@ -62,12 +62,12 @@ const importBooks: Register = (group, cli) => {
 };
 
 /** What a pipeline remembers, kept outside of Temporal and put back. */
-export const pipeline: Register = (program, cli) => {
+export const pipelineCommand: Register = (program, cli) => {
   const group = program
     .command('pipeline')
     .description('keep what a pipeline remembers in a file, and put it back')
     .helpCommand(false);
-  for (const register of [exportBooks, importBooks]) register(group, cli);
+  for (const register of [exportCommand, importCommand]) register(group, cli);
 };
 
 function write(file: string, text: string): void {

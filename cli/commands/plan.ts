@@ -6,17 +6,17 @@ import type { Unit } from '../../domain/fleet/unit';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
-import { askPushType, orImpossible } from '../fleet';
+import { askPushType, asPlanImpossible } from '../fleet';
 import { fleetBeside, readUnits } from '../fleetFile';
 import type { Io } from '../io';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderPlan } from '../render/plan';
-import { durationOption, examples, type Call, type Register } from './command';
+import { durationOption, examples, type CommandCall, type Register } from './command';
 
-interface Options {
+interface PlanOptions {
   readonly action?: string;
   readonly now?: string;
   readonly units?: string;
@@ -26,7 +26,7 @@ interface Options {
 /** Where nothing is known: said with the plan. */
 const ASSUMED_UPDATE_TIME_MS = 300_000;
 
-export const plan: Register = (program, cli) => {
+export const planCommand: Register = (program, cli) => {
   program
     .command('plan <file>')
     .description('what a deploy would do, phase by phase, and when; changes nothing')
@@ -43,7 +43,7 @@ export const plan: Register = (program, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async (call, file) => {
+      cli.handle<PlanOptions, [string]>(async (call, file) => {
         const { io, output, options } = call;
         const read = await requirePipelineFile(file, io.now());
         const { spec } = read;
@@ -56,7 +56,7 @@ export const plan: Register = (program, cli) => {
             ? await fleetOf(io, file, spec, name, action)
             : readUnits(options.units, action.with.config);
         const times = { now: nowMs, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
-        const planned = await orImpossible(() => planView(spec, name, units, times));
+        const planned = await asPlanImpossible(() => planView(spec, name, units, times));
         emit(io, output, planned, {
           text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }, openTimesOf(withBlackouts(spec, action))),
           name: planned.phases.map((phase) => phase.name),
@@ -68,7 +68,7 @@ export const plan: Register = (program, cli) => {
 
 /** As given, else as in the past, else assumed. */
 async function updateTime(
-  { io, connect }: Call<Options>,
+  { io, connect }: CommandCall<PlanOptions>,
   givenMs: number | undefined,
   pipeline: string,
   action: string,
@@ -117,7 +117,7 @@ async function fleetOf(
   } catch (error) {
     const beside = isUnavailable(error) ? fleetBeside(file, config) : undefined;
     if (beside === undefined) throw error;
-    note(io, `${pushType} does not answer: planned for the fleet of ${beside}`);
+    printNote(io, `${pushType} does not answer: planned for the fleet of ${beside}`);
     return readUnits(beside, config);
   }
 }

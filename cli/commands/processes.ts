@@ -1,10 +1,10 @@
 import { entryPoint } from '../stack/parts';
 import { SIMULATED_SPEED } from '../simulator';
-import { examples, type Call, type GlobalOptions, type Register } from './command';
+import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
 /** One process each, which is this one: signals reach it, it drains and ends with its own exit code. */
 
-interface Options extends GlobalOptions {
+interface ProcessOptions extends GlobalOptions {
   readonly port?: string;
   readonly host?: string;
   readonly devLogin?: boolean;
@@ -12,33 +12,42 @@ interface Options extends GlobalOptions {
   readonly speed?: string;
 }
 
-const HOST = 'where it listens (default: for this machine alone, 127.0.0.1)';
+interface ProxyOptions extends GlobalOptions {
+  readonly host?: string;
+  readonly repository: string;
+  readonly cache: string;
+  readonly etcd: string;
+  readonly label: readonly string[];
+  readonly port?: string;
+}
 
-export const processes: Register = (program, cli) => {
+const HOST_HELP = 'where it listens (default: for this machine alone, 127.0.0.1)';
+
+export const processCommands: Register = (program, cli) => {
   program
     .command('worker')
     .description('run a worker; add more to go faster')
     .addHelpText('after', examples('conveyor worker', 'conveyor worker --address temporal.internal:7233'))
-    .action(cli.handle<Options>((call) => run(call, 'workers/main.js', [])));
+    .action(cli.handle<ProcessOptions>((call) => runProcess(call, 'workers/main.js', [])));
   program
     .command('server')
     .description('run the HTTP front end')
     .option('--port <n>', 'port (default 4500)')
-    .option('--host <address>', HOST)
+    .option('--host <address>', HOST_HELP)
     .option('--dev-login', 'believe whoever says who they are (conveyor login --as); for this machine alone')
     .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080 --host 0.0.0.0'))
     .action(
-      cli.handle<Options>((call) =>
-        run(call, 'server/main.js', [...place(call), ...(call.options.devLogin ? ['--dev-login'] : [])]),
+      cli.handle<ProcessOptions>((call) =>
+        runProcess(call, 'server/main.js', [...place(call), ...(call.options.devLogin ? ['--dev-login'] : [])]),
       ),
     );
   program
     .command('hcs')
     .description('run the Health Check Service')
     .option('--port <n>', 'port (default 4600)')
-    .option('--host <address>', HOST)
+    .option('--host <address>', HOST_HELP)
     .addHelpText('after', examples('conveyor hcs', 'conveyor hcs --port 8081'))
-    .action(cli.handle<Options>((call) => run(call, 'server/hcs/main.js', place(call))));
+    .action(cli.handle<ProcessOptions>((call) => runProcess(call, 'server/hcs/main.js', place(call))));
   program
     .command('simulator')
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
@@ -47,8 +56,8 @@ export const processes: Register = (program, cli) => {
     .option('--speed <x>', `how many times faster than real it runs (default ${SIMULATED_SPEED})`)
     .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 600'))
     .action(
-      cli.handle<Options>((call) =>
-        run(
+      cli.handle<ProcessOptions>((call) =>
+        runProcess(
           call,
           'simulator/main.js',
           flags({
@@ -59,14 +68,39 @@ export const processes: Register = (program, cli) => {
         ),
       ),
     );
+  program
+    .command('config-proxy')
+    .description('run the proxy of configuration of this host (docs/guides/config-proxy.md)')
+    .requiredOption('--repository <name>', 'the repository that applications of this host read')
+    .requiredOption('--cache <dir>', 'where it keeps the last values; applications may read it')
+    .requiredOption('--etcd <url>', 'the store; of a cluster several with commas')
+    .option('--host <name>', 'the name of this host in overrides and acknowledgements (default: its own)')
+    .option('--label <key=value>', 'a label of this host, such as region=eu; several times', collect, [])
+    .option('--port <n>', 'port (default 4700)')
+    .addHelpText('after', examples(`conveyor config-proxy --repository flags --cache ./cache --etcd ${ETCD}`))
+    .action(
+      cli.handle<ProxyOptions>((call) => {
+        const { host, repository, cache, etcd, label, port } = call.options;
+        const labels = label.flatMap((one) => ['--label', one]);
+        return runProcess(call, 'config/proxy/main.js', [...flags({ host, repository, cache, etcd, port }), ...labels]);
+      }),
+    );
 };
 
-const place = ({ options: { port, host } }: Call<Options>): string[] => flags({ port, host });
+const ETCD = 'http://127.0.0.1:2379';
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+const place = ({ options: { port, host } }: CommandCall<ProcessOptions>): string[] => flags({ port, host });
 
 const flags = (values: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
-function run({ io, connect }: Call<Options>, path: string, args: readonly string[]): Promise<never> {
+function runProcess(
+  { io, connect }: CommandCall<GlobalOptions>,
+  path: string,
+  args: readonly string[],
+): Promise<never> {
   const env = {
     ...(connect.address ? { TEMPORAL_ADDRESS: connect.address } : {}),
     ...(connect.namespace ? { TEMPORAL_NAMESPACE: connect.namespace } : {}),

@@ -1,16 +1,16 @@
 import { conveyorError } from '../../domain/errors';
-import { reasonOf } from '../io';
+import { requireReason } from '../io';
 import { actorOf } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
-import { artifactsOf, start, startOptions, type StartOptions } from './start';
+import { readArtifacts, startAndWatch, startOptions, type StartOptions } from './start';
 
-interface Options extends StartOptions, ReasonOption {
+interface PushOptions extends StartOptions, ReasonOption {
   readonly emergency?: boolean;
   readonly skipBake?: boolean;
 }
 
-export const push: Register = (program, cli) => {
+export const pushCommand: Register = (program, cli) => {
   addReason(startOptions(program.command('push <pipeline> <action>')))
     .description(
       'in an emergency: deploy these versions now, with nothing before it and ahead of the queue; where the pipeline demands approvals, once other owners gave them',
@@ -22,19 +22,19 @@ export const push: Register = (program, cli) => {
       examples('conveyor push kvstore deploy -a executable=kv:14 --emergency --reason "kv:13 loses writes" --wait'),
     )
     .action(
-      cli.handle<Options, [string, string]>(async (call, pipeline, action) => {
+      cli.handle<PushOptions, [string, string]>(async (call, pipeline, action) => {
         const { io, connect, options } = call;
-        const artifacts = artifactsOf(options);
+        const artifacts = readArtifacts(options);
         if (!options.emergency) throw noEmergency(pipeline);
         const actor = actorOf(io, connect);
-        const reason = await reasonOf(io, 'push', options.reason);
+        const reason = await requireReason(io, 'push', options.reason);
         const how = {
           actor,
           reason,
           ...(options.skipBake ? { skipBake: true } : {}),
           ...(options.idempotencyKey === undefined ? {} : { key: options.idempotencyKey }),
         };
-        return start(call, (client) => client.push(pipeline, action, artifacts, how), action);
+        return startAndWatch(call, (client) => client.push(pipeline, action, artifacts, how), action);
       }),
     );
 };

@@ -1,8 +1,8 @@
 import { actorOf } from '../door';
 import { examples, type Register } from './command';
-import { artifactsOf, start, startOptions, type StartOptions } from './start';
+import { readArtifacts, startAndWatch, startOptions, type StartOptions } from './start';
 
-export const release: Register = (program, cli) => {
+export const releaseCommand: Register = (program, cli) => {
   startOptions(program.command('release <pipeline>'))
     .description('start a release of some artifact versions; of inputs that are left out the latest known are taken')
     .addHelpText(
@@ -15,13 +15,13 @@ export const release: Register = (program, cli) => {
     )
     .action(
       cli.handle<StartOptions, [string]>((call, pipeline) => {
-        const artifacts = artifactsOf(call.options);
+        const artifacts = readArtifacts(call.options);
         const trigger = {
           kind: 'manual',
           actor: actorOf(call.io, call.connect),
           key: call.options.idempotencyKey ?? null,
         } as const;
-        return start(call, (client) => client.release(pipeline, artifacts, trigger));
+        return startAndWatch(call, (client) => client.release(pipeline, artifacts, trigger));
       }),
     );
 };

@@ -3,9 +3,9 @@ import { parseId } from '../../domain/ids';
 import { actorOf } from '../door';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
-import { start, waitOptions, type WaitOptions } from './start';
+import { startAndWatch, waitOptions, type WaitOptions } from './start';
 
-export const rerun: Register = (program, cli) => {
+export const rerunCommand: Register = (program, cli) => {
   addReason(waitOptions(program.command('rerun <release>')))
     .description(
       'run again what failed of a release that has ended, in a new release; what had succeeded is carried over',
@@ -24,7 +24,7 @@ export const rerun: Register = (program, cli) => {
         if (id?.kind !== 'release')
           throw conveyorError('invalid-id', { text, expected: 'a release that has ended, such as kvstore/12' });
         const given = { actor: actorOf(call.io, call.connect), reason, key };
-        return start(call, (client) => client.rerun(id.pipeline, id.number, given));
+        return startAndWatch(call, (client) => client.rerun(id.pipeline, id.number, given));
       }),
     );
 };

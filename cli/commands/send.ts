@@ -1,28 +1,34 @@
 import type { Command } from 'commander';
 import type { ConveyorClient } from '../../client/api';
 import type { CommandInput, Verb } from '../../domain/verbs';
-import { reasonOf } from '../io';
+import { requireReason } from '../io';
 import { actorOf, withClient } from '../door';
 import { emit } from '../output';
 import { paint } from '../render/paint';
-import type { Call } from './command';
+import type { CommandCall } from './command';
 
 export interface ReasonOption {
   readonly reason?: string;
 }
 
+/** How a verb is sent that looks first at what is meant, or asks. */
+export interface OwnWay {
+  readonly options?: (command: Command) => Command;
+  readonly send: (call: CommandCall<ReasonOption>, id: string) => Promise<number>;
+}
+
 export const addReason = (command: Command): Command => command.option('-r, --reason <text>', 'why; it goes on record');
 
 /** Sends a verb with actor and reason, and says what happens now. `resolve` may look first at what is meant by the id. */
-export async function send(
-  { io, output, connect, options }: Call<ReasonOption>,
+export async function sendVerb(
+  { io, output, connect, options }: CommandCall<ReasonOption>,
   id: string,
   verb: Verb,
   extra: Partial<CommandInput>,
   resolve: (client: ConveyorClient) => Promise<string> = () => Promise.resolve(id),
 ): Promise<number> {
   const actor = actorOf(io, connect);
-  const reason = await reasonOf(io, verb, options.reason);
+  const reason = await requireReason(io, verb, options.reason);
   return withClient(io, connect, async (client) => {
     const receipt = await client.command(await resolve(client), verb, { ...extra, actor, reason });
     emit(io, output, receipt, {

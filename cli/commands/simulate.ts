@@ -1,13 +1,13 @@
 import { conveyorError } from '../../domain/errors';
-import { emit, note } from '../output';
+import { emit, printNote } from '../output';
 import { table } from '../render/paint';
-import { createJobs, describeVersion, listJobs, type JobView } from '../simulator';
+import { createJobs, describeVersion, listJobs, type ListedJob } from '../simulator';
 import { usualAddresses } from '../stack/addresses';
 import type { Io } from '../io';
 import { durationOption, countOption, examples, type Register } from './command';
 
 /** What newcomers set up in the simulated fleet (docs/fleet.md); scripts use its control API. */
-export const simulate: Register = (program, cli) => {
+export const simulateCommand: Register = (program, cli) => {
   const group = program
     .command('simulate')
     .description('set up the simulated fleet: jobs, and versions that are bad')
@@ -38,8 +38,8 @@ const job: Register = (group, cli) => {
         const { region, service = name, runs: version } = options;
         const tasks = countOption('--tasks', options.tasks, 100);
         const added = await createJobs(simulatorOf(io), [{ name, region, service, tasks, version }]);
-        if (added.length === 0) note(io, `there is a job ${name} already`);
-        return show(io, output, (one) => one.name === name);
+        if (added.length === 0) printNote(io, `there is a job ${name} already`);
+        return printJobs(io, output, (one) => one.name === name);
       }),
     );
 };
@@ -49,16 +49,20 @@ const jobs: Register = (group, cli) => {
     .command('jobs')
     .description('the jobs of the fleet, and what their tasks run')
     .addHelpText('after', examples('conveyor simulate jobs'))
-    .action(cli.handle<object>(({ io, output }) => show(io, output, () => true)));
+    .action(cli.handle<object>(({ io, output }) => printJobs(io, output, () => true)));
 };
 
-async function show(io: Io, output: Parameters<typeof emit>[1], isMeant: (job: JobView) => boolean): Promise<number> {
+async function printJobs(
+  io: Io,
+  output: Parameters<typeof emit>[1],
+  isMeant: (job: ListedJob) => boolean,
+): Promise<number> {
   const rows = (await listJobs(simulatorOf(io))).filter(isMeant);
   emit(io, output, rows, {
     text: (view, shown) =>
       table(
         ['JOB', 'REGION', 'TASKS', 'RUNS'],
-        shown.map(cellsOf),
+        shown.map(jobCells),
         'no jobs; conveyor simulate job NAME adds one',
         view,
       ),
@@ -67,7 +71,7 @@ async function show(io: Io, output: Parameters<typeof emit>[1], isMeant: (job: J
   return 0;
 }
 
-const cellsOf = ({ name, region, size, versions }: JobView): string[] => [
+const jobCells = ({ name, region, size, versions }: ListedJob): string[] => [
   name,
   region,
   String(size),
@@ -107,7 +111,7 @@ const bad: Register = (group, cli) => {
     )
     .action(
       cli.handle<BadOptions, [string]>(async ({ io, output, options }, version) => {
-        const behaviour = behaviourOf(options);
+        const behaviour = versionBehaviour(options);
         if (Object.keys(behaviour).every((key) => key === 'onlyRegion' || key === 'afterMs'))
           throw conveyorError('usage', {
             text: `nothing is said to be wrong with ${version}`,
@@ -148,10 +152,12 @@ const good: Register = (group, cli) => {
 };
 
 /** As `POST /control/versions` takes it, which says what is out of bounds. */
-function behaviourOf({ errorRatio, latencyFactor, cpuFactor, memoryLeak, after, ...options }: BadOptions) {
+function versionBehaviour({ errorRatio, latencyFactor, cpuFactor, memoryLeak, after, ...options }: BadOptions) {
   const { crash, failBuild, failTests, onlyRegion } = options;
   const numbers = { errorRatio, latencyFactor, cpuFactor, memoryLeakMbPerMinute: memoryLeak };
-  const given = Object.entries(numbers).flatMap(([key, text]) => (text === undefined ? [] : [[key, numberOf(text)]]));
+  const given = Object.entries(numbers).flatMap(([key, text]) =>
+    text === undefined ? [] : [[key, parseNumber(text)]],
+  );
   const afterMs = durationOption('--after', after);
   return {
     ...(Object.fromEntries(given) as Record<string, number>),
@@ -163,7 +169,7 @@ function behaviourOf({ errorRatio, latencyFactor, cpuFactor, memoryLeak, after, 
   };
 }
 
-function numberOf(text: string): number {
+function parseNumber(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value)) return value;
   throw conveyorError('usage', { text: `${text} is no number`, hint: 'such as 0.2' });

@@ -6,10 +6,10 @@ import { plural } from '../../domain/text';
 import { attestations } from '../attestations';
 import { withClient } from '../door';
 import type { Io } from '../io';
-import { emit, note, type Output } from '../output';
+import { emit, printNote, type Output } from '../output';
 import { paint } from '../render/paint';
-import { watch } from '../watch';
-import { durationOption, type Call } from './command';
+import { watchUntilEnd } from '../watch';
+import { durationOption, type CommandCall } from './command';
 
 /** What `release`, `push` and `rerun` share: waiting, and saying what was started. */
 export interface WaitOptions {
@@ -30,14 +30,19 @@ export const startOptions = (command: Command): Command =>
       .option(
         '-a, --artifact <name=version[,key=value…]>',
         'repeat for several; keys kind, uri and digest are fields, others metadata',
-        collect,
+        collectOption,
         [],
       )
-      .option('--attestation <name=file>', 'what proves who signed that artifact; repeat for several', collect, []),
+      .option(
+        '--attestation <name=file>',
+        'what proves who signed that artifact; repeat for several',
+        collectOption,
+        [],
+      ),
   );
 
 /** The artifacts of the command, each with its attestations in its metadata. */
-export function artifactsOf({ artifact, attestation }: StartOptions): readonly Artifact[] {
+export function readArtifacts({ artifact, attestation }: StartOptions): readonly Artifact[] {
   const proofs = attestation.map((text) => {
     const at = text.indexOf('=');
     return { name: text.slice(0, Math.max(at, 0)), file: text.slice(at + 1), text };
@@ -65,21 +70,21 @@ export const waitOptions = (command: Command): Command =>
  * Starts a release and announces it, or with `--wait` watches it to its end.
  * @param action what an emergency deploys, for those who have to approve it.
  */
-export function start(
-  { io, output, connect, options }: Call<WaitOptions>,
-  begin: (client: ConveyorClient) => Promise<Started>,
+export function startAndWatch(
+  { io, output, connect, options }: CommandCall<WaitOptions>,
+  begin: (client: ConveyorClient) => Promise<StartedRelease>,
   action?: string,
 ): Promise<number> {
   const timeoutMs = durationOption('--timeout', options.timeout);
   return withClient(io, connect, async (client) => {
     const started = await begin(client);
-    if (!options.wait) return announce(io, output, client, started, action);
-    for (const line of [startedWords(started), ...(started.passedOver ?? [])]) note(io, line);
-    return watch(io, client, started.id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    if (!options.wait) return announceRelease(io, output, client, started, action);
+    for (const line of [startedWords(started), ...(started.passedOver ?? [])]) printNote(io, line);
+    return watchUntilEnd(io, client, started.id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   });
 }
 
-type Started = Awaited<ReturnType<ConveyorClient['push']>> & Awaited<ReturnType<ConveyorClient['release']>>;
+type StartedRelease = Awaited<ReturnType<ConveyorClient['push']>> & Awaited<ReturnType<ConveyorClient['release']>>;
 
 /**
  * `executable=kv:12,digest=sha256:…,branch=main`. Kind is the name unless `kind=` says otherwise. A version may hold
@@ -107,25 +112,25 @@ export function parseArtifact(text: string): Artifact {
   };
 }
 
-export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+export const collectOption = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-function startedWords({ id, duplicate, approvals = 0 }: Started): string {
+function startedWords({ id, duplicate, approvals = 0 }: StartedRelease): string {
   if (duplicate) return `${id} was started before by the same request`;
   return approvals > 0 ? `${id} waits for ${plural(approvals, 'approval')} by other owners` : `started ${id}`;
 }
 
 /** What to type next; where others have to approve, what they type. */
-const nextOf = ({ id, approvals }: Started, action: string | undefined): string =>
+const nextCommand = ({ id, approvals }: StartedRelease, action: string | undefined): string =>
   approvals ? `conveyor pick ${id}/${action ?? ''} --approve --reason "…"` : `conveyor watch ${id}`;
 
-async function announce(
+async function announceRelease(
   io: Io,
   output: Output,
   client: ConveyorClient,
-  started: Started,
+  started: StartedRelease,
   action: string | undefined,
 ): Promise<number> {
-  const webUi = await webUiOf(client, started.id);
+  const webUi = await releaseWebUi(client, started.id);
   emit(
     io,
     output,
@@ -138,7 +143,7 @@ async function announce(
           `${colors.green('✔')} ${startedWords(shown)}`,
           ...(shown.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
           ...link,
-          `${colors.bold('Next')}    ${colors.cyan(nextOf(shown, action))}`,
+          `${colors.bold('Next')}    ${colors.cyan(nextCommand(shown, action))}`,
         ].join('\n');
       },
       name: [started.id],
@@ -148,7 +153,7 @@ async function announce(
 }
 
 /** The release was accepted whatever happens to this question. */
-async function webUiOf(client: ConveyorClient, id: string): Promise<string | null> {
+async function releaseWebUi(client: ConveyorClient, id: string): Promise<string | null> {
   try {
     const status = await client.status(id);
     return status.webUi;

@@ -1,13 +1,13 @@
 import type { ConveyorClient } from '../../client/api';
 import { statisticsOf, type Past } from '../../domain/health/statistics';
-import { KEPT_RELEASES } from '../../domain/pipeline/books';
+import { KEPT_RELEASES } from '../../domain/pipeline/recordOutcome';
 import { formatTime } from '../../domain/text';
 import { withClient } from '../door';
 import { emit } from '../output';
 import { statisticsText, type StatisticsReport } from '../render/statistics';
 import { durationOption, examples, type Register } from './command';
 
-export const statistics: Register = (parent, cli) => {
+export const statisticsCommand: Register = (parent, cli) => {
   parent
     .command('statistics [pipeline...]')
     .description('how often health checks stopped what was good, and let pass what was bad')
@@ -20,8 +20,8 @@ export const statistics: Register = (parent, cli) => {
       cli.handle<{ readonly since?: string }, [string[]]>(({ io, output, connect, options }, pipelines) => {
         const sinceMs = durationOption('--since', options.since);
         return withClient(io, connect, async (client) => {
-          const pasts = await pastsOf(client, pipelines);
-          const report = reportOf(pasts, sinceMs === undefined ? null : io.now() - sinceMs);
+          const pasts = await loadPasts(client, pipelines);
+          const report = statisticsReport(pasts, sinceMs === undefined ? null : io.now() - sinceMs);
           emit(io, output, report, {
             text: (view, shown) => statisticsText(shown, view, output.wide),
             name: report.pipelines.map(({ pipeline }) => pipeline),
@@ -33,7 +33,7 @@ export const statistics: Register = (parent, cli) => {
 };
 
 /** Whoever names a pipeline twice counts it once. */
-async function pastsOf(client: ConveyorClient, names: readonly string[]): Promise<Past[]> {
+async function loadPasts(client: ConveyorClient, names: readonly string[]): Promise<Past[]> {
   const pipelines =
     names.length === 0
       ? await client.listPipelines({ limit: Infinity })
@@ -45,7 +45,7 @@ async function pastsOf(client: ConveyorClient, names: readonly string[]): Promis
   return pasts.sort((a, b) => a.pipeline.localeCompare(b.pipeline));
 }
 
-function reportOf(pasts: readonly Past[], sinceMs: number | null): StatisticsReport {
+function statisticsReport(pasts: readonly Past[], sinceMs: number | null): StatisticsReport {
   return {
     since: sinceMs === null ? null : formatTime(sinceMs),
     cut: pasts.filter((past) => isCut(past, sinceMs ?? 0)).map(({ pipeline }) => pipeline),

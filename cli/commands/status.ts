@@ -1,19 +1,19 @@
 import { parseId } from '../../domain/ids';
 import { allOnOneLine } from '../../domain/plainText';
-import { orLastKnown } from '../lastKnown';
+import { withLastKnownFallback } from '../lastKnown';
 import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
 import { withClient } from '../door';
 import { renderWatched, subjectOf } from '../presenter';
-import { look, watch } from '../watch';
+import { takeSnapshot, watchUntilEnd } from '../watch';
 import { durationOption, examples, type Register } from './command';
 
-interface Options {
+interface StatusOptions {
   readonly watch?: boolean;
   readonly timeout?: string;
 }
 
-export const status: Register = (program, cli) => {
+export const statusCommand: Register = (program, cli) => {
   program
     .command('status <id>')
     .description('what a pipeline, release or deploy is doing, what it waits for and until when')
@@ -21,20 +21,20 @@ export const status: Register = (program, cli) => {
     .option('--timeout <duration>', 'with --watch: stop watching after this long (exit 5)')
     .addHelpText('after', examples('conveyor status kvstore', 'conveyor status kvstore/12/deploy -o json'))
     .action(
-      cli.handle<Options, [string]>(({ io, output, connect, options }, id) =>
+      cli.handle<StatusOptions, [string]>(({ io, output, connect, options }, id) =>
         withClient(io, connect, async (client) => {
           const timeoutMs = durationOption('--timeout', options.timeout);
           if (options.watch)
-            return watch(io, client, id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+            return watchUntilEnd(io, client, id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
           if (parseId(id)?.kind === 'pipeline') {
-            const pipeline = await orLastKnown({ io, output, client }, id, () => client.status(id));
+            const pipeline = await withLastKnownFallback({ io, output, client }, id, () => client.status(id));
             emit(io, output, pipeline, {
               text: (view, shown) => (shown.kind === 'pipeline' ? renderPipeline(shown, view) : ''),
               name: [pipeline.id],
             });
             return 0;
           }
-          const seen = await orLastKnown({ io, output, client }, id, () => look(client, id, null));
+          const seen = await withLastKnownFallback({ io, output, client }, id, () => takeSnapshot(client, id, null));
           emit(io, output, subjectOf(seen), { text: (view) => renderWatched(allOnOneLine(seen), view), name: [id] });
           return 0;
         }),

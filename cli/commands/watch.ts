@@ -1,8 +1,8 @@
 import { withClient } from '../door';
-import { watch as watchUntilEnd } from '../watch';
+import { watchUntilEnd } from '../watch';
 import { durationOption, examples, type Register } from './command';
 
-export const watch: Register = (program, cli) => {
+export const watchCommand: Register = (program, cli) => {
   program
     .command('watch <id>')
     .description('follow a release or deploy live until it ends; exit 0 only when it succeeded')

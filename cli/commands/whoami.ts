@@ -3,7 +3,7 @@ import { emit } from '../output';
 import { selfOf, type Self } from '../self';
 import { examples, type Register } from './command';
 
-export const whoami: Register = (program, cli) => {
+export const whoamiCommand: Register = (program, cli) => {
   program
     .command('whoami')
     .description('as whom your commands are taken, by which server, and until when')
@@ -11,13 +11,13 @@ export const whoami: Register = (program, cli) => {
     .action(
       cli.handle<object>(async ({ io, output, connect }) => {
         const self = await selfOf(io, connect);
-        emit(io, output, self, { text: () => textOf(self), name: [self.principal] });
+        emit(io, output, self, { text: () => identityText(self), name: [self.principal] });
         return EXIT.ok;
       }),
     );
 };
 
-function textOf({ server, principal, groups, door, expiresAt }: Self): string {
+function identityText({ server, principal, groups, door, expiresAt }: Self): string {
   if (server === null) return `${principal}, as you say yourself: commands go to Temporal, which asks nobody`;
   const lines = [
     `${principal} at ${server}, by ${door}`,

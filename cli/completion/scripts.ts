@@ -2,7 +2,7 @@
  * The scripts that shells load. Each hands the words up to the cursor to `conveyor __complete`, which answers a line a
  * candidate, `value<tab>description`, or `:files` when the shell should look for files itself.
  */
-export const SCRIPTS = {
+export const COMPLETION_SCRIPTS = {
   bash: `# Completion of conveyor for bash. In ~/.bashrc:  source <(conveyor completion bash)
 _conveyor() {
   local line=\${COMP_LINE:0:COMP_POINT} current='' candidate breaks prefix=''

@@ -28,7 +28,7 @@ export interface OptionNode {
 /** Reads the tree off the program itself, so that what is completed is what there is. */
 export function treeOf(program: Command): CommandTree {
   return {
-    options: optionsOf(program),
+    options: optionNodes(program),
     commands: commandsOf(program),
   };
 }
@@ -39,12 +39,12 @@ const commandsOf = ({ commands }: Command): CommandNode[] =>
     .map((command) => ({
       name: command.name(),
       description: command.description(),
-      options: optionsOf(command),
+      options: optionNodes(command),
       operands: command.registeredArguments.map((operand) => ({ name: operand.name(), variadic: operand.variadic })),
       commands: commandsOf(command),
     }));
 
-const optionsOf = (command: Command): OptionNode[] => [
+const optionNodes = (command: Command): OptionNode[] => [
   ...command.options.filter(({ hidden }) => !hidden).map(nodeOf),
   { long: '--help', short: '-h', description: 'what it does, with examples', takesValue: false, repeats: false },
 ];

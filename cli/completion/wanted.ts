@@ -1,4 +1,4 @@
-import { FORMATS } from '../output';
+import { OUTPUT_FORMATS } from '../output';
 import { OPERATIONS } from '../../domain/access/operations';
 import { STATES } from '../states';
 import type { CommandNode, CommandTree, OptionNode } from './tree';
@@ -9,7 +9,7 @@ export interface Candidate {
 }
 
 /** What only a server knows; `pipeline` is the one that was typed before. */
-export type Known =
+export type CandidateKind =
   | 'pipelines'
   /** Pipelines, and releases and deploys that run. */
   | 'ids'
@@ -32,12 +32,12 @@ export type Known =
   | 'known-bad';
 
 /** What fits where the cursor is. */
-export type Wanted =
+export type Completion =
   | { readonly kind: 'words'; readonly words: readonly Candidate[] }
   | { readonly kind: 'files' }
-  | { readonly kind: 'known'; readonly of: Known; readonly pipeline: string; readonly prefix: string };
+  | { readonly kind: 'known'; readonly of: CandidateKind; readonly pipeline: string; readonly prefix: string };
 
-const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
+const OPERANDS: Readonly<Record<string, CandidateKind | 'files' | readonly string[]>> = {
   pipeline: 'pipelines',
   id: 'running',
   deploy: 'deploys',
@@ -52,7 +52,7 @@ const OPERANDS: Readonly<Record<string, Known | 'files' | readonly string[]>> = 
 };
 
 /** Operands whose name alone does not say what may stand there. */
-const OPERANDS_OF: Readonly<Record<string, Known>> = {
+const OPERANDS_OF: Readonly<Record<string, CandidateKind>> = {
   status: 'ids',
   watch: 'ids',
   pick: 'picks',
@@ -61,8 +61,8 @@ const OPERANDS_OF: Readonly<Record<string, Known>> = {
   rerun: 'unsuccessful',
 };
 
-const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
-  '--output': FORMATS,
+const VALUES_OF_OPTIONS: Readonly<Record<string, CandidateKind | 'files' | readonly string[]>> = {
+  '--output': OUTPUT_FORMATS,
   '--pipeline': 'pipelines',
   '--artifact': 'inputs',
   '--for': ['phase', 'deploy'],
@@ -73,33 +73,33 @@ const VALUES: Readonly<Record<string, Known | 'files' | readonly string[]>> = {
 };
 
 /** `release` and `releases` are the same. */
-const statesOf = (kind: string = ''): readonly string[] =>
+const statesOfKind = (kind: string = ''): readonly string[] =>
   Object.entries(STATES).find(([name]) => name === kind || name === `${kind}s`)?.[1] ?? [];
 
-const NOTHING: Wanted = { kind: 'words', words: [] };
+const NO_COMPLETION: Completion = { kind: 'words', words: [] };
 
 /** What fits at the last of these words, which is being typed; the words before it are what stands before it. */
-export function wantedAt(tree: CommandTree, words: readonly string[]): Wanted {
+export function wantedAt(tree: CommandTree, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
   const { command, operands, open, used } = typed(tree, words.slice(0, -1));
   const options = [...(command?.options ?? []), ...tree.options];
-  if (open !== undefined) return valueOf(open, command, operands, '');
+  if (open !== undefined) return optionValue(open, command, operands, '');
   const joined = /^(--[a-z-]+)=/.exec(current);
   if (joined) {
     const option = options.find(({ long, takesValue }) => takesValue && long === joined[1]);
-    return option === undefined ? NOTHING : valueOf(option, command, operands, joined[0]);
+    return option === undefined ? NO_COMPLETION : optionValue(option, command, operands, joined[0]);
   }
   if (current.startsWith('-')) return optionWords(options, used);
   const { commands } = command ?? tree;
   if (command === undefined || commands.length > 0)
     return operands.length > 0
-      ? NOTHING
+      ? NO_COMPLETION
       : { kind: 'words', words: commands.map(({ name, description }) => ({ value: name, description })) };
   return operandOf(command, operands) ?? optionWords(options, used);
 }
 
 /** Only what begins as the word that is being typed, each once. */
-export const fitting = (candidates: readonly Candidate[], current: string): Candidate[] =>
+export const matchingCandidates = (candidates: readonly Candidate[], current: string): Candidate[] =>
   candidates.filter(
     ({ value }, at) => value.startsWith(current) && candidates.findIndex((one) => one.value === value) === at,
   );
@@ -134,33 +134,33 @@ function typed(tree: CommandTree, words: readonly string[]): Typed {
   return { command, operands, open, used };
 }
 
-const optionWords = (options: readonly OptionNode[], used: ReadonlySet<string>): Wanted => ({
+const optionWords = (options: readonly OptionNode[], used: ReadonlySet<string>): Completion => ({
   kind: 'words',
   words: options
     .filter(({ long, repeats }) => repeats || !used.has(long))
     .map(({ long, description }) => ({ value: long, description })),
 });
 
-function valueOf(
+function optionValue(
   { long }: OptionNode,
   command: CommandNode | undefined,
   operands: readonly string[],
   prefix: string,
-): Wanted {
-  const values = long === '--state' ? statesOf(operands[0]) : VALUES[long];
-  return values === undefined ? NOTHING : asWanted(values, operands[0] ?? '', prefix);
+): Completion {
+  const values = long === '--state' ? statesOfKind(operands[0]) : VALUES_OF_OPTIONS[long];
+  return values === undefined ? NO_COMPLETION : asWanted(values, operands[0] ?? '', prefix);
 }
 
 /** What stands next after these operands; undefined when the command takes no more. */
-function operandOf({ name, operands }: CommandNode, given: readonly string[]): Wanted | undefined {
+function operandOf({ name, operands }: CommandNode, given: readonly string[]): Completion | undefined {
   const last = operands.at(-1);
   const operand = operands[given.length] ?? (last?.variadic ? last : undefined);
   if (operand === undefined) return undefined;
   const values = OPERANDS_OF[name] ?? OPERANDS[operand.name];
-  return values === undefined ? NOTHING : asWanted(values, given[0] ?? '', '');
+  return values === undefined ? NO_COMPLETION : asWanted(values, given[0] ?? '', '');
 }
 
-function asWanted(values: Known | 'files' | readonly string[], pipeline: string, prefix: string): Wanted {
+function asWanted(values: CandidateKind | 'files' | readonly string[], pipeline: string, prefix: string): Completion {
   if (values === 'files') return { kind: 'files' };
   if (typeof values === 'string') return { kind: 'known', of: values, pipeline, prefix };
   return { kind: 'words', words: values.map((value) => ({ value: `${prefix}${value}`, description: '' })) };

@@ -2,20 +2,20 @@ import { join } from 'node:path';
 import type { ConveyorClient } from '../../client/api';
 import { conveyorError } from '../../domain/errors';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
-import { installRoot } from '../../sdk/registry';
+import { installRoot } from '../../platform/registry';
 import type { Io } from '../io';
 import { actorOf } from '../door';
-import { noteLines, type Output } from '../output';
+import { printNoteLines, type Output } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
-import { look, watch } from '../watch';
-import { createJobs, describeVersion, listJobs, type JobView } from '../simulator';
+import { takeSnapshot, watchUntilEnd } from '../watch';
+import { createJobs, describeVersion, listJobs, type ListedJob } from '../simulator';
 import { KVSTORE_JOBS } from './world';
 
 /** What `demo -o json` prints. */
 export interface DemoResult {
   readonly releases: readonly ReleaseStatus[];
   readonly deploys: readonly DeployStatus[];
-  readonly jobs: readonly JobView[];
+  readonly jobs: readonly ListedJob[];
 }
 
 export interface Stage {
@@ -32,10 +32,10 @@ const GOOD = '12';
 const BAD = '13';
 const BAD_ERROR_RATIO = 0.2;
 /** Far more than a release of the demo takes. */
-const PATIENCE_MS = 180_000;
+const STORY_TIMEOUT_MS = 180_000;
 
 /** Ships a good version, then one whose error ratio rises. Undefined when it was interrupted. */
-export async function tellStory(stage: Stage): Promise<DemoResult | undefined> {
+export async function runStory(stage: Stage): Promise<DemoResult | undefined> {
   const { io, client, simulator } = stage;
   await createJobs(simulator, KVSTORE_JOBS);
   const { spec } = await requirePipelineFile(DEMO_PIPELINE, io.now());
@@ -76,7 +76,7 @@ export function firstSurprise({ releases, deploys, jobs }: DemoResult): string |
 }
 
 function chapter(io: Io, text: string): void {
-  noteLines(io, `\n${text}\n`);
+  printNoteLines(io, `\n${text}\n`);
 }
 
 /** Releases a source and watches it live. */
@@ -91,9 +91,14 @@ async function ship(
   // With -o json the pictures go where progress goes, and stdout holds nothing but the result.
   const live = output.human ? io : { ...io, stdout: io.stderr };
   const shown: Output = { ...output, format: 'table', human: true };
-  const code = await watch(live, client, id, { output: shown, timeoutMs: PATIENCE_MS, everyMs: 300, detachedText: '' });
+  const code = await watchUntilEnd(live, client, id, {
+    output: shown,
+    timeoutMs: STORY_TIMEOUT_MS,
+    everyMs: 300,
+    detachedText: '',
+  });
   if (stop.aborted || code === 130) return undefined;
-  const seen = await look(client, id, null);
+  const seen = await takeSnapshot(client, id, null);
   if (seen.release === null) throw conveyorError('unknown-release', { id });
   return { release: seen.release, deploys: seen.deploys };
 }

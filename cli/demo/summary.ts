@@ -2,10 +2,10 @@ import type { DeployStatus } from '../../domain/views';
 import { alignRows, paint, table, tint, wrap, type View } from '../render/paint';
 import { deployWord, took } from '../render/words';
 import type { DemoResult } from './story';
-import type { JobView } from '../simulator';
+import type { ListedJob } from '../simulator';
 
 /** How it ended: each deploy with its verdict, and what the fleet runs now. */
-export function renderSummary({ deploys, releases, jobs }: DemoResult, view: View): string {
+export function renderDemoSummary({ deploys, releases, jobs }: DemoResult, view: View): string {
   const colors = paint(view.color);
   const rows = deploys.map((deploy) => {
     const { word, sign } = deployWord(deploy);
@@ -16,7 +16,7 @@ export function renderSummary({ deploys, releases, jobs }: DemoResult, view: Vie
   return [
     table(['DEPLOY', 'VERSION', 'OUTCOME', 'TOOK'], rows, 'nothing was deployed', view),
     '',
-    ...deploys.flatMap((deploy) => evidenceOf(deploy, view)),
+    ...deploys.flatMap((deploy) => revertEvidence(deploy, view)),
     colors.bold('The fleet now'),
     ...alignRows(jobs.map((job) => [`  ${job.name}`, versionWords(job)])),
     '',
@@ -26,14 +26,14 @@ export function renderSummary({ deploys, releases, jobs }: DemoResult, view: Vie
 }
 
 /** The unhealthy verdict that a deploy was reverted for, in full. */
-function evidenceOf(deploy: DeployStatus, view: View): string[] {
+function revertEvidence(deploy: DeployStatus, view: View): string[] {
   const broken = deploy.health.find((row) => row.verdict === 'unhealthy');
   if (broken === undefined) return [];
   const reason = wrap(`${broken.unit}: ${broken.reason}`, Math.max(20, view.width - 4)).map((line) => `  ${line}`);
   return [paint(view.color).bold(`Why ${deploy.version} was taken back`), ...reason, ''];
 }
 
-const versionWords = (job: JobView): string =>
+const versionWords = (job: ListedJob): string =>
   Object.entries(job.versions)
     .filter(([, count]) => count > 0)
     .map(([version, count]) => `${count} of ${job.size} tasks on ${version}`)

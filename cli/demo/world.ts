@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { installRoot } from '../../sdk/registry';
-import type { JobSpec } from '../simulator';
+import { installRoot } from '../../platform/registry';
+import type { NewJob } from '../simulator';
 
 /** The store of the Conveyor paper §2.3: twelve tasks in two regions. */
-export const KVSTORE_JOBS: readonly JobSpec[] = ['x', 'y'].map((region) => ({
+export const KVSTORE_JOBS: readonly NewJob[] = ['x', 'y'].map((region) => ({
   name: `kvstore-${region}`,
   service: 'kvstore',
   region,
@@ -16,8 +16,8 @@ export const KVSTORE_JOBS: readonly JobSpec[] = ['x', 'y'].map((region) => ({
 }));
 
 /** What the other examples deploy: the `fleet.yaml` beside each pipeline. */
-export function exampleJobs(): readonly JobSpec[] {
+export function exampleJobs(): readonly NewJob[] {
   const folder = join(installRoot(), 'examples');
   const files = readdirSync(folder).map((example) => join(folder, example, 'fleet.yaml'));
-  return files.filter((file) => existsSync(file)).flatMap((file) => parse(readFileSync(file, 'utf8')) as JobSpec[]);
+  return files.filter((file) => existsSync(file)).flatMap((file) => parse(readFileSync(file, 'utf8')) as NewJob[]);
 }

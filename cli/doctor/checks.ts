@@ -1,21 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Env } from '../../sdk/env';
+import type { Env } from '../../platform/env';
 import type { ConnectOptions, Io } from '../io';
-import type { Check } from './check';
+import type { DoctorCheck } from './check';
 import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
 import { checkScripts } from './scripts';
 import { checkConfig, checkPorts, checkWebhooks } from './surroundings';
 
 /**
- * Everything that `conveyor doctor` looks at, in the order in which to mend it. Looks only: nothing is installed, and what it starts to see
+ * Everything that `conveyor doctor` looks at, in the order in which to fix it. Looks only: nothing is installed, and what it starts to see
  * what scripts could do here ends with it.
  */
 export async function runChecks(
   env: Env = process.env,
   connect: ConnectOptions = {},
   io: Pick<Io, 'fetch' | 'sleep'> = { fetch, sleep: async (ms) => void (await wait(ms)) },
-): Promise<Check[]> {
+): Promise<DoctorCheck[]> {
   const looks = await Promise.all([
     checkTemporalBinary(env),
     checkTestServer(env),

@@ -1,56 +1,64 @@
-import type { Part } from '../../client/api';
+import type { ReadinessPart } from '../../client/api';
 import { createHttpClient, whoAmI } from '../../client/http/client';
 import { ConveyorError } from '../../domain/errors';
-import type { Env } from '../../sdk/env';
-import { doorOf, httpOf, type Door } from '../door';
+import type { Env } from '../../platform/env';
+import { resolveDoor, httpOf, type CommandDoor } from '../door';
 import type { ConnectOptions, Io } from '../io';
 import { usualAddresses } from '../stack/addresses';
-import type { Check } from './check';
+import type { DoctorCheck } from './check';
 import { checkFinders, checkTemporal, finderChecks } from './surroundings';
 
-const NAME = 'door';
+const DOOR_CHECK = 'door';
 
 /** Whether commands go through a server, as whom, and what is in the way; and how what is behind it stands. */
-export async function checkDoor(env: Env, connect: ConnectOptions, io: Pick<Io, 'fetch' | 'sleep'>): Promise<Check[]> {
+export async function checkDoor(
+  env: Env,
+  connect: ConnectOptions,
+  io: Pick<Io, 'fetch' | 'sleep'>,
+): Promise<DoctorCheck[]> {
   try {
-    const door = doorOf(env, connect);
+    const door = resolveDoor(env, connect);
     if (door.kind === 'server') return await throughServer(door, { ...io, env });
     return [directly(env, connect, door), await checkTemporal(env), ...(await checkFinders(env))];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
-    return [{ name: NAME, state: 'missing', found: error.message, how: error.hint }];
+    return [{ name: DOOR_CHECK, state: 'missing', found: error.message, how: error.hint }];
   }
 }
 
 async function throughServer(
-  door: Extract<Door, { kind: 'server' }>,
+  door: Extract<CommandDoor, { kind: 'server' }>,
   io: Pick<Io, 'fetch' | 'sleep' | 'env'>,
-): Promise<Check[]> {
+): Promise<DoctorCheck[]> {
   const found = `the server at ${door.url} (${door.from})`;
   try {
     const http = httpOf({ ...io, now: () => Date.now() }, door);
     const { principal } = await whoAmI(http);
     const client = createHttpClient(http);
     return [
-      { name: NAME, state: 'ok', found: `${found}, as ${principal}`, how: null },
+      { name: DOOR_CHECK, state: 'ok', found: `${found}, as ${principal}`, how: null },
       ...(await client.readiness()).map(checkOf),
       ...finderChecks(await client.listFinders().catch(() => [])),
     ];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     const how = error.code === 'unauthorized' ? `conveyor login ${door.url}` : error.hint;
-    return [{ name: NAME, state: 'warning', found: `${found}: ${error.message}`, how }];
+    return [{ name: DOOR_CHECK, state: 'warning', found: `${found}: ${error.message}`, how }];
   }
 }
 
-const checkOf = ({ name, ok, detail }: Part): Check => ({
+const checkOf = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({
   ...{ name: `${name} of the server`, state: ok ? 'ok' : 'warning', found: detail },
-  how: ok ? null : 'whoever runs the server has to mend that; nothing is lost meanwhile',
+  how: ok ? null : 'whoever runs the server has to fix that; nothing is lost meanwhile',
 });
 
-function directly(env: Env, connect: ConnectOptions, { reason }: Extract<Door, { kind: 'temporal' }>): Check {
+function directly(
+  env: Env,
+  connect: ConnectOptions,
+  { reason }: Extract<CommandDoor, { kind: 'temporal' }>,
+): DoctorCheck {
   const found = `Temporal itself at ${usualAddresses(env, connect).temporal}, which believes whoever comes`;
-  if (reason === null) return { name: NAME, state: 'ok', found, how: null };
+  if (reason === null) return { name: DOOR_CHECK, state: 'ok', found, how: null };
   const how = 'go through the server again: leave out --break-glass and unset CONVEYOR_BREAK_GLASS';
-  return { name: NAME, state: 'warning', found: `${found}; the glass is broken: ${reason}`, how };
+  return { name: DOOR_CHECK, state: 'warning', found: `${found}; the glass is broken: ${reason}`, how };
 }

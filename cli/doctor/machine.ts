@@ -4,9 +4,9 @@ import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Env } from '../../sdk/env';
-import { installRoot } from '../../sdk/registry';
-import type { Check } from './check';
+import type { Env } from '../../platform/env';
+import { installRoot } from '../../platform/registry';
+import type { DoctorCheck } from './check';
 
 /** What this machine has: programs, packages, a build, room. */
 
@@ -14,7 +14,7 @@ const ROOT = installRoot();
 // The set-up scripts are plain JavaScript, because they run before anything is compiled; their verdict is ours.
 const scripts = createRequire(join(ROOT, 'package.json'));
 
-export function checkNode(): Check {
+export function checkNode(): DoctorCheck {
   const name = 'Node';
   const { older } = scripts('./scripts/dependencies.js') as { older: (version: string, wanted: string) => boolean };
   const wanted = (scripts('./package.json') as { engines: { node: string } }).engines.node.replace('>=', '');
@@ -23,7 +23,7 @@ export function checkNode(): Check {
   return { name, state: 'missing', found, how: `install Node ${wanted} or newer from https://nodejs.org` };
 }
 
-export function checkPackages(): Check {
+export function checkPackages(): DoctorCheck {
   const name = 'npm packages';
   const { outdated } = scripts('./scripts/dependencies.js') as { outdated: () => string | undefined };
   const why = outdated();
@@ -31,16 +31,16 @@ export function checkPackages(): Check {
   return { name, state: 'missing', found: why, how: 'npm ci' };
 }
 
-export function checkBuild(): Check {
+export function checkBuild(): DoctorCheck {
   const name = 'build';
   const { buildIsCurrent } = scripts('./scripts/build.js') as { buildIsCurrent: () => boolean };
   if (buildIsCurrent()) return { name, state: 'ok', found: 'up to date', how: null };
   return { name, state: 'warning', found: 'older than the sources', how: 'npm run build' };
 }
 
-export async function checkTemporalBinary(env: Env): Promise<Check> {
+export async function checkTemporalBinary(env: Env): Promise<DoctorCheck> {
   const name = 'Temporal server';
-  const path = await lastLine('bash', [join(ROOT, 'temporal-dev.sh'), '--print-path'], env);
+  const path = await lastOutputLine('bash', [join(ROOT, 'temporal-dev.sh'), '--print-path'], env);
   if (path === undefined) {
     const how =
       './temporal-dev.sh --install-only downloads or builds one; or install the Temporal CLI, https://docs.temporal.io/cli';
@@ -49,16 +49,19 @@ export async function checkTemporalBinary(env: Env): Promise<Check> {
   return {
     name,
     state: 'ok',
-    found: `${(await lastLine(path, ['--version'], env)) ?? 'of an unknown version'}, ${path}`,
+    found: `${(await lastOutputLine(path, ['--version'], env)) ?? 'of an unknown version'}, ${path}`,
     how: null,
   };
 }
 
-export async function checkTestServer(env: Env): Promise<Check> {
+export async function checkTestServer(env: Env): Promise<DoctorCheck> {
   const name = 'virtual-time test server';
-  const path = await lastLine('bash', [join(ROOT, 'scripts/test-server.sh'), '--print-path'], env);
+  const path = await lastOutputLine('bash', [join(ROOT, 'scripts/test-server.sh'), '--print-path'], env);
   if (path !== undefined) return { name, state: 'ok', found: path, how: null };
-  const [java, maven] = await Promise.all([lastLine('java', ['-version'], env), lastLine('mvn', ['-v'], env)]);
+  const [java, maven] = await Promise.all([
+    lastOutputLine('java', ['-version'], env),
+    lastOutputLine('mvn', ['-v'], env),
+  ]);
   if (java !== undefined && maven !== undefined) {
     return {
       name,
@@ -76,7 +79,7 @@ export async function checkTestServer(env: Env): Promise<Check> {
 
 const ROOM_BYTES = 2 * 1024 ** 3;
 
-export async function checkDisk(env: Env): Promise<Check> {
+export async function checkDisk(env: Env): Promise<DoctorCheck> {
   const name = 'disk space';
   const cache = env.CONVEYOR_CACHE ?? join(env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache'), 'conveyor');
   const at = existing(cache);
@@ -94,12 +97,12 @@ export async function checkDisk(env: Env): Promise<Check> {
 const existing = (path: string): string =>
   existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
 
-const PATIENCE_MS = 10_000;
+const PROGRAM_TIMEOUT_MS = 10_000;
 
 /** The last line that a program prints; undefined when it is not there or fails. */
-function lastLine(command: string, args: readonly string[], env: Env): Promise<string | undefined> {
+function lastOutputLine(command: string, args: readonly string[], env: Env): Promise<string | undefined> {
   return new Promise((resolve) => {
-    execFile(command, [...args], { env: { ...env }, timeout: PATIENCE_MS }, (error, stdout) =>
+    execFile(command, [...args], { env: { ...env }, timeout: PROGRAM_TIMEOUT_MS }, (error, stdout) =>
       resolve(error ? undefined : (stdout.trim().split('\n').at(-1) ?? '')),
     );
   });

@@ -1,14 +1,14 @@
 import { ConveyorError } from '../../domain/errors';
 import { GUARANTEES, type Guarantee } from '../../domain/isolation';
 import { probe, type Isolation } from '../../runner/probe';
-import type { Env } from '../../sdk/env';
-import { loadRegistry } from '../../sdk/registry';
-import type { Scripts } from '../../sdk/scripts';
-import type { Check } from './check';
+import type { Env } from '../../platform/env';
+import { loadRegistry } from '../../platform/registry';
+import type { Scripts } from '../../platform/scripts';
+import type { DoctorCheck } from './check';
 
 /** What keeps scripts in on this machine, as far as scripts are allowed at all. */
-export async function checkScripts(env: Env): Promise<Check[]> {
-  const scripts = scriptsOf(env);
+export async function checkScripts(env: Env): Promise<DoctorCheck[]> {
+  const scripts = configuredScripts(env);
   if (scripts === undefined) return [];
   if (!scripts.enabled) return [{ name: 'scripts', state: 'ok', found: 'off', how: null }];
   return scriptChecks(await probe(scripts), scripts);
@@ -17,7 +17,7 @@ export async function checkScripts(env: Env): Promise<Check[]> {
 export function scriptChecks(
   { missing, refused, ungrouped }: Isolation,
   { required }: Pick<Scripts, 'required'>,
-): Check[] {
+): DoctorCheck[] {
   if (missing.length === 0) return [{ name: 'scripts', state: 'ok', found: 'on, and isolated', how: null }];
   const whyNot = (name: Guarantee): string => {
     const why = name === 'total' ? ungrouped : refused[0];
@@ -27,12 +27,12 @@ export function scriptChecks(
     name: `scripts: ${name}`,
     state: required.includes(name) ? 'missing' : 'warning',
     found: `nothing keeps a script from ${GUARANTEES[name].keepsFrom}${whyNot(name)}`,
-    how: GUARANTEES[name].mend,
+    how: GUARANTEES[name].fix,
   }));
 }
 
 /** What is wrong with a configuration, its own check says. */
-function scriptsOf(env: Env): Scripts | undefined {
+function configuredScripts(env: Env): Scripts | undefined {
   try {
     return loadRegistry(undefined, env).scripts;
   } catch (error) {

@@ -1,23 +1,28 @@
 import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
 import type { FinderView } from '../../domain/views';
-import { withoutScope } from '../../sdk/access';
-import type { Env } from '../../sdk/env';
-import { loadRegistry } from '../../sdk/registry';
+import { withoutScope } from '../../platform/access';
+import type { Env } from '../../platform/env';
+import { loadRegistry } from '../../platform/registry';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
-import { accepts, answers } from '../stack/ports';
-import type { Check } from './check';
+import { accepts, respondsOk } from '../stack/ports';
+import type { DoctorCheck } from './check';
 
 /** What is around: configuration, and what runs or could run at our addresses. */
 
-export function checkConfig(env: Env): Check[] {
+export function checkConfig(env: Env): DoctorCheck[] {
   const name = 'configuration';
   try {
     const { file, extensions, policy, warnings } = loadRegistry(undefined, env);
     const rules = policy === null ? 'owners alone decide (no platform section)' : 'with rules of the platform';
     return [
       { name, state: 'ok', found: `${file}, ${extensions.length} extensions, ${rules}`, how: null },
-      ...warnings.map((found): Check => ({ name: 'rules', state: 'warning', found, how: `correct it in ${file}` })),
+      ...warnings.map((found): DoctorCheck => ({
+        name: 'rules',
+        state: 'warning',
+        found,
+        how: `correct it in ${file}`,
+      })),
     ];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
@@ -26,7 +31,7 @@ export function checkConfig(env: Env): Check[] {
 }
 
 /** Secrets that open a door of the front end further than they need to. */
-export function checkWebhooks(env: Env): Check[] {
+export function checkWebhooks(env: Env): DoctorCheck[] {
   const sources = scopelessSources(env);
   if (sources.length === 0) return [];
   const how = 'list what it may say: repositories, finders, with, pipelines (docs/pipelines.md#what-a-source-may-say)';
@@ -42,7 +47,7 @@ function scopelessSources(env: Env): readonly string[] {
   }
 }
 
-export async function checkTemporal(env: Env): Promise<Check> {
+export async function checkTemporal(env: Env): Promise<DoctorCheck> {
   const name = 'Temporal';
   const { temporal } = usualAddresses(env, {});
   const version = await serverVersion(temporal);
@@ -54,7 +59,7 @@ export async function checkTemporal(env: Env): Promise<Check> {
 }
 
 /** Whether the finders answer that the workers of this Temporal server ask. */
-export async function checkFinders(env: Env): Promise<Check[]> {
+export async function checkFinders(env: Env): Promise<DoctorCheck[]> {
   const { temporal } = usualAddresses(env, {});
   if (!(await accepts(hostOf(temporal), portOf(temporal)))) return [];
   try {
@@ -72,7 +77,7 @@ export async function checkFinders(env: Env): Promise<Check[]> {
   }
 }
 
-export function finderChecks(finders: readonly FinderView[]): Check[] {
+export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
   const name = 'finders';
   const bad = finders.filter(({ state }) => state === 'failing' || state === 'unasked');
   if (finders.length === 0) return [];
@@ -86,14 +91,14 @@ export function finderChecks(finders: readonly FinderView[]): Check[] {
 }
 
 /** Each port of the development stack is free or held by the program that belongs there. */
-export function checkPorts(env: Env): Promise<Check[]> {
+export function checkPorts(env: Env): Promise<DoctorCheck[]> {
   const { temporal, webUi, simulator, server } = usualAddresses(env, {});
   const page = listPage(webUi, env.TEMPORAL_NAMESPACE || 'default');
   const ours: [string, string, () => Promise<boolean>][] = [
     ['Temporal', temporal, async () => (await serverVersion(temporal)) !== undefined],
-    [WEB_UI, webUi, () => answers(`${webUi}/api/v1/settings`)],
-    ['the simulator', simulator, () => answers(`${simulator}/control/jobs`)],
-    ['the server', server, () => answers(`${server}/livez`)],
+    [WEB_UI, webUi, () => respondsOk(`${webUi}/api/v1/settings`)],
+    ['the simulator', simulator, () => respondsOk(`${simulator}/control/jobs`)],
+    ['the server', server, () => respondsOk(`${server}/livez`)],
   ];
   return Promise.all(
     ours
@@ -104,7 +109,12 @@ export function checkPorts(env: Env): Promise<Check[]> {
 
 const WEB_UI = 'the Web UI';
 
-async function checkPort(who: string, address: string, isOurs: () => Promise<boolean>, where: string): Promise<Check> {
+async function checkPort(
+  who: string,
+  address: string,
+  isOurs: () => Promise<boolean>,
+  where: string,
+): Promise<DoctorCheck> {
   const port = portOf(address);
   const name = `port ${port}`;
   if (!(await accepts(hostOf(address), port))) return { name, state: 'ok', found: `free for ${who}`, how: null };
@@ -113,17 +123,21 @@ async function checkPort(who: string, address: string, isOurs: () => Promise<boo
   return { name, state: 'warning', found: `taken by something that is not ${who}`, how };
 }
 
-const CONNECT_MS = 2000;
+const DOCTOR_CONNECT_TIMEOUT_MS = 2000;
 
 async function serverVersion(address: string): Promise<string | undefined> {
-  // A refused connection is told at once, where the client would go on trying.
+  // A refused connection is reported at once; the client would keep trying.
   if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
   try {
     // Half a second of every other command, if it were loaded with this file.
     const { Connection } = await import('@temporalio/client');
     const { loadClientConnectConfig } = await import('@temporalio/envconfig');
     const { connectionOptions } = loadClientConnectConfig();
-    const connection = await Connection.connect({ ...connectionOptions, address, connectTimeout: CONNECT_MS });
+    const connection = await Connection.connect({
+      ...connectionOptions,
+      address,
+      connectTimeout: DOCTOR_CONNECT_TIMEOUT_MS,
+    });
     try {
       const { serverVersion: version } = await connection.workflowService.getSystemInfo({});
       return version || 'of an unknown version';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
-import type { Env } from '../../sdk/env';
+import type { Env } from '../../platform/env';
 
 /** A token, and how to come by the next where it ends. */
 export interface Grant {
@@ -49,8 +49,8 @@ export function readCredentials(env: Env): Credentials | undefined {
   if (file === undefined) return undefined;
   const text = readSafely(file);
   if (text === undefined) return undefined;
-  const credentials = parsed(text);
-  if (credentials === undefined) throw unusable(file, 'conveyor login did not write it');
+  const credentials = parseCredentials(text);
+  if (credentials === undefined) throw unusableCredentials(file, 'conveyor login did not write it');
   return credentials;
 }
 
@@ -77,7 +77,7 @@ export function writeCredentials(env: Env, credentials: Credentials): string {
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    throw unusable(file, codeOf(error));
+    throw unusableCredentials(file, codeOf(error));
   }
   return file;
 }
@@ -91,7 +91,7 @@ export function removeCredentials(env: Env): boolean {
     return true;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false;
-    throw unusable(file, codeOf(error));
+    throw unusableCredentials(file, codeOf(error));
   }
 }
 
@@ -100,26 +100,26 @@ function readSafely(file: string): string | undefined {
   try {
     fd = openSync(file, 'r');
     // Of what was opened, whatever the name means a moment later.
-    const why = whyNot(fstatSync(fd));
-    if (why !== undefined) throw unusable(file, why);
+    const why = whyUnsafe(fstatSync(fd));
+    if (why !== undefined) throw unusableCredentials(file, why);
     return readFileSync(fd, 'utf8');
   } catch (error) {
     if (fd !== undefined) throw error;
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw unusable(file, codeOf(error));
+    throw unusableCredentials(file, codeOf(error));
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
 }
 
-function whyNot({ mode, uid }: Stats): string | undefined {
+function whyUnsafe({ mode, uid }: Stats): string | undefined {
   if ((mode & 0o170000) !== 0o100000) return 'it is no file';
   if (process.getuid === undefined) return undefined;
   if (uid !== process.getuid()) return 'it belongs to somebody else';
   return (mode & 0o077) === 0 ? undefined : `others may read it (mode ${(mode & 0o777).toString(8)})`;
 }
 
-function parsed(text: string): Credentials | undefined {
+function parseCredentials(text: string): Credentials | undefined {
   try {
     const value = JSON.parse(text) as Partial<Credentials> | null;
     const { server, token, insecure, expiresAtMs, renewal } = value ?? {};
@@ -140,6 +140,6 @@ const isRenewal = (value: unknown): value is Renewal =>
   value !== null &&
   ['issuer', 'client', 'refreshToken'].every((name) => typeof (value as Record<string, unknown>)[name] === 'string');
 
-const unusable = (file: string, why: string) => conveyorError('credentials-unusable', { file, why });
+const unusableCredentials = (file: string, why: string) => conveyorError('credentials-unusable', { file, why });
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);

@@ -18,13 +18,13 @@ export interface LoginOptions {
 }
 
 /** A way to come by a token for a server. */
-interface Method {
+interface LoginMethod {
   isMeant(io: Pick<Io, 'env'>, options: LoginOptions): boolean;
   obtain(io: Io, options: LoginOptions): Promise<string>;
 }
 
 /** The first that is meant is taken. */
-const METHODS: readonly Method[] = [
+const METHODS: readonly LoginMethod[] = [
   {
     isMeant: (_io, options) => options.as !== undefined,
     obtain: (_io, options) => Promise.resolve(`dev:${options.as ?? ''}`),
@@ -46,10 +46,10 @@ export async function obtainGrant(io: Io, url: string, options: LoginOptions): P
   const offers = await signInOffers(httpOf(io, { url, token: null }));
   // Nobody opens a browser at the other end of a line.
   const device = options.device ?? Boolean(io.env.SSH_CONNECTION);
-  return signIn(io, chosen(offers, url, options.issuer), { device });
+  return signIn(io, chooseOffer(offers, url, options.issuer), { device });
 }
 
-function chosen(offers: readonly SignInOffer[], url: string, issuer: string | undefined): SignInOffer {
+function chooseOffer(offers: readonly SignInOffer[], url: string, issuer: string | undefined): SignInOffer {
   const meant = issuer === undefined ? offers : offers.filter((offer) => offer.issuer === issuer);
   const [only, ...others] = meant;
   if (only !== undefined && others.length === 0) return only;

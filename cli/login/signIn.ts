@@ -4,14 +4,14 @@ import { isPrivate } from '../../domain/loopback';
 import { rootCause } from '../../domain/rootCause';
 import type { SignInOffer } from '../../domain/signIn';
 import type { Io } from '../io';
-import { note } from '../output';
+import { printNote } from '../output';
 import { Callback } from './callback';
 import type { Grant, Renewal } from './credentials';
 
 /** Signs people in with the identity provider of a server (OpenID Connect): this is a public client, which keeps no secret. */
 
 /** How long somebody may take in the browser. */
-const PATIENCE_MS = 300_000;
+const SIGN_IN_TIMEOUT_MS = 300_000;
 /** A token is renewed this long before its end, so that it outlives the request. */
 const EARLY_MS = 60_000;
 
@@ -21,7 +21,7 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 /** By a code that is typed elsewhere (RFC 8628), or a browser on this machine (RFC 8252). @throws ConveyorError `sign-in-failed` */
 export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device: boolean }): Promise<Grant> =>
   failing(offer.issuer, async () => {
-    const [library, provider] = await connect(offer);
+    const [library, provider] = await discoverProvider(offer);
     const given = device ? await byDevice(io, library, provider, offer) : await byBrowser(io, library, provider, offer);
     return grantOf(given, offer, undefined);
   });
@@ -36,7 +36,7 @@ export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
   if (renewal === undefined || !isEnding(kept, nowMs)) return kept;
   return failing(renewal.issuer, async () => {
     try {
-      const [library, provider] = await connect(renewal);
+      const [library, provider] = await discoverProvider(renewal);
       return grantOf(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
     } catch (error) {
       // It is good for a moment yet, and a provider that is away may be back by then; one that refuses stays with it.
@@ -47,15 +47,15 @@ export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
 }
 
 /** Takes back what renews, so that a copy of it is worth nothing. @throws ConveyorError `sign-in-failed` */
-export const withdrawn = (renewal: Renewal): Promise<void> =>
+export const revokeRenewal = (renewal: Renewal): Promise<void> =>
   failing(renewal.issuer, async () => {
-    const [library, provider] = await connect(renewal);
+    const [library, provider] = await discoverProvider(renewal);
     await library.tokenRevocation(provider, renewal.refreshToken);
   });
 
 async function byDevice(io: Io, library: Library, provider: Configuration, { scopes }: SignInOffer): Promise<Tokens> {
   const started = await library.initiateDeviceAuthorization(provider, { scope: scopes.join(' ') });
-  note(io, `open ${started.verification_uri} and enter ${started.user_code}`);
+  printNote(io, `open ${started.verification_uri} and enter ${started.user_code}`);
   return library.pollDeviceAuthorizationGrant(provider, started, undefined, { signal: io.interrupted() });
 }
 
@@ -74,19 +74,24 @@ async function byBrowser(io: Io, library: Library, provider: Configuration, { sc
       // Without it a provider gives nothing to renew the token by.
       ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),
     });
-    note(io, `sign in at ${url.href}`);
+    printNote(io, `sign in at ${url.href}`);
     io.browse(url.href);
-    const answered = await callback.answered(AbortSignal.any([io.interrupted(), AbortSignal.timeout(PATIENCE_MS)]));
+    const answered = await callback.answered(
+      AbortSignal.any([io.interrupted(), AbortSignal.timeout(SIGN_IN_TIMEOUT_MS)]),
+    );
     return await library.authorizationCodeGrant(provider, answered, { pkceCodeVerifier, expectedState, expectedNonce });
   } finally {
     callback.close();
   }
 }
 
-async function connect({ issuer, client }: Pick<SignInOffer, 'issuer' | 'client'>): Promise<[Library, Configuration]> {
+async function discoverProvider({
+  issuer,
+  client,
+}: Pick<SignInOffer, 'issuer' | 'client'>): Promise<[Library, Configuration]> {
   if (!isPrivate(issuer)) throw new Error('it is reached without https');
   const library = await import('openid-client');
-  // Only a provider on this machine is configured without https (sdk/signIn.ts).
+  // Only a provider on this machine is configured without https (platform/signIn.ts).
   const execute = issuer.startsWith('http:') ? [library.allowInsecureRequests] : [];
   return [library, await library.discovery(new URL(issuer), client, undefined, library.None(), { execute })];
 }
@@ -110,18 +115,18 @@ async function failing<T>(issuer: string, run: () => Promise<T>): Promise<T> {
     return await run();
   } catch (error) {
     if (error instanceof ConveyorError) throw error;
-    throw conveyorError('sign-in-failed', { issuer, detail: detailOf(error) });
+    throw conveyorError('sign-in-failed', { issuer, detail: signInErrorDetail(error) });
   }
 }
 
 /** What the provider says is better than what the library makes of it. */
-function detailOf(error: unknown): string {
+function signInErrorDetail(error: unknown): string {
   const code = oauthCode(error);
   const { error_description: why } = error as { readonly error_description?: string };
   if (code !== undefined) return why === undefined ? code : `${code}: ${why}`;
   if (error instanceof Error && error.name === 'TimeoutError') return 'nobody signed in for five minutes';
-  const [said, root] = [error instanceof Error ? error.message : '', rootCause(error)];
-  return said === '' || said === root ? root : `${said}: ${root}`;
+  const [message, root] = [error instanceof Error ? error.message : '', rootCause(error)];
+  return message === '' || message === root ? root : `${message}: ${root}`;
 }
 
 /** RFC 6749, 5.2 */

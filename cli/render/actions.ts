@@ -2,7 +2,7 @@ import { approvalWords } from '../../domain/release/approval';
 import type { ActionView, DeployStatus } from '../../domain/views';
 import { tint, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
-import { ACTION_SIGNS, clock, heldWords, progressBar, took, untilWords } from './words';
+import { ACTION_SYMBOLS, clock, heldWords, progressBar, took, untilWords } from './words';
 
 /** Rows of one action in the tree of its release, with its deploy unfolded: name, type, state, bar, attempt, note. */
 export function actionRows(
@@ -14,7 +14,7 @@ export function actionRows(
   colors: Colors,
 ): string[][] {
   const last = at === actions.length - 1;
-  const { glyph, tone } = ACTION_SIGNS[action.state];
+  const { glyph, tone } = ACTION_SYMBOLS[action.state];
   const row = [
     `${last ? '└─ ' : '├─ '}${colors.bold(action.name)}`,
     colors.dim(action.type),

@@ -1,9 +1,9 @@
 import type { AuditRecord } from '../../domain/audit/record';
-import type { Verified } from '../../sdk/audit/files';
+import type { Verified } from '../../platform/audit/files';
 import { fold, paint, table, tint, type View } from './paint';
 import { ago } from './words';
 
-const SIGNS = {
+const AUDIT_SYMBOLS = {
   accepted: { glyph: '✔', tone: 'good' },
   refused: { glyph: '✘', tone: 'bad' },
   unknown: { glyph: '?', tone: 'warn' },
@@ -22,7 +22,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
     ...(wide ? ['DOOR', 'PERMITTED BY', 'CHANGES', 'RECORD'] : []),
   ];
   const cells = records.map((record) => {
-    const { glyph, tone } = SIGNS[record.outcome];
+    const { glyph, tone } = AUDIT_SYMBOLS[record.outcome];
     return [
       wide ? record.at : ago(record.at, view),
       record.actor ?? (record.door === 'server' ? 'the server' : 'nobody known'),

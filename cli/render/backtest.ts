@@ -1,4 +1,5 @@
-import { isCounted, type Backtest, type Result, type Tried } from '../../domain/health/backtest';
+import type { Backtest, BacktestedDeploy } from '../../domain/health/backtest';
+import { isCounted, type Result } from '../../domain/health/result';
 import { share } from '../../domain/health/quality';
 import { formatDuration, plural } from '../../domain/text';
 import { paint, table, tint, type Tone, type View } from './paint';
@@ -86,7 +87,7 @@ function betterLines({ checks }: ActionBacktest): string[] {
 
 const FEW = 10;
 
-const SIGNS: Readonly<Record<Result, readonly [glyph: string, tone: Tone]>> = {
+const BACKTEST_SYMBOLS: Readonly<Record<Result, readonly [glyph: string, tone: Tone]>> = {
   found: ['✔', 'good'],
   passed: ['✔', 'good'],
   'false-negative': ['✖', 'bad'],
@@ -97,18 +98,23 @@ const SIGNS: Readonly<Record<Result, readonly [glyph: string, tone: Tone]>> = {
 
 function triedLines({ checks }: ActionBacktest, view: View, wide: boolean): string[] {
   const rows = checks.flatMap(({ check, tried }) =>
-    tried.filter(({ result }) => wide || ERRORS.has(result)).map((one) => cellsOf(check, one, view, wide)),
+    tried.filter(({ result }) => wide || WRONG_RESULTS.has(result)).map((one) => trialCells(check, one, view, wide)),
   );
   if (rows.length === 0) return [];
   const heading = ['DEPLOY', 'CHECK', 'RESULT', 'AFTER', 'TRUTH', ...(wide ? ['SAID'] : [])];
   return ['', table(heading, rows, '', { ...view, width: wide ? Infinity : view.width })];
 }
 
-const ERRORS: ReadonlySet<Result> = new Set(['false-negative', 'false-positive']);
+const WRONG_RESULTS: ReadonlySet<Result> = new Set(['false-negative', 'false-positive']);
 
-function cellsOf(check: string, { id, result, foundAfterMs, why, reason }: Tried, view: View, wide: boolean): string[] {
+function trialCells(
+  check: string,
+  { id, result, foundAfterMs, why, reason }: BacktestedDeploy,
+  view: View,
+  wide: boolean,
+): string[] {
   const colors = paint(view.color);
-  const [glyph, tone] = SIGNS[result];
+  const [glyph, tone] = BACKTEST_SYMBOLS[result];
   const after = foundAfterMs === null ? '–' : formatDuration(foundAfterMs);
   return [
     colors.bold(id),

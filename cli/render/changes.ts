@@ -1,10 +1,10 @@
-import { isAmount, type Change } from '../../domain/changes';
+import { isAmount, type SpecChange } from '../../domain/changes';
 import { formatAmount } from '../../domain/fleet/amount';
 import { formatDuration } from '../../domain/text';
 import { paint, fold, type View } from './paint';
 
 /** `~ actions.deploy.with.phases.first.bake: 10m → 5m`, with + and - for what is new and gone. */
-export function renderChanges(changes: readonly Change[], view: View): string {
+export function renderChanges(changes: readonly SpecChange[], view: View): string {
   const colors = paint(view.color);
   const lines = changes.map(({ path, from, to }) => {
     if (from === undefined) return colors.green(`  + ${path}: ${valueWord(path, to)}`);

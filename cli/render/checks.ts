@@ -1,19 +1,22 @@
 import { plural } from '../../domain/text';
-import type { Check } from '../doctor/check';
+import type { DoctorCheck } from '../doctor/check';
 import { alignRows, fold, paint, tint, type View } from './paint';
-import type { Sign } from './words';
+import type { StatusSymbol } from './words';
 
-const SIGNS: Readonly<Record<Check['state'], Sign>> = {
+const DOCTOR_SYMBOLS: Readonly<Record<DoctorCheck['state'], StatusSymbol>> = {
   ok: { glyph: '✔', tone: 'good' },
   missing: { glyph: '✖', tone: 'bad' },
   warning: { glyph: '⚠', tone: 'warn' },
 };
 
 /** What is there and what is not; under each that is not, how to get it. */
-export function renderChecks(checks: readonly Check[], view: View): string {
+export function renderChecks(checks: readonly DoctorCheck[], view: View): string {
   const colors = paint(view.color);
   const aligned = alignRows(
-    checks.map(({ name, state, found }) => [`${tint(colors, SIGNS[state].tone, SIGNS[state].glyph)} ${name}`, found]),
+    checks.map(({ name, state, found }) => [
+      `${tint(colors, DOCTOR_SYMBOLS[state].tone, DOCTOR_SYMBOLS[state].glyph)} ${name}`,
+      found,
+    ]),
   );
   const lines = aligned.flatMap((line, at) => {
     const how = checks[at]?.how;

@@ -1,9 +1,9 @@
 import { plural } from '../../domain/text';
 import type { ChildrenView } from '../../domain/views';
 import { alignRows, tint, wrap, type Colors, type View } from './paint';
-import { progressBar, type Sign } from './words';
+import { progressBar, type StatusSymbol } from './words';
 
-const SIGNS: Readonly<Record<ChildrenView['state'], Sign>> = {
+const CHILDREN_SYMBOLS: Readonly<Record<ChildrenView['state'], StatusSymbol>> = {
   selecting: { glyph: '◌', tone: 'busy' },
   first: { glyph: '◌', tone: 'busy' },
   running: { glyph: '◌', tone: 'busy' },
@@ -12,7 +12,7 @@ const SIGNS: Readonly<Record<ChildrenView['state'], Sign>> = {
   cancelled: { glyph: '⚠', tone: 'warn' },
 };
 
-const COUNTED = [
+const CHILD_COUNTS = [
   ['succeeded', 'succeeded'],
   ['running', 'running'],
   ['waiting', 'waiting'],
@@ -25,9 +25,9 @@ const COUNTED = [
 export function childrenSection(children: ChildrenView | null, view: View, colors: Colors): string[] {
   if (children === null) return [];
   const { state, total, failures, reason } = children;
-  const { glyph, tone } = SIGNS[state];
+  const { glyph, tone } = CHILDREN_SYMBOLS[state];
   const over = total === 0 ? 0 : (total - children.waiting - children.running) / total;
-  const counts = COUNTED.filter(([key]) => children[key] > 0).map(([key, word]) => `${children[key]} ${word}`);
+  const counts = CHILD_COUNTS.filter(([key]) => children[key] > 0).map(([key, word]) => `${children[key]} ${word}`);
   const shown = failures.slice(0, view.compact ? 3 : 10);
   const others = children.failed + children.cancelled - shown.length;
   return [

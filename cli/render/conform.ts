@@ -1,11 +1,11 @@
 import { plural } from '../../domain/text';
-import type { Outcome } from '../../sdk/conform/check';
+import type { CheckOutcome } from '../../sdk/conform/check';
 import type { Exchange } from '../../sdk/conform/conversation';
 import type { ConformReport } from '../../sdk/conform/run';
 import { fold, paint, tint, type View } from './paint';
-import type { Sign } from './words';
+import type { StatusSymbol } from './words';
 
-const SIGNS: Readonly<Record<Outcome['state'], Sign>> = {
+const CONFORM_SYMBOLS: Readonly<Record<CheckOutcome['state'], StatusSymbol>> = {
   passed: { glyph: '✔', tone: 'good' },
   failed: { glyph: '✖', tone: 'bad' },
   skipped: { glyph: '·', tone: 'quiet' },
@@ -25,15 +25,15 @@ const FLAGS: Readonly<Record<string, string | undefined>> = {
 /** Calls of a failure that people see; `-o json` has all. */
 const SHOWN_CALLS = 6;
 
-/** What was tried, and under each failure what an author needs to mend it. */
+/** What was tried, and under each failure what an author needs to fix it. */
 export function conformText(report: ConformReport, view: View): string {
   const lines = report.checks.flatMap((outcome) => outcomeLines(outcome, view));
   return [...lines, '', ...verdict(report, view)].join('\n');
 }
 
-function outcomeLines(outcome: Outcome, view: View): string[] {
+function outcomeLines(outcome: CheckOutcome, view: View): string[] {
   const colors = paint(view.color);
-  const { glyph, tone } = SIGNS[outcome.state];
+  const { glyph, tone } = CONFORM_SYMBOLS[outcome.state];
   const title = `${tint(colors, tone, glyph)} ${outcome.title}`;
   if (outcome.state === 'passed') return fold(title, view.width);
   if (outcome.state !== 'failed') {

@@ -1,4 +1,4 @@
-import { wholeSeconds, ago, clock, deployWord, PAUSED, took, until, VERDICT_SIGNS } from './words';
+import { wholeSeconds, ago, clock, deployWord, PAUSED_SYMBOL, took, until, VERDICT_SYMBOLS } from './words';
 import { alignRows, fold, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { totalsOf } from '../../domain/deploy/counts';
@@ -10,7 +10,7 @@ import type { DeployStatus, HealthRow, Spans, TimelineEntry } from '../../domain
 export function renderDeploy(deploy: DeployStatus, view: View): string {
   const colors = paint(view.color);
   const sections = [
-    header(deploy, view, colors),
+    deployHeader(deploy, view, colors),
     alignRows(phaseRows(deploy, view)),
     healthSection(deploy.health, view, colors),
     revertSection(deploy, view, colors),
@@ -42,8 +42,14 @@ export function healthSection(rows: readonly HealthRow[], view: View, colors: Co
   const shown = sorted.slice(0, view.compact ? 4 : 12);
   const aligned = alignRows(
     shown.map((row) => {
-      const { glyph, tone } = VERDICT_SIGNS[row.verdict];
-      return [`  ${tint(colors, tone, `${glyph} ${row.verdict}`)}`, row.unit, row.check, measured(row), trendOf(row)];
+      const { glyph, tone } = VERDICT_SYMBOLS[row.verdict];
+      return [
+        `  ${tint(colors, tone, `${glyph} ${row.verdict}`)}`,
+        row.unit,
+        row.check,
+        measurementText(row),
+        trendOf(row),
+      ];
     }),
   );
   const lines = aligned.flatMap((line, at) => [line, ...sentenceOf(shown[at], view, colors)]);
@@ -75,7 +81,7 @@ export function pauseWords(deploy: Pick<DeployStatus, 'paused'>, view: View): st
   return `${who} ${ago(paused.at, view)}: ${paused.reason}`;
 }
 
-function header(deploy: DeployStatus, view: View, colors: Colors): string[] {
+function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[] {
   const { word, sign } = deployWord(deploy);
   const state = `${tint(colors, sign.tone, `${sign.glyph} ${word}`)}${classificationOf(deploy)}`;
   const attempt = deploy.attempt > 1 ? `, attempt ${deploy.attempt}` : '';
@@ -84,7 +90,7 @@ function header(deploy: DeployStatus, view: View, colors: Colors): string[] {
     [
       ['Deploy', colors.bold(deploy.id)],
       ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
-      pause === '' ? null : ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${pause}`)],
+      pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
       waitLine(deploy, view),
       heldLine(deploy, view),
       ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
@@ -146,7 +152,7 @@ function sentenceOf(row: HealthRow | undefined, view: View, colors: Colors): str
 }
 
 /** `0.21, limit 0.05 (12 samples)`. */
-function measured(row: HealthRow): string {
+function measurementText(row: HealthRow): string {
   const parts = [row.observed === null ? 'no value' : figure(row.observed)];
   if (row.reference !== null) parts.push(`against ${figure(row.reference)}`);
   if (row.threshold !== null) parts.push(`limit ${figure(row.threshold)}`);

@@ -1,8 +1,8 @@
 import type { FinderView } from '../../domain/views';
 import { alignRows, paint, table, tint, type Colors, type View } from './paint';
-import { ago, until, type Sign } from './words';
+import { ago, until, type StatusSymbol } from './words';
 
-const SIGNS: Readonly<Record<FinderView['state'], Sign>> = {
+const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
   answers: { glyph: '✔', tone: 'good' },
   failing: { glyph: '✖', tone: 'bad' },
   idle: { glyph: '·', tone: 'quiet' },
@@ -15,10 +15,10 @@ export function finderTable(rows: readonly FinderView[], view: View): string {
   const colors = paint(view.color);
   const cells = rows.map((finder) => [
     colors.bold(finder.id),
-    stateOf(finder, colors),
+    finderStateText(finder, colors),
     finder.answeredAt === null ? '–' : ago(finder.answeredAt, view),
     finder.nextAt === null ? '–' : until(finder.nextAt, view),
-    saidOf(finder, view),
+    finderRemarks(finder, view),
   ]);
   return table(
     ['FINDER', 'STATE', 'ANSWERED', 'NEXT', 'SAID'],
@@ -32,10 +32,10 @@ export function finderTable(rows: readonly FinderView[], view: View): string {
 export function finderRows(finders: readonly FinderView[], view: View, colors: Colors): string[] {
   const cells = finders.map((finder) => [
     `  ${finder.id}`,
-    stateOf(finder, colors),
+    finderStateText(finder, colors),
     [
       finder.answeredAt === null ? '' : `answered ${ago(finder.answeredAt, view)}`,
-      saidOf(finder, view),
+      finderRemarks(finder, view),
       finder.state === 'failing' && finder.nextAt !== null ? `asked again ${until(finder.nextAt, view)}` : '',
     ]
       .filter((part) => part !== '')
@@ -44,10 +44,10 @@ export function finderRows(finders: readonly FinderView[], view: View, colors: C
   return alignRows(cells);
 }
 
-const stateOf = ({ state }: FinderView, colors: Colors): string =>
-  tint(colors, SIGNS[state].tone, `${SIGNS[state].glyph} ${state}`);
+const finderStateText = ({ state }: FinderView, colors: Colors): string =>
+  tint(colors, FINDER_SYMBOLS[state].tone, `${FINDER_SYMBOLS[state].glyph} ${state}`);
 
-const saidOf = ({ since, reason, refused }: FinderView, view: View): string =>
+const finderRemarks = ({ since, reason, refused }: FinderView, view: View): string =>
   [...(reason === null ? [] : [since === null ? reason : `since ${ago(since, view)}: ${reason}`]), ...refused].join(
     '; ',
   );

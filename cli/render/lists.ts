@@ -6,9 +6,9 @@ import {
   causeWords,
   clock,
   deployWord,
-  OUTCOME_SIGNS,
-  PAUSED,
-  RELEASE_SIGNS,
+  OUTCOME_SYMBOLS,
+  PAUSED_SYMBOL,
+  RELEASE_SYMBOLS,
   rerunWords,
   took,
   triggerWords,
@@ -23,11 +23,11 @@ export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide
   const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
   const cells = rows.map((row) => [
     colors.bold(row.id),
-    stateOf(row, view, colors) + problemWords(row, colors),
+    pipelineStateText(row, view, colors) + problemWords(row, colors),
     row.active.join(', ') || '–',
     row.lastRelease === null ? '–' : String(row.lastRelease),
     row.owners.join(', '),
-    ...(wide ? [labelWords(row.labels), row.description] : []),
+    ...(wide ? [labelList(row.labels), row.description] : []),
   ]);
   return table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
 }
@@ -38,17 +38,17 @@ const problemWords = ({ problem }: { readonly problem?: string }, colors: Colors
 const frozenUntil = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
   iso === undefined ? '' : ` ${untilWords(iso, view)}`;
 
-function stateOf(row: PipelineSummary, view: View, colors: Colors): string {
+function pipelineStateText(row: PipelineSummary, view: View, colors: Colors): string {
   if (row.ended) return colors.dim('ended');
   if (row.state === 'active') return colors.green('✔ active');
-  return tint(colors, PAUSED.tone, `${PAUSED.glyph} ${row.state}${frozenUntil(row, view)}`);
+  return tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${row.state}${frozenUntil(row, view)}`);
 }
 
 export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const heading = ['RELEASE', 'STATE', 'ARTIFACTS', 'STARTED', 'TOOK', ...(wide ? ['TRIGGER', 'KEY'] : [])];
   const cells = rows.map((row) => {
-    const { glyph, tone } = RELEASE_SIGNS[row.state];
+    const { glyph, tone } = RELEASE_SYMBOLS[row.state];
     return [
       colors.bold(row.id),
       tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + rerunWords(row) + problemWords(row, colors),
@@ -90,9 +90,9 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
     ...(wide ? ['TRIGGER', 'CLASS'] : []),
   ];
   const cells = rows.map((row) => {
-    const { glyph, tone } = RELEASE_SIGNS[row.state];
+    const { glyph, tone } = RELEASE_SYMBOLS[row.state];
     const deploys = row.deploys.map((deploy) => {
-      const sign = OUTCOME_SIGNS[deploy.outcome];
+      const sign = OUTCOME_SYMBOLS[deploy.outcome];
       return `${deploy.action} ${deploy.version} ${tint(colors, sign.tone, `${sign.glyph} ${deploy.outcome}`)}`;
     });
     return [
@@ -108,7 +108,7 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
   return table(heading, cells, 'no releases yet', view);
 }
 
-const labelWords = (labels: Readonly<Record<string, string>>): string =>
+const labelList = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(',') || '–';

@@ -1,9 +1,9 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
 import { approvalWords } from '../../domain/release/approval';
-import { causeWords, heldWords, VERDICT_SIGNS, deployWord, RELEASE_SIGNS, ACTION_SIGNS } from './words';
+import { causeWords, heldWords, VERDICT_SYMBOLS, deployWord, RELEASE_SYMBOLS, ACTION_SYMBOLS } from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
-export interface Watched {
+export interface WatchSnapshot {
   readonly release: ReleaseStatus | null;
   /** What its pipeline says that the release waits for, while it has not started. */
   readonly waits: readonly WaitView[];
@@ -12,13 +12,13 @@ export interface Watched {
 
 /**
  * What changed between two looks, as lines that are only ever appended: for logs of CI, where nothing can be redrawn.
- * Nothing changed gives no lines. With no look before, everything so far is told.
+ * Nothing changed gives no lines. Without an earlier look, everything so far is printed.
  */
-export function logLines(before: Watched | null, after: Watched): string[] {
+export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
   const lines = [
-    ...(after.release === null ? [] : releaseLines(before?.release ?? null, after.release)),
+    ...(after.release === null ? [] : releaseLogLines(before?.release ?? null, after.release)),
     ...after.deploys.flatMap((deploy) =>
-      deployLines(before?.deploys.find((one) => one.id === deploy.id) ?? null, deploy),
+      deployLogLines(before?.deploys.find((one) => one.id === deploy.id) ?? null, deploy),
     ),
   ];
   return lines
@@ -26,13 +26,13 @@ export function logLines(before: Watched | null, after: Watched): string[] {
     .map(({ at, text }) => `${at.replace(/\.\d+Z$/, 'Z')}  ${text}`.trim());
 }
 
-interface Line {
+interface LogLine {
   readonly at: string;
   readonly text: string;
 }
 
-/** The timeline tells what happened; besides it only what an action waits for, and how it ended. */
-function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[] {
+/** The timeline shows what happened; this adds only what an action waits for, and how it ended. */
+function releaseLogLines(before: ReleaseStatus | null, after: ReleaseStatus): LogLine[] {
   const last = latestOf(after);
   const lines = newEntries(before, after);
   for (const action of after.actions.filter(({ state, pickBy }) => state === 'blocked' && pickBy === null)) {
@@ -40,70 +40,70 @@ function releaseLines(before: ReleaseStatus | null, after: ReleaseStatus): Line[
     if (was?.state === 'blocked' && was.blockedBy === action.blockedBy && was.heldBy?.id === action.heldBy?.id)
       continue;
     const until = action.until === null ? '' : ` until ${action.until}`;
-    const text = `${after.id}  ${ACTION_SIGNS.blocked.glyph} ${action.name} waits: ${action.blockedBy ?? ''}${until}${heldWords(action, (iso) => iso)}`;
+    const text = `${after.id}  ${ACTION_SYMBOLS.blocked.glyph} ${action.name} waits: ${action.blockedBy ?? ''}${until}${heldWords(action, (iso) => iso)}`;
     lines.push({ at: last, text });
   }
   lines.push(...pickLines(before, after, last));
   if (before?.state !== after.state && after.state !== 'running') {
     lines.push({
       at: after.endedAt ?? last,
-      text: `${after.id}  ${RELEASE_SIGNS[after.state].glyph} ${after.state}${causeWords(after)}`,
+      text: `${after.id}  ${RELEASE_SYMBOLS[after.state].glyph} ${after.state}${causeWords(after)}`,
     });
   }
   return lines;
 }
 
 /** Who may pick, and what they type. */
-function pickLines(before: ReleaseStatus | null, after: ReleaseStatus, at: string): Line[] {
+function pickLines(before: ReleaseStatus | null, after: ReleaseStatus, at: string): LogLine[] {
   const isOpen = ({ pickBy, endedAt }: ReleaseStatus['actions'][number]): boolean =>
     pickBy !== null && endedAt === null;
-  const told = new Set(before?.actions.filter(isOpen).map(({ name, attempt }) => `${name} ${attempt}`));
+  const logged = new Set(before?.actions.filter(isOpen).map(({ name, attempt }) => `${name} ${attempt}`));
   return after.actions
-    .filter((action) => isOpen(action) && !told.has(`${action.name} ${action.attempt}`))
+    .filter((action) => isOpen(action) && !logged.has(`${action.name} ${action.attempt}`))
     .map(({ name, pickBy, approval }) => ({
       at,
       text: `${after.id}  ◷ ${name} ${approval ? approvalWords(approval) : `waits for ${pickBy?.join(', ') || 'an owner'}`}: conveyor pick ${after.id}/${name} --approve --reason "…"`,
     }));
 }
 
-/** States that wait, whose summary says until when, and the outcome; the timeline tells of the others. */
-const TOLD: readonly string[] = ['waiting-lock', 'waiting-window', 'baking'];
+/** States that wait, whose summary says until when, and the outcome; the timeline shows the others. */
+const LOGGED_STATES: readonly string[] = ['waiting-lock', 'waiting-window', 'baking'];
 
-function deployLines(before: DeployStatus | null, after: DeployStatus): Line[] {
+function deployLogLines(before: DeployStatus | null, after: DeployStatus): LogLine[] {
   const last = latestOf(after);
   const lines = newEntries(before, after);
   for (const row of after.health) {
     const was = before?.health.find((one) => one.unit === row.unit && one.check === row.check);
     if (was?.verdict === row.verdict || !(isAlarming(row) || (was !== undefined && isAlarming(was)))) continue;
-    const text = `${after.id}  ${VERDICT_SIGNS[row.verdict].glyph} ${row.unit} ${row.check} ${row.verdict}: ${row.reason}`;
+    const text = `${after.id}  ${VERDICT_SYMBOLS[row.verdict].glyph} ${row.unit} ${row.check} ${row.verdict}: ${row.reason}`;
     lines.push({ at: last, text });
   }
   const { word, sign } = deployWord(after);
-  const isTold = TOLD.includes(after.state) || after.paused !== null || after.outcome !== null;
-  if (isTold && (before === null || deployWord(before).word !== word)) {
+  const isLogged = LOGGED_STATES.includes(after.state) || after.paused !== null || after.outcome !== null;
+  if (isLogged && (before === null || deployWord(before).word !== word)) {
     const why = after.summary === '' ? '' : `: ${after.summary}`;
     lines.push({ at: after.endedAt ?? last, text: `${after.id}  ${sign.glyph} ${word}${why}` });
   }
   return lines;
 }
 
-/** Missing data comes and goes with every phase; what became of it, the timeline tells when the bake ends. */
+/** Missing data comes and goes with every phase; the timeline shows the result when the bake ends. */
 const isAlarming = ({ verdict }: HealthRow): boolean => verdict === 'unhealthy' || verdict === 'errored';
 
-interface Told {
+interface TimelineOwner {
   readonly id: string;
   readonly startedAt: string;
   readonly timeline: DeployStatus['timeline'];
 }
 
 /** Timelines only grow, but their oldest entries may be dropped: so by what they say, not by their number. */
-function newEntries(before: Told | null, after: Told): Line[] {
-  const keyOf = ({ at, kind, text }: Told['timeline'][number]): string => `${at} ${kind} ${text}`;
+function newEntries(before: TimelineOwner | null, after: TimelineOwner): LogLine[] {
+  const keyOf = ({ at, kind, text }: TimelineOwner['timeline'][number]): string => `${at} ${kind} ${text}`;
   const seen = new Set(before?.timeline.map(keyOf));
   return after.timeline
     .filter((entry) => !seen.has(keyOf(entry)))
     .map(({ at, kind, text }) => ({ at, text: `${after.id}  ${kind}: ${text}` }));
 }
 
-const latestOf = ({ timeline, startedAt }: Told): string =>
+const latestOf = ({ timeline, startedAt }: TimelineOwner): string =>
   timeline.reduce((latest, { at }) => (at > latest ? at : latest), startedAt);

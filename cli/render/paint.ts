@@ -63,7 +63,7 @@ const COLOR = /\u001b\[[0-9;]*m/gu;
 const PIECE = /\u001b\[[0-9;]*m|./gsu;
 
 /** Cuts a line, with its colours, to `width` columns; what was cut shows as `…`. */
-export function cut(line: string, width: number): string {
+export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   let room = width - 1;
   let kept = '';

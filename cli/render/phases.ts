@@ -4,7 +4,7 @@ import type { DeployStatus, PhaseView, UnitCounts } from '../../domain/views';
 import { paint, tint, type Colors, type View } from './paint';
 import { deployWord, isBaking, phaseWord, took, until } from './words';
 
-const BAR = 10;
+const PHASE_BAR_WIDTH = 10;
 const MANY_PHASES = 12;
 const MANY_UNITS = 12;
 const UNITS_OF_A_PHASE = 8;
@@ -30,7 +30,7 @@ export function phaseRows(deploy: DeployStatus, view: View, indent: string = '')
     ]);
   shown.forEach((phase, at) => {
     const last = at === shown.length - 1 && after.length === 0;
-    rows.push(phaseRow(phase, `${indent}${last ? '└─ ' : '├─ '}`, view, colors));
+    rows.push(phaseCells(phase, `${indent}${last ? '└─ ' : '├─ '}`, view, colors));
     rows.push(...unitRows(phase, deploy, `${indent}${last ? '   ' : '│  '}`, view, colors));
   });
   if (after.length > 0)
@@ -41,21 +41,23 @@ export function phaseRows(deploy: DeployStatus, view: View, indent: string = '')
 /** `██████░░░░`: the filled part is what is live, the half-filled what is updated but not live yet. */
 function bar(counts: Pick<UnitCounts, 'targeted' | 'updated' | 'live'>, colors: Colors): string {
   if (counts.targeted === 0) return '';
-  const live = Math.floor((counts.live / counts.targeted) * BAR);
-  const updated = Math.max(0, Math.floor((counts.updated / counts.targeted) * BAR) - live);
+  const live = Math.floor((counts.live / counts.targeted) * PHASE_BAR_WIDTH);
+  const updated = Math.max(0, Math.floor((counts.updated / counts.targeted) * PHASE_BAR_WIDTH) - live);
   return (
-    colors.green('█'.repeat(live)) + colors.yellow('▓'.repeat(updated)) + colors.dim('░'.repeat(BAR - live - updated))
+    colors.green('█'.repeat(live)) +
+    colors.yellow('▓'.repeat(updated)) +
+    colors.dim('░'.repeat(PHASE_BAR_WIDTH - live - updated))
   );
 }
 
-interface Folded {
+interface FoldedPhases {
   readonly before: readonly PhaseView[];
   readonly shown: readonly PhaseView[];
   readonly after: readonly PhaseView[];
 }
 
 /** Of many phases those around the one that runs; the others are one line. */
-function aroundTheCurrent(phases: readonly PhaseView[]): Folded {
+function aroundTheCurrent(phases: readonly PhaseView[]): FoldedPhases {
   if (phases.length <= MANY_PHASES) return { before: [], shown: phases, after: [] };
   const active = phases.findIndex((phase) => phase.state === 'running' || phase.state === 'failed');
   const first = phases.findIndex((phase) => phase.state === 'waiting');
@@ -69,7 +71,7 @@ function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
   return colors.dim(words.join(', '));
 }
 
-function phaseRow(phase: PhaseView, branch: string, view: View, colors: Colors): string[] {
+function phaseCells(phase: PhaseView, branch: string, view: View, colors: Colors): string[] {
   const { word, sign } = phaseWord(phase);
   // What was taken back is not on the version any more, whatever was updated once.
   const counts = totalsOf(phase.state === 'reverted' ? { units: [] } : phase);

@@ -4,14 +4,14 @@ import { fieldLines, joinSections, nextSection } from './deploy';
 import { finderRows } from './finders';
 import { releaseTable } from './lists';
 import { alignRows, paint, tint, wrap, type Colors, type View } from './paint';
-import { ago, artifactWords, clock, PAUSED, untilWords } from './words';
+import { ago, artifactWords, clock, PAUSED_SYMBOL, untilWords } from './words';
 
 /** A pipeline for people: whether deploys may start and when, who waits for what, what is good and bad, its last releases. */
 export function renderPipeline(pipeline: PipelineStatus, view: View): string {
   const colors = paint(view.color);
   const newestFirst = [...pipeline.releases].sort((a, b) => b.number - a.number);
   const sections = [
-    fieldsOf(pipeline, view, colors),
+    pipelineFieldLines(pipeline, view, colors),
     waitsSection(pipeline, view, colors),
     findersSection(pipeline, view, colors),
     groupsSection(pipeline, colors),
@@ -19,12 +19,12 @@ export function renderPipeline(pipeline: PipelineStatus, view: View): string {
     behindSection(pipeline, colors),
     badSection(pipeline, view, colors),
     releaseTable(newestFirst.slice(0, view.compact ? 5 : 15), view).split('\n'),
-    [...nextSection(nextOf(pipeline), pipeline.webUi, colors), ...listLine(pipeline, colors)],
+    [...nextSection(nextPipelineCommands(pipeline), pipeline.webUi, colors), ...listLine(pipeline, colors)],
   ];
   return joinSections(sections, view);
 }
 
-function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[] {
+function pipelineFieldLines(pipeline: PipelineStatus, view: View, colors: Colors): string[] {
   const { held, frozen = null, schedule, inputs = [] } = pipeline;
   const labels = Object.entries(pipeline.labels).map(([key, value]) => `${key}=${value}`);
   const by = (one: NonNullable<typeof held>): string => `by ${one.actor} ${ago(one.at, view)}: ${one.reason}`;
@@ -32,7 +32,7 @@ function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[
     [
       ['Pipeline', colors.bold(pipeline.id)],
       pipeline.description === '' ? null : ['About', pipeline.description],
-      ['Status', statusOf(pipeline, colors)],
+      ['Status', pipelineStatusText(pipeline, colors)],
       frozen === null
         ? null
         : ['Frozen', `${by(frozen)}${frozen.until === undefined ? '' : ` (${untilWords(frozen.until, view)})`}`],
@@ -47,10 +47,12 @@ function fieldsOf(pipeline: PipelineStatus, view: View, colors: Colors): string[
   );
 }
 
-function statusOf({ state, held, frozen, retired }: PipelineStatus, colors: Colors): string {
+function pipelineStatusText({ state, held, frozen, retired }: PipelineStatus, colors: Colors): string {
   if (retired) return colors.dim('retired');
   const stopped = [frozen && 'frozen', held && 'held'].filter((word) => word).join(' and ');
-  return stopped === '' ? colors.green(`✔ ${state}`) : tint(colors, PAUSED.tone, `${PAUSED.glyph} ${stopped}`);
+  return stopped === ''
+    ? colors.green(`✔ ${state}`)
+    : tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${stopped}`);
 }
 
 function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View): string {
@@ -123,7 +125,7 @@ function badSection({ knownBad }: PipelineStatus, view: View, colors: Colors): s
 const listLine = ({ webUiList }: PipelineStatus, colors: Colors): string[] =>
   webUiList === undefined ? [] : [`  with its releases and deploys  ${colors.underline(webUiList)}`];
 
-function nextOf({ id, active, held, frozen = null, behind = [] }: PipelineStatus): string[] {
+function nextPipelineCommands({ id, active, held, frozen = null, behind = [] }: PipelineStatus): string[] {
   const newest = active.at(-1);
   const commands = [
     ...(frozen === null ? [] : [`conveyor unfreeze ${id} --reason "…"`]),

@@ -23,7 +23,7 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
     phase.amount,
     `${Number(phase.effectivePercent.toPrecision(3))}%`,
     String(phase.units.reduce((total, unit) => total + unit.tasks, 0)),
-    startsAt === null ? '–' : moment(startsAt, view),
+    startsAt === null ? '–' : formatMoment(startsAt, view),
     laterWord(updatedAt, startsAt, view),
     laterWord(bakedAt, updatedAt, view),
     unitWords(phase.units),
@@ -31,7 +31,7 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
   const finish =
     plan.finishesAt === null
       ? 'when it finishes is not known'
-      : `finishes ${moment(plan.finishesAt, view)}, ${formatDuration(Math.max(0, Date.parse(plan.finishesAt) - view.now))} from now`;
+      : `finishes ${formatMoment(plan.finishesAt, view)}, ${formatDuration(Math.max(0, Date.parse(plan.finishesAt) - view.now))} from now`;
   return joinSections(
     [
       [
@@ -92,25 +92,25 @@ const openWords = ({ days, from, to, maxDeploys }: Omit<WindowSpec, 'timezone' |
   `${days.join(', ')} ${from}–${to}${maxDeploys === undefined ? '' : ` (${plural(maxDeploys, 'deploy')} at most)`}`;
 
 /** `Mon 23 Nov 09:00`. */
-const moment = (iso: string, view: View): string => `${dayOf(iso, view)} ${timeOf(iso, view)}`;
+const formatMoment = (iso: string, view: View): string => `${formatDay(iso, view)} ${formatTimeOfDay(iso, view)}`;
 
-const dayOf = (iso: string, view: View): string =>
-  formatted(iso, view, { weekday: 'short', day: '2-digit', month: 'short' }).replace(',', '');
+const formatDay = (iso: string, view: View): string =>
+  formatDate(iso, view, { weekday: 'short', day: '2-digit', month: 'short' }).replace(',', '');
 
 /** `09:00`, with seconds where there are any, and the offset where it comes twice. */
-function timeOf(iso: string, view: View): string {
-  const time = formatted(iso, view, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+function formatTimeOfDay(iso: string, view: View): string {
+  const time = formatDate(iso, view, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
   return time.replace(/(:\d\d):00$/, '$1') + offsetIfTwice(Date.parse(iso), view);
 }
 
-const formatted = (iso: string, { timeZone }: View, options: Intl.DateTimeFormatOptions): string =>
+const formatDate = (iso: string, { timeZone }: View, options: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat('en-GB', { ...options, ...(timeZone ? { timeZone } : {}) }).format(Date.parse(iso));
 
 /** The day only where it is another one. */
 function laterWord(iso: string | null, before: string | null, view: View): string {
   if (iso === null) return '–';
-  const isSameDay = before !== null && dayOf(iso, view) === dayOf(before, view);
-  return isSameDay ? timeOf(iso, view) : moment(iso, view);
+  const isSameDay = before !== null && formatDay(iso, view) === formatDay(before, view);
+  return isSameDay ? formatTimeOfDay(iso, view) : formatMoment(iso, view);
 }
 
 function unitWords(units: PlanView['phases'][number]['units']): string {

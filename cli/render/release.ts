@@ -19,8 +19,8 @@ import {
   causeWords,
   clock,
   heldWords,
-  PAUSED,
-  RELEASE_SIGNS,
+  PAUSED_SYMBOL,
+  RELEASE_SYMBOLS,
   took,
   triggerWords,
   untilWords,
@@ -38,26 +38,26 @@ export function renderRelease(
 ): string {
   const colors = paint(view.color);
   const running = deploys.filter((deploy) => deploy.state !== 'ended');
-  const told = running.length > 0 ? running : deploys;
+  const shownDeploys = running.length > 0 ? running : deploys;
   const sections = [
-    header(release, deploys, waits, view, colors),
+    releaseHeader(release, deploys, waits, view, colors),
     alignRows(release.actions.flatMap((action, at) => actionRows(action, at, release.actions, deploys, view, colors))),
     linksSection(release.actions, colors),
     childrenSection(release.children ?? null, view, colors),
     healthSection(
-      told.flatMap((deploy) => deploy.health),
+      shownDeploys.flatMap((deploy) => deploy.health),
       view,
       colors,
     ),
-    told.flatMap((deploy) => revertSection(deploy, view, colors)),
+    shownDeploys.flatMap((deploy) => revertSection(deploy, view, colors)),
     timelineSection(merged(release, deploys), view, colors),
-    nextSection(nextOf(release, deploys), release.webUi, colors),
+    nextSection(nextReleaseCommands(release, deploys), release.webUi, colors),
   ];
   return joinSections(sections, view);
 }
 
 /** What to type next: what its running deploys suggest, else what fits the release itself. */
-function nextOf(release: ReleaseStatus, deploys: readonly DeployStatus[]): readonly string[] {
+function nextReleaseCommands(release: ReleaseStatus, deploys: readonly DeployStatus[]): readonly string[] {
   const reason = '--reason "…"';
   const ended = ['succeeded', 'failed', 'cancelled'].includes(release.state);
   if (ended) {
@@ -111,14 +111,14 @@ const allowing = ({ pipeline, actions }: ReleaseStatus): string[] =>
     (artifact) => `conveyor allow-artifact ${pipeline} ${artifact.replace(/#.*$/, '')} --reason "…"`,
   );
 
-function header(
+function releaseHeader(
   release: ReleaseStatus,
   deploys: readonly DeployStatus[],
   releaseWaits: readonly WaitView[],
   view: View,
   colors: Colors,
 ): string[] {
-  const sign = RELEASE_SIGNS[release.state];
+  const sign = RELEASE_SYMBOLS[release.state];
   const pauses = deploys.filter((deploy) => deploy.paused !== null);
   const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '');
   return fieldLines(
@@ -126,9 +126,9 @@ function header(
       ['Release', colors.bold(release.id)],
       ['Status', tint(colors, sign.tone, `${sign.glyph} ${release.state}${causeWords(release)}`)],
       ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
-        (words) => ['Paused', tint(colors, PAUSED.tone, `${PAUSED.glyph} ${words}`)] as const,
+        (words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const,
       ),
-      ...waits.map((deploy) => ['Now', `${deploy.summary}${held(deploy, view)}`] as const),
+      ...waits.map((deploy) => ['Now', `${deploy.summary}${holderText(deploy, view)}`] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
       ...release.actions.flatMap((action) => blockedLine(action, view)),
       ...release.actions.flatMap(badLine),
@@ -150,7 +150,8 @@ function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): stri
   return [`${id} ${withReason(`by ${pause.actor} ${ago(pause.at, view)}`, pause.reason)}`];
 }
 
-const held = (waits: Pick<ActionView, 'heldBy'>, view: View): string => heldWords(waits, (iso) => clock(iso, view));
+const holderText = (waits: Pick<ActionView, 'heldBy'>, view: View): string =>
+  heldWords(waits, (iso) => clock(iso, view));
 
 /**
  * A wait whose end or whose holder is known, or that is for several people, has a line of its own: in the tree it is the first that a
@@ -158,7 +159,7 @@ const held = (waits: Pick<ActionView, 'heldBy'>, view: View): string => heldWord
  */
 function blockedLine(action: ActionView, view: View): (readonly [string, string])[] {
   const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;
-  if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${held(action, view)}`]];
+  if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${holderText(action, view)}`]];
   if (state !== 'blocked' || (until === null && !approval)) return [];
   const why = pickBy === null || approval ? blockedBy : 'for a person';
   const when = until === null ? '' : `, ${untilWords(until, view)}`;

@@ -1,5 +1,5 @@
 import type { Counts, Statistics } from '../../domain/health/statistics';
-import { KEPT_RELEASES } from '../../domain/pipeline/books';
+import { KEPT_RELEASES } from '../../domain/pipeline/recordOutcome';
 import { plural } from '../../domain/text';
 import { paint, table, type View } from './paint';
 import { clock, shareWords } from './words';
@@ -16,8 +16,8 @@ export interface StatisticsReport extends Statistics {
 export function statisticsText(report: StatisticsReport, view: View, wide: boolean): string {
   const colors = paint(view.color);
   const { pipelines, categories, cut, since } = report;
-  const rows = pipelines.map((one) => [colors.bold(one.pipeline), one.category, ...cellsOf(one)]);
-  const sums = categories.map((one) => [colors.bold(one.category), String(one.pipelines), ...cellsOf(one)]);
+  const rows = pipelines.map((one) => [colors.bold(one.pipeline), one.category, ...errorRateCells(one)]);
+  const sums = categories.map((one) => [colors.bold(one.category), String(one.pipelines), ...errorRateCells(one)]);
   return [
     table(['PIPELINE', 'CATEGORY', ...HEADING], rows, 'no pipelines; conveyor init writes a first one', view),
     ...(sums.length === 0 ? [] : ['', table(['CATEGORY', 'PIPELINES', ...HEADING], sums, '', view)]),
@@ -33,7 +33,7 @@ export function statisticsText(report: StatisticsReport, view: View, wide: boole
 
 const HEADING = ['DEPLOYS', 'FALSE POSITIVES', 'RELEASES', 'FALSE NEGATIVES'];
 
-const cellsOf = ({ falsePositives, falseNegatives }: Counts): string[] =>
+const errorRateCells = ({ falsePositives, falseNegatives }: Counts): string[] =>
   [falsePositives, falseNegatives].flatMap((one) => [String(one.of), shareWords(one)]);
 
 function suspectLines({ pipelines }: StatisticsReport, view: View): string[] {

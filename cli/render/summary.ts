@@ -1,7 +1,7 @@
 import type { Classification, HistoryRow, ReleaseState } from '../../domain/views';
 import { plural } from '../../domain/text';
 import { paint, table, tint, type View } from './paint';
-import { clock, RELEASE_SIGNS } from './words';
+import { clock, RELEASE_SYMBOLS } from './words';
 
 /** `history --summary -o json`: how the releases ended that a pipeline remembers. */
 export interface HistorySummary {
@@ -25,7 +25,7 @@ export interface HistorySummary {
 }
 
 /** Counts the ends of releases by state and cause, the most frequent first. */
-export function summaryOf(pipeline: string, rows: readonly HistoryRow[]): HistorySummary {
+export function summarizeHistory(pipeline: string, rows: readonly HistoryRow[]): HistorySummary {
   const ended = rows.filter(({ endedAt }) => endedAt !== null);
   const counts = new Map<string, { state: ReleaseState; cause: string | null; count: number }>();
   for (const row of ended) {
@@ -53,11 +53,11 @@ export function summaryOf(pipeline: string, rows: readonly HistoryRow[]): Histor
   };
 }
 
-export function renderSummary(summary: HistorySummary, view: View): string {
+export function renderHistorySummary(summary: HistorySummary, view: View): string {
   const { pipeline, releases, running, since, ends } = summary;
   const colors = paint(view.color);
   const cells = ends.map(({ state, cause, count, percent }) => {
-    const { glyph, tone } = RELEASE_SIGNS[state];
+    const { glyph, tone } = RELEASE_SYMBOLS[state];
     return [tint(colors, tone, `${glyph} ${state}`), cause ?? '–', String(count), `${percent.toFixed(1)}%`];
   });
   const more = running === 0 ? '' : `; ${running} not over yet`;
@@ -66,11 +66,11 @@ export function renderSummary(summary: HistorySummary, view: View): string {
     table(['STATE', 'CAUSE', 'RELEASES', 'SHARE'], cells, 'no release has ended yet', view),
     '',
     colors.dim(`${plural(releases, 'release')} of ${pipeline} that ended${from}${more}`),
-    ...deployLines(summary).map((line) => colors.dim(line)),
+    ...deploySummaryLines(summary).map((line) => colors.dim(line)),
   ].join('\n');
 }
 
-function deployLines({ deploys, failedAt }: HistorySummary): string[] {
+function deploySummaryLines({ deploys, failedAt }: HistorySummary): string[] {
   const total = Object.values(deploys).reduce((sum, count) => sum + count, 0);
   if (total === 0) return [];
   const good = (deploys.success + deploys['good-failure']) / total;

@@ -18,89 +18,89 @@ import type { Colors, Tone, View } from './paint';
 
 /** Glyphs, tones and times: the vocabulary that all renderers share. */
 
-export interface Sign {
+export interface StatusSymbol {
   readonly glyph: '✔' | '✖' | '◌' | '⚠' | '◷' | '‖' | '·' | '↩';
   readonly tone: Tone;
 }
 
-const DONE: Sign = { glyph: '✔', tone: 'good' };
-const BROKEN: Sign = { glyph: '✖', tone: 'bad' };
-const WORKING: Sign = { glyph: '◌', tone: 'busy' };
-const DOUBTFUL: Sign = { glyph: '⚠', tone: 'warn' };
-const WAITING: Sign = { glyph: '◷', tone: 'busy' };
-export const PAUSED: Sign = { glyph: '‖', tone: 'warn' };
-const NOT_YET: Sign = { glyph: '·', tone: 'quiet' };
-const UNDONE: Sign = { glyph: '↩', tone: 'warn' };
+const DONE_SYMBOL: StatusSymbol = { glyph: '✔', tone: 'good' };
+const BROKEN_SYMBOL: StatusSymbol = { glyph: '✖', tone: 'bad' };
+const WORKING_SYMBOL: StatusSymbol = { glyph: '◌', tone: 'busy' };
+const DOUBTFUL_SYMBOL: StatusSymbol = { glyph: '⚠', tone: 'warn' };
+const WAITING_SYMBOL: StatusSymbol = { glyph: '◷', tone: 'busy' };
+export const PAUSED_SYMBOL: StatusSymbol = { glyph: '‖', tone: 'warn' };
+const NOT_YET_SYMBOL: StatusSymbol = { glyph: '·', tone: 'quiet' };
+const UNDONE_SYMBOL: StatusSymbol = { glyph: '↩', tone: 'warn' };
 
-export const RELEASE_SIGNS: Readonly<Record<ReleaseState, Sign>> = {
-  queued: WAITING,
-  running: WORKING,
-  paused: PAUSED,
-  succeeded: DONE,
-  failed: BROKEN,
-  cancelled: DOUBTFUL,
+export const RELEASE_SYMBOLS: Readonly<Record<ReleaseState, StatusSymbol>> = {
+  queued: WAITING_SYMBOL,
+  running: WORKING_SYMBOL,
+  paused: PAUSED_SYMBOL,
+  succeeded: DONE_SYMBOL,
+  failed: BROKEN_SYMBOL,
+  cancelled: DOUBTFUL_SYMBOL,
 };
 
-export const ACTION_SIGNS: Readonly<Record<ActionState, Sign>> = {
-  waiting: NOT_YET,
-  blocked: WAITING,
-  running: WORKING,
-  succeeded: DONE,
-  failed: BROKEN,
-  cancelled: DOUBTFUL,
-  skipped: NOT_YET,
+export const ACTION_SYMBOLS: Readonly<Record<ActionState, StatusSymbol>> = {
+  waiting: NOT_YET_SYMBOL,
+  blocked: WAITING_SYMBOL,
+  running: WORKING_SYMBOL,
+  succeeded: DONE_SYMBOL,
+  failed: BROKEN_SYMBOL,
+  cancelled: DOUBTFUL_SYMBOL,
+  skipped: NOT_YET_SYMBOL,
 };
 
-const DEPLOY_SIGNS: Readonly<Record<Exclude<DeployState, 'ended'>, Sign>> = {
-  planning: WORKING,
-  'waiting-lock': WAITING,
-  'waiting-window': WAITING,
-  preprocessing: WORKING,
-  updating: WORKING,
-  baking: WAITING,
-  postprocessing: WORKING,
-  reverting: UNDONE,
+const DEPLOY_SYMBOLS: Readonly<Record<Exclude<DeployState, 'ended'>, StatusSymbol>> = {
+  planning: WORKING_SYMBOL,
+  'waiting-lock': WAITING_SYMBOL,
+  'waiting-window': WAITING_SYMBOL,
+  preprocessing: WORKING_SYMBOL,
+  updating: WORKING_SYMBOL,
+  baking: WAITING_SYMBOL,
+  postprocessing: WORKING_SYMBOL,
+  reverting: UNDONE_SYMBOL,
 };
 
-export const OUTCOME_SIGNS: Readonly<Record<DeployOutcome, Sign>> = {
-  succeeded: DONE,
-  reverted: UNDONE,
-  failed: BROKEN,
-  cancelled: DOUBTFUL,
-  'revert-failed': BROKEN,
+export const OUTCOME_SYMBOLS: Readonly<Record<DeployOutcome, StatusSymbol>> = {
+  succeeded: DONE_SYMBOL,
+  reverted: UNDONE_SYMBOL,
+  failed: BROKEN_SYMBOL,
+  cancelled: DOUBTFUL_SYMBOL,
+  'revert-failed': BROKEN_SYMBOL,
 };
 
-const PHASE_SIGNS: Readonly<Record<PhaseState, Sign>> = {
-  waiting: NOT_YET,
-  running: WORKING,
-  succeeded: DONE,
-  skipped: NOT_YET,
-  failed: BROKEN,
-  reverted: UNDONE,
+const PHASE_SYMBOLS: Readonly<Record<PhaseState, StatusSymbol>> = {
+  waiting: NOT_YET_SYMBOL,
+  running: WORKING_SYMBOL,
+  succeeded: DONE_SYMBOL,
+  skipped: NOT_YET_SYMBOL,
+  failed: BROKEN_SYMBOL,
+  reverted: UNDONE_SYMBOL,
 };
 
-export const VERDICT_SIGNS: Readonly<Record<Verdict, Sign>> = {
-  healthy: DONE,
-  inconclusive: DOUBTFUL,
-  errored: DOUBTFUL,
-  unhealthy: BROKEN,
+export const VERDICT_SYMBOLS: Readonly<Record<Verdict, StatusSymbol>> = {
+  healthy: DONE_SYMBOL,
+  inconclusive: DOUBTFUL_SYMBOL,
+  errored: DOUBTFUL_SYMBOL,
+  unhealthy: BROKEN_SYMBOL,
 };
 
 /** The word and sign for a deploy: its outcome once it ended, `paused` while a pause lies over its state. */
-export function deployWord(deploy: DeploySummary): { readonly word: string; readonly sign: Sign } {
-  if (deploy.outcome !== null) return { word: deploy.outcome, sign: OUTCOME_SIGNS[deploy.outcome] };
-  if (deploy.state === 'ended') return { word: 'ended', sign: DOUBTFUL };
-  if (deploy.paused !== null) return { word: `paused (${deploy.state})`, sign: PAUSED };
-  return { word: deploy.state, sign: DEPLOY_SIGNS[deploy.state] };
+export function deployWord(deploy: DeploySummary): { readonly word: string; readonly sign: StatusSymbol } {
+  if (deploy.outcome !== null) return { word: deploy.outcome, sign: OUTCOME_SYMBOLS[deploy.outcome] };
+  if (deploy.state === 'ended') return { word: 'ended', sign: DOUBTFUL_SYMBOL };
+  if (deploy.paused !== null) return { word: `paused (${deploy.state})`, sign: PAUSED_SYMBOL };
+  return { word: deploy.state, sign: DEPLOY_SYMBOLS[deploy.state] };
 }
 
 export const isBaking = (phase: PhaseView): boolean =>
   phase.state === 'running' && phase.updatedAt !== null && phase.bakedAt === null && phase.bakeUntil !== null;
 
-export function phaseWord(phase: PhaseView): { readonly word: string; readonly sign: Sign } {
-  if (isBaking(phase)) return { word: 'baking', sign: WAITING };
-  if (phase.state === 'running' && phase.updatedAt === null) return { word: 'updating', sign: WORKING };
-  return { word: phase.state, sign: PHASE_SIGNS[phase.state] };
+export function phaseWord(phase: PhaseView): { readonly word: string; readonly sign: StatusSymbol } {
+  if (isBaking(phase)) return { word: 'baking', sign: WAITING_SYMBOL };
+  if (phase.state === 'running' && phase.updatedAt === null) return { word: 'updating', sign: WORKING_SYMBOL };
+  return { word: phase.state, sign: PHASE_SYMBOLS[phase.state] };
 }
 
 /** `2m 3s ago`. */
@@ -122,7 +122,7 @@ export function untilWords(iso: string, view: View): string {
   const [here, there] = [clock(iso, view).replace(/(:\d\d):00(?= [+-]|$)/, '$1'), clock(iso, utc)];
   const minutes = there.replace(/(:\d\d):\d\d$/, '$1');
   // The day of the other zone matters when it is another one.
-  const short = dayOf(iso, view) === dayOf(iso, utc) ? minutes.slice(-5) : minutes;
+  const short = shortDate(iso, view) === shortDate(iso, utc) ? minutes.slice(-5) : minutes;
   const both = minuteOf(iso, view) === minuteOf(iso, utc) ? here : `${here} (${short} UTC)`;
   return `until ${both}, ${until(iso, view)}`;
 }
@@ -153,7 +153,7 @@ export function clock(iso: string, view: View): string {
 
 const zoneOf = ({ timeZone }: View): { timeZone?: string } => (timeZone ? { timeZone } : {});
 
-const dayOf = (iso: string, view: View): string =>
+const shortDate = (iso: string, view: View): string =>
   new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', ...zoneOf(view) }).format(Date.parse(iso));
 
 const minuteOf = (iso: string, view: View): string =>
@@ -161,11 +161,11 @@ const minuteOf = (iso: string, view: View): string =>
 
 /** `██████░░░░` of a number from 0 to 1. */
 export function progressBar(progress: number, colors: Colors): string {
-  const filled = Math.max(0, Math.min(BAR, Math.floor(progress * BAR)));
-  return colors.green('█'.repeat(filled)) + colors.dim('░'.repeat(BAR - filled));
+  const filled = Math.max(0, Math.min(PROGRESS_BAR_WIDTH, Math.floor(progress * PROGRESS_BAR_WIDTH)));
+  return colors.green('█'.repeat(filled)) + colors.dim('░'.repeat(PROGRESS_BAR_WIDTH - filled));
 }
 
-const BAR = 10;
+const PROGRESS_BAR_WIDTH = 10;
 
 /** `executable=kv:12 source=12`. */
 export const artifactWords = (artifacts: readonly Artifact[]): string =>

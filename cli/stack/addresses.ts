@@ -1,5 +1,5 @@
 import { isLoopback } from '../../domain/loopback';
-import type { Env } from '../../sdk/env';
+import type { Env } from '../../platform/env';
 import { freePorts } from './ports';
 
 /** Where the parts of a stack are (docs/cli.md#the-development-stack). */
@@ -39,7 +39,7 @@ export async function freeAddresses(env: Env): Promise<Addresses> {
 }
 
 /** What a process needs in its environment to find the others. */
-export function environmentOf(addresses: Addresses): Record<string, string> {
+export function stackEnvironment(addresses: Addresses): Record<string, string> {
   return {
     TEMPORAL_ADDRESS: addresses.temporal,
     CONVEYOR_WEB_UI: addresses.webUi,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import type { Env } from '../../sdk/env';
+import type { Env } from '../../platform/env';
 import type { Io } from '../io';
 
 /** One process of the stack and how to know that it is ready. */
@@ -30,8 +30,8 @@ export interface Child {
   leave(): void;
 }
 
-const GRACE_MS = 10_000;
-const LOOK_EVERY_MS = 100;
+const STOP_GRACE_MS = 10_000;
+const READY_POLL_MS = 100;
 const LAST_LINES = 12;
 
 /**
@@ -48,7 +48,7 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
     env: { ...spec.env },
   });
   closeSync(log);
-  const dismiss = guarded(child.pid);
+  const dismiss = guardGroup(child.pid);
   let gone = false;
   const died = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -63,12 +63,12 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
     name: spec.name,
     pid: pid ?? 0,
     logFile: spec.logFile,
-    log: () => textOf(spec.logFile, from),
+    log: () => readFrom(spec.logFile, from),
     died,
     stop: async () => {
       if (pid === undefined || gone) return;
-      signalGroup(pid, 'SIGTERM');
-      const hard = setTimeout(() => signalGroup(pid, 'SIGKILL'), GRACE_MS);
+      signalChildGroup(pid, 'SIGTERM');
+      const hard = setTimeout(() => signalChildGroup(pid, 'SIGKILL'), STOP_GRACE_MS);
       await died;
       clearTimeout(hard);
     },
@@ -84,7 +84,7 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
  * taking tasks. The guard reads until the kernel closes what we never write to.
  * @returns what to call when nothing is to be stopped any more.
  */
-function guarded(pid: number | undefined): () => void {
+function guardGroup(pid: number | undefined): () => void {
   if (pid === undefined) return () => undefined;
   const guard = spawn('sh', ['-c', 'cat >/dev/null; kill -TERM "-$0"', String(pid)], {
     detached: true,
@@ -93,7 +93,7 @@ function guarded(pid: number | undefined): () => void {
   // Without a shell there is no guard, and all else works.
   guard.on('error', () => undefined);
   guard.unref();
-  return () => guard.pid !== undefined && signalGroup(guard.pid, 'SIGKILL');
+  return () => guard.pid !== undefined && signalChildGroup(guard.pid, 'SIGKILL');
 }
 
 /** Waits until it is ready. Throws when it dies first, when the time is up, or when we are interrupted. */
@@ -108,22 +108,22 @@ export async function untilReady(
   void child.died.then((how) => (death = how));
   const deadline = io.now() + timeoutMs;
   while (!stop.aborted) {
-    if (death !== undefined) throw failureOf(child, death);
+    if (death !== undefined) throw childFailure(child, death);
     if (await spec.isReady(child.log())) return;
-    if (io.now() > deadline) throw failureOf(child, `it was not ready within ${Math.round(timeoutMs / 1000)} s`);
-    await io.sleep(LOOK_EVERY_MS, stop);
+    if (io.now() > deadline) throw childFailure(child, `it was not ready within ${Math.round(timeoutMs / 1000)} s`);
+    await io.sleep(READY_POLL_MS, stop);
   }
 }
 
 /** That it does not run, why not, and the last lines that it wrote. */
-export function failureOf({ name, logFile, log }: Child, how: string): ConveyorError {
+export function childFailure({ name, logFile, log }: Child, how: string): ConveyorError {
   const lines = log().trimEnd().split('\n').slice(-LAST_LINES);
   const tail =
     lines.join('\n') === '' ? 'It wrote nothing.' : `Its last lines:\n${lines.map((line) => `  | ${line}`).join('\n')}`;
   return conveyorError('process-failed', { process: name, how, tail, logFile });
 }
 
-function textOf(file: string, from: number): string {
+function readFrom(file: string, from: number): string {
   try {
     return readFileSync(file).subarray(from).toString('utf8');
   } catch {
@@ -131,7 +131,7 @@ function textOf(file: string, from: number): string {
   }
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+function signalChildGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {

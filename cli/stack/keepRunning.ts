@@ -1,13 +1,13 @@
 import type { ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
-import { note } from '../output';
-import { failureOf, startChild, untilReady, type Child } from './child';
-import type { Part, PartName } from './parts';
+import { printNote } from '../output';
+import { childFailure, startChild, untilReady, type Child } from './child';
+import type { StackPart, PartName } from './parts';
 import { afterDeath } from './restarts';
 
 /** A part of the stack and the process that is it at present. */
-export interface Started {
-  readonly part: Part;
+export interface RunningPart {
+  readonly part: StackPart;
   child: Child;
 }
 
@@ -19,7 +19,7 @@ export interface Keeper {
 }
 
 /** Starts it again whenever it ends by itself, as long as that helps; resolves when it is given up, never when it is stopped. */
-export async function keepRunning(keeper: Keeper, started: Started): Promise<ConveyorError> {
+export async function keepRunning(keeper: Keeper, started: RunningPart): Promise<ConveyorError> {
   const { io, stop } = keeper;
   const deaths: number[] = [];
   for (;;) {
@@ -27,8 +27,8 @@ export async function keepRunning(keeper: Keeper, started: Started): Promise<Con
     if (stop.aborted) return new Promise(() => undefined);
     deaths.push(io.now());
     const { times, delayMs } = afterDeath(deaths);
-    if (delayMs === null) return failureOf(started.child, `${how}, for the ${times}th time within a minute`);
-    note(io, `  ✖ ${started.part.name}: ${how}; starting it again in ${delayMs / 1000} s`);
+    if (delayMs === null) return childFailure(started.child, `${how}, for the ${times}th time within a minute`);
+    printNote(io, `  ✖ ${started.part.name}: ${how}; starting it again in ${delayMs / 1000} s`);
     await io.sleep(delayMs, stop);
     if (stop.aborted) return new Promise(() => undefined);
     const trouble = await startAgain(keeper, started).catch((error: ConveyorError) => error);
@@ -37,7 +37,7 @@ export async function keepRunning(keeper: Keeper, started: Started): Promise<Con
 }
 
 /** @throws ConveyorError when it is not ready in time; that it died is seen by whoever waits for that */
-async function startAgain({ io, stop, onStarted }: Keeper, started: Started): Promise<void> {
+async function startAgain({ io, stop, onStarted }: Keeper, started: RunningPart): Promise<void> {
   const { part } = started;
   const from = io.now();
   const child = startChild(part.child, { again: true });
@@ -46,6 +46,6 @@ async function startAgain({ io, stop, onStarted }: Keeper, started: Started): Pr
   const ready = untilReady(io, child, part.child, part.timeoutMs, stop).then(() => 'ready' as const);
   ready.catch(() => undefined);
   if ((await Promise.race([died, ready])) === 'died' || stop.aborted) return;
-  note(io, `  ✔ ${part.name} ready again at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);
-  await onStarted(part.name).catch((error: Error) => note(io, `  ✖ ${part.name}: ${error.message}`));
+  printNote(io, `  ✔ ${part.name} ready again at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);
+  await onStarted(part.name).catch((error: Error) => printNote(io, `  ✖ ${part.name}: ${error.message}`));
 }

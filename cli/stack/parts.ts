@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Env } from '../../sdk/env';
-import { installRoot } from '../../sdk/registry';
+import type { Env } from '../../platform/env';
+import { installRoot } from '../../platform/registry';
 import { hostOf, portOf, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
-import { accepts, answers } from './ports';
+import { accepts, respondsOk } from './ports';
 
 /** The four processes of the development stack. */
 export type PartName = 'temporal' | 'simulator' | 'worker' | 'server';
@@ -19,7 +19,7 @@ export interface StackOptions {
   readonly ephemeral: boolean;
 }
 
-export interface Part {
+export interface StackPart {
   readonly name: PartName;
   readonly address: string;
   /** Whether it runs already, wherever it came from. Nobody can see that of a worker. */
@@ -34,7 +34,7 @@ export interface Part {
 const TEMPORAL_TIMEOUT_MS = 600_000;
 const TIMEOUT_MS = 60_000;
 
-export function temporalPart(options: StackOptions): Part {
+export function temporalPart(options: StackOptions): StackPart {
   const { temporal, webUi } = options.addresses;
   const args = ['--port', String(portOf(temporal)), '--ui-port', String(portOf(webUi))];
   return {
@@ -43,7 +43,7 @@ export function temporalPart(options: StackOptions): Part {
     isThere: () => accepts(hostOf(temporal), portOf(temporal)),
     port: portOf(temporal),
     child: {
-      ...common(options, 'temporal'),
+      ...commonSpec(options, 'temporal'),
       name: 'Temporal server',
       command: join(installRoot(), 'temporal-dev.sh'),
       args: options.ephemeral ? [...args, '--ephemeral'] : args,
@@ -53,9 +53,9 @@ export function temporalPart(options: StackOptions): Part {
   };
 }
 
-export function simulatorPart(options: StackOptions): Part {
+export function simulatorPart(options: StackOptions): StackPart {
   const { simulator } = options.addresses;
-  const isThere = (): Promise<boolean> => answers(`${simulator}/control/jobs`);
+  const isThere = (): Promise<boolean> => respondsOk(`${simulator}/control/jobs`);
   return {
     name: 'simulator',
     address: simulator,
@@ -73,7 +73,7 @@ export function simulatorPart(options: StackOptions): Part {
   };
 }
 
-export function workerPart(options: StackOptions): Part {
+export function workerPart(options: StackOptions): StackPart {
   return {
     name: 'worker',
     address: options.addresses.taskQueue,
@@ -84,14 +84,14 @@ export function workerPart(options: StackOptions): Part {
   };
 }
 
-export function serverPart(options: StackOptions): Part {
+export function serverPart(options: StackOptions): StackPart {
   const { server } = options.addresses;
   return {
     name: 'server',
     address: server,
-    isThere: () => answers(`${server}/livez`),
+    isThere: () => respondsOk(`${server}/livez`),
     port: portOf(server),
-    child: node(options, 'server', 'server/main.js', () => answers(`${server}/readyz`), [
+    child: node(options, 'server', 'server/main.js', () => respondsOk(`${server}/readyz`), [
       '--port',
       String(portOf(server)),
     ]),
@@ -109,9 +109,9 @@ function node(
   isReady: ChildSpec['isReady'],
   args: readonly string[],
 ): ChildSpec {
-  return { ...common(options, name), name, command: process.execPath, args: [entryPoint(path), ...args], isReady };
+  return { ...commonSpec(options, name), name, command: process.execPath, args: [entryPoint(path), ...args], isReady };
 }
 
-function common(options: StackOptions, name: PartName): Pick<ChildSpec, 'env' | 'logFile'> {
+function commonSpec(options: StackOptions, name: PartName): Pick<ChildSpec, 'env' | 'logFile'> {
   return { env: options.env, logFile: join(options.logFolder, `${name}.log`) };
 }

@@ -23,7 +23,7 @@ export function accepts(host: string, port: number, timeoutMs: number = 1000): P
 }
 
 /** Whether a GET answers 2xx. */
-export async function answers(url: string, timeoutMs: number = 2000): Promise<boolean> {
+export async function respondsOk(url: string, timeoutMs: number = 2000): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
     await response.body?.cancel();

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
-import { note } from '../output';
-import { environmentOf, isLocal, hostOf, type Addresses } from './addresses';
-import { failureOf, startChild, untilReady, type Child } from './child';
-import { keepRunning, type Started } from './keepRunning';
+import { printNote } from '../output';
+import { stackEnvironment, isLocal, hostOf, type Addresses } from './addresses';
+import { childFailure, startChild, untilReady, type Child } from './child';
+import { keepRunning, type RunningPart } from './keepRunning';
 import {
   serverPart,
   simulatorPart,
   temporalPart,
   workerPart,
-  type Part,
+  type StackPart,
   type PartName,
   type StackOptions,
 } from './parts';
@@ -44,8 +44,8 @@ export type StackSettings = Omit<StackOptions, 'env'>;
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
   // Its worker and its server know the runs of action services by it (callbacks of conveyor.config.yaml).
   const secret = { CONVEYOR_CALLBACK_SECRET: io.env.CONVEYOR_CALLBACK_SECRET || randomBytes(32).toString('hex') };
-  const options = { ...settings, env: { ...io.env, ...environmentOf(settings.addresses), ...secret } };
-  const started: Started[] = [];
+  const options = { ...settings, env: { ...io.env, ...stackEnvironment(settings.addresses), ...secret } };
+  const started: RunningPart[] = [];
   const stopping = new AbortController();
   const stopAll = async (): Promise<void> => {
     stopping.abort();
@@ -53,7 +53,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   };
   const failed = new AbortController();
   const either = AbortSignal.any([stop, failed.signal]);
-  const ensure = (part: Part): Promise<void> =>
+  const ensure = (part: StackPart): Promise<void> =>
     ensurePart(io, part, either, (child) => started.push({ part, child })).catch((error: unknown) => {
       // The others are not waited for any longer, only stopped.
       failed.abort();
@@ -75,7 +75,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
     addresses: options.addresses,
     pids: () => Object.fromEntries(started.map(({ part, child }) => [part.name, child.pid])),
     logFolder: options.logFolder,
-    died: Promise.race(started.map(({ child }) => child.died.then((how) => failureOf(child, how)))),
+    died: Promise.race(started.map(({ child }) => child.died.then((how) => childFailure(child, how)))),
     keepUp: (onStarted) => {
       const keeper = { io, stop: stopping.signal, onStarted };
       return Promise.race(started.map((one) => keepRunning(keeper, one)));
@@ -85,18 +85,19 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   };
 }
 
-async function ensurePart(io: Io, part: Part, stop: AbortSignal, onStart: (child: Child) => void): Promise<void> {
-  if (await part.isThere()) return note(io, `  ✔ ${part.name} at ${part.address} was there already`);
+async function ensurePart(io: Io, part: StackPart, stop: AbortSignal, onStart: (child: Child) => void): Promise<void> {
+  if (await part.isThere()) return printNote(io, `  ✔ ${part.name} at ${part.address} was there already`);
   if (part.port !== null) await requireOurs(part, part.port);
   const from = io.now();
   const child = startChild(part.child);
   onStart(child);
   await untilReady(io, child, part.child, part.timeoutMs, stop);
-  if (!stop.aborted) note(io, `  ✔ ${part.name} ready at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);
+  if (!stop.aborted)
+    printNote(io, `  ✔ ${part.name} ready at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);
 }
 
 /** Another machine's address cannot be started here, and a taken port cannot be listened on. */
-async function requireOurs(part: Part, port: number): Promise<void> {
+async function requireOurs(part: StackPart, port: number): Promise<void> {
   if (!isLocal(part.address)) {
     const detail = 'it is on another machine, so it cannot be started here';
     throw part.name === 'temporal'

@@ -4,9 +4,9 @@ import type { SignInOffer } from '../../domain/signIn';
 import { requireAction, requireId, requireTarget } from '../../domain/target';
 import type { ConveyorClient, ListQuery, LookNow } from '../api';
 import type { Question } from '../can';
-import { readiness } from './readiness';
+import { serverReadiness } from './readiness';
 import { CAN, ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
-import { send, type Asked, type HttpOptions } from './send';
+import { sendRequest, type RequestParts, type HttpOptions } from './send';
 
 export type { HttpOptions } from './send';
 
@@ -15,8 +15,8 @@ export type { HttpOptions } from './send';
  * counts for nothing. Nothing is connected before it is asked.
  */
 export function createHttpClient(options: HttpOptions): ConveyorClient {
-  const ask = <T>(route: Route, asked?: Asked): Promise<T> => send<T>(options, route, asked);
-  const rows = <T>(route: Route, what: string, query: ListQuery): Promise<T[]> => listed(ask, route, what, query);
+  const ask = <T>(route: Route, asked?: RequestParts): Promise<T> => sendRequest<T>(options, route, asked);
+  const rows = <T>(route: Route, what: string, query: ListQuery): Promise<T[]> => listAll(ask, route, what, query);
   return {
     apply: (spec) => ask(ROUTES.apply, { params: { name: spec.pipeline }, body: spec }),
     exportPipeline: (name) => ask(ROUTES.exportPipeline, { params: { name } }),
@@ -44,7 +44,7 @@ export function createHttpClient(options: HttpOptions): ConveyorClient {
       return ask(ROUTES.command[id.kind], { params: { ...paramsOf(id), verb }, body: input });
     },
     lookNow: async (run) => (await ask<{ readonly look: LookNow }>(ROUTES.lookNow, { params: { run } })).look,
-    readiness: () => readiness(options),
+    readiness: () => serverReadiness(options),
     close: () => Promise.resolve(),
   };
 }
@@ -62,10 +62,10 @@ export interface Me {
 }
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable` */
-export const whoAmI = (options: HttpOptions): Promise<Me> => send<Me>(options, ME);
+export const whoAmI = (options: HttpOptions): Promise<Me> => sendRequest<Me>(options, ME);
 
 /** A decision, by the rules of a server. */
-export interface Answer {
+export interface PermissionAnswer {
   readonly allowed: boolean;
   /** The rule, and the group through which; null where none allows it. */
   readonly by: string | null;
@@ -74,16 +74,16 @@ export interface Answer {
 }
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable`; `usage` and `invalid-id` for what cannot be asked */
-export const whether = (options: HttpOptions, question: Question): Promise<Answer> =>
-  send<Answer>(options, CAN, { body: question });
+export const whether = (options: HttpOptions, question: Question): Promise<PermissionAnswer> =>
+  sendRequest<PermissionAnswer>(options, CAN, { body: question });
 
 /** Where somebody may sign in; nobody needs a token to ask. */
 export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>
-  send<readonly SignInOffer[]>(options, OFFERS);
+  sendRequest<readonly SignInOffer[]>(options, OFFERS);
 
 /** Whoever wants more than a server answers at once gets all that there are, or is told so: never a part that looks whole. */
-async function listed<T>(
-  ask: (route: Route, asked: Asked) => Promise<T[]>,
+async function listAll<T>(
+  ask: (route: Route, asked: RequestParts) => Promise<T[]>,
   route: Route,
   what: string,
   { pipeline, state, limit }: ListQuery,

@@ -1,7 +1,5 @@
 import { ConveyorError, type ErrorCode } from '../../domain/errors';
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isJsonObject } from '../../domain/json';
 
 /** The error that a server answers, as it threw it; also one with a code that only a newer server knows. */
 export function failureIn({
@@ -12,7 +10,7 @@ export function failureIn({
   readonly body: unknown;
 }): ConveyorError | undefined {
   if (status < 300) return undefined;
-  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
+  const error = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
   const { code, message, hint, retryable = status === 503, exit = exitOf(status) } = error;
   const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
   return new ConveyorError(

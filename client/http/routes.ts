@@ -7,7 +7,7 @@ export type Route = `${'GET' | 'POST' | 'PUT'} /${string}`;
 /** Where what is done depends on whom an id means. */
 type ByKind = Readonly<Record<Id['kind'], Route>>;
 
-/** The route of every operation; one without does not compile. Who closes a client tells nobody. */
+/** The route of every operation; one without does not compile. Closing a client notifies nobody. */
 export const ROUTES = {
   apply: 'PUT /v1/pipelines/{name}',
   exportPipeline: 'GET /v1/pipelines/{name}/export',
@@ -50,18 +50,18 @@ export const OFFERS: Route = 'GET /v1/sign-in';
 export const AUDIT: Route = 'GET /v1/audit';
 export const AUDIT_VERIFICATION: Route = 'GET /v1/audit/verification';
 
-export type Params = Readonly<Record<string, string | number>>;
-export type Query = Readonly<Record<string, string | number | undefined>>;
+export type RouteParams = Readonly<Record<string, string | number>>;
+export type RouteQuery = Readonly<Record<string, string | number | undefined>>;
 
 /** What fills the route of an id. */
-export const paramsOf = (id: Id): Params => ({
+export const paramsOf = (id: Id): RouteParams => ({
   pipeline: id.pipeline,
   ...(id.kind === 'pipeline' ? {} : { n: id.number }),
   ...(id.kind === 'action' ? { action: id.action } : {}),
 });
 
 /** The path of a route below the address of a server. A run keeps its slashes; of anything else they would make another path. */
-export function pathOf(route: Route, params: Params, query: Query): string {
+export function pathOf(route: Route, params: RouteParams, query: RouteQuery): string {
   const path = route.slice(route.indexOf('/')).replace(/\{(\w+)\}/g, (_all, name: string) => {
     const value = String(params[name]);
     return name === 'run' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError } from '../../domain/errors';
 import { rootCause } from '../../domain/rootCause';
-import { failureIn, isRecord } from './failure';
-import { methodOf, pathOf, type Params, type Query, type Route } from './routes';
+import { isJsonObject } from '../../domain/json';
+import { failureIn } from './failure';
+import { methodOf, pathOf, type RouteParams, type RouteQuery, type Route } from './routes';
 
 export interface HttpOptions {
   /** As `serverUrl` gives it (url.ts). */
@@ -15,40 +16,40 @@ export interface HttpOptions {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-export interface Asked {
-  readonly params?: Params;
-  readonly query?: Query;
+export interface RequestParts {
+  readonly params?: RouteParams;
+  readonly query?: RouteQuery;
   readonly body?: object;
   /** Of what is started: the same key starts it once. Null makes one, so that it can be sent again where no answer came. */
   readonly key?: string | null;
 }
 
 /** Longer than a server waits for its turn and then for a worker. */
-const ANSWER_MS = 60_000;
-const PAUSES_MS = [250, 1_000];
+const REQUEST_TIMEOUT_MS = 60_000;
+const RETRY_DELAYS_MS = [250, 1_000];
 /** What a proxy answers whose server is gone for a moment. */
 const GATEWAY: readonly number[] = [502, 503, 504];
 
 /** What came of one try: an answer in the form of Conveyor, or none, and whether another try may have one. */
-export type Tried =
+export type RequestAttempt =
   { readonly status: number; readonly body: unknown } | { readonly detail: string; readonly isWorthAnother: boolean };
 
 /**
  * Asks a server. What only reads, or has a key, is sent again where no server answered: that changes nothing twice.
  * @throws ConveyorError what the server answers, with its code, message, hint and exit code; `server-unreachable`
  */
-export async function send<T>(options: HttpOptions, route: Route, asked: Asked = {}): Promise<T> {
+export async function sendRequest<T>(options: HttpOptions, route: Route, asked: RequestParts = {}): Promise<T> {
   const ownKey = asked.key === null ? randomUUID() : undefined;
   const key = ownKey ?? asked.key;
   const body = key == null ? asked.body : { ...asked.body, idempotencyKey: key };
   const isSafe = methodOf(route) === 'GET' || key != null;
   const token = await tokenOf(options);
-  let tried = await attempt({ ...options, token }, route, { ...asked, body }, ANSWER_MS);
+  let tried = await attemptRequest({ ...options, token }, route, { ...asked, body }, REQUEST_TIMEOUT_MS);
   let isAgain = false;
-  for (const pauseMs of isSafe ? PAUSES_MS : []) {
+  for (const pauseMs of isSafe ? RETRY_DELAYS_MS : []) {
     if ('status' in tried || !tried.isWorthAnother) break;
     await (options.sleep ?? wait)(pauseMs);
-    tried = await attempt({ ...options, token }, route, { ...asked, body }, ANSWER_MS);
+    tried = await attemptRequest({ ...options, token }, route, { ...asked, body }, REQUEST_TIMEOUT_MS);
     isAgain = true;
   }
   if ('detail' in tried) throw conveyorError('server-unreachable', { url: options.url, detail: tried.detail });
@@ -59,19 +60,19 @@ export async function send<T>(options: HttpOptions, route: Route, asked: Asked =
 
 /** Nobody else has this key: what was started by it before was started by a try of ours, whose answer was lost. */
 const asFirst = (body: unknown): unknown =>
-  isRecord(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
+  isJsonObject(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 
 /** @throws what renewing it throws */
 const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
   typeof token === 'function' ? token() : token;
 
 /** One request, which ends within `withinMs`. Never throws. */
-export async function attempt(
+export async function attemptRequest(
   { url, token, fetch: ask = fetch }: Pick<HttpOptions, 'url' | 'fetch'> & { readonly token: string | null },
   route: Route,
-  { params = {}, query = {}, body }: Omit<Asked, 'body'> & { readonly body?: object | undefined },
+  { params = {}, query = {}, body }: Omit<RequestParts, 'body'> & { readonly body?: object | undefined },
   withinMs: number,
-): Promise<Tried> {
+): Promise<RequestAttempt> {
   try {
     const response = await ask(`${url}${pathOf(route, params, query)}`, {
       method: methodOf(route),
@@ -96,14 +97,14 @@ export async function attempt(
 }
 
 /** What is no JSON, or an error in another form, was not said by a Conveyor server. */
-function answerIn(status: number, text: string): Tried {
+function answerIn(status: number, text: string): RequestAttempt {
   const strange = {
     detail: `it answered ${status}, and not as a Conveyor server does`,
     isWorthAnother: GATEWAY.includes(status),
   };
   try {
     const body = JSON.parse(text) as unknown;
-    const isOurs = status < 300 || (isRecord(body) && ('error' in body || 'checks' in body));
+    const isOurs = status < 300 || (isJsonObject(body) && ('error' in body || 'checks' in body));
     return isOurs ? { status, body } : strange;
   } catch {
     return strange;

@@ -27,7 +27,7 @@ export interface ApprovalAsk {
 }
 
 /** How a release stands with the rules that protect its pipeline. */
-export interface Standing {
+export interface ApprovalStatus {
   /** What its pipeline lacks that a rule demands: then nobody can let it go on. */
   readonly lacks: string | null;
   readonly met: boolean;
@@ -38,9 +38,9 @@ export interface Standing {
 }
 
 /** Of rules and of people in them: the view of a release carries them. */
-const SHOWN = 10;
+const MAX_SHOWN_RULES = 10;
 
-export const UNPROTECTED: Standing = { lacks: null, met: true, rules: [], uncounted: [] };
+export const UNPROTECTED: ApprovalStatus = { lacks: null, met: true, rules: [], uncounted: [] };
 
 /** Whoever asked for a release, in person or through its parent. */
 export const askersOf = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
@@ -54,10 +54,10 @@ export const waitsForApprovals = ({ kind }: Pick<Trigger, 'kind'>): boolean =>
  * Whether as many different people as each rule wants have approved a release, as the rules and groups are now: whoever has left a group
  * since does not count. Who asked for it never does.
  */
-export function standingOf(facts: PlatformFacts, ask: ApprovalAsk): Standing {
+export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): ApprovalStatus {
   if (facts.policy === null || !waitsForApprovals(ask)) return UNPROTECTED;
   const all = protecting(facts.policy, ask.pipeline);
-  const rules = all.flatMap((one) => ruleStanding(facts, one, ask));
+  const rules = all.flatMap((one) => ruleApprovals(facts, one, ask));
   const isMet = ({ needed, by }: ApprovalRuleView): boolean => by.length >= needed;
   const counted = new Set(rules.flatMap(({ by }) => by));
   const uncounted = distinct(ask.approvals).filter((actor) => !counted.has(actor));
@@ -65,8 +65,8 @@ export function standingOf(facts: PlatformFacts, ask: ApprovalAsk): Standing {
   return {
     lacks,
     met: lacks === null && rules.every(isMet),
-    rules: [...rules.filter((rule) => !isMet(rule)), ...rules.filter(isMet)].slice(0, SHOWN),
-    uncounted: rules.length === 0 ? [] : uncounted.slice(0, SHOWN),
+    rules: [...rules.filter((rule) => !isMet(rule)), ...rules.filter(isMet)].slice(0, MAX_SHOWN_RULES),
+    uncounted: rules.length === 0 ? [] : uncounted.slice(0, MAX_SHOWN_RULES),
   };
 }
 
@@ -80,7 +80,7 @@ function whatLacks(all: readonly Protecting[], { pipeline, action, permitted }: 
   return null;
 }
 
-function ruleStanding(facts: PlatformFacts, { rule, place }: Protecting, ask: ApprovalAsk): ApprovalRuleView[] {
+function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: ApprovalAsk): ApprovalRuleView[] {
   // Where a rule names nobody, an emergency is for other owners to approve, whom its pipeline counts.
   if (rule.approvals === null) return [];
   const needed = ask.kind === 'emergency' ? emergencyApprovals(rule) : rule.approvals.count;
@@ -92,7 +92,15 @@ function ruleStanding(facts: PlatformFacts, { rule, place }: Protecting, ask: Ap
     (membership(may, actor, facts.groups) !== undefined || may.some((one) => vouched.includes(one)));
   const by = distinct(ask.approvals.filter(isCounted));
   const others = peopleOf(from, facts.groups).filter((one) => !ask.askedBy.includes(one) && !by.includes(one));
-  return [{ place, needed, by: by.slice(0, needed), from: from.slice(0, SHOWN), others: others.slice(0, SHOWN) }];
+  return [
+    {
+      place,
+      needed,
+      by: by.slice(0, needed),
+      from: from.slice(0, MAX_SHOWN_RULES),
+      others: others.slice(0, MAX_SHOWN_RULES),
+    },
+  ];
 }
 
 /** Of the groups that an identity provider says whoever asks is in, those by which they may approve. */

@@ -1,5 +1,5 @@
 import type { Principal } from '../principals';
-import { allowedBy, refusedFor, type Decision } from './decision';
+import { allowedBy, denied, type AccessDecision } from './decision';
 import { listed, membership } from './members';
 import { matchesAny } from '../pattern';
 import type { PlatformFacts } from './platform';
@@ -19,11 +19,10 @@ export interface Birth {
  * Both sides agree: the child names its parent, and the platform lets the parent start it, or whoever started the parent may release the
  * child. An owner in common is no consent: whoever writes a file could name one.
  */
-export function decideBirth(facts: PlatformFacts, { child, owners, names, parent, startedBy }: Birth): Decision {
+export function decideBirth(facts: PlatformFacts, { child, owners, names, parent, startedBy }: Birth): AccessDecision {
   const { policy, groups } = facts;
   if (policy === null) return allowedBy('no platform section', 'the pipeline of the child decides');
-  if (names !== parent)
-    return refusedFor(`${child} does not name ${parent} as its parent: labels: { parent: ${parent} }`);
+  if (names !== parent) return denied(`${child} does not name ${parent} as its parent: labels: { parent: ${parent} }`);
   const about = policy.pipelines.flatMap((rule, at) =>
     matchesAny(rule.names, child) ? [{ rule, place: `platform.pipelines.${at}` }] : [],
   );
@@ -31,7 +30,7 @@ export function decideBirth(facts: PlatformFacts, { child, owners, names, parent
   if (found) return allowedBy(`${found.place}.parents`, `${parent} may start ${child}`);
   const member = startedBy === undefined ? undefined : membership([...owners, ...policy.admins], startedBy, groups);
   if (member) return allowedBy(`owners of ${child}`, `${startedBy} may release ${child}`, member.through);
-  return refusedFor(
+  return denied(
     `${parent} may not start ${child}: no rule of platform.pipelines has it among the parents, and ${startedBy ?? 'whoever started it'} is not an owner of ${child}: ${listed(owners, groups)}`,
   );
 }

@@ -1,6 +1,6 @@
 import { isGroup, type Principal } from '../principals';
 import { decideAuditor, decideCreator, decideEvictor, decideOwner, decidePicker } from './roles';
-import { allowedBy, refusedFor, type Decision } from './decision';
+import { allowedBy, denied, type AccessDecision } from './decision';
 import { membership } from './members';
 import { OPERATIONS, type OperationName } from './operations';
 import type { PlatformFacts } from './platform';
@@ -8,22 +8,22 @@ import { whyProtected } from './protected';
 import { decideUses } from './usage';
 import type { Request, What } from './request';
 
-export type { Decision } from './decision';
+export type { AccessDecision } from './decision';
 
 /**
  * Whether somebody may do something, why, and by which rule. With a platform section what no rule allows is refused; without
  * one, owners decide alone. Groups never act.
  */
-export function decide(facts: PlatformFacts, request: Request): Decision {
+export function decideAccess(facts: PlatformFacts, request: Request): AccessDecision {
   const { who, verb, what } = request;
   const { needs, doors } = OPERATIONS[verb];
   if (needs === 'nobody') return allowedBy('everybody', 'anybody may read');
   if (needs === 'key') return allowedBy('its key', 'whoever has the key of the run may say so');
-  if (doors.length === 0) return refusedFor(`${verb} is what pipelines do, and no principal`);
-  if (!doors.includes(who.door)) return refusedFor(`${verb} does not come in through the door ${who.door}`);
-  if (who.principal === null) return refusedFor(`${verb} takes somebody who is known: send a token`);
+  if (doors.length === 0) return denied(`${verb} is what pipelines do, and no principal`);
+  if (!doors.includes(who.door)) return denied(`${verb} does not come in through the door ${who.door}`);
+  if (who.principal === null) return denied(`${verb} takes somebody who is known: send a token`);
   if (isGroup(who.principal))
-    return refusedFor(`${who.principal} is a group, which never acts: come as one of its members`);
+    return denied(`${who.principal} is a group, which never acts: come as one of its members`);
   const admin = facts.policy && membership(facts.policy.admins, who.principal, facts.groups);
   const granted = admin
     ? allowedBy('platform.admins', 'admins may do everything', admin.through)
@@ -31,10 +31,10 @@ export function decide(facts: PlatformFacts, request: Request): Decision {
   if (!granted.allowed) return granted;
   const forbidden =
     whyProtected(facts, request, who.principal, Boolean(admin)) ?? (admin ? undefined : whyNotUsed(facts, verb, what));
-  return forbidden === undefined ? granted : refusedFor(forbidden);
+  return forbidden === undefined ? granted : denied(forbidden);
 }
 
-function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: Principal): Decision {
+function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: Principal): AccessDecision {
   switch (OPERATIONS[verb].needs) {
     case 'creator':
       return decideCreator(facts, what, principal, verb);

@@ -1,6 +1,6 @@
 import type { Principal } from '../principals';
 
-export type Decision = Allowed | Refused;
+export type AccessDecision = Allowed | Denied;
 
 export interface Allowed {
   readonly allowed: true;
@@ -11,7 +11,7 @@ export interface Allowed {
   readonly why: string;
 }
 
-export interface Refused {
+export interface Denied {
   readonly allowed: false;
   /** One sentence: what lacks, which rule would allow it, and who is in it. */
   readonly why: string;
@@ -21,4 +21,4 @@ export const allowedBy = (by: string, why: string, through: Principal | null = n
   ...{ allowed: true, by, why, through },
 });
 
-export const refusedFor = (why: string): Refused => ({ allowed: false, why });
+export const denied = (why: string): Denied => ({ allowed: false, why });

@@ -1,7 +1,7 @@
-import { isGroup, type Principal } from '../principals';
+import { isGroup, membersOf, type Principal } from '../principals';
 import type { PlatformFacts } from './platform';
 
-type Groups = PlatformFacts['groups'];
+type GroupMembers = PlatformFacts['groups'];
 
 /** How a principal belongs to a list: by name, or through a group in it. */
 export interface Membership {
@@ -9,7 +9,7 @@ export interface Membership {
 }
 
 /** Undefined for whoever is not in the list, and for a group, which never acts. */
-export function membership(list: readonly Principal[], who: Principal, groups: Groups): Membership | undefined {
+export function membership(list: readonly Principal[], who: Principal, groups: GroupMembers): Membership | undefined {
   if (isGroup(who)) return undefined;
   if (list.includes(who)) return { through: null };
   const through = list.find((one) => membersOf(one, groups).includes(who));
@@ -17,7 +17,7 @@ export function membership(list: readonly Principal[], who: Principal, groups: G
 }
 
 /** Whether an owner belongs to a list, by name or through a group; a group also where all of its members do. */
-export function isCovered(owner: Principal, list: readonly Principal[], groups: Groups): boolean {
+export function isCovered(owner: Principal, list: readonly Principal[], groups: GroupMembers): boolean {
   if (list.includes(owner)) return true;
   if (!isGroup(owner)) return membership(list, owner, groups) !== undefined;
   const members = membersOf(owner, groups);
@@ -25,26 +25,23 @@ export function isCovered(owner: Principal, list: readonly Principal[], groups: 
 }
 
 /** Whether the configuration has the members of a group; of one that it does not list an identity provider may. */
-export const isListed = (one: Principal, groups: Groups): boolean =>
+export const isListed = (one: Principal, groups: GroupMembers): boolean =>
   !isGroup(one) || Object.hasOwn(groups, one.slice('group:'.length));
 
 /** People and programs in a list, groups resolved. */
-export const peopleOf = (list: readonly Principal[], groups: Groups): readonly Principal[] => [
+export const peopleOf = (list: readonly Principal[], groups: GroupMembers): readonly Principal[] => [
   ...new Set(list.flatMap((one) => (isGroup(one) ? membersOf(one, groups) : [one]))),
 ];
 
 const NAMED = 5;
 
 /** `group:storage (user:alice, user:bob), user:eve` */
-export function listed(list: readonly Principal[], groups: Groups): string {
+export function listed(list: readonly Principal[], groups: GroupMembers): string {
   if (list.length === 0) return 'nobody';
-  return short(list.map((one) => (isGroup(one) ? `${one} (${short(membersOf(one, groups)) || 'nobody'})` : one)));
+  return shortList(
+    list.map((one) => (isGroup(one) ? `${one} (${shortList(membersOf(one, groups)) || 'nobody'})` : one)),
+  );
 }
 
-export const short = (names: readonly string[]): string =>
+export const shortList = (names: readonly string[]): string =>
   names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ');
-
-function membersOf(one: Principal, groups: Groups): readonly Principal[] {
-  const name = isGroup(one) ? one.slice('group:'.length) : '';
-  return Object.hasOwn(groups, name) ? (groups[name] ?? []) : [];
-}

@@ -19,15 +19,21 @@ export function whyProtected(
   if (facts.policy === null) return undefined;
   const rules = protecting(facts.policy, request.what.pipeline);
   if (OPERATIONS[request.verb].protection === 'approval')
-    return whyNotApprove(facts, rules, request.what, who, isAdmin);
+    return whyNotApprover(facts, rules, request.what, who, isAdmin);
   for (const one of rules) {
-    const why = whyNot(facts, one, request, who, isAdmin);
+    const why = whyNotByRule(facts, one, request, who, isAdmin);
     if (why !== undefined) return why;
   }
   return undefined;
 }
 
-function whyNot(facts: PlatformFacts, one: Protecting, { verb, what }: Request, who: Principal, isAdmin: boolean) {
+function whyNotByRule(
+  facts: PlatformFacts,
+  one: Protecting,
+  { verb, what }: Request,
+  who: Principal,
+  isAdmin: boolean,
+) {
   const { rule, place } = one;
   const gate = OPERATIONS[verb].protection;
   // Approvals are counted by all rules together.
@@ -52,7 +58,7 @@ function whyNot(facts: PlatformFacts, one: Protecting, { verb, what }: Request, 
 }
 
 /** Each rule counts its own people: whoever is of one of them may approve. */
-function whyNotApprove(
+function whyNotApprover(
   { groups }: PlatformFacts,
   rules: readonly Protecting[],
   { pick }: What,

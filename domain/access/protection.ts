@@ -24,7 +24,7 @@ export function lacking({ rule, place }: Protecting, spec: PipelineSpec): string
   return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
-/** As `lacking`, of one action that is about to run: what a worker is told of it. */
+/** As `lacking`, of one action that is about to run, for a worker. */
 export const lackingNow = (
   { rule, place }: Protecting,
   pipeline: string,

@@ -1,29 +1,29 @@
 import type { Principal } from '../principals';
-import { allowedBy, refusedFor, type Decision } from './decision';
+import { allowedBy, denied, type AccessDecision } from './decision';
 import type { Units, What } from './request';
-import { listed, membership, short } from './members';
+import { listed, membership, shortList } from './members';
 import type { OperationName } from './operations';
 import { matchesAny } from '../pattern';
 import type { PlatformFacts, PlatformPolicy } from './platform';
 import { protecting } from './protection';
 
-export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: What, who: Principal): Decision {
+export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: What, who: Principal): AccessDecision {
   const member = membership(owners ?? [], who, groups);
   if (member) return allowedBy(`owners of ${pipeline}`, `${who} is an owner of ${pipeline}`, member.through);
-  return refusedFor(`${who} is not an owner of ${pipeline}: ${listed(owners ?? [], groups)}`);
+  return denied(`${who} is not an owner of ${pipeline}: ${listed(owners ?? [], groups)}`);
 }
 
 /** Of one pipeline, or of all where none is named. */
-export function decideAuditor(facts: PlatformFacts, what: What, who: Principal): Decision {
+export function decideAuditor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   const { pipeline } = what;
   if (pipeline === '')
-    return refusedFor('all of the audit is for platform.admins; owners see what concerns a pipeline: --pipeline NAME');
+    return denied('all of the audit is for platform.admins; owners see what concerns a pipeline: --pipeline NAME');
   const owner = decideOwner(facts, what, who);
-  return owner.allowed ? owner : refusedFor(`the audit of ${pipeline} is for its owners and for platform.admins`);
+  return owner.allowed ? owner : denied(`the audit of ${pipeline} is for its owners and for platform.admins`);
 }
 
 /** Names belong to creators, and pipelines to owners: whoever changes one is both. */
-export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): Decision {
+export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): AccessDecision {
   const owners = what.owners ?? what.spec?.owners ?? [];
   const owner = decideOwner(facts, { ...what, owners }, who);
   if (facts.policy === null || !owner.allowed) return owner;
@@ -34,23 +34,23 @@ export function decideCreator(facts: PlatformFacts, what: What, who: Principal, 
   for (const { creators, place, names } of about) {
     const member = membership(creators, who, facts.groups);
     if (member)
-      return allowedBy(`${place}.creators`, `${who} may have pipelines called ${short(names)}`, member.through);
+      return allowedBy(`${place}.creators`, `${who} may have pipelines called ${shortList(names)}`, member.through);
   }
   const [first] = about;
   const rule = first
-    ? `${first.place} (${short(first.names)}) lets ${listed(
+    ? `${first.place} (${shortList(first.names)}) lets ${listed(
         about.flatMap(({ creators }) => creators),
         facts.groups,
       )}`
     : `no rule of platform.pipelines is about that name; ${adminsOf(facts.policy, facts)}`;
-  return refusedFor(`${who} may not ${verb} ${pipeline}: ${rule}`);
+  return denied(`${who} may not ${verb} ${pipeline}: ${rule}`);
 }
 
 const adminsOf = ({ admins }: PlatformPolicy, { groups }: PlatformFacts): string =>
   `platform.admins are ${listed(admins, groups)}`;
 
 /** Owners of a service get their units back. */
-export function decideEvictor(facts: PlatformFacts, what: What, who: Principal): Decision {
+export function decideEvictor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   const owner = decideOwner(facts, what, who);
   if (owner.allowed || facts.policy === null || what.holds === undefined) return owner;
   const { pushType, units } = what.holds;
@@ -67,7 +67,7 @@ export function decideEvictor(facts: PlatformFacts, what: What, who: Principal):
           facts.groups,
         )}`
       : '';
-  return refusedFor(`${owner.why}${of}`);
+  return denied(`${owner.why}${of}`);
 }
 
 /** Rules about a push type's units, at least one of these. */
@@ -79,7 +79,7 @@ const servicesOf = ({ services }: PlatformPolicy, { pushType, units }: Units) =>
   );
 
 /** People whom a protection rule wants for approvals are asked whether they own the pipeline or not. */
-export function decidePicker(facts: PlatformFacts, what: What, who: Principal): Decision {
+export function decidePicker(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   for (const { rule, place } of facts.policy === null ? [] : protecting(facts.policy, what.pipeline)) {
     const member = membership(rule.approvals?.by ?? [], who, facts.groups);
     if (member) return allowedBy(`${place}.approvals.by`, `${place} lets ${who} approve`, member.through);
@@ -88,5 +88,5 @@ export function decidePicker(facts: PlatformFacts, what: What, who: Principal): 
   if (named.length === 0) return decideOwner(facts, what, who);
   const member = membership(named, who, facts.groups);
   if (member) return allowedBy('whom the pick names', `the pick names ${who}`, member.through);
-  return refusedFor(`${who} may not pick that: the pick names ${listed(named, facts.groups)}`);
+  return denied(`${who} may not pick that: the pick names ${listed(named, facts.groups)}`);
 }

@@ -23,7 +23,7 @@ export function unsigned(
     const { signed } = rule;
     if (signed === null) continue;
     for (const artifact of artifacts) {
-      const why = lacks(signed, facts.signers?.(artifact, pipeline) ?? NOBODY);
+      const why = lacks(signed, facts.signers?.(artifact, pipeline) ?? NO_SIGNERS);
       if (why === undefined) continue;
       return conveyorError('unsigned', { place, pipeline, name: artifact.name, artifact: identityOf(artifact), why });
     }
@@ -39,7 +39,7 @@ export function deployedAsGiven({ actions }: PipelineSpec, given: readonly Artif
   return given.filter(({ name }) => deployed.has(name) && !made.has(name));
 }
 
-const NOBODY: Signers = { by: [], not: ['the platform has no keys'] };
+const NO_SIGNERS: Signers = { by: [], not: ['the platform has no keys'] };
 
 /** `it takes 2 of the keys ci, release and has ci; metadata.attestation.2: …` */
 function lacks({ by, count }: NonNullable<ProtectionRule['signed']>, signers: Signers): string | undefined {
@@ -51,11 +51,11 @@ function lacks({ by, count }: NonNullable<ProtectionRule['signed']>, signers: Si
   return [
     `it takes a signature of ${keys} and has ${have.length === 0 ? 'none' : `that of ${have.join(', ')}`}`,
     ...(others.length > 0 ? [`${others.join(', ')} counts for nothing here`] : []),
-    ...signers.not.slice(0, MOST_SHOWN).map((problem) => cutText(problem, SHOWN)),
+    ...signers.not.slice(0, MOST_SHOWN).map((problem) => cutText(problem, MAX_PROBLEM_CHARS)),
     ...(signers.not.length > MOST_SHOWN ? [`and ${signers.not.length - MOST_SHOWN} more`] : []),
   ].join('; ');
 }
 
 /** Whoever brings the artifact may write as many as fit into its metadata. */
 const MOST_SHOWN = 3;
-const SHOWN = 300;
+const MAX_PROBLEM_CHARS = 300;

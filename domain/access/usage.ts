@@ -1,25 +1,32 @@
 import type { Principal } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { Units } from './request';
-import { allowedBy, refusedFor, type Decision } from './decision';
-import { isCovered, listed, short } from './members';
+import { allowedBy, denied, type AccessDecision } from './decision';
+import { isCovered, listed, shortList } from './members';
 import { matches, matchesAny } from '../pattern';
 import type { PlatformFacts } from './platform';
 import { usesOf, type Use } from './uses';
 
 /** What pipelines may do with what is not theirs. Every owner has to be allowed: whoever writes a file could name others in it. */
-const FREE: Decision = allowedBy('no platform section', 'without a platform section every pipeline may use everything');
+const UNRESTRICTED: AccessDecision = allowedBy(
+  'no platform section',
+  'without a platform section every pipeline may use everything',
+);
 
 /** Whether pipelines of these owners may deploy to these units. A revert is never asked about. */
-export function decideDeploy(facts: PlatformFacts, owners: readonly Principal[] | undefined, held: Units): Decision {
-  if (facts.policy === null) return FREE;
+export function decideDeploy(
+  facts: PlatformFacts,
+  owners: readonly Principal[] | undefined,
+  held: Units,
+): AccessDecision {
+  if (facts.policy === null) return UNRESTRICTED;
   const { pushType, units } = held;
   const rules = facts.policy.services.map((rule, at) => ({ rule, place: `platform.services.${at}` }));
   const own = rules.filter(({ rule }) => rule.pushType === pushType && allow(facts, owners, rule.owners));
   const refused = units.filter((unit) => !own.some(({ rule }) => matchesAny(rule.units, unit)));
   const [first] = refused;
   if (first === undefined && (units.length > 0 || own.length > 0))
-    return allowedBy(own[0] ? `${own[0].place}.owners` : 'no units', `its owners own ${pushType}/${short(units)}`);
+    return allowedBy(own[0] ? `${own[0].place}.owners` : 'no units', `its owners own ${pushType}/${shortList(units)}`);
   const about = rules.filter(
     ({ rule }) => rule.pushType === pushType && (first === undefined || matchesAny(rule.units, first)),
   );
@@ -30,8 +37,9 @@ export function decideDeploy(facts: PlatformFacts, owners: readonly Principal[] 
           facts.groups,
         )}`
       : `no rule of platform.services is about ${first === undefined ? 'it' : 'them'}`;
-  const what = first === undefined ? `with ${pushType}` : `to ${short(refused.map((unit) => `${pushType}/${unit}`))}`;
-  return refusedFor(`pipelines of ${ownersText(owners)} may not deploy ${what}: ${whose}`);
+  const what =
+    first === undefined ? `with ${pushType}` : `to ${shortList(refused.map((unit) => `${pushType}/${unit}`))}`;
+  return denied(`pipelines of ${ownersText(owners)} may not deploy ${what}: ${whose}`);
 }
 
 /** Whether pipelines of these owners may use a service, finder, data source or global mutex. */
@@ -39,8 +47,8 @@ export function decideUse(
   facts: PlatformFacts,
   owners: readonly Principal[] | undefined,
   { kind, name }: Use,
-): Decision {
-  if (facts.policy === null) return FREE;
+): AccessDecision {
+  if (facts.policy === null) return UNRESTRICTED;
   if (kind === 'push-type') return decideDeploy(facts, owners, { pushType: name, units: [] });
   if (kind === 'scripts') return decideScripts(facts, owners);
   const about = facts.policy.uses.flatMap((rule, at) =>
@@ -57,14 +65,14 @@ export function decideUse(
           facts.groups,
         )}`
       : 'no rule of platform.uses is about it';
-  return refusedFor(`pipelines of ${ownersText(owners)} may not use the ${kind} ${name}: ${whose}`);
+  return denied(`pipelines of ${ownersText(owners)} may not use the ${kind} ${name}: ${whose}`);
 }
 
-export function decideScripts(facts: PlatformFacts, owners: readonly Principal[] | undefined): Decision {
+export function decideScripts(facts: PlatformFacts, owners: readonly Principal[] | undefined): AccessDecision {
   const { policy, groups } = facts;
-  if (policy === null) return FREE;
+  if (policy === null) return UNRESTRICTED;
   if (allow(facts, owners, policy.scripts)) return allowedBy('platform.scripts.by', 'its owners may run scripts');
-  return refusedFor(
+  return denied(
     `pipelines of ${ownersText(owners)} may not run scripts: platform.scripts lets ${listed(policy.scripts, groups)}`,
   );
 }
@@ -90,4 +98,4 @@ const allow = (
   owners.every((owner) => isCovered(owner, [...list, ...(policy?.admins ?? [])], groups));
 
 const ownersText = (owners: readonly Principal[] | undefined): string =>
-  owners === undefined ? 'unknown owners (they began before the platform section)' : short(owners);
+  owners === undefined ? 'unknown owners (they began before the platform section)' : shortList(owners);

@@ -30,7 +30,7 @@ function usesOfAction(action: ActionSpec): Use[] {
       const sources = action.with.healthChecks.flatMap(({ source }) =>
         source === undefined ? [] : [{ kind: 'data-source', name: source } as const],
       );
-      const steps = action.type === 'deploy' ? stepsOf(action.with) : [];
+      const steps = action.type === 'deploy' ? stepsAndHooks(action.with) : [];
       return [{ kind: 'push-type', name: action.with.pushType }, ...sources, ...steps.flatMap(usesOfStep)];
     }
     case 'custom-script':
@@ -47,7 +47,7 @@ function usesOfAction(action: ActionSpec): Use[] {
 
 type Deploying = Extract<ActionSpec, { type: 'deploy' }>['with'];
 
-const stepsOf = ({ phases = [], completion }: Deploying): readonly StepSpec[] =>
+const stepsAndHooks = ({ phases = [], completion }: Deploying): readonly StepSpec[] =>
   [...phases, ...(completion ? [completion] : [])].flatMap(({ pre = [], post = [] }) => [...pre, ...post]);
 
 const usesOfStep = (step: StepSpec): Use[] =>

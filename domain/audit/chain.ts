@@ -9,7 +9,7 @@ export interface Link {
   readonly hash: string;
 }
 
-export const START: Link = { seq: 0, hash: '' };
+export const CHAIN_START: Link = { seq: 0, hash: '' };
 
 /** The record that follows another. Its hash is that of all of it, and of the one before. */
 export function linked(

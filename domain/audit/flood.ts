@@ -1,9 +1,8 @@
 import { AUDIT_LIMITS } from '../limits';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '../milliseconds';
 
 /** What was not written one by one. */
-export interface Summary {
+export interface FloodSummary {
   readonly count: number;
   /** How many there were of whom, most of them first; of more than so many sources only these. */
   readonly sources: readonly (readonly [source: string, count: number])[];
@@ -37,9 +36,9 @@ export class Flood {
   }
 
   /** What was counted, once; undefined while the minute lasts, and when there was nothing. */
-  summary(nowMs: number, isLast = false): Summary | undefined {
+  summary(nowMs: number, isLast = false): FloodSummary | undefined {
     if (this.count === 0 || (!isLast && Math.floor(nowMs / MINUTE_MS) === this.minute)) return undefined;
-    const sources = [...this.over].sort(([, a], [, b]) => b - a).slice(0, SHOWN);
+    const sources = [...this.over].sort(([, a], [, b]) => b - a).slice(0, MAX_SOURCES);
     const summary = { count: this.count, sources };
     this.count = 0;
     this.over.clear();
@@ -55,8 +54,8 @@ export class Flood {
   }
 }
 
-const SHOWN = 10;
+const MAX_SOURCES = 10;
 
 /** `1,204 more were refused within a minute: 1,000 of 203.0.113.7, 204 of 203.0.113.9` */
-export const summaryText = ({ count, sources }: Summary): string =>
+export const summaryText = ({ count, sources }: FloodSummary): string =>
   `${count.toLocaleString('en')} more were refused within a minute: ${sources.map(([source, of]) => `${of.toLocaleString('en')} of ${source}`).join(', ')}`;

@@ -1,6 +1,7 @@
 import type { BlackoutSpec } from '../spec/times';
 import { windowAt, type Window } from './window';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
+import { DAY_MS } from '../milliseconds';
 
 /** Blackouts: times at which nothing begins or goes on that a window would gate. Of days, both ends are part of it. */
 
@@ -12,10 +13,9 @@ export interface Span {
   readonly toMs: number;
 }
 
-const DAY_MS = 86_400_000;
 const TIME_OF_DAY = /^\d\d:\d\d$/;
 const DAY_OF_YEAR = /^\d\d-\d\d$/;
-const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
 const WITH_OFFSET = /T.*(Z|[+-]\d\d:\d\d)$/;
 
 export type EndKind = 'weekly' | 'yearly' | 'dated';
@@ -66,12 +66,12 @@ function yearly({ from, to, timezone = 'UTC', ...rest }: Blackout, nowMs: number
 /** Of wall times that clocks show twice, from the first to the last. */
 function dated({ from, to, timezone = 'UTC' }: Blackout): Span {
   return {
-    fromMs: WITH_OFFSET.test(from) ? Date.parse(from) : firstInstantFrom(timezone, wallOf(from)),
+    fromMs: WITH_OFFSET.test(from) ? Date.parse(from) : firstInstantFrom(timezone, wallEnd(from)),
     toMs: WITH_OFFSET.test(to)
       ? Date.parse(to)
-      : lastInstantBefore(timezone, wallOf(to) + (DATE.test(to) ? DAY_MS : 0)),
+      : lastInstantBefore(timezone, wallEnd(to) + (DATE_ONLY.test(to) ? DAY_MS : 0)),
   };
 }
 
 /** A time as if clocks showed UTC. */
-const wallOf = (end: string): number => Date.parse(DATE.test(end) ? `${end}T00:00Z` : `${end}Z`);
+const wallEnd = (end: string): number => Date.parse(DATE_ONLY.test(end) ? `${end}T00:00Z` : `${end}Z`);

@@ -8,7 +8,7 @@ import {
   spanOf,
   type Component,
   type EventSpan,
-  type Time,
+  type IcalTime,
   type Zones,
 } from './icalendarTimes';
 
@@ -58,9 +58,9 @@ function readEvents(calendar: Component, nowMs: number, timezone: string | undef
       'keep what matters in a file of its own',
     );
   const zones: Zones = {
-    default: timezone ?? textOf(calendar.getFirstPropertyValue('x-wr-timezone')),
+    default: timezone ?? presentText(calendar.getFirstPropertyValue('x-wr-timezone')),
     known: new Map(
-      calendar.getAllSubcomponents('vtimezone').map((zone) => [textOf(zone.getFirstPropertyValue('tzid')), zone]),
+      calendar.getAllSubcomponents('vtimezone').map((zone) => [presentText(zone.getFirstPropertyValue('tzid')), zone]),
     ),
   };
   const year = new Date(nowMs).getUTCFullYear();
@@ -81,15 +81,15 @@ function readEvents(calendar: Component, nowMs: number, timezone: string | undef
   };
 }
 
-interface Series {
+interface EventSeries {
   readonly master: Component;
   readonly exceptions: readonly Component[];
 }
 
 /** Events that recur, each with those that take the place of one of its days. */
-function seriesOf(events: readonly Component[]): Series[] {
+function seriesOf(events: readonly Component[]): EventSeries[] {
   const isException = (event: Component): boolean => event.getFirstProperty('recurrence-id') !== null;
-  const uidOf = (event: Component): string => textOf(event.getFirstPropertyValue('uid')) ?? '';
+  const uidOf = (event: Component): string => presentText(event.getFirstPropertyValue('uid')) ?? '';
   const masters = events.filter((event) => !isException(event));
   const uids = new Set(masters.map(uidOf));
   const exceptions = new Map<string, Component[]>();
@@ -115,22 +115,27 @@ interface Range {
 }
 
 /** How many more occurrences there is time for. */
-interface Room {
+interface OccurrenceBudget {
   left: number;
 }
 
-function readSeries(series: Series, zones: Zones, range: Range, room: Room): SeriesRead {
+function readSeries(series: EventSeries, zones: Zones, range: Range, room: OccurrenceBudget): SeriesRead {
   try {
     return expanded(series, zones, range, room);
   } catch (error) {
     if (room.left <= 0) throw error;
     const { message, hint } = faultOf(error);
-    return { spans: [], goesOn: false, fault: { message: `${nameOf(series.master)}: ${message}`, hint } };
+    return { spans: [], goesOn: false, fault: { message: `${eventName(series.master)}: ${message}`, hint } };
   }
 }
 
-function expanded({ master, exceptions }: Series, zones: Zones, { fromMs, toMs }: Range, room: Room): SeriesRead {
-  const reason = reasonOf(master);
+function expanded(
+  { master, exceptions }: EventSeries,
+  zones: Zones,
+  { fromMs, toMs }: Range,
+  room: OccurrenceBudget,
+): SeriesRead {
+  const reason = eventReason(master);
   const own = spanOf(master, undefined, zones, reason);
   checkRule(master);
   const event = new ICAL.Event(master, { exceptions: [...exceptions] });
@@ -139,7 +144,7 @@ function expanded({ master, exceptions }: Series, zones: Zones, { fromMs, toMs }
   // Those of long ago are not looked at one by one, but where one of them may have been moved to now.
   const fromYear =
     exceptions.length > 0 ? -Infinity : new Date(fromMs - (own.endMs - own.startMs)).getUTCFullYear() - 1;
-  let past: Time | undefined;
+  let past: IcalTime | undefined;
   const iterator = event.iterator();
   for (;;) {
     const at = iterator.next();
@@ -160,7 +165,7 @@ function expanded({ master, exceptions }: Series, zones: Zones, { fromMs, toMs }
     const { startDate, item } = event.getOccurrenceDetails(at);
     const isMoved = item.component !== master;
     const span = isMoved
-      ? spanOf(item.component, undefined, zones, reasonOf(item.component))
+      ? spanOf(item.component, undefined, zones, eventReason(item.component))
       : spanOf(master, { at: startDate, like: own }, zones, reason);
     if (span.startMs >= toMs && !isMoved) return { spans, goesOn: true };
     if (!isCancelled(item.component)) spans.push(span);
@@ -201,22 +206,23 @@ const numbersIn = (rule: string, key: string): number[] =>
 const daysOf = (month: number): number => new Date(Date.UTC(2024, month, 0)).getUTCDate();
 
 const isCancelled = (event: Component): boolean =>
-  textOf(event.getFirstPropertyValue('status'))?.toUpperCase() === 'CANCELLED';
+  presentText(event.getFirstPropertyValue('status'))?.toUpperCase() === 'CANCELLED';
 
-const reasonOf = (event: Component): string =>
+const eventReason = (event: Component): string =>
   cutText(
-    (textOf(event.getFirstPropertyValue('summary')) ?? '').replace(/[\s\p{C}]+/gu, ' ').trim(),
+    (presentText(event.getFirstPropertyValue('summary')) ?? '').replace(/[\s\p{C}]+/gu, ' ').trim(),
     SPEC_LIMITS.word.max,
   ) || 'an event of the calendar';
 
 /** `event Christmas (uid 4711@example.org)`. */
-function nameOf(event: Component): string {
-  const uid = textOf(event.getFirstPropertyValue('uid'));
-  const name = textOf(event.getFirstPropertyValue('summary'))?.replace(/[\s\p{C}]+/gu, ' ');
+function eventName(event: Component): string {
+  const uid = presentText(event.getFirstPropertyValue('uid'));
+  const name = presentText(event.getFirstPropertyValue('summary'))?.replace(/[\s\p{C}]+/gu, ' ');
   return `event ${cutText(name ?? 'without a name', 80)}${uid === undefined ? '' : ` (uid ${cutText(uid.replace(/[\s\p{C}]+/gu, ' '), 80)})`}`;
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const presentText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 function faultOf(error: unknown): { message: string; hint: string } {
   if (error instanceof CalendarFault) return { message: error.message, hint: error.hint };

@@ -48,14 +48,14 @@ const isInForce = (blackout: Blackout, atMs: number): boolean => beginOf(blackou
 const beginOf = (blackout: Blackout, atMs: number): number => spanAt(blackout, atMs)?.fromMs ?? Infinity;
 
 function windowsAt(windows: readonly Window[], nowMs: number): WindowState {
-  const closesAtMs = windows.length === 0 ? nowMs + MOST_AHEAD_MS : closingOf(windows, nowMs);
+  const closesAtMs = windows.length === 0 ? nowMs + MOST_AHEAD_MS : lastClosing(windows, nowMs);
   if (closesAtMs > nowMs) return { open: true, closesAtMs };
   const states = windows.map((window) => windowAt(window, nowMs));
   return { open: false, opensAtMs: Math.min(...states.flatMap((state) => (state.open ? [] : [state.opensAtMs]))) };
 }
 
 /** When the last of those that are open, or open as another closes, closes; now when none is open. */
-function closingOf(windows: readonly Window[], nowMs: number): number {
+function lastClosing(windows: readonly Window[], nowMs: number): number {
   let untilMs = nowMs;
   for (;;) {
     const states = windows.map((window) => windowAt(window, untilMs));

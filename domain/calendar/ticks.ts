@@ -25,20 +25,20 @@ const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'
 /** The last of each. */
 const ENDS = [59, 23, 31, 12, 6] as const;
 
-const NICKNAMES: Readonly<Record<string, string>> = {
-  '@hourly': '0 * * * *',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@weekly': '0 0 * * 0',
-  '@monthly': '0 0 1 * *',
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-};
+const NICKNAMES: ReadonlyMap<string, string> = new Map([
+  ['@hourly', '0 * * * *'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@monthly', '0 0 1 * *'],
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+]);
 
 /** The five fields of a calendar. `5/15`, which croner does not read, is from 5 every 15, as `5-59/15`. */
 function fieldsOf(calendar: string): string[] {
   const line = calendar.trim();
-  const fields = (NICKNAMES[line] ?? line).split(/\s+/);
+  const fields = (NICKNAMES.get(line) ?? line).split(/\s+/);
   return fields.map((field, at) => field.replace(/(?<=^|,)(\d+)\//g, `$1-${ENDS[at] ?? ''}/`));
 }
 
@@ -46,7 +46,7 @@ function fieldsOf(calendar: string): string[] {
 export function calendarFaults(calendar: string): readonly string[] {
   const [parts, written] = [fieldsOf(calendar), calendar.trim().split(/\s+/)];
   if (calendar.trim().startsWith('@') && parts.length === 1)
-    return [`${calendar.trim()} is none of ${Object.keys(NICKNAMES).join(', ')}`];
+    return [`${calendar.trim()} is none of ${[...NICKNAMES.keys()].join(', ')}`];
   if (parts.length !== FIELDS.length) return [`a calendar has five fields, not ${parts.length}`];
   return FIELDS.flatMap((label, index) => {
     const alone = FIELDS.map((_, at) => (at === index ? parts[at] : '*')).join(' ');
@@ -55,18 +55,18 @@ export function calendarFaults(calendar: string): readonly string[] {
 }
 
 /** Any moment does for what holds always; four years have every date that there is. */
-const SOME_DAY_MS = Date.UTC(2023, 0, 1);
+const ANY_SUNDAY_MS = Date.UTC(2023, 0, 1);
 const FOUR_YEARS_MS = 1461 * 86_400_000;
 
-export const neverFires = (calendar: string): boolean => nextTick(calendar, 'UTC', SOME_DAY_MS) === null;
+export const neverFires = (calendar: string): boolean => nextTick(calendar, 'UTC', ANY_SUNDAY_MS) === null;
 
 /** The days of the week on which a calendar fires within four years; 0 is Sunday. */
 export function weekdaysOf(calendar: string): ReadonlySet<number> {
   const [, , ...date] = fieldsOf(calendar);
   const cron = wallCron(['0 0', ...date].join(' '));
   const found = new Set<number>();
-  let day = cron.nextRun(new Date(SOME_DAY_MS - 1));
-  while (day !== null && day.getTime() < SOME_DAY_MS + FOUR_YEARS_MS && found.size < 7) {
+  let day = cron.nextRun(new Date(ANY_SUNDAY_MS - 1));
+  while (day !== null && day.getTime() < ANY_SUNDAY_MS + FOUR_YEARS_MS && found.size < 7) {
     found.add(day.getUTCDay());
     day = cron.nextRun(day);
   }

@@ -1,5 +1,6 @@
 import type { WindowSpec } from '../spec/times';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
+import { DAY_MS } from '../milliseconds';
 
 /** `days` are those on which it opens; with `to` not after `from` it closes on the next day. */
 export type Window = Pick<WindowSpec, 'days' | 'from' | 'to' | 'timezone'>;
@@ -10,7 +11,6 @@ export type WindowState =
   /** `why`: the reason of the blackout that keeps it closed. */
   | { readonly open: false; readonly opensAtMs: number; readonly why?: string };
 
-const DAY_MS = 86_400_000;
 const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 /** A window that a gap swallows whole is not open that day, so the next opening may be two weeks away; the third is for certainty. */
 const DAYS_AHEAD = 21;
@@ -46,7 +46,7 @@ function openingsAround(window: Window, nowMs: number): readonly Opening[] {
     .filter((day) => window.days.includes(weekday(day) as Window['days'][number]))
     .map((day) => openingOn(window, day))
     .filter(({ opensAtMs, closesAtMs }) => opensAtMs < closesAtMs)
-    .reduce<readonly Opening[]>(joined, []);
+    .reduce<readonly Opening[]>(joinedOpenings, []);
 }
 
 /** 1970-01-01 was a Thursday. */
@@ -61,7 +61,7 @@ function openingOn({ from, to, timezone }: Window, day: number): Opening {
   };
 }
 
-function joined(openings: readonly Opening[], next: Opening): readonly Opening[] {
+function joinedOpenings(openings: readonly Opening[], next: Opening): readonly Opening[] {
   const last = openings.at(-1);
   if (last === undefined || next.opensAtMs > last.closesAtMs) return [...openings, next];
   return [...openings.slice(0, -1), { ...last, closesAtMs: Math.max(last.closesAtMs, next.closesAtMs) }];

@@ -1,12 +1,12 @@
 import { IANAZone } from 'luxon';
 import { ZONE_PATTERN } from './zoneName';
+import { DAY_MS } from '../milliseconds';
 
 /**
  * Where wall clocks and instants meet. A wall time is what clocks show, as ms since 1970 as if clocks showed UTC, so that days
  * and minutes can be counted without a zone. Instants are ms since 1970. Both directions take daylight saving time into
  * account: some wall times never come (the gap in spring), others come twice (the fold in autumn). Rule: docs/adr/0011.
  */
-const DAY_MS = 86_400_000;
 
 /**
  * Names of the database that say where, and UTC. No offsets, which would be wrong for half the year, and no abbreviations: several

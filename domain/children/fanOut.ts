@@ -24,7 +24,7 @@ export interface FanOutInput {
 }
 
 /** The children of a release: those that go before all others, and the others. */
-export interface Selection {
+export interface ChildSelection {
   readonly first: readonly string[];
   readonly rest: readonly string[];
 }
@@ -72,9 +72,9 @@ export const nothingToDo = (state: FanOutState, reason: string): FanOutState => 
 });
 
 /** The children are known. A first subset that is too small is a mistake that is better seen before anything changes. */
-export function selected(
+export function withChildren(
   state: FanOutState,
-  { first, rest }: Selection,
+  { first, rest }: ChildSelection,
   { first: wanted, maxConcurrent }: ChildrenSpec,
   nowMs: number,
 ): FanOutState {
@@ -107,21 +107,21 @@ export function advanced(state: FanOutState, nowMs: number): FanOutState {
 }
 
 /** The shards to start now, so that no more children run at once than may. */
-export function startable({ stage, stop, shards }: FanOutState, { maxConcurrent }: ChildrenSpec): ShardRecord[] {
+export function startableShards({ stage, stop, shards }: FanOutState, { maxConcurrent }: ChildrenSpec): ShardRecord[] {
   if (stop !== null) return [];
   const waiting = shards.filter((shard) => shard.state === 'waiting' && shard.stage === stage);
-  return fitting(waiting, shards.filter(isRunning), maxConcurrent);
+  return fitting(waiting, shards.filter(isShardRunning), maxConcurrent);
 }
 
 /** The shards that have to hear that nothing more is to be started. */
 export const toStop = ({ stop, shards }: FanOutState): ShardRecord[] =>
-  stop === null ? [] : shards.filter((shard) => isRunning(shard) && !shard.stopTold);
+  stop === null ? [] : shards.filter((shard) => isShardRunning(shard) && !shard.stopTold);
 
 /** Once it is started a shard keeps its names itself. */
 export const shardStarted = (state: FanOutState, index: number): FanOutState =>
   withShard(state, index, { state: 'running', names: [] });
 
-export const shardTold = (state: FanOutState, index: number): FanOutState =>
+export const withStopSent = (state: FanOutState, index: number): FanOutState =>
   withShard(state, index, { stopTold: true });
 
 /** A shard said where it stands; what comes late, after its end, says nothing new. */
@@ -142,16 +142,16 @@ export function shardLost(state: FanOutState, index: number, workflowId: string)
   return shardReported(state, index, report, true);
 }
 
-export function cancelled(state: FanOutState, { actor = '', reason = '' }: CommandInput): FanOutState {
+export function cancelledFanOut(state: FanOutState, { actor = '', reason = '' }: CommandInput): FanOutState {
   return { ...state, stop: { by: 'command', reason: withReason(`cancelled by ${actor}`, reason) } };
 }
 
 export const whyNotCancel = ({ stop }: FanOutState): string | undefined =>
   stop === null ? undefined : `nothing more is started: ${stop.reason}`;
 
-export const isOver = ({ stage, stop, shards }: FanOutState): boolean =>
+export const isFanOutOver = ({ stage, stop, shards }: FanOutState): boolean =>
   stage !== 'selecting' &&
-  !shards.some(isRunning) &&
+  !shards.some(isShardRunning) &&
   (stop !== null || (stage === 'rest' && !shards.some(({ state }) => state === 'waiting')));
 
 const NOTHING_YET: ShardReport = {
@@ -164,7 +164,7 @@ const NOTHING_YET: ShardReport = {
   failures: [],
 };
 
-const isRunning = ({ state }: ShardRecord): boolean => state === 'running';
+const isShardRunning = ({ state }: ShardRecord): boolean => state === 'running';
 
 const withShard = (state: FanOutState, index: number, patch: Partial<ShardRecord>): FanOutState => ({
   ...state,

@@ -10,7 +10,7 @@ export function handedOn(
   { spec, artifacts }: Pick<ReleaseInput, 'spec' | 'artifacts'>,
   { actions }: Pick<ReleaseRecord, 'actions'>,
 ): Artifact[] {
-  const ended = Object.values(actions).sort((a, b) => compare(a.endedAt ?? '', b.endedAt ?? ''));
+  const ended = Object.values(actions).sort((a, b) => compareNames(a.endedAt ?? '', b.endedAt ?? ''));
   const all = [...artifacts, ...ended.flatMap(({ outputs }) => outputs)];
   return (spec.children?.artifacts ?? []).flatMap((wanted) => all.findLast(({ name }) => name === wanted) ?? []);
 }
@@ -22,4 +22,4 @@ export function handedOn(
 export const hasChildren = ({ spec, trigger }: Pick<ReleaseInput, 'spec' | 'trigger'>): boolean =>
   spec.children !== undefined && !skipsTheQueue(trigger);
 
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const compareNames = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,7 +1,7 @@
 import { releaseId } from '../ids';
-import { aligned, block, list, marked, NOTHING, sections } from '../markdown';
+import { aligned, block, list, marked, NO_MARKDOWN, sections } from '../markdown';
 import type { ChildFailure, ChildrenView } from '../views';
-import { isOver, type FanOutInput, type FanOutState, type ShardRecord } from './fanOut';
+import { isFanOutOver, type FanOutInput, type FanOutState, type ShardRecord } from './fanOut';
 import { KEPT_FAILURES, type ShardReport } from './window';
 
 const COUNTS = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'] as const;
@@ -17,7 +17,7 @@ export function childrenView(state: FanOutState): ChildrenView {
   const under = stage === 'rest' ? 'running' : stage;
   const bad = counts.failed + counts.cancelled;
   return {
-    state: isOver(state) ? endOf(state, bad, counts.notStarted) : under,
+    state: isFanOutOver(state) ? fanOutOutcome(state, bad, counts.notStarted) : under,
     total,
     ...counts,
     failures: reports.flatMap<ChildFailure>(({ failures }) => failures).slice(0, KEPT_FAILURES),
@@ -45,7 +45,7 @@ export function childrenDetails(title: string, view: Omit<ChildrenView, 'command
       'Did not succeed',
       view.failures.map(({ id, reason }) => marked`${id}: ${reason}`),
     ),
-    next.length > 0 ? marked`Next:\n${block(next)}` : NOTHING,
+    next.length > 0 ? marked`Next:\n${block(next)}` : NO_MARKDOWN,
   );
 }
 
@@ -61,19 +61,21 @@ const WORDS: Readonly<Record<(typeof COUNTS)[number], string>> = {
 /** What to type next, most useful first. */
 export function nextForChildren({ pipeline, number }: FanOutInput, state: FanOutState): string[] {
   const id = releaseId(pipeline, number);
-  return isOver(state) ? [`conveyor status ${id}`] : [`conveyor status ${id}`, `conveyor cancel ${id} --reason "…"`];
+  return isFanOutOver(state)
+    ? [`conveyor status ${id}`]
+    : [`conveyor status ${id}`, `conveyor cancel ${id} --reason "…"`];
 }
 
 /** A shard that has not said anything yet has all of its children waiting, unless it will never start. */
 function reportNow({ size, state, report }: ShardRecord, isStopped: boolean): ShardReport {
   if (report !== null) return report;
   const never = isStopped && state === 'waiting';
-  return { ...NONE, waiting: never ? 0 : size, notStarted: never ? size : 0 };
+  return { ...NO_CHILDREN, waiting: never ? 0 : size, notStarted: never ? size : 0 };
 }
 
-const NONE = { running: 0, succeeded: 0, failed: 0, cancelled: 0, failures: [] } as const;
+const NO_CHILDREN = { running: 0, succeeded: 0, failed: 0, cancelled: 0, failures: [] } as const;
 
-function endOf({ stop }: FanOutState, bad: number, notStarted: number): 'succeeded' | 'failed' | 'cancelled' {
+function fanOutOutcome({ stop }: FanOutState, bad: number, notStarted: number): 'succeeded' | 'failed' | 'cancelled' {
   if (stop?.by === 'command' && notStarted > 0) return 'cancelled';
   return stop?.by === 'verdict' || bad > 0 ? 'failed' : 'succeeded';
 }

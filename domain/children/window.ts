@@ -15,7 +15,7 @@ export interface WindowPlan extends ShardPlan {
 }
 
 /** Where the children of a shard stand. Names only of those that wait or run; carried across continue-as-new. */
-export interface WindowState {
+export interface ShardState {
   /** In the order of their moments. */
   readonly waiting: readonly string[];
   /** The number is null until the child's pipeline has answered. */
@@ -38,8 +38,8 @@ export interface ChildEnd {
   readonly reason?: string;
 }
 
-/** What a shard tells its fan-out: numbers, so that the fan-out of ten thousand stays small. */
-export interface ShardReport extends Omit<WindowState, 'waiting' | 'running'> {
+/** The report of a shard to its fan-out: numbers, so that the fan-out of ten thousand stays small. */
+export interface ShardReport extends Omit<ShardState, 'waiting' | 'running'> {
   readonly waiting: number;
   readonly running: number;
 }
@@ -47,7 +47,7 @@ export interface ShardReport extends Omit<WindowState, 'waiting' | 'running'> {
 /** Failures that are kept with their reasons; the others are counted. */
 export const KEPT_FAILURES = 20;
 
-export function newWindow(plan: WindowPlan): WindowState {
+export function newWindow(plan: WindowPlan): ShardState {
   const moments = new Map(plan.names.map((name) => [name, jitterOf(plan.parent, name, plan.jitterMs)]));
   const waiting = [...plan.names].sort(
     (a, b) => (moments.get(a) ?? 0) - (moments.get(b) ?? 0) || (a < b ? -1 : Number(a > b)),
@@ -56,60 +56,60 @@ export function newWindow(plan: WindowPlan): WindowState {
 }
 
 /** Those whose moment has come and for whom there is room. */
-export function due(state: WindowState, plan: WindowPlan, nowMs: number): readonly string[] {
+export function due(state: ShardState, plan: WindowPlan, nowMs: number): readonly string[] {
   const room = state.waiting.slice(0, Math.max(0, plan.share - state.running.length));
-  const early = room.findIndex((name) => momentOf(plan, name) > nowMs);
+  const early = room.findIndex((name) => startMoment(plan, name) > nowMs);
   return early === -1 ? room : room.slice(0, early);
 }
 
 /** When the next child may start if nothing else happens; undefined when only the end of another makes room. */
-export function wakeAtMs(state: WindowState, plan: WindowPlan): number | undefined {
+export function wakeAtMs(state: ShardState, plan: WindowPlan): number | undefined {
   const [next] = state.waiting;
-  return next === undefined || state.running.length >= plan.share ? undefined : momentOf(plan, next);
+  return next === undefined || state.running.length >= plan.share ? undefined : startMoment(plan, next);
 }
 
-export const begun = (state: WindowState, pipeline: string): WindowState => ({
+export const childBegun = (state: ShardState, pipeline: string): ShardState => ({
   ...state,
   waiting: state.waiting.filter((name) => name !== pipeline),
   running: [...state.running, { pipeline, number: null }],
 });
 
 /** The child's pipeline has answered; a child that has ended before its answer came stays ended. */
-export const numbered = (state: WindowState, pipeline: string, number: number): WindowState => ({
+export const numbered = (state: ShardState, pipeline: string, number: number): ShardState => ({
   ...state,
   running: state.running.map((child) => (child.pipeline === pipeline ? { pipeline, number } : child)),
 });
 
-/** Books an end once, however often it is told: by the child itself, and by a look at what became of it. */
-export function settled(state: WindowState, end: ChildEnd, { stopOnFailure }: WindowPlan): WindowState {
+/** Records an end once, though both the child and a look at it may report it. */
+export function childEnded(state: ShardState, end: ChildEnd, { stopOnFailure }: WindowPlan): ShardState {
   const child = state.running.find(({ pipeline }) => pipeline === end.pipeline);
   const isOther = child?.number != null && end.number !== null && child.number !== end.number;
   if (child === undefined || isOther) return state;
-  const booked: WindowState = {
+  const booked: ShardState = {
     ...state,
     running: state.running.filter((other) => other !== child),
     [end.state]: state[end.state] + 1,
     failures: failuresAfter(state.failures, end),
   };
-  return stopOnFailure && end.state !== 'succeeded' ? stopped(booked) : booked;
+  return stopOnFailure && end.state !== 'succeeded' ? withoutNewStarts(booked) : booked;
 }
 
 /** Nothing more is started; what runs goes on. */
-export const stopped = (state: WindowState): WindowState => ({
+export const withoutNewStarts = (state: ShardState): ShardState => ({
   ...state,
   waiting: [],
   notStarted: state.notStarted + state.waiting.length,
 });
 
-export const isEmpty = ({ waiting, running }: WindowState): boolean => waiting.length + running.length === 0;
+export const isShardIdle = ({ waiting, running }: ShardState): boolean => waiting.length + running.length === 0;
 
-export const reportOf = (state: WindowState): ShardReport => ({
+export const shardReport = (state: ShardState): ShardReport => ({
   ...state,
   waiting: state.waiting.length,
   running: state.running.length,
 });
 
-const momentOf = ({ originMs, parent, jitterMs }: WindowPlan, name: string): number =>
+const startMoment = ({ originMs, parent, jitterMs }: WindowPlan, name: string): number =>
   originMs + jitterOf(parent, name, jitterMs);
 
 function failuresAfter(failures: readonly ChildFailure[], end: ChildEnd): readonly ChildFailure[] {

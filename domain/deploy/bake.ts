@@ -1,4 +1,15 @@
+import { longestLookback } from '../health/lookback';
 import type { Verdict } from '../health/verdict';
+import { isParallel } from './groups';
+import type { PhasePlan } from './plan';
+import type { DeployInput } from './state';
+
+/** In parallel mode one check window passes after the last update, however short the bake; an emergency need not wait for it. */
+export function bakeMsOf(input: DeployInput, { bakeMs }: Pick<PhasePlan, 'bakeMs'>): number {
+  const { healthChecks, healthInterval } = input.spec;
+  const isChecked = isParallel(input) && healthChecks.length > 0 && !input.emergency?.skipBake;
+  return isChecked ? Math.max(bakeMs, longestLookback(healthChecks, healthInterval)) : bakeMs;
+}
 
 /** What one watch over a bake came to: the last folded evaluation, or the first that calls for action. */
 export interface Watched {

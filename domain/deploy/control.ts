@@ -3,14 +3,14 @@ import { UNKNOWN_ACTOR, type CommandInput, type DeployVerb } from '../verbs';
 import type { Pause } from '../views';
 
 /** Who asked for something, when and why. */
-export interface Asked {
+export interface GivenCommand {
   readonly actor: string;
   readonly reason: string;
   readonly at: string;
 }
 
 /** A check (null: all) that a person said not to count. */
-export interface CheckSkip extends Asked {
+export interface CheckSkip extends GivenCommand {
   readonly check: string | null;
   readonly for: 'phase' | 'deploy';
 }
@@ -24,18 +24,18 @@ export interface Control {
   /** Set by `pause --no-revert`: an unhealthy verdict does not revert while paused. */
   readonly noRevert: boolean;
   /** Asked to resume; the runner wants one fresh healthy verdict first. */
-  readonly resuming: Asked | null;
+  readonly resuming: GivenCommand | null;
   /** Resumed without the tasks that are missing from the phase under way. */
-  readonly accepted: Asked | null;
-  readonly cancel: Asked | null;
-  readonly revert: (Asked & { readonly notBad: boolean; readonly paused: Pause | null }) | null;
-  readonly skipPhase: Asked | null;
-  readonly skipBake: Asked | null;
+  readonly accepted: GivenCommand | null;
+  readonly cancel: GivenCommand | null;
+  readonly revert: (GivenCommand & { readonly notBad: boolean; readonly paused: Pause | null }) | null;
+  readonly skipPhase: GivenCommand | null;
+  readonly skipBake: GivenCommand | null;
   readonly skippedChecks: readonly CheckSkip[];
   /** It goes on outside of its window, until it ends. */
-  readonly skipWindow?: Asked;
+  readonly skipWindow?: GivenCommand;
   /** Who froze the pipeline, and when: no further phase begins. */
-  readonly frozen: (Asked & { readonly until?: string }) | null;
+  readonly frozen: (GivenCommand & { readonly until?: string }) | null;
   readonly overtaken: Overtaken | null;
 }
 
@@ -60,7 +60,7 @@ export const NO_COMMANDS: Control = {
 };
 
 /** What the rules below need to know of the deploy. */
-export interface Situation {
+export interface DeploySituation {
   readonly control: Control;
   readonly ended: boolean;
   readonly reverting: boolean;
@@ -81,67 +81,141 @@ export interface Situation {
 }
 
 /** Why a verb cannot be taken now; undefined when it can (docs/design/deploy.md#verbs). */
-export function whyNot(situation: Situation, verb: DeployVerb, input: CommandInput): string | undefined {
+export function whyNot(situation: DeploySituation, verb: DeployVerb, input: CommandInput): string | undefined {
   const { control, ended, revertStuck } = situation;
   if (ended) return 'it has ended';
   if (verb === 'revert') return undefined;
-  if (verb === 'cancel' && revertStuck) return RULES.cancel(situation, input);
+  if (verb === 'cancel' && revertStuck) return VERBS.cancel.refuse(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
   if (isReverting(situation) && verb !== 'pause' && verb !== 'resume') return REVERTING;
   if (control.overtaken?.why === 'preempted') return alreadyOvertaken(control.overtaken);
-  return RULES[verb](situation, input);
+  return VERBS[verb].refuse(situation, input);
 }
 
 /** Already, so that a person who asks for it again changes nothing. */
-export const isReverting = ({ reverting, control }: Pick<Situation, 'reverting' | 'control'>): boolean =>
+export const isReverting = ({ reverting, control }: Pick<DeploySituation, 'reverting' | 'control'>): boolean =>
   reverting || control.revert !== null;
 
 const REVERTING = 'it is reverting; a revert can be paused, not stopped';
 const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;
 
-type Rule = (situation: Situation, input: CommandInput) => string | undefined;
+type VerbRule = (situation: DeploySituation, input: CommandInput) => string | undefined;
 
-const inPhase: Rule = ({ phase }) => (phase ? undefined : 'no phase is under way');
+const inPhase: VerbRule = ({ phase }) => (phase ? undefined : 'no phase is under way');
 
 /** A person who names the phase that they see does not skip the next one when somebody else was quicker. */
-const otherPhase: Rule = ({ phase }, { phase: meant }) =>
+const otherPhase: VerbRule = ({ phase }, { phase: meant }) =>
   phase && meant !== undefined && meant !== phase.name ? `phase ${phase.name} is under way, not ${meant}` : undefined;
 
-const RULES: Readonly<Record<Exclude<DeployVerb, 'revert'>, Rule>> = {
-  // A resume that still waits for its verdict is taken back by a new pause.
-  pause: ({ control: { paused, resuming } }) =>
-    paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
-  resume: ({ control, phase }, { acceptMissing }) => {
-    if (!control.paused) return 'it is not paused';
-    if (acceptMissing && (control.paused.by !== 'timeout' || phase?.kind !== 'completion'))
-      return 'tasks may be missing only from a completion phase that its update timeout has paused; skip-phase leaves others';
-    if (control.paused.by === 'freeze') return 'it is frozen, and goes on by itself once the pipeline is unfrozen';
-    return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
+/** What a verb means for a deploy. */
+interface VerbOfDeploy {
+  /** Why it cannot be taken; undefined when it can. `whyNot` has the reasons that all verbs share. */
+  readonly refuse: VerbRule;
+  readonly apply: (control: Control, asked: GivenCommand, input: CommandInput) => Control;
+  /** What it does now, for the person who typed it; `phase` names the phase under way. */
+  readonly effect: (situation: DeploySituation, input: CommandInput, phase: string) => string;
+}
+
+const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
+  pause: {
+    // A resume that still waits for its verdict is taken back by a new pause.
+    refuse: ({ control: { paused, resuming } }) =>
+      paused?.by === 'operator' && !resuming ? `${paused.actor ?? 'somebody'} has paused it already` : undefined,
+    apply: (control, asked, { noRevert }) => ({
+      ...control,
+      paused: { by: 'operator', ...asked },
+      noRevert: noRevert === true,
+      resuming: null,
+      accepted: null,
+    }),
+    effect: ({ reverting: isBack }) =>
+      isBack
+        ? 'the revert starts no further update'
+        : 'no further update starts; health checks go on, and may still revert it unless --no-revert was given',
   },
-  cancel: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
-  'skip-phase': (situation, input) => {
-    const other = otherPhase(situation, input);
-    if (other !== undefined) return other;
-    if (situation.phase?.kind === 'completion')
-      return 'the completion phase cannot be skipped; cancel or revert instead';
-    if (situation.control.skipPhase) return 'the phase is being skipped already';
-    return inPhase(situation, input);
+  resume: {
+    refuse: ({ control, phase }, { acceptMissing }) => {
+      if (!control.paused) return 'it is not paused';
+      if (acceptMissing && (control.paused.by !== 'timeout' || phase?.kind !== 'completion'))
+        return 'tasks may be missing only from a completion phase that its update timeout has paused; skip-phase leaves others';
+      if (control.paused.by === 'freeze') return 'it is frozen, and goes on by itself once the pipeline is unfrozen';
+      return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
+    },
+    apply: (control, asked, { acceptMissing }) => ({
+      ...control,
+      resuming: asked,
+      accepted: acceptMissing ? asked : null,
+    }),
+    effect: ({ reverting: isBack }, { acceptMissing }) =>
+      isBack
+        ? 'the revert goes on'
+        : `it goes on ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict`,
   },
-  'skip-bake': (situation, input) => {
-    const other = otherPhase(situation, input);
-    if (other !== undefined) return other;
-    if (situation.control.skipBake) return 'the bake of this phase is skipped already';
-    return situation.phase?.baked ? 'the bake of this phase is over' : inPhase(situation, input);
+  cancel: {
+    refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
+    apply: (control, asked) => ({ ...control, cancel: asked }),
+    effect: ({ reverting: isBack }) =>
+      isBack
+        ? 'the revert ends unfinished, and the deploy as revert-failed'
+        : 'it stops; tasks already updated stay on the new version',
   },
-  'skip-health-check': ({ checks, control }, { check, for: span }) => {
-    if (checks.length === 0) return 'it has no health checks';
-    if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is skipped already';
-    if (check === undefined || checks.includes(check)) return undefined;
-    return `it has no check called ${check} (${checks.join(', ')})`;
+  revert: {
+    refuse: () => undefined,
+    apply: (control, asked, { notBad }) =>
+      control.revert ? control : reverting(control, { ...asked, notBad: notBad === true, paused: control.paused }),
+    effect: (situation) =>
+      isReverting(situation)
+        ? 'it is reverting already; nothing changes'
+        : 'every task that it updated goes back to what it ran before',
   },
-  'skip-window': ({ control, atWindow }) => {
-    if (control.skipWindow) return `${control.skipWindow.actor} has skipped its window already`;
-    return atWindow ? undefined : 'it does not wait for its window';
+  'skip-phase': {
+    refuse: (situation, input) => {
+      const other = otherPhase(situation, input);
+      if (other !== undefined) return other;
+      if (situation.phase?.kind === 'completion')
+        return 'the completion phase cannot be skipped; cancel or revert instead';
+      if (situation.control.skipPhase) return 'the phase is being skipped already';
+      return inPhase(situation, input);
+    },
+    // What a phase could not do alone pauses it no longer.
+    apply: (control, asked) => ({
+      ...control,
+      skipPhase: asked,
+      resuming: isOfPhase(control.paused) ? asked : control.resuming,
+    }),
+    effect: (_situation, _input, phase) =>
+      `the remaining updates of ${phase} are cancelled; the next phase covers them`,
+  },
+  'skip-bake': {
+    refuse: (situation, input) => {
+      const other = otherPhase(situation, input);
+      if (other !== undefined) return other;
+      if (situation.control.skipBake) return 'the bake of this phase is skipped already';
+      return situation.phase?.baked ? 'the bake of this phase is over' : inPhase(situation, input);
+    },
+    apply: (control, asked) => ({ ...control, skipBake: asked }),
+    effect: (_situation, _input, phase) => `${phase} goes on without baking`,
+  },
+  'skip-health-check': {
+    refuse: ({ checks, control }, { check, for: span }) => {
+      if (checks.length === 0) return 'it has no health checks';
+      if (control.skippedChecks.some((skip) => covers(skip, check, span))) return 'it is skipped already';
+      if (check === undefined || checks.includes(check)) return undefined;
+      return `it has no check called ${check} (${checks.join(', ')})`;
+    },
+    apply: (control, asked, { check = null, for: span = 'phase' }) => ({
+      ...control,
+      skippedChecks: [...control.skippedChecks, { ...asked, check, for: span }],
+    }),
+    effect: () => 'the verdict of the check is shown and not counted',
+  },
+  'skip-window': {
+    refuse: ({ control, atWindow }) => {
+      if (control.skipWindow) return `${control.skipWindow.actor} has skipped its window already`;
+      return atWindow ? undefined : 'it does not wait for its window';
+    },
+    apply: (control, asked) => ({ ...control, skipWindow: asked }),
+    effect: () => 'it goes on outside of its window until it ends; checks and bakes stay',
   },
 };
 
@@ -150,37 +224,12 @@ const covers = (skip: CheckSkip, check: string | undefined, span: CommandInput['
 
 /** The control after a verb that `whyNot` let through. */
 export function take(control: Control, verb: DeployVerb, input: CommandInput, nowMs: number): Control {
-  const asked: Asked = { actor: input.actor ?? UNKNOWN_ACTOR, reason: input.reason ?? '', at: formatTime(nowMs) };
-  switch (verb) {
-    case 'pause':
-      return {
-        ...control,
-        paused: { by: 'operator', ...asked },
-        noRevert: input.noRevert === true,
-        resuming: null,
-        accepted: null,
-      };
-    case 'resume':
-      return { ...control, resuming: asked, accepted: input.acceptMissing ? asked : null };
-    case 'cancel':
-      return { ...control, cancel: asked };
-    case 'revert':
-      return control.revert
-        ? control
-        : reverting(control, { ...asked, notBad: input.notBad === true, paused: control.paused });
-    case 'skip-phase':
-      // What a phase could not do alone pauses it no longer.
-      return { ...control, skipPhase: asked, resuming: isOfPhase(control.paused) ? asked : control.resuming };
-    case 'skip-bake':
-      return { ...control, skipBake: asked };
-    case 'skip-window':
-      return { ...control, skipWindow: asked };
-    case 'skip-health-check':
-      return {
-        ...control,
-        skippedChecks: [...control.skippedChecks, { ...asked, check: input.check ?? null, for: input.for ?? 'phase' }],
-      };
-  }
+  const asked: GivenCommand = {
+    actor: input.actor ?? UNKNOWN_ACTOR,
+    reason: input.reason ?? '',
+    at: formatTime(nowMs),
+  };
+  return VERBS[verb].apply(control, asked, input);
 }
 
 const isOfPhase = (paused: Pause | null): boolean => paused?.by === 'timeout' || paused?.by === 'unit';
@@ -204,7 +253,7 @@ export const freeze = (control: Control, frozen: Control['frozen']): Control => 
 });
 
 /** Why another release cannot take its place, or not any more; undefined when it can. */
-export function whyNotOvertaken({ control, ...now }: Situation, { why }: Overtaken): string | undefined {
+export function whyNotOvertaken({ control, ...now }: DeploySituation, { why }: Overtaken): string | undefined {
   if (now.ended) return 'it has ended';
   if (now.reverting || control.revert) return REVERTING;
   if (control.cancel) return 'it is being cancelled';
@@ -214,28 +263,8 @@ export function whyNotOvertaken({ control, ...now }: Situation, { why }: Overtak
 }
 
 /** What a taken verb does now, for the person who typed it. */
-export function effectOf(verb: DeployVerb, situation: Situation, { acceptMissing }: CommandInput = {}): string {
-  const phase = situation.phase ? `phase ${situation.phase.name}` : 'the deploy';
-  const effects: Readonly<Record<DeployVerb, string>> = {
-    pause: situation.reverting
-      ? 'the revert starts no further update'
-      : 'no further update starts; health checks go on, and may still revert it unless --no-revert was given',
-    resume: situation.reverting
-      ? 'the revert goes on'
-      : `it goes on ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict`,
-    cancel: situation.reverting
-      ? 'the revert ends unfinished, and the deploy as revert-failed'
-      : 'it stops; tasks already updated stay on the new version',
-    revert: isReverting(situation)
-      ? 'it is reverting already; nothing changes'
-      : 'every task that it updated goes back to what it ran before',
-    'skip-phase': `the remaining updates of ${phase} are cancelled; the next phase covers them`,
-    'skip-bake': `${phase} goes on without baking`,
-    'skip-health-check': 'the verdict of the check is shown and not counted',
-    'skip-window': 'it goes on outside of its window until it ends; checks and bakes stay',
-  };
-  return effects[verb];
-}
+export const effectOf = (verb: DeployVerb, situation: DeploySituation, input: CommandInput = {}): string =>
+  VERBS[verb].effect(situation, input, situation.phase ? `phase ${situation.phase.name}` : 'the deploy');
 
 /** Checks that the system itself does not count, in the whole deploy. */
 export const forgive = (control: Control, checks: readonly string[], reason: string, nowMs: number): Control => ({

@@ -1,5 +1,5 @@
 import { sparkline } from '../sparkline';
-import { aligned, block, list, marked, moment, NOTHING, sections, type Markdown } from '../markdown';
+import { aligned, block, list, marked, moment, NO_MARKDOWN, sections, type Markdown } from '../markdown';
 import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
 import { totalsOf } from './counts';
@@ -8,23 +8,23 @@ import { totalsOf } from './counts';
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
   return sections(
     marked`## ${status.id} → ${status.version}`,
-    marked`**${headline(status)}**`,
-    status.lock ? marked`Who holds it: the workflow **${status.lock}**` : NOTHING,
+    marked`**${deployHeadline(status)}**`,
+    status.lock ? marked`Who holds it: the workflow **${status.lock}**` : NO_MARKDOWN,
     aligned(status.phases.map(phaseRow)),
     list(
       'Paused by health, while the others go on',
-      (status.pausedGroups ?? []).slice(0, MAX_ROWS).map(({ group, reason }) => marked`**${group}** ${reason}`),
+      (status.pausedGroups ?? []).slice(0, MAX_DETAIL_ROWS).map(({ group, reason }) => marked`**${group}** ${reason}`),
     ),
-    list('Health', status.health.slice(0, MAX_ROWS).map(healthLine)),
+    list('Health', status.health.slice(0, MAX_DETAIL_ROWS).map(healthLine)),
     list(
       'Last steps (UTC)',
       status.timeline.slice(-8).map(({ at, text }) => marked`${moment(at)} ${text}`),
     ),
-    status.next.length > 0 ? marked`Next:\n${block(status.next)}` : NOTHING,
+    status.next.length > 0 ? marked`Next:\n${block(status.next)}` : NO_MARKDOWN,
   );
 }
 
-const MAX_ROWS = 12;
+const MAX_DETAIL_ROWS = 12;
 
 const GLYPHS: Readonly<Record<PhaseState, string>> = {
   waiting: '◷',
@@ -43,7 +43,7 @@ const VERDICT_GLYPHS: Readonly<Record<Verdict, string>> = {
 };
 
 /** The summary; with the outcome in front of it where it does not begin with that itself. */
-function headline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): string {
+function deployHeadline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): string {
   return outcome === null || summary.startsWith(outcome) ? summary : `${outcome}: ${summary}`;
 }
 

@@ -4,7 +4,9 @@ import { foldEvaluation, type FoldInput, type FoldResult, type HealthFold } from
 import { worst } from '../health/verdict';
 import { formatTime, plural, withReason } from '../text';
 import type { PausedGroup } from '../views';
-import { note, type DeployRecord } from './state';
+import { reachedParts } from './planRevert';
+import type { Selection } from './snapshot';
+import { note, type DeployInput, type DeployRecord } from './state';
 import { unitNames } from './unavailable';
 
 /** Units of a deploy in parallel mode that pause and resume together: one of them, or all with the same value of a label. */
@@ -21,6 +23,23 @@ export interface GroupRules {
   readonly maxPaused: number | undefined;
   /** The names of those that are paused. */
   readonly paused: readonly string[];
+}
+
+/** Whether groups of units are judged, and paused, by themselves. A rollback checks nothing and waits for nothing. */
+export const isParallel = ({ spec, rollback }: Pick<DeployInput, 'spec' | 'rollback'>): boolean =>
+  spec.mode === 'parallel' && !rollback;
+
+/** How the groups that were updated so far are judged; undefined unless in parallel mode. */
+export function groupRules(
+  record: DeployRecord,
+  input: DeployInput,
+): (GroupRules & { readonly selection: Selection }) | undefined {
+  const { fleet, skipped, pausedGroups } = record;
+  if (!isParallel(input) || fleet === null) return undefined;
+  const { pauseBy, maxPaused } = input.spec;
+  const parts = reachedParts(record).map((part) => ({ ...part, without: [...part.without, ...skipped] }));
+  const selection = { snapshot: fleet.now ?? fleet.snapshot, parts };
+  return { pauseBy, maxPaused, selection, paused: pausedGroups.map(({ group }) => group) };
 }
 
 /** What one evaluation says of the groups. */

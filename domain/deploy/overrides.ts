@@ -1,7 +1,7 @@
 import type { DeploySpec } from '../spec/deploy';
 import type { Override } from '../views';
-import { SYSTEM, type Asked, type Control } from './control';
-import type { DeployRecord } from './state';
+import { forgive, SYSTEM, type GivenCommand, type Control } from './control';
+import { change, note, type DeployRecord } from './state';
 
 /**
  * The record with what a person lets pass: checks that count and were unhealthy in the last evaluation that the deploy took in,
@@ -24,8 +24,15 @@ export function withOverrides(
   return fresh.length === 0 ? record : { ...record, overridden: [...overridden, ...fresh] };
 }
 
+/** What is unhealthy before anything was updated says nothing about whether it gets worse (docs/design/deploy.md#emergency-push). */
+export function withForgiven(record: DeployRecord, reason: string, nowMs: number): DeployRecord {
+  const checks = [...new Set(record.health.flatMap((row) => (row.verdict === 'unhealthy' ? [row.check] : [])))];
+  const forgiven = change(record, nowMs, { control: forgive(record.control, checks, reason, nowMs) });
+  return note(forgiven, nowMs, 'check-skipped', `${checks.join(', ')} not counted: ${reason}`);
+}
+
 /** What the system itself does not count is nobody's decision. */
-function whoLetsPass({ skippedChecks, paused, resuming }: Control, name: string): Asked | null {
+function whoLetsPass({ skippedChecks, paused, resuming }: Control, name: string): GivenCommand | null {
   const skips = skippedChecks.filter(({ check }) => check === null || check === name);
   if (skips.length > 0) return skips.find(({ actor }) => actor !== SYSTEM) ?? null;
   return paused?.by === 'health' ? resuming : null;

@@ -1,5 +1,6 @@
 import type { DeployStatus, PhaseView } from '../views';
 import { totalsOf } from './counts';
+import { sum } from '../health/series';
 
 /**
  * How long the updates of a phase took in the mean, in ms, in these deploys: the time of pauses and of closed windows is none
@@ -11,5 +12,3 @@ export function meanUpdateMs(deploys: readonly Pick<DeployStatus, 'phases' | 'sp
 }
 
 const hasUpdated = (phase: PhaseView): boolean => phase.updatedAt !== null && totalsOf(phase).targeted > 0;
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

@@ -1,5 +1,6 @@
 import type { Unit } from '../fleet/unit';
 import { plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
+import { sum } from '../health/series';
 
 /** The deployment patterns of Conveyor §6.5.2, in the order in which they take precedence. */
 export type Pattern = 'single parallel' | 'single' | 'region-by-region' | 'linear' | 'super-linear' | 'misc';
@@ -10,7 +11,7 @@ export type Pattern = 'single parallel' | 'single' | 'region-by-region' | 'linea
  * completion often does, is no step.
  */
 export function patternOf(plan: DeployPlan, units: readonly Unit[]): Pattern {
-  const steps = stepsOf(plan, units).filter(({ reached }) => reached.length > 0);
+  const steps = patternSteps(plan, units).filter(({ reached }) => reached.length > 0);
   const [only] = steps;
   if (only === undefined || steps.length === 1) return (only?.reached.length ?? 0) > 1 ? 'single parallel' : 'single';
   if (isByRegion(steps, units)) return 'region-by-region';
@@ -33,7 +34,7 @@ export function cumulativeShares(plan: DeployPlan, units: readonly Unit[]): numb
 
 /** What each phase brings to the version that none before it did: nothing, where its tasks are current already. */
 export function reachedBy(plan: DeployPlan, units: readonly Unit[]): (readonly Unit[])[] {
-  return stepsOf(plan, units).map(({ reached }) => reached);
+  return patternSteps(plan, units).map(({ reached }) => reached);
 }
 
 /** Shares are of the fleet, as written: rounding to whole tasks of small units would hide what was meant. */
@@ -44,7 +45,7 @@ interface Step {
   readonly whole: number;
 }
 
-function stepsOf(plan: DeployPlan, units: readonly Unit[]): Step[] {
+function patternSteps(plan: DeployPlan, units: readonly Unit[]): Step[] {
   const total = sum(units.map(({ size }) => size));
   const tasks = new Map<string, number>();
   const written = new Map<string, number>();
@@ -79,5 +80,3 @@ const isByRegion = (steps: readonly Step[], units: readonly Unit[]): boolean =>
       reached.every(({ labels }) => labels['region'] === region)
     );
   });
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0);

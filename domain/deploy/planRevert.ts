@@ -104,6 +104,11 @@ export const reachedWithoutPast = (units: readonly SnapshotUnit[], parts: readon
     parts.map((part) => ('units' in part.amount ? { ...part, amount: { all: true } } : part)),
   ).map(({ id }) => id);
 
+/** Units that were updated, and of which nobody knows what to go back to. */
+export const unitsWithoutPast = (
+  deployed: Deployed & { readonly fleet: { readonly withoutPast: readonly SnapshotUnit[] } | null },
+): string[] => reachedWithoutPast(deployed.fleet?.withoutPast ?? [], reachedParts(deployed));
+
 /** What a revert asks of each unit. `updatedBy` are the updates that went out: only tasks that they touched, or that inherited their version, are meant. */
 export const revertTargets = (
   units: readonly Unit[],

@@ -113,7 +113,7 @@ function warningOf(phase: PhasePlan, units: readonly Unit[]): PlanView['warnings
   ];
 }
 
-/** How many times the written percentage may the effective one be before people are told. */
+/** The ratio of the effective percentage to the written one from which people are warned. */
 const MISLEADING_FACTOR = 2;
 
 /**

@@ -20,24 +20,24 @@ export function judgeProgress(
   success: Amount,
   unreachableOnes: Unreachable = 'waits',
 ): Progress {
-  const total = sum(units, (unit) => unit.targeted - unit.gone);
+  const total = totalOf(units, (unit) => unit.targeted - unit.gone);
   const required = tasksOf(success, total);
-  const live = sum(units, (unit) => unit.live);
+  const live = totalOf(units, (unit) => unit.live);
   if (live >= required) return { kind: 'met' };
   const failed = units.filter((unit) => unit.state === 'failed');
-  const lost = sum(failed, (unit) => unit.targeted - unit.gone - unit.live);
+  const lost = totalOf(failed, (unit) => unit.targeted - unit.gone - unit.live);
   const given = unreachableOnes === 'ends' ? units.filter(({ state }) => state === 'done') : [];
-  const unreachable = sum(given, (unit) => unit.unreachable);
+  const unreachable = totalOf(given, (unit) => unit.unreachable);
   if (total - lost - unreachable >= required) return { kind: 'going' };
   return explain(failed, unreachable, `${plural(live, 'task')} live of ${required} needed`);
 }
 
 /** What an expired update timeout means: tasks that came up dead are a bad change, tasks never updated are not. */
 export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, { kind: 'going' | 'met' }> {
-  const notLive = sum(units, notLiveOf);
+  const notLive = totalOf(units, notLiveOf);
   if (notLive > 0) return { kind: 'not-live', reason: `${plural(notLive, 'task')} updated in time but not live` };
-  const pending = sum(units, pendingOf);
-  const unreachable = sum(units, (unit) => unit.unreachable);
+  const pending = totalOf(units, pendingOf);
+  const unreachable = totalOf(units, (unit) => unit.unreachable);
   const reasons = few(units.flatMap((unit) => (unit.reason ? [`${unit.id}: ${unit.reason}`] : [])));
   const text = [`${plural(pending, 'task')} not updated in time`, ...unreachableText(unreachable), ...reasons];
   return { kind: 'stuck', reason: text.join('; ') };
@@ -54,7 +54,7 @@ function notLiveOf(unit: UnitProgress): number {
 function explain(failed: readonly UnitProgress[], unreachable: number, missing: string): Progress {
   const reasons = few(failed.map(({ id, reason }) => (reason ? `${id}: ${reason}` : id)));
   const text = [missing, ...unreachableText(unreachable), ...reasons].join('; ');
-  const dead = sum(failed, (unit) => unit.failed);
+  const dead = totalOf(failed, (unit) => unit.failed);
   return dead > 0 ? { kind: 'not-live', reason: text } : { kind: 'stuck', reason: text };
 }
 
@@ -68,7 +68,7 @@ function few(reasons: readonly string[]): string[] {
 
 const unreachableText = (tasks: number): string[] => (tasks > 0 ? [`${plural(tasks, 'task')} unreachable`] : []);
 
-const sum = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
+const totalOf = (units: readonly UnitProgress[], of: (unit: UnitProgress) => number): number =>
   units.reduce((total, unit) => total + of(unit), 0);
 
 /** What earlier tries of a phase did. */

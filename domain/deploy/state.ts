@@ -21,7 +21,7 @@ import type {
   Spans,
   TimelineEntry,
 } from '../views';
-import { NO_COMMANDS, type Control, type Overtaken, type Situation } from './control';
+import { NO_COMMANDS, type Control, type Overtaken, type DeploySituation } from './control';
 import type { DeployPlan } from './plan';
 import type { Inheritance, Sent } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
@@ -142,6 +142,8 @@ export interface DeployRecord {
   /** When the first update went out; the time before it is the baseline. */
   readonly firstUpdateMs: number | null;
   readonly lastUpdateMs: number | null;
+  /** The push type has said that it takes no prefetches. */
+  readonly prefetches?: false;
   /** Parallel mode: what health keeps paused by itself. */
   readonly pausedGroups: readonly PausedGroup[];
   /** While it waits for its window: when that opens. */
@@ -155,8 +157,10 @@ export interface DeployRecord {
   /** What is run before or after a phase right now, for people. */
   readonly step: string | null;
   /** In the order in which they began. */
-  readonly standing: readonly StandingStep[];
+  readonly standing: readonly StepToUndo[];
   readonly verdict: Verdict | null;
+  /** Why it reverts by itself, from the verdict on: updates may have to be given up first. */
+  readonly unhealthy?: string;
   readonly health: readonly HealthRow[];
   /** Of each check the first. */
   readonly overridden: readonly Override[];
@@ -285,19 +289,22 @@ export function stillPaused(record: DeployRecord, nowMs: number, reason: string)
 
 const isPersons = ({ paused, resuming }: Control): boolean => paused?.by === 'operator' && resuming === null;
 
+/** Null before the first phase, between two and after the last. */
+export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySituation['phase'] {
+  const view = phases[cursor];
+  const phase = view?.state === 'running' ? plan?.phases[cursor] : undefined;
+  if (phase === undefined || phase.kind === 'revert') return null;
+  return { kind: phase.kind, name: phase.name, baked: (view?.bakedAt ?? null) !== null };
+}
+
 /** What the rules about verbs look at. */
-export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): Situation {
-  const view = record.phases[record.cursor];
-  const phase = view?.state === 'running' ? record.plan?.phases[record.cursor] : undefined;
+export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'healthChecks'>): DeploySituation {
   return {
     control: record.control,
     ended: record.stage === 'ended',
-    reverting: record.stage === 'reverting',
+    reverting: record.stage === 'reverting' || record.unhealthy !== undefined,
     revertStuck: record.revertStuck,
-    phase:
-      phase && phase.kind !== 'revert'
-        ? { kind: phase.kind, name: phase.name, baked: (view?.bakedAt ?? null) !== null }
-        : null,
+    phase: phaseUnderWay(record),
     atWindow: record.stage === 'waiting-window',
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',
     checks: spec.healthChecks.map((check) => check.name),
@@ -305,7 +312,7 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
 }
 
 /** A `pre` step that has begun and not been undone; what it did is there until the deploy has ended. */
-export interface StandingStep {
+export interface StepToUndo {
   /** Indices of its phase and of itself. */
   readonly phase: number;
   readonly step: number;

@@ -3,7 +3,7 @@ import { deployId, releaseId } from '../ids';
 import type { StepCall, StepSpec } from '../spec/deploy';
 import type { DeployPlan, PhasePlan } from './plan';
 import { partOf, type Selection, type Snapshot } from './snapshot';
-import type { DeployInput, DeployRecord, DeployResult, StandingStep } from './state';
+import type { DeployInput, DeployRecord, DeployResult, StepToUndo } from './state';
 
 /** Steps run before the updates of a phase (`pre`) and after its bake (`post`): docs/pipelines.md#before-and-after-a-phase. */
 export type StepTime = 'pre' | 'post';
@@ -50,39 +50,39 @@ export const stepRun = (deploy: string, { phase, time, index, step }: StepPlace,
 const WHEN: Readonly<Record<StepTime, string>> = { pre: 'before the updates', post: 'after the bake' };
 
 /** With a step that begins; one that begins again stands once. */
-export function withStanding(
-  standing: readonly StandingStep[],
+export function withStepToUndo(
+  standing: readonly StepToUndo[],
   { phase, time, index, step }: StepPlace,
   skipped: readonly string[] = [],
-): readonly StandingStep[] {
+): readonly StepToUndo[] {
   const at = { phase: Number(phase.key), step: index };
   if (time !== 'pre' || step.undo === undefined || standing.some(isAt(at))) return standing;
   return [...standing, { ...at, tries: 0, failed: false, ...(skipped.length > 0 ? { skipped } : {}) }];
 }
 
 const isAt =
-  ({ phase, step }: Pick<StandingStep, 'phase' | 'step'>) =>
-  (other: StandingStep): boolean =>
+  ({ phase, step }: Pick<StepToUndo, 'phase' | 'step'>) =>
+  (other: StepToUndo): boolean =>
     other.phase === phase && other.step === step;
 
-export const withTry = (standing: readonly StandingStep[], of: StandingStep): readonly StandingStep[] =>
+export const withTry = (standing: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
   standing.map((each) => (isAt(of)(each) ? { ...each, tries: each.tries + 1 } : each));
 
-export const withFailed = (standing: readonly StandingStep[], of: StandingStep): readonly StandingStep[] =>
+export const withFailed = (standing: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
   standing.map((each) => (isAt(of)(each) ? { ...each, failed: true } : each));
 
-export const withoutStanding = (standing: readonly StandingStep[], of: StandingStep): readonly StandingStep[] =>
+export const withoutStepToUndo = (standing: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
   standing.filter((each) => !isAt(of)(each));
 
 /** What is to be undone, the last that began first: of one phase, or of all. */
-export const dueUndos = (standing: readonly StandingStep[], phase?: number): StandingStep[] =>
+export const dueUndos = (standing: readonly StepToUndo[], phase?: number): StepToUndo[] =>
   standing.filter((each) => !each.failed && (phase === undefined || each.phase === phase)).reverse();
 
 /** How long an undo may take whose step has no limit: it keeps a deploy that is over from ending, and others from their turn. */
 const UNDO_MS = 300_000;
 
 /** One try to undo a step, which takes no longer than the step itself may. */
-export function undoRun(deploy: string, plan: DeployPlan, of: StandingStep): StepRun | undefined {
+export function undoRun(deploy: string, plan: DeployPlan, of: StepToUndo): StepRun | undefined {
   const phase = plan.phases[of.phase];
   const step = phase?.pre?.[of.step];
   if (phase === undefined || step?.undo === undefined) return undefined;
@@ -113,7 +113,7 @@ export function withRemains(
   return remains.length === 0 ? result : { ...result, reason: `${result.reason}; not undone: ${remains.join(', ')}` };
 }
 
-/** What a step is told about its phase; a script gets it as `CONVEYOR_*`, a service beside what is written under `with`. */
+/** What a step receives about its phase; a script gets it as `CONVEYOR_*`, a service beside what is written under `with`. */
 export interface StepFacts {
   readonly pipeline: string;
   readonly release: string;

@@ -1,9 +1,10 @@
+import { FLEET_LIMITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { plural } from '../text';
 import type { UnitTotals } from '../views';
 import type { PhasePlan } from './plan';
 import { everyUnit, partOf, type Named, type Selection } from './snapshot';
-import type { DeployInput, DeployRecord } from './state';
+import { change, note, type DeployInput, type DeployRecord } from './state';
 
 /** Units whose region is down, and what a deploy does about them (docs/design/deploy.md#phases). */
 
@@ -14,6 +15,55 @@ export const skipsUnavailable = ({
   followOn,
 }: Pick<DeployInput, 'spec' | 'canary' | 'followOn'>): boolean =>
   canary === undefined && (spec.onUnitUnavailable === 'skip' || followOn !== undefined);
+
+/** What becomes of units that are unavailable as a deploy is planned. */
+export type Unavailable =
+  | { readonly kind: 'leave-out'; readonly units: readonly string[] }
+  /** `again`: the units have to be looked at again after that. */
+  | { readonly kind: 'wait'; readonly again: boolean; readonly reason: string };
+
+/**
+ * With `skip` they are left out, and a follow-on brings them to the version when they return; with `pause`, where nothing else is left,
+ * and where they are more than may be left out, a person says when to go on.
+ * @param units how many there are in all.
+ */
+export function ofUnavailable(
+  input: Pick<DeployInput, 'spec' | 'canary' | 'followOn'>,
+  down: Named,
+  units: number,
+): Unavailable {
+  const wait = (again: boolean, why = '') =>
+    ({ kind: 'wait', again, reason: `${areAway(down)}${why}; resume when ${itIs(down)} back` }) as const;
+  if (!skipsUnavailable(input)) return down.count === 0 ? { kind: 'leave-out', units: [] } : wait(false);
+  if (down.count > FLEET_LIMITS.leftOut) return wait(true, `; a deploy leaves out at most ${FLEET_LIMITS.leftOut}`);
+  const isAll = down.count > 0 && down.count === units;
+  return !isAll || input.followOn ? { kind: 'leave-out', units: down.names } : wait(true);
+}
+
+/** Whether the version is to meet its first tasks in this phase, which an emergency does not wait for. */
+export const meetsFirst = (record: DeployRecord, input: DeployInput, { kind }: PhasePlan): boolean =>
+  skipsUnavailable(input) && !input.emergency && kind === 'partial' && isUntried(record);
+
+/** Why a person says whether to wait for the first phase, all of which is unavailable. */
+export const whyFirstWaits = ({ version }: Pick<DeployInput, 'version'>, { name }: PhasePlan, down: Named): string =>
+  `${areAway(down)}, and with ${down.count === 1 ? 'it' : 'them'} all of phase ${name}, ` +
+  `the first that would meet ${version}; resume when ${itIs(down)} back, or skip-phase to begin with the next`;
+
+/** From now on they are no part of any phase; those that are back are. */
+export function leavingOut(record: DeployRecord, down: readonly string[], nowMs: number): DeployRecord {
+  const { skipped } = record;
+  const fresh = down.filter((id) => !skipped.includes(id));
+  const back = skipped.filter((id) => !down.includes(id));
+  if (fresh.length + back.length === 0) return record;
+  const without = `goes on without ${unitNames(fresh)}, unavailable`;
+  const left = change(record, nowMs, { skipped: down });
+  const noted = fresh.length > 0 ? note(left, nowMs, 'units-skipped', without) : left;
+  const are = back.length === 1 ? 'is' : 'are';
+  return back.length > 0 ? note(noted, nowMs, 'units-back', `${unitNames(back)} ${are} available again`) : noted;
+}
+
+const areAway = (down: Named): string => `${namesOf(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
+const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
 
 /** What a deploy is about: of a follow-on only the units that were left out. */
 export const concerned = (units: readonly Unit[], { only }: { readonly only?: readonly string[] }): readonly Unit[] =>

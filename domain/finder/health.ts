@@ -41,29 +41,39 @@ const TAKEN_WITHIN_MS = 30_000;
 /** Whether a finder answers, since when not, what it said and when it is asked next. */
 export function finderView(facts: FinderFacts, nowMs: number): FinderView {
   const { finder: id, schedule, underWay, last } = facts;
-  const known = { id, kind: 'finder', ...NOTHING } as const;
+  const known = { id, kind: 'finder', ...NEVER_ANSWERED } as const;
   if (schedule === null)
     return { ...known, state: 'unasked', reason: 'no worker has such a finder in its configuration' };
   const { sweeps, pausedBecause } = schedule;
   const answered = sweeps.findLastIndex(({ status }) => status === 'completed');
   const nextMs = underWay ? underWay.nextTryMs : schedule.nextAtMs;
   const sinceMs = underWay?.dueMs ?? sweeps[answered + 1]?.atMs;
-  const asked = {
+  const sinceAnswer = {
     ...known,
-    answeredAt: timeOf(last?.beganMs ?? sweeps[answered]?.atMs),
-    nextAt: timeOf(nextMs !== null && nextMs > nowMs ? nextMs : null),
+    answeredAt: formatTimeOrNull(last?.beganMs ?? sweeps[answered]?.atMs),
+    nextAt: formatTimeOrNull(nextMs !== null && nextMs > nowMs ? nextMs : null),
     refused: last?.said ?? [],
   };
   const failure = underWay?.failure ?? facts.failure;
   if (sinceMs !== undefined && failure !== null)
-    return { ...asked, state: 'failing', since: timeOf(sinceMs), reason: failure };
+    return { ...sinceAnswer, state: 'failing', since: formatTimeOrNull(sinceMs), reason: failure };
   if (sinceMs !== undefined && underWay?.isTaken === false && nowMs - sinceMs > TAKEN_WITHIN_MS)
-    return { ...asked, state: 'unasked', since: timeOf(sinceMs), reason: 'no worker takes up its sweep' };
+    return {
+      ...sinceAnswer,
+      state: 'unasked',
+      since: formatTimeOrNull(sinceMs),
+      reason: 'no worker takes up its sweep',
+    };
   if (pausedBecause !== null)
-    return { ...asked, state: 'paused', nextAt: null, reason: pausedBecause || 'its Temporal Schedule is paused' };
+    return {
+      ...sinceAnswer,
+      state: 'paused',
+      nextAt: null,
+      reason: pausedBecause || 'its Temporal Schedule is paused',
+    };
   if (last?.calls === 0)
-    return { ...asked, state: 'idle', answeredAt: null, reason: 'no pipeline wants anything of it' };
-  return { ...asked, state: 'answers' };
+    return { ...sinceAnswer, state: 'idle', answeredAt: null, reason: 'no pipeline wants anything of it' };
+  return { ...sinceAnswer, state: 'answers' };
 }
 
 /** Those that look for the inputs of a pipeline; `manual` looks for nothing. */
@@ -71,13 +81,13 @@ export const finderNames = ({ artifacts }: Pick<PipelineSpec, 'artifacts'>): str
   [...new Set(Object.values(artifacts).map(({ finder }) => finder))].filter((name) => name !== 'manual').sort();
 
 /** What concerns one pipeline: a sweep says of each refusal whose it was. */
-export const refusedFor = (pipeline: string, view: FinderView): FinderView => ({
+export const refusalsFor = (pipeline: string, view: FinderView): FinderView => ({
   ...view,
   refused: view.refused.flatMap((said) =>
     said.startsWith(`${pipeline}, `) || said.startsWith(`${pipeline}: `) ? [said.slice(pipeline.length + 2)] : [],
   ),
 });
 
-const NOTHING = { answeredAt: null, since: null, reason: null, nextAt: null, refused: [] } as const;
+const NEVER_ANSWERED = { answeredAt: null, since: null, reason: null, nextAt: null, refused: [] } as const;
 
-const timeOf = (ms: number | null | undefined): string | null => (ms == null ? null : formatTime(ms));
+const formatTimeOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : formatTime(ms));

@@ -37,9 +37,9 @@ export interface SeenSchedule {
 
 /** Whether the workflow of this order is still what its Schedule would start: it is neither gone, nor paused, nor changed. */
 export const isWanted = (schedule: SeenSchedule | null, order: SweepOrder, taskQueue: string): boolean =>
-  schedule !== null && !schedule.isPaused && schedule.taskQueue === taskQueue && isSame(schedule.order, order);
+  schedule !== null && !schedule.isPaused && schedule.taskQueue === taskQueue && isSameOrder(schedule.order, order);
 
-export const isSame = (one: SweepOrder, other: SweepOrder): boolean =>
+export const isSameOrder = (one: SweepOrder, other: SweepOrder): boolean =>
   one.finder === other.finder &&
   one.heartbeatTimeoutMs === other.heartbeatTimeoutMs &&
   one.lasting?.lastingMs === other.lasting?.lastingMs &&

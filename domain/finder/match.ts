@@ -20,9 +20,9 @@ export interface Concerned {
 }
 
 /** Who is concerned by an event, each with the artifacts under its own names; in the order of the subscribers. */
-export function concerned(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
+export function concernedPipelines(event: FinderEvent, subscribers: readonly PipelineSubscriptions[]): Concerned[] {
   return subscribers.flatMap(({ pipeline, subscriptions }) => {
-    const wanted = subscriptions.filter((subscription) => matches(event, subscription.with));
+    const wanted = subscriptions.filter((subscription) => matchesWanted(event, subscription.with));
     const artifacts = wanted.map(({ artifact }): Artifact => ({ ...event.artifact, name: artifact }));
     return artifacts.length > 0 ? [{ pipeline, artifacts }] : [];
   });
@@ -33,12 +33,15 @@ export function concerned(event: FinderEvent, subscribers: readonly PipelineSubs
  * does not: better that the finder finds it a little later than that something starts which the owner did not ask for. An
  * empty `with` speaks of nothing, so that nobody is concerned by saying nothing.
  */
-export function matches({ about }: Pick<FinderEvent, 'about'>, wanted: Readonly<Record<string, unknown>>): boolean {
+export function matchesWanted(
+  { about }: Pick<FinderEvent, 'about'>,
+  wanted: Readonly<Record<string, unknown>>,
+): boolean {
   const entries = Object.entries(wanted);
-  return entries.length > 0 && entries.every(([key, value]) => holds(about, key, value));
+  return entries.length > 0 && entries.every(([key, value]) => entryHolds(about, key, value));
 }
 
-function holds(about: FinderEvent['about'], key: string, value: unknown): boolean {
+function entryHolds(about: FinderEvent['about'], key: string, value: unknown): boolean {
   const given = Object.hasOwn(about, key) ? about[key] : undefined;
   return typeof given === 'string' ? given === value : (given?.some((name) => name === value) ?? false);
 }

@@ -4,12 +4,12 @@ import { needsLatest, type SweepMemory } from './memory';
 /** What one call to a finder asks for; all of it with the same cursor, or all without. */
 export interface Page {
   readonly cursor: string | null;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly WantedArtifact[];
   /** Pipelines whose first subscription is on this page. */
   readonly pipelines: number;
 }
 
-export interface Asked {
+export interface WantedArtifact {
   readonly pipeline: string;
   readonly artifact: string;
   readonly with: Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ const MAX_CHARACTERS = 330_000;
  * the others on pages with the last sweep's. The artifacts of one pipeline stay together where a page holds them, so
  * that what is found for them becomes one submission.
  */
-export async function* pagesOf(
+export async function* subscriptionPages(
   pipelines: AsyncIterable<PipelineSubscriptions>,
   memory: SweepMemory | null,
   maxSubscriptions: number,
@@ -37,7 +37,7 @@ export async function* pagesOf(
 
 /** A page that fills up. */
 class Filling {
-  private asked: Asked[] = [];
+  private asked: WantedArtifact[] = [];
   private pipelines = 0;
   private characters = 0;
 

@@ -7,7 +7,7 @@ import { MANUAL, PIPELINE_OUTPUT } from './standard';
  * What the source of a webhook may say: `webhooks` of conveyor.config.yaml. Texts are patterns, in which `*` stands for anything. Of
  * finders and pipelines it may name those listed and no others; of repositories and entries of `with` any, unless some are listed.
  */
-export interface Scope {
+export interface WebhookScope {
   readonly finders: readonly string[];
   readonly pipelines: readonly string[];
   /** By their full names, `acme/kvstore`; whatever an event says of a repository is held against these. */
@@ -35,7 +35,7 @@ const NOBODYS: Readonly<Record<string, string>> = {
 };
 
 /** Undefined where the source may say it. A source without a scope may say whatever somebody may publish. */
-export function outOfScope(scope: Scope | null, said: Event): OutOfScope | undefined {
+export function outOfScope(scope: WebhookScope | null, said: Event): OutOfScope | undefined {
   if ('finder' in said && Object.hasOwn(NOBODYS, said.finder))
     return { what: `publish for the finder ${said.finder}`, instead: NOBODYS[said.finder] ?? '' };
   if (scope === null) return undefined;
@@ -46,7 +46,7 @@ export function outOfScope(scope: Scope | null, said: Event): OutOfScope | undef
   return repository === undefined ? undefined : { what: speakOf(repository) };
 }
 
-function notPublished(scope: Scope, { finder, about }: FinderEvent): string | undefined {
+function notPublished(scope: WebhookScope, { finder, about }: FinderEvent): string | undefined {
   if (!isAmong(scope.finders, finder)) return `publish for the finder ${quoted(finder)}`;
   const said = Object.entries(about).flatMap(([key, values]) => [values].flat().map((value) => ({ key, value })));
   const wrong = said.find((one) => !mayEnter(scope, one));
@@ -56,19 +56,19 @@ function notPublished(scope: Scope, { finder, about }: FinderEvent): string | un
     : `publish what has ${quoted(wrong.key)} ${quoted(wrong.value)} in its with`;
 }
 
-function mayEnter(scope: Scope, { key, value }: { readonly key: string; readonly value: string }): boolean {
+function mayEnter(scope: WebhookScope, { key, value }: { readonly key: string; readonly value: string }): boolean {
   if (key === 'repository' && scope.repositories !== undefined) return mayName(scope, value);
   if (scope.with === undefined) return true;
   return Object.hasOwn(scope.with, key) && isAmong(scope.with[key] ?? [], value);
 }
 
-const notAddressed = (scope: Scope, pipeline: string): string | undefined =>
+const notAddressed = (scope: WebhookScope, pipeline: string): string | undefined =>
   isAmong(scope.pipelines, pipeline) ? undefined : `address the pipeline ${quoted(pipeline)}`;
 
 const speakOf = (repository: string): string => `speak of the repository ${quoted(repository)}`;
 
 /** Forges take no notice of upper and lower case in names. */
-function mayName({ repositories }: Scope, repository: string | undefined): boolean {
+function mayName({ repositories }: WebhookScope, repository: string | undefined): boolean {
   if (repositories === undefined || repository === undefined) return true;
   return isAmong(repositories.map(lower), lower(repository));
 }
@@ -77,7 +77,7 @@ function mayName({ repositories }: Scope, repository: string | undefined): boole
  * How subscriptions may call a repository: by its full name, and by its name alone where the scopes of all sources leave one owner
  * that it can be of.
  */
-export function namesOf(repository: string, scopes: readonly (Scope | null)[]): readonly string[] {
+export function repositoryNames(repository: string, scopes: readonly (WebhookScope | null)[]): readonly string[] {
   const [owner, name] = parts(lower(repository));
   const patterns = scopes.flatMap((scope) => scope?.repositories ?? []).map((pattern) => parts(lower(pattern)));
   const owners = new Set(patterns.filter(([, named]) => matches(named, name)).map(([of]) => of));
@@ -94,7 +94,7 @@ const lower = (text: string): string => text.toLowerCase();
 const isAmong = (patterns: readonly string[], text: string): boolean =>
   patterns.some((pattern) => matches(pattern, text));
 
-const SHOWN = 200;
+const MAX_QUOTED = 200;
 
 /** As the delivery has it, with nothing in it that a terminal obeys. */
-const quoted = (text: string): string => writtenOut(JSON.stringify(text.slice(0, SHOWN)));
+const quoted = (text: string): string => writtenOut(JSON.stringify(text.slice(0, MAX_QUOTED)));

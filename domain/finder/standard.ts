@@ -21,15 +21,15 @@ export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string
  */
 export function whyCannotFind(finder: string, given: Readonly<Record<string, unknown>>): string | undefined {
   const choices = Object.hasOwn(STANDARD_FINDERS, finder) ? STANDARD_FINDERS[finder] : undefined;
-  if (choices === undefined || choices.some((keys) => fits(keys, given))) return undefined;
-  const wanted = choices.map(written).join(' or ');
+  if (choices === undefined || choices.some((keys) => hasExactly(keys, given))) return undefined;
+  const wanted = choices.map(shownKeys).join(' or ');
   const notText = Object.entries(given).find(([, value]) => typeof value !== 'string' || value === '');
   if (notText) return `with.${notText[0]} is not a text; ${finder} takes ${wanted}`;
   const keys = Object.keys(given);
   return `${finder} takes ${wanted}, and was given ${keys.length === 0 ? 'nothing' : `{ ${keys.join(', ')} }`}`;
 }
 
-const fits = (keys: readonly string[], given: Readonly<Record<string, unknown>>): boolean =>
+const hasExactly = (keys: readonly string[], given: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(given).length === keys.length && keys.every((key) => typeof given[key] === 'string' && given[key] !== '');
 
-const written = (keys: readonly string[]): string => (keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`);
+const shownKeys = (keys: readonly string[]): string => (keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`);

@@ -3,7 +3,7 @@ import { unfitArtifact, unfitText } from '../excess';
 import { aligned, list, marked, sections } from '../markdown';
 import { formatDuration } from '../text';
 import type { Trigger } from '../views';
-import type { Asked, Page } from './pages';
+import type { WantedArtifact, Page } from './pages';
 
 /** What a sweep did, in numbers, and a few words about what did not go as it should. */
 export interface SweepCounts {
@@ -43,7 +43,7 @@ export interface FinderAnswer {
 }
 
 /** What is submitted to one pipeline. */
-export interface Submission {
+export interface SweepSubmission {
   readonly pipeline: string;
   readonly artifacts: readonly Artifact[];
   readonly trigger: Trigger;
@@ -55,11 +55,11 @@ export type Reception =
   | { readonly kind: 'refused'; readonly why: string; readonly again: boolean };
 
 /** What a finder found for a page, by pipeline. What nobody asked it for is left out. */
-export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): Submission[] {
-  const wanted = new Set(asked.map(keyOf));
+export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): SweepSubmission[] {
+  const wanted = new Set(asked.map(subscriptionKey));
   const byPipeline = new Map<string, Map<string, Artifact>>();
   for (const { pipeline, artifact } of found) {
-    if (!wanted.has(keyOf({ pipeline, artifact: artifact.name })) || unfitArtifact(artifact)) continue;
+    if (!wanted.has(subscriptionKey({ pipeline, artifact: artifact.name })) || unfitArtifact(artifact)) continue;
     const artifacts = byPipeline.get(pipeline) ?? new Map<string, Artifact>();
     byPipeline.set(pipeline, artifacts.set(artifact.name, artifact));
   }
@@ -70,7 +70,8 @@ export function submissionsOf(finder: string, { asked }: Page, { found }: Finder
   });
 }
 
-const keyOf = ({ pipeline, artifact }: Pick<Asked, 'pipeline' | 'artifact'>): string => `${pipeline}/${artifact}`;
+const subscriptionKey = ({ pipeline, artifact }: Pick<WantedArtifact, 'pipeline' | 'artifact'>): string =>
+  `${pipeline}/${artifact}`;
 
 /** The outcome after a page was answered. */
 export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer): SweepOutcome {
@@ -88,32 +89,33 @@ export function answered(outcome: SweepOutcome, page: Page, answer: FinderAnswer
   const all = [...answer.refused.map((one) => ({ ...one, again: true })), ...unfit];
   return all.reduce<SweepOutcome>(
     (sum, { pipeline, artifact, message, again }) =>
-      refused(sum, pipeline, `${pipeline}, ${artifact}: ${message}`, again),
+      withRefusal(sum, pipeline, `${pipeline}, ${artifact}: ${message}`, again),
     next,
   );
 }
 
 /** The outcome where a pipeline may not use the finder: nothing is asked for it. Of very many not all are known by name to the next sweep. */
 export const forbidden = (outcome: SweepOutcome, pipeline: string, why: string): SweepOutcome =>
-  refused(outcome, pipeline, `${pipeline}: ${why}`, outcome.again.length < MOST_FORBIDDEN);
+  withRefusal(outcome, pipeline, `${pipeline}: ${why}`, outcome.again.length < MOST_FORBIDDEN);
 
 /** Half of what a sweep remembers of others. Beyond, a pipeline that is allowed again gets what is new from then on. */
 const MOST_FORBIDDEN = 500;
 
 /** The outcome after a submission was received. */
-export function received(outcome: SweepOutcome, { pipeline }: Submission, reception: Reception): SweepOutcome {
-  if (reception.kind === 'refused') return refused(outcome, pipeline, `${pipeline}: ${reception.why}`, reception.again);
+export function received(outcome: SweepOutcome, { pipeline }: SweepSubmission, reception: Reception): SweepOutcome {
+  if (reception.kind === 'refused')
+    return withRefusal(outcome, pipeline, `${pipeline}: ${reception.why}`, reception.again);
   return { ...outcome, [reception.kind]: outcome[reception.kind] + 1 };
 }
 
-const MAX_SAID = 20;
+const MAX_REFUSALS = 20;
 
-function refused(outcome: SweepOutcome, pipeline: string, said: string, again: boolean): SweepOutcome {
+function withRefusal(outcome: SweepOutcome, pipeline: string, said: string, again: boolean): SweepOutcome {
   return {
     ...outcome,
     refused: outcome.refused + 1,
     again: again && !outcome.again.includes(pipeline) ? [...outcome.again, pipeline] : outcome.again,
-    said: outcome.said.length < MAX_SAID ? [...outcome.said, said] : outcome.said,
+    said: outcome.said.length < MAX_REFUSALS ? [...outcome.said, said] : outcome.said,
   };
 }
 
@@ -121,13 +123,13 @@ function refused(outcome: SweepOutcome, pipeline: string, said: string, again: b
 export function sweepDetails(finder: string, outcome: SweepCounts | null, intervalMs?: number): string {
   const often = intervalMs === undefined ? '' : ` every ${formatDuration(intervalMs)}`;
   if (outcome === null) return sections(marked`Asks **${finder}**${often} what is new for its pipelines.`);
-  const rows = COUNTED.map(([name, what]) => [String(outcome[name]), what]);
+  const rows = COUNT_WORDS.map(([name, what]) => [String(outcome[name]), what]);
   const more = outcome.refused - outcome.said.length;
   const reasons = [...outcome.said, ...(more > 0 ? [`and ${more} more`] : [])].map((reason) => marked`${reason}`);
   return sections(marked`**${finder}** was asked what is new.`, aligned(rows), list('Refused:', reasons));
 }
 
-const COUNTED = [
+const COUNT_WORDS = [
   ['pipelines', 'pipelines'],
   ['calls', 'calls, one a page'],
   ['found', 'artifacts found'],

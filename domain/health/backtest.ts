@@ -1,6 +1,7 @@
 import type { HealthCheck } from '../spec/health';
-import { outcomeOf, qualityOf, type Outcome, type Quality } from './quality';
+import { outcomeOf, qualityOf, type KnownOutcome, type Quality } from './quality';
 import { evidenceIn, ownTicks, replayTicks, type Replayed, type Tick } from './replay';
+import { isCounted, type Result } from './result';
 import { betterLimit, criticalLimit, limitText, type Known, type Tuned } from './tuning';
 
 /** A deploy, or a recording of one, that a check is tried on. */
@@ -18,20 +19,8 @@ export interface Trial {
   readonly ticks: readonly Tick[];
 }
 
-export const RESULTS = ['found', 'false-negative', 'false-positive', 'passed', 'cut-short', 'unknown'] as const;
-
-/**
- * `found`, `false-negative`: of a bad version; `false-positive`, `passed`: of a good one; `cut-short`: of a bad one that another
- * check stopped before this one had said anything; `unknown`: nobody knows what it was, or no evaluation could tell, as where its
- * data is not kept any more. The last two count for nothing.
- */
-export type Result = (typeof RESULTS)[number];
-
-/** Whether a result says anything of the check. */
-export const isCounted = (result: Result): boolean => result !== 'unknown' && result !== 'cut-short';
-
 /** What a check made of one deploy. */
-export interface Tried {
+export interface BacktestedDeploy {
   readonly id: string;
   readonly result: Result;
   readonly why: string;
@@ -48,7 +37,7 @@ export interface Tried {
 /** How a check would have done. */
 export interface Backtest {
   readonly check: string;
-  readonly tried: readonly Tried[];
+  readonly tried: readonly BacktestedDeploy[];
   readonly quality: Quality;
   /** Null when no other limit errs less; `text` as in a pipeline file. */
   readonly better: (Tuned & { readonly text: string }) | null;
@@ -56,8 +45,8 @@ export interface Backtest {
 
 /** A check tried on one deploy, with what is counted of it: nothing where nobody knows, or could. */
 export interface Attempt {
-  readonly tried: Tried;
-  readonly outcome: Outcome | null;
+  readonly tried: BacktestedDeploy;
+  readonly outcome: KnownOutcome | null;
   readonly known: readonly Known[];
 }
 
@@ -91,14 +80,14 @@ function knownOf(check: HealthCheck, { isBad, faultAt, ticks }: Trial): Known[] 
   return [{ isBad: false, critical: criticalLimit(check, before) }, whole];
 }
 
-function tryOn(check: HealthCheck, trial: Trial): Tried {
+function tryOn(check: HealthCheck, trial: Trial): BacktestedDeploy {
   const evaluations = [...replayTicks(check, trial.ticks)];
   const found = evaluations.find(({ verdict }) => verdict === 'unhealthy');
   const foundAt = found?.at ?? null;
   const blind = found ? undefined : whyBlind(trial, evaluations);
   return {
     id: trial.id,
-    result: blind === undefined ? resultOf(trial, foundAt) : 'unknown',
+    result: blind === undefined ? backtestResult(trial, foundAt) : 'unknown',
     why: (trial.isBad === null ? undefined : blind) ?? trial.why,
     foundAt,
     foundAfterMs: outcomeOn(trial, foundAt).foundAfterMs,
@@ -125,7 +114,7 @@ const isFilled = ({ updatedAt, response }: Tick): boolean =>
 const outcomeOn = ({ isBad, faultAt, ticks }: Trial, foundAt: number | null) =>
   outcomeOf(foundAt, { isBad: isBad === true, faultAt, updatedAt: ticks[0]?.updatedAt ?? 0 });
 
-function resultOf(trial: Trial, foundAt: number | null): Result {
+function backtestResult(trial: Trial, foundAt: number | null): Result {
   if (trial.isBad === null) return 'unknown';
   const isBad = outcomeOn(trial, foundAt).isBad;
   if (foundAt !== null) return isBad ? 'found' : 'false-positive';

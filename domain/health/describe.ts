@@ -1,7 +1,9 @@
 import type { HealthCheck } from '../spec/health';
 import { formatDuration, plural } from '../text';
-import { changeIn, formatValue, ranksOf, sidesOf } from './judge';
+import { formatValue } from './bound';
+import { ranksOf } from './judgeShift';
 import { lookbackOf } from './lookback';
+import { boundsOf } from './threshold';
 import type { Transform } from '../spec/healthFields';
 
 /** What surrounds a check in its deploy. */
@@ -26,18 +28,11 @@ export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy 
     check.passes === undefined ? '' : `healthy ${plural(check.passes, 'time')} in a row to pass`,
   ].filter((words) => words !== '');
   const then = ACTIONS[check.onUnhealthy ?? onUnhealthy];
-  return `${check.reduce} of ${check.metric}${transforms} ${sidesOf(check).map(limitWords).join(' or ')}, ${details.join(', ')}: ${then}`;
+  const bounds = boundsOf(check.threshold).map((bound) => bound.describe(referenceWords(check.compare)));
+  return `${check.reduce} of ${check.metric}${transforms} ${bounds.join(' or ')}, ${details.join(', ')}: ${then}`;
 }
 
 const ACTIONS = { revert: 'revert', pause: 'pause', ignore: 'only report' } as const;
-
-function limitWords({ threshold, compare }: HealthCheck): string {
-  if ('above' in threshold) return `above ${formatValue(threshold.above)}`;
-  if ('below' in threshold) return `below ${formatValue(threshold.below)}`;
-  const { direction, allowed } = changeIn(threshold);
-  const size = 'percent' in allowed ? `${formatValue(allowed.percent)}%` : formatValue(allowed.absolute);
-  return `more than ${size} ${direction === 'increase' ? 'above' : 'below'} ${referenceWords(compare)}`;
-}
 
 function referenceWords(compare: HealthCheck['compare']): string {
   if (typeof compare === 'object') return `the tasks on ${compare.version}`;

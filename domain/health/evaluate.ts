@@ -1,12 +1,13 @@
 import { parseAmount, tasksOf } from '../fleet/amount';
 import { formatDuration, plural } from '../text';
 import type { HealthCheck } from '../spec/health';
-import { judge, ranksOf, sidesOf, type Judgement } from './judge';
-import { judgeShift } from './judgeShift';
+import type { Bound, Judgement } from './bound';
+import { judgeShift, ranksOf } from './judgeShift';
 import { stepFor } from './lookback';
-import { summarise, type Summary } from './reduce';
-import type { Side, Window } from './series';
-import { withoutNumbers, worst, type Evidence, type Verdict } from './verdict';
+import { summariseSide, type SideSummary } from './reduce';
+import type { Side, TimeRange } from './series';
+import { boundsOf } from './threshold';
+import { withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
 /** What one evaluation of one check rests on. */
 export interface Evaluation {
@@ -17,29 +18,36 @@ export interface Evaluation {
   readonly control: Side;
   /** The same slots before the deploy began, under the identifiers that they had then. */
   readonly before: Side;
-  readonly window: Window;
+  readonly window: TimeRange;
   /** The window of `before`. */
-  readonly baseline: Window;
+  readonly baseline: TimeRange;
 }
 
 const SIMPLE_SAMPLES = 1;
 const COMPARISON_SAMPLES = 3;
 
 /** Judges one check. Never throws, and never answers `healthy` for missing data, too few samples or an error. */
-export function evaluateCheck(evaluation: Evaluation): Evidence {
+export function evaluateCheck(evaluation: Evaluation): CheckEvidence {
   try {
-    return evaluate(evaluation);
+    return evidenceFor(evaluation);
   } catch (error) {
     return erroredEvidence(evaluation.check, evaluation.window, error instanceof Error ? error.message : String(error));
   }
 }
 
 /** The evidence of a check that could not be evaluated. */
-export const erroredEvidence = ({ name }: Pick<HealthCheck, 'name'>, window: Window, detail: string): Evidence =>
-  withoutNumbers(name, 'errored', window, `could not be evaluated: ${detail}`);
+export const erroredEvidence = (
+  { name }: Pick<HealthCheck, 'name'>,
+  window: TimeRange,
+  detail: string,
+): CheckEvidence => withoutNumbers(name, 'errored', window, `could not be evaluated: ${detail}`);
 
 /** The evidence of a check for which so many tasks were updated, and none can be reached. */
-export const unreachedEvidence = ({ name }: Pick<HealthCheck, 'name'>, window: Window, updated: number): Evidence =>
+export const unreachedEvidence = (
+  { name }: Pick<HealthCheck, 'name'>,
+  window: TimeRange,
+  updated: number,
+): CheckEvidence =>
   withoutNumbers(
     name,
     'inconclusive',
@@ -48,8 +56,8 @@ export const unreachedEvidence = ({ name }: Pick<HealthCheck, 'name'>, window: W
   );
 
 /** What the updated tasks are compared with, in numbers and words. */
-interface Reference {
-  readonly summary: Summary;
+interface ReferenceSide {
+  readonly summary: SideSummary;
   /** "the 3 tasks not yet updated" */
   readonly whom: string;
   readonly side: Side;
@@ -57,11 +65,11 @@ interface Reference {
   readonly note: string;
 }
 
-function evaluate(evaluation: Evaluation): Evidence {
+function evidenceFor(evaluation: Evaluation): CheckEvidence {
   const { check, window } = evaluation;
-  const fresh = summarise(check, evaluation.fresh, window, stepFor(window.end - window.start));
+  const fresh = summariseSide(check, evaluation.fresh, window, stepFor(window.end - window.start));
   const reference = check.compare === undefined ? undefined : referenceOf(evaluation);
-  const evidence = (verdict: Verdict, text: string, judged?: Judgement): Evidence => ({
+  const evidence = (verdict: Verdict, text: string, judged?: Judgement): CheckEvidence => ({
     name: check.name,
     verdict,
     observed: finiteOrNull(fresh.value),
@@ -75,7 +83,7 @@ function evaluate(evaluation: Evaluation): Evidence {
   });
   const missing = missingData(evaluation, fresh, reference);
   if (missing !== undefined) return evidence('inconclusive', missing);
-  const judgement = compare(check, fresh, reference);
+  const judgement = compareCheck(check, fresh, reference);
   const text = `${judgement.text} ${basis(check, fresh, window)}${reference?.note ?? ''}`;
   const silent = silence(check, fresh);
   // A group of which some are silent may be found unhealthy, never healthy.
@@ -83,27 +91,34 @@ function evaluate(evaluation: Evaluation): Evidence {
   return evidence('inconclusive', `${text}; but ${silent}`, judgement);
 }
 
-/** By the limit that is passed, of limits on both sides. */
-function compare(check: HealthCheck, fresh: Summary, reference: Reference | undefined): Judgement {
-  const judged = sidesOf(check).map((side) => compareSide(side, fresh, reference));
+/** By the bound that it is beyond, of several. */
+function compareCheck(check: HealthCheck, fresh: SideSummary, reference: ReferenceSide | undefined): Judgement {
+  const judged = boundsOf(check.threshold).map((bound) => compareWith(bound, check, fresh, reference));
   const verdict = worst(judged.map((judgement) => judgement.verdict));
   return judged.find((judgement) => judgement.verdict === verdict) as Judgement;
 }
 
-function compareSide(check: HealthCheck, fresh: Summary, reference: Reference | undefined): Judgement {
+function compareWith(
+  bound: Bound,
+  check: HealthCheck,
+  fresh: SideSummary,
+  reference: ReferenceSide | undefined,
+): Judgement {
   const observed = fresh.value ?? NaN;
   const ranks = ranksOf(check);
-  if (ranks === undefined || reference === undefined)
-    return judge(check, observed, reference?.summary.value, reference?.whom ?? '');
+  if (ranks === undefined || reference === undefined) {
+    const measured = { observed, reference: reference?.summary.value, zeroBaseline: check.zeroBaseline };
+    return bound.judge(measured, reference?.whom ?? '');
+  }
   const { summary, whom } = reference;
   const samples = { fresh: fresh.values, old: summary.values, observed, reference: summary.value ?? NaN, whom };
-  return judgeShift(check, ranks.confidence, samples);
+  return judgeShift(check, bound, ranks.confidence, samples);
 }
 
-function referenceOf({ check, control, before, window, baseline }: Evaluation): Reference {
+function referenceOf({ check, control, before, window, baseline }: Evaluation): ReferenceSide {
   const step = stepFor(window.end - window.start);
-  const earlier = (note: string): Reference => ({
-    summary: summarise(check, before, baseline, step),
+  const earlier = (note: string): ReferenceSide => ({
+    summary: summariseSide(check, before, baseline, step),
     side: before,
     whom: before.tasks === 1 ? 'the same task before the deploy' : `the same ${before.tasks} tasks before the deploy`,
     note,
@@ -113,21 +128,21 @@ function referenceOf({ check, control, before, window, baseline }: Evaluation): 
     return earlier('; compared with before the deploy, because no task is left that was not updated');
   const which = typeof check.compare === 'object' ? `on ${check.compare.version}` : 'not yet updated';
   const whom = `the ${plural(control.tasks, 'task')} ${which}`;
-  return { summary: summarise(check, control, window, step), side: control, whom, note: '' };
+  return { summary: summariseSide(check, control, window, step), side: control, whom, note: '' };
 }
 
 /** Why a side has too little data to be judged at all; undefined when it has enough. */
 function missingData(
   { check, window, fresh: freshSide }: Evaluation,
-  fresh: Summary,
-  reference: Reference | undefined,
+  fresh: SideSummary,
+  reference: ReferenceSide | undefined,
 ): string | undefined {
   const needed = check.minSamples ?? (reference === undefined ? SIMPLE_SAMPLES : COMPARISON_SAMPLES);
   const span = formatDuration(window.end - window.start);
-  const tooFew = (side: Summary, whom: string, asked: Side): string | undefined => {
+  const tooFew = (side: SideSummary, whom: string, asked: Side): string | undefined => {
     if (side.tasks === 0) return `has nothing to judge: there are no ${whom}`;
     if (side.samples === 0 || side.value === undefined)
-      return `has no data of ${whom} (${check.metric}, ${span})${askedFor(asked)}`;
+      return `has no data of ${whom} (${check.metric}, ${span})${queriedNames(asked)}`;
     if (side.samples < needed) return `has ${plural(side.samples, 'sample')} of ${whom} in ${span} and needs ${needed}`;
     return Number.isFinite(side.value) ? undefined : `is not a number for ${whom} (${check.metric}, ${span})`;
   };
@@ -139,14 +154,14 @@ function missingData(
 }
 
 /** Names that the metrics do not have are why there is no data, more often than silence. */
-function askedFor({ asked = [], tasks }: Side): string {
+function queriedNames({ asked = [], tasks }: Side): string {
   if (asked.length === 0) return '';
   const more = tasks - asked.length;
   return `: asked for ${asked.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** All have to report unless the check says how many: of a thousand the silent one may be exactly the broken one. */
-function silence(check: HealthCheck, { tasks, reporting }: Summary): string | undefined {
+function silence(check: HealthCheck, { tasks, reporting }: SideSummary): string | undefined {
   const amount = check.reporting === undefined ? undefined : parseAmount(check.reporting);
   const needed = amount === undefined ? tasks : tasksOf(amount, tasks);
   return reporting >= needed
@@ -155,7 +170,7 @@ function silence(check: HealthCheck, { tasks, reporting }: Summary): string | un
 }
 
 /** "(mean of 3 tasks over the last 3m)" */
-function basis(check: HealthCheck, fresh: Summary, window: Window): string {
+function basis(check: HealthCheck, fresh: SideSummary, window: TimeRange): string {
   return `(${check.reduce} of ${plural(fresh.reporting, 'task')} over the last ${formatDuration(window.end - window.start)})`;
 }
 

@@ -2,7 +2,7 @@ import type { HealthCheck } from '../spec/health';
 import type { HealthRow } from '../views';
 import { formatDuration } from '../text';
 import { remember, whyNotPassed, whyNotYet, type Remembered } from './hold';
-import { withoutNumbers, worst, type Evidence, type Verdict } from './verdict';
+import { withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
 /**
  * What a deploy remembers from one evaluation to the next: by unit and check, what was unhealthy; by check, how often it was
@@ -35,8 +35,8 @@ export interface FoldInput {
   readonly skips: HealthSkips;
   /** What `runHealthChecks` answered. */
   readonly response: {
-    readonly units: readonly { readonly id: string; readonly checks: readonly Evidence[] }[];
-    readonly deploy: { readonly checks: readonly Evidence[] };
+    readonly units: readonly { readonly id: string; readonly checks: readonly CheckEvidence[] }[];
+    readonly deploy: { readonly checks: readonly CheckEvidence[] };
   };
   /** ms since the epoch. */
   readonly now: number;
@@ -82,7 +82,7 @@ export function foldEvaluation(fold: HealthFold, input: FoldInput): FoldResult {
   };
 }
 
-interface Judged {
+interface JudgedCheck {
   readonly key: string;
   readonly row: HealthRow;
   readonly history: Remembered | undefined;
@@ -91,12 +91,12 @@ interface Judged {
   readonly action: HealthAction;
 }
 
-const keyOf = (unit: string, check: string): string => `${unit}|${check}`;
+const checkKey = (unit: string, check: string): string => `${unit}|${check}`;
 
 const isSkipped = (skips: HealthSkips, check: string): boolean => skips === 'all' || skips.includes(check);
 
 /** All evidence, and where a check that somebody has to answer for was left out, just that. */
-function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evidence: Evidence }[] {
+function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evidence: CheckEvidence }[] {
   const { units, deploy } = response;
   const given = [
     ...units.flatMap(({ id, checks: judged }) => judged.map((evidence) => ({ unit: id, evidence }))),
@@ -104,22 +104,22 @@ function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evide
   ];
   // A unit that gives no evidence at all has no updated task; one that gives some has to give all.
   const judgedUnits = units.filter(({ checks: judged }) => judged.length > 0).map(({ id }) => id);
-  const rowKeys = new Set(given.map(({ unit, evidence }) => keyOf(unit, evidence.name)));
+  const rowKeys = new Set(given.map(({ unit, evidence }) => checkKey(unit, evidence.name)));
   const silent = checks.flatMap(({ name, scope }) => {
     const askedOf = scope === 'deploy' || judgedUnits.length === 0 ? [WHOLE_DEPLOY] : judgedUnits;
     return askedOf
-      .filter((unit) => !rowKeys.has(keyOf(unit, name)))
+      .filter((unit) => !rowKeys.has(checkKey(unit, name)))
       .map((unit) => ({ unit, evidence: noEvidence(name, now) }));
   });
   return [...given, ...silent];
 }
 
-const noEvidence = (name: string, now: number): Evidence =>
+const noEvidence = (name: string, now: number): CheckEvidence =>
   withoutNumbers(name, 'inconclusive', { start: now, end: now }, 'was not evaluated for any updated task');
 
-function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Evidence): Judged {
+function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: CheckEvidence): JudgedCheck {
   const check = input.checks.find(({ name }) => name === evidence.name);
-  const key = keyOf(unit, evidence.name);
+  const key = checkKey(unit, evidence.name);
   const unfilled = unfilledMs(evidence, input);
   const history = unfilled > 0 ? fold[key] : remember(check?.for, fold[key], evidence.verdict, input.now);
   const skipped = isSkipped(input.skips, evidence.name);
@@ -145,7 +145,7 @@ function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Ev
 }
 
 /** How much of the window of a verdict, healthy or not, lies before the last update was done: it tells nothing of what that did. */
-function unfilledMs({ verdict, window }: Evidence, { lastUpdateAt }: FoldInput): number {
+function unfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldInput): number {
   return verdict === 'healthy' || verdict === 'unhealthy' ? Math.max(0, lastUpdateAt - window.start) : 0;
 }
 
@@ -156,8 +156,8 @@ const unfilledDoubt = (missingMs: number): string =>
 function withPasses(
   fold: HealthFold,
   checks: readonly HealthCheck[],
-  judged: readonly Judged[],
-): [HealthFold, readonly Judged[]] {
+  judged: readonly JudgedCheck[],
+): [HealthFold, readonly JudgedCheck[]] {
   const counting = checks.filter(({ passes }) => passes !== undefined);
   if (counting.length === 0) return [{}, judged];
   const remembered: Record<string, Remembered> = {};
@@ -165,7 +165,7 @@ function withPasses(
   for (const { name, passes: needed = 1 } of counting) {
     const rows = judged.filter(({ row }) => row.check === name);
     if (rows.length === 0 || !rows.every(({ row }) => row.verdict === 'healthy')) continue;
-    const key = keyOf(WHOLE_DEPLOY, `${name} passes`);
+    const key = checkKey(WHOLE_DEPLOY, `${name} passes`);
     const passes = Math.min(needed, (fold[key]?.passes ?? 0) + 1);
     remembered[key] = { passes };
     const why = whyNotPassed(needed, passes);
@@ -174,7 +174,7 @@ function withPasses(
   return [remembered, judged.map((each) => inDoubt(each, notes.get(each.row.check)))];
 }
 
-function inDoubt(judged: Judged, note: string | undefined): Judged {
+function inDoubt(judged: JudgedCheck, note: string | undefined): JudgedCheck {
   if (note === undefined) return judged;
   const { row } = judged;
   return { ...judged, young: true, row: { ...row, verdict: 'inconclusive', reason: `${row.reason}; ${note}` } };

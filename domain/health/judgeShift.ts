@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import { comparisonIn, formatValue, ranksOf, type Judgement } from './judge';
+import { formatValue, type Bound, type Judgement } from './bound';
 import { leastP, mannWhitney, type RankTest } from './mannWhitney';
 import { quantile } from './series';
 
@@ -13,11 +13,17 @@ export interface Samples {
   readonly whom: string;
 }
 
+/** How ranks are compared; undefined for a check that compares none. */
+export const ranksOf = ({ method }: Pick<HealthCheck, 'method'>) =>
+  typeof method === 'object' ? method['mann-whitney'] : undefined;
+
+type RankedMethod = Pick<HealthCheck, 'method' | 'zeroBaseline'>;
+
 /**
- * Unhealthy when the whole confidence interval of the shift lies beyond what is tolerated, in the direction that the
- * threshold names. Samples that are too small for the confidence, whatever they hold, are inconclusive.
+ * Unhealthy when the whole confidence interval of the shift lies beyond what is tolerated, in the direction of the
+ * bound. Samples that are too small for the confidence, whatever they hold, are inconclusive.
  */
-export function judgeShift(check: HealthCheck, confidence: number, samples: Samples): Judgement {
+export function judgeShift(check: RankedMethod, bound: Bound, confidence: number, samples: Samples): Judgement {
   const { fresh, old } = samples;
   const sure = `${formatValue(confidence * 100)}%`;
   if (leastP(fresh.length, old.length) > 1 - confidence) {
@@ -26,35 +32,46 @@ export function judgeShift(check: HealthCheck, confidence: number, samples: Samp
   }
   const test = mannWhitney(fresh, old, confidence);
   const median = quantile(old, 50);
-  const allowed = allowedShift(check, median);
+  const allowed = allowedShift(check, bound, median);
   const shift = sentence(samples, test, sure);
   const decide = (most: number): Judgement => ({
-    verdict: beyond(check, test, most, median) ? 'unhealthy' : 'healthy',
-    limit: samples.reference + (rises(check) ? most : -most),
-    text: `${shift}; ${rises(check) ? 'an increase' : 'a decrease'} of ${formatValue(most)} is allowed`,
+    verdict: isBeyond(check, bound, test, most, median) ? 'unhealthy' : 'healthy',
+    limit: samples.reference + bound.sign * most,
+    text: `${shift}; ${bound.sign > 0 ? 'an increase' : 'a decrease'} of ${formatValue(most)} is allowed`,
     test,
   });
-  if (median !== 0 || !allowed.isRelative || !beyond(check, test, 0, median)) return decide(allowed.amount);
+  if (median !== 0 || !allowed.isRelative || !isBeyond(check, bound, test, 0, median)) return decide(allowed.amount);
   if (check.zeroBaseline === 'absolute') return decide(allowed.share);
   const hint = check.zeroBaseline ? `zeroBaseline says ${check.zeroBaseline}` : 'see zeroBaseline';
   const text = `${shift}; a change from a median of zero has no percentage (${hint})`;
   return { verdict: check.zeroBaseline ?? 'inconclusive', limit: null, text, test };
 }
 
-const rises = ({ threshold }: HealthCheck): boolean => comparisonIn(threshold)?.direction === 'increase';
-
 /** Beyond what is allowed with certainty, and by more than sums of the same numbers in another order differ; and no rare thing. */
-function beyond(check: HealthCheck, { shift, effect }: RankTest, allowed: number, median: number): boolean {
-  const least = rises(check) ? shift.low : -shift.high;
-  const prevails = rises(check) ? effect : -effect;
+function isBeyond(
+  check: RankedMethod,
+  { sign }: Bound,
+  { shift, effect }: RankTest,
+  allowed: number,
+  median: number,
+): boolean {
+  const least = sign > 0 ? shift.low : -shift.high;
+  const prevails = sign * effect;
   return least - allowed > NOISE * (allowed + Math.abs(median)) && prevails >= (ranksOf(check)?.effect ?? 0);
 }
 
 const NOISE = 1e-9;
 
-/** What is tolerated, in the unit of the values; `share` is the same as a part of the median. */
-function allowedShift(check: HealthCheck, median: number): { amount: number; share: number; isRelative: boolean } {
-  const change = comparisonIn(check.threshold)?.allowed;
+interface AllowedShift {
+  /** In the unit of the values. */
+  readonly amount: number;
+  /** The same as a part of the median. */
+  readonly share: number;
+  readonly isRelative: boolean;
+}
+
+/** By `tolerance`, else by the threshold. */
+function allowedShift(check: RankedMethod, { allowed: change }: Bound, median: number): AllowedShift {
   const tolerance = ranksOf(check)?.tolerance;
   if (tolerance === undefined && change !== undefined && 'absolute' in change)
     return { amount: change.absolute, share: 0, isRelative: false };

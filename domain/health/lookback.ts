@@ -1,5 +1,5 @@
 import type { HealthCheck } from '../spec/health';
-import type { Window } from './series';
+import type { TimeRange } from './series';
 import { reachOf } from './transform';
 
 /** Lookback of a check that says nothing and has no transform, where the health interval is not known. */
@@ -22,7 +22,7 @@ export function longestLookback(checks: readonly HealthCheck[], intervalMs: numb
 }
 
 /** The part of the baseline that is as long as the lookback; shorter only where nothing further back is known. */
-export const baselineFor = ({ start, end }: Window, lookbackMs: number): Window => ({
+export const baselineFor = ({ start, end }: TimeRange, lookbackMs: number): TimeRange => ({
   start: Math.max(start, end - lookbackMs),
   end,
 });

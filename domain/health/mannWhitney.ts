@@ -27,8 +27,8 @@ const BEYOND = Infinity;
  * rounding decides. Two constant samples differ by what they differ by; R has no answer there. The order of values means nothing.
  */
 export function mannWhitney(fresh: readonly number[], old: readonly number[], confidence: number): RankTest {
-  const [x, y] = [thinned(fresh), thinned(old)];
-  const comparison = compare(x, y);
+  const [x, y] = [sampled(fresh), sampled(old)];
+  const comparison = compareSamples(x, y);
   const pairs = x.length * y.length;
   const effect = (2 * comparison.greater + comparison.equal) / pairs - 1;
   if (isConstant(x) && isConstant(y)) return constants(finite((x[0] ?? 0) - (y[0] ?? 0)), effect);
@@ -36,7 +36,7 @@ export function mannWhitney(fresh: readonly number[], old: readonly number[], co
   const { p, rank } = isExact
     ? exactly(x.length, y.length, comparison, confidence)
     : nearly(x, y, comparison, confidence);
-  return { p, shift: shiftOf(x, y, rank), effect };
+  return { p, shift: shiftInterval(x, y, rank), effect };
 }
 
 /** The least `p` that samples of these sizes can have, when all of one are above all of the other. */
@@ -47,7 +47,7 @@ export function leastP(sizeA: number, sizeB: number): number {
   return Math.min(1, 2 / ways);
 }
 
-function thinned(values: readonly number[]): number[] {
+function sampled(values: readonly number[]): number[] {
   return values.length <= MOST_VALUES ? sorted(values) : quantiles(values, EVENLY);
 }
 
@@ -68,7 +68,7 @@ interface Comparison {
 }
 
 /** Goes through two sorted samples together. */
-function compare(x: readonly number[], y: readonly number[]): Comparison {
+function compareSamples(x: readonly number[], y: readonly number[]): Comparison {
   let [greater, equal, ties, i, j] = [0, 0, 0, 0, 0];
   let [nextX, nextY] = [x[0] ?? BEYOND, y[0] ?? BEYOND];
   while (i < x.length || j < y.length) {
@@ -124,7 +124,7 @@ function nearly(x: readonly number[], y: readonly number[], comparison: Comparis
   const excess = comparison.greater + comparison.equal / 2 - (m * n) / 2;
   const spreadNow = spread(comparison.ties);
   const z = spreadNow > 0 ? Math.max(0, Math.abs(excess) - CONTINUITY) / spreadNow : 0;
-  const far = normalQuantile((1 + confidence) / 2) * spread(compare(x, []).ties + compare(y, []).ties);
+  const far = normalQuantile((1 + confidence) / 2) * spread(compareSamples(x, []).ties + compareSamples(y, []).ties);
   const rank = Math.ceil((m * n) / 2 - CONTINUITY - far);
   return { p: Math.min(1, 2 * normalBelow(-z)), rank: Math.max(1, rank) };
 }
@@ -132,7 +132,7 @@ function nearly(x: readonly number[], y: readonly number[], comparison: Comparis
 /** Half of the step from one rank sum to the next. */
 const CONTINUITY = 0.5;
 
-function shiftOf(x: readonly number[], y: readonly number[], rank: number): RankTest['shift'] {
+function shiftInterval(x: readonly number[], y: readonly number[], rank: number): RankTest['shift'] {
   const differences = new Float64Array(x.length * y.length);
   let next = 0;
   for (const a of x) for (const b of y) differences[next++] = a - b;

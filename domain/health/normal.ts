@@ -9,7 +9,7 @@ const density = (z: number): number => Math.exp((-z * z) / 2) / Math.sqrt(2 * Ma
 /** The probability of a value below `z`. */
 export function normalBelow(z: number): number {
   if (z > 0) return 1 - normalBelow(-z);
-  return z < -TAIL ? density(z) * tail(-z) : 0.5 + density(z) * centre(z);
+  return z < -TAIL ? density(z) * normalTail(-z) : 0.5 + density(z) * centre(z);
 }
 
 /** The value below which the share `p` of all values lies, `0 < p < 1`. */
@@ -35,7 +35,7 @@ function centre(z: number): number {
 }
 
 /** `1/(z + 1/(z + 2/(z + …)))`, the area beyond `z` over the density (Mills). */
-function tail(z: number): number {
+function normalTail(z: number): number {
   let fraction = z;
   for (let n = ENOUGH_TERMS; n > 0; n -= 1) fraction = z + n / fraction;
   return 1 / fraction;

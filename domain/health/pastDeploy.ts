@@ -3,7 +3,7 @@ import type { DeploySpec } from '../spec/deploy';
 import type { DeployStatus, HistoryRow, PhaseView } from '../views';
 import type { Truth } from './truth';
 
-/** A deploy that is over, with what a push type must be told in order to judge it again (docs/protocols.md#runhealthchecks). */
+/** A deploy that is over, with what a push type needs to judge it again (docs/protocols.md#runhealthchecks). */
 export interface PastDeploy {
   /** `kvstore/12/deploy` */
   readonly id: string;
@@ -17,7 +17,7 @@ export interface PastDeploy {
   };
   readonly units: readonly string[];
   readonly updatedBy: readonly string[];
-  readonly bakes: readonly Bake[];
+  readonly bakes: readonly PastBake[];
   /** When its first update went out, ms since the epoch: what was before is its baseline. */
   readonly begunAt: number;
   readonly intervalMs: number;
@@ -27,7 +27,7 @@ export interface PastDeploy {
 }
 
 /** From when the updates of a phase were done until the next phase began, or a revert; ms since the epoch. */
-interface Bake {
+interface PastBake {
   readonly updatedAt: number;
   readonly until: number;
 }
@@ -70,7 +70,7 @@ export function pastDeployOf(
 }
 
 /** A phase without a bake of its own is seen until `leftAt`. */
-function bakeOf(phase: PhaseView, leftAt: number | undefined): Bake[] {
+function bakeOf(phase: PhaseView, leftAt: number | undefined): PastBake[] {
   const updatedAt = at(phase.updatedAt);
   const until = at(phase.bakedAt) ?? leftAt;
   return updatedAt === undefined || until === undefined || until <= updatedAt ? [] : [{ updatedAt, until }];

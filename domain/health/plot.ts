@@ -1,6 +1,6 @@
 import { formatDuration, formatTime } from '../text';
-import type { Backtest, Tried } from './backtest';
-import { formatValue } from './judge';
+import type { Backtest, BacktestedDeploy } from './backtest';
+import { formatValue } from './bound';
 import type { Replayed } from './replay';
 import type { Verdict } from './verdict';
 
@@ -15,29 +15,30 @@ const COLORS: Readonly<Record<Verdict, string>> = {
 
 /**
  * A check on past deploys as one SVG: for each what was observed, what it was compared with, the limit, and the verdict of every
- * evaluation. What is hovered over tells its sentence.
+ * evaluation. Hovering shows the sentence.
  */
 export function plotOf({ check, tried }: Backtest): string {
   const shown = tried.filter(({ evaluations }) => evaluations.length > 0);
   const height = HEAD + Math.max(1, shown.length) * HEIGHT;
   const legend = (Object.keys(COLORS) as Verdict[]).map(
-    (verdict, index) => dot(LEFT + 6 + index * 110, 38, verdict, '') + text(LEFT + 16 + index * 110, 42, verdict),
+    (verdict, index) =>
+      dot(LEFT + 6 + index * 110, 38, verdict, '') + textElement(LEFT + 16 + index * 110, 42, verdict),
   );
   const lines = '— observed   - - compared with   ··· limit';
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" font-family="sans-serif" font-size="12">`,
-    `<title>${escaped(`${check} on ${shown.length} past deploys`)}</title>`,
+    `<title>${escapeXml(`${check} on ${shown.length} past deploys`)}</title>`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
-    text(LEFT, 20, check, 'font-size="15" font-weight="bold"'),
+    textElement(LEFT, 20, check, 'font-size="15" font-weight="bold"'),
     ...legend,
-    text(LEFT + 460, 42, lines),
+    textElement(LEFT + 460, 42, lines),
     ...shown.map((one, index) => `<g transform="translate(0 ${HEAD + index * HEIGHT})">${panel(one)}</g>`),
-    shown.length === 0 ? text(LEFT, HEAD + 20, 'nothing was evaluated') : '',
+    shown.length === 0 ? textElement(LEFT, HEAD + 20, 'nothing was evaluated') : '',
     '</svg>\n',
   ].join('\n');
 }
 
-function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: Tried): string {
+function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: BacktestedDeploy): string {
   const { x, y, from, until, low, high } = scalesOf(evaluations);
   const path = (valueOf: (one: Replayed) => number | null, style: string): string => {
     const points = evaluations.flatMap((one) => {
@@ -53,18 +54,18 @@ function panel({ id, result, why, foundAt, foundAfterMs, evaluations }: Tried): 
       : `<line x1="${x(foundAt)}" x2="${x(foundAt)}" y1="${TOP}" y2="${base}" stroke="${COLORS.unhealthy}"/>`;
   const after = foundAfterMs === null ? '' : `, after ${formatDuration(foundAfterMs)}`;
   return [
-    text(LEFT, 16, `${id}: ${result.replace('-', ' ')}${after}`, 'font-weight="bold"'),
-    text(LEFT, 32, why, 'fill="#555555"'),
+    textElement(LEFT, 16, `${id}: ${result.replace('-', ' ')}${after}`, 'font-weight="bold"'),
+    textElement(LEFT, 32, why, 'fill="#555555"'),
     `<rect x="${LEFT}" y="${TOP}" width="${WIDTH - LEFT - RIGHT}" height="${base - TOP}" fill="#fafafa" stroke="#dddddd"/>`,
     path(({ threshold }) => threshold, `stroke="${COLORS.unhealthy}" stroke-dasharray="2 3"`),
     path(({ reference }) => reference, 'stroke="#777777" stroke-dasharray="6 4"'),
     path(({ observed }) => observed, 'stroke="#1a237e"'),
     found,
     ...evaluations.map(({ at, observed, verdict, reason }) => dot(x(at), y(observed ?? low), verdict, reason)),
-    text(LEFT - 6, TOP + 10, formatValue(high), 'text-anchor="end"'),
-    text(LEFT - 6, base, formatValue(low), 'text-anchor="end"'),
-    text(LEFT, HEIGHT - 8, formatTime(from)),
-    text(WIDTH - RIGHT, HEIGHT - 8, `+${formatDuration(until - from)}`, 'text-anchor="end"'),
+    textElement(LEFT - 6, TOP + 10, formatValue(high), 'text-anchor="end"'),
+    textElement(LEFT - 6, base, formatValue(low), 'text-anchor="end"'),
+    textElement(LEFT, HEIGHT - 8, formatTime(from)),
+    textElement(WIDTH - RIGHT, HEIGHT - 8, `+${formatDuration(until - from)}`, 'text-anchor="end"'),
   ].join('');
 }
 
@@ -78,22 +79,23 @@ function scalesOf(evaluations: readonly Replayed[]) {
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
   const [low, high] = values.length === 0 ? [0, 1] : least === most ? [least - 1, most + 1] : [least, most];
   const [from, until] = [evaluations[0]?.at ?? 0, evaluations.at(-1)?.at ?? 0];
-  const x = (at: number): number => round(LEFT + ((WIDTH - LEFT - RIGHT) * (at - from)) / Math.max(1, until - from));
+  const x = (at: number): number =>
+    roundPixels(LEFT + ((WIDTH - LEFT - RIGHT) * (at - from)) / Math.max(1, until - from));
   const y = (value: number): number =>
-    round(HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * (value - low)) / (high - low));
+    roundPixels(HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * (value - low)) / (high - low));
   return { x, y, from, until, low, high };
 }
 
-const round = (pixels: number): number => Math.round(pixels * 10) / 10;
+const roundPixels = (pixels: number): number => Math.round(pixels * 10) / 10;
 
 /** What is unhealthy is larger as well: colours are not for everybody. */
 const dot = (x: number, y: number, verdict: Verdict, reason: string): string =>
-  `<circle cx="${x}" cy="${y}" r="${verdict === 'unhealthy' ? 5 : 3}" fill="${COLORS[verdict]}"><title>${escaped(reason)}</title></circle>`;
+  `<circle cx="${x}" cy="${y}" r="${verdict === 'unhealthy' ? 5 : 3}" fill="${COLORS[verdict]}"><title>${escapeXml(reason)}</title></circle>`;
 
-const text = (x: number, y: number, content: string, style: string = ''): string =>
-  `<text x="${x}" y="${y}" ${style}>${escaped(content)}</text>`;
+const textElement = (x: number, y: number, content: string, style: string = ''): string =>
+  `<text x="${x}" y="${y}" ${style}>${escapeXml(content)}</text>`;
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 /** Control characters are none of XML 1.0. */
-const escaped = (content: string): string =>
+const escapeXml = (content: string): string =>
   content.replace(/[&<>"]/g, (char) => ESCAPES[char] ?? '').replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '');

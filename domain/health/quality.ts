@@ -2,7 +2,7 @@ import { normalQuantile } from './normal';
 import { quantile } from './series';
 
 /** What a check said of one deploy whose nature is known. */
-export interface Outcome {
+export interface KnownOutcome {
   /** Whether the version was bad: what a person or its later fate says. */
   readonly isBad: boolean;
   /** How long after the fault, or without one after the update, it was found unhealthy, in ms; null: never. */
@@ -17,7 +17,7 @@ export function outcomeOf(
     faultAt,
     updatedAt,
   }: { readonly isBad: boolean; readonly faultAt: number | null; readonly updatedAt: number },
-): Outcome {
+): KnownOutcome {
   const isEarly = foundAt !== null && faultAt !== null && foundAt < faultAt;
   const from = faultAt === null || isEarly ? updatedAt : faultAt;
   return { isBad: isBad && !isEarly, foundAfterMs: foundAt === null ? null : foundAt - from };
@@ -33,7 +33,7 @@ export interface Share {
   readonly high: number;
 }
 
-/** How well a check tells bad versions from good ones. */
+/** How well a check separates bad versions from good ones. */
 export interface Quality {
   readonly truePositives: number;
   readonly falsePositives: number;
@@ -49,8 +49,8 @@ export interface Quality {
   readonly delayMs: { readonly median: number; readonly p90: number } | null;
 }
 
-export function qualityOf(outcomes: readonly Outcome[]): Quality {
-  const found = ({ foundAfterMs }: Outcome): boolean => foundAfterMs !== null;
+export function qualityOf(outcomes: readonly KnownOutcome[]): Quality {
+  const found = ({ foundAfterMs }: KnownOutcome): boolean => foundAfterMs !== null;
   const [bad, good] = [outcomes.filter(({ isBad }) => isBad), outcomes.filter(({ isBad }) => !isBad)];
   const [truePositives, falsePositives] = [bad.filter(found).length, good.filter(found).length];
   const delays = bad.flatMap(({ foundAfterMs }) => foundAfterMs ?? []);
@@ -66,12 +66,12 @@ export function qualityOf(outcomes: readonly Outcome[]): Quality {
   };
 }
 
-const CONFIDENCE = 0.95;
+const INTERVAL_CONFIDENCE = 0.95;
 
 /** The interval of Wilson: right also for few, for none and for all, where the usual one has no width. */
 export function share(count: number, of: number): Share {
   if (of === 0) return { of, count, share: null, low: 0, high: 1 };
-  const z = normalQuantile((1 + CONFIDENCE) / 2);
+  const z = normalQuantile((1 + INTERVAL_CONFIDENCE) / 2);
   const p = count / of;
   const centre = p + (z * z) / (2 * of);
   const reach = z * Math.sqrt((p * (1 - p)) / of + (z * z) / (4 * of * of));

@@ -14,12 +14,12 @@ export const MAX_FOLLOWED = 24;
  * those that had it before; a row that is among them for the first time begins with its value of now.
  */
 export function withRecent(rows: readonly HealthRow[], before: readonly PastRow[]): HealthRow[] {
-  const known = new Map(before.map((row) => [keyOf(row), row.recent]));
-  const rank = (row: HealthRow): number => 2 * SEVERITY[row.verdict] + (known.get(keyOf(row)) === undefined ? 0 : 1);
+  const known = new Map(before.map((row) => [rowKey(row), row.recent]));
+  const rank = (row: HealthRow): number => 2 * SEVERITY[row.verdict] + (known.get(rowKey(row)) === undefined ? 0 : 1);
   const followed = new Set([...rows].sort((a, b) => rank(b) - rank(a)).slice(0, MAX_FOLLOWED));
   return rows.map((row) => {
     if (!followed.has(row)) return row;
-    const values = [...(known.get(keyOf(row)) ?? []), ...(row.observed === null ? [] : [short(row.observed)])];
+    const values = [...(known.get(rowKey(row)) ?? []), ...(row.observed === null ? [] : [rounded(row.observed)])];
     return values.length === 0 ? row : { ...row, recent: values.slice(-MAX_RECENT) };
   });
 }
@@ -28,7 +28,7 @@ export function withRecent(rows: readonly HealthRow[], before: readonly PastRow[
 export const pastRows = (rows: readonly HealthRow[]): PastRow[] =>
   rows.flatMap(({ unit, check, recent }) => (recent === undefined ? [] : [{ unit, check, recent }]));
 
-const keyOf = ({ unit, check }: PastRow): string => `${unit}|${check}`;
+const rowKey = ({ unit, check }: PastRow): string => `${unit}|${check}`;
 
 /** Enough digits to draw it. */
-const short = (value: number): number => Number(value.toPrecision(4));
+const rounded = (value: number): number => Number(value.toPrecision(4));

@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../spec/health';
 import { fillsWithZero, taskValue, transformed } from './transform';
-import { pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type Window } from './series';
+import { pointsIn, quantileOfSorted, sorted, sum, type Point, type Side, type TimeRange } from './series';
 
 /** A side as numbers. */
-export interface Summary {
+export interface SideSummary {
   /** Across the tasks; undefined when not one has a value. */
   readonly value: number | undefined;
   /** Points that were really reported; what `fill` puts in does not count, so that it cannot turn silence into health. */
@@ -16,7 +16,7 @@ export interface Summary {
 }
 
 /** One side of a check: each task's value, reduced across the tasks. */
-export function summarise(check: HealthCheck, side: Side, window: Window, stepMs: number): Summary {
+export function summariseSide(check: HealthCheck, side: Side, window: TimeRange, stepMs: number): SideSummary {
   const isRanked = typeof check.method === 'object';
   const all: number[] = [];
   const ranked: number[] = [];
@@ -31,7 +31,7 @@ export function summarise(check: HealthCheck, side: Side, window: Window, stepMs
   const silent = fillsWithZero(check.transform) ? Math.max(0, side.tasks - all.length) : 0;
   for (let nth = 0; nth < silent; nth += 1) all.push(0);
   return {
-    value: all.length === 0 ? undefined : reduce(check.reduce, all),
+    value: all.length === 0 ? undefined : reduceValues(check.reduce, all),
     samples,
     reporting: all.length,
     tasks: Math.max(side.tasks, all.length),
@@ -44,7 +44,7 @@ function addFinite(values: number[], points: readonly Point[]): void {
 }
 
 /** Sorted first, so that the order in which tasks report changes nothing, not even the last digit. */
-function reduce(how: HealthCheck['reduce'], values: readonly number[]): number {
+function reduceValues(how: HealthCheck['reduce'], values: readonly number[]): number {
   const inOrder = sorted(values);
   if (inOrder.some((value) => !Number.isFinite(value))) return NaN;
   switch (how) {

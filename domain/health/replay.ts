@@ -2,8 +2,8 @@ import type { HealthCheck } from '../spec/health';
 import { evaluateCheck } from './evaluate';
 import { foldEvaluation, NO_HISTORY, type FoldInput, type FoldResult, type HealthFold } from './fold';
 import { baselineFor, lookbackOf } from './lookback';
-import type { Side, Window } from './series';
-import type { Evidence, Verdict } from './verdict';
+import type { Side, TimeRange } from './series';
+import type { CheckEvidence, Verdict } from './verdict';
 
 /** What was measured around one deploy, or one phase of it: enough to judge it again with another check. */
 export interface Recording {
@@ -14,7 +14,7 @@ export interface Recording {
   readonly updatedAt: number;
   /** Until when it baked. */
   readonly until: number;
-  readonly baseline: Window;
+  readonly baseline: TimeRange;
 }
 
 /** What `runHealthChecks` answered, or would have, at one moment of a bake. */
@@ -69,7 +69,7 @@ export const everyMs = (
   intervalMs: number,
 ): number => Math.max(intervalMs, (until - updatedAt) / MOST_EVALUATIONS);
 
-const responseOf = ({ scope }: HealthCheck, evidence: Evidence): Tick['response'] =>
+const responseOf = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['response'] =>
   scope === 'deploy'
     ? { units: [], deploy: { checks: [evidence] } }
     : { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } };
@@ -94,7 +94,8 @@ export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generat
 /** The same without the evidence of other checks. */
 export const ownTicks = ({ name }: HealthCheck, ticks: readonly Tick[]): Tick[] =>
   ticks.map(({ response: { units, deploy }, ...tick }) => {
-    const own = (checks: readonly Evidence[]): Evidence[] => checks.filter((evidence) => evidence.name === name);
+    const own = (checks: readonly CheckEvidence[]): CheckEvidence[] =>
+      checks.filter((evidence) => evidence.name === name);
     const response = {
       units: units.map(({ id, checks }) => ({ id, checks: own(checks) })),
       deploy: { checks: own(deploy.checks) },
@@ -103,7 +104,7 @@ export const ownTicks = ({ name }: HealthCheck, ticks: readonly Tick[]): Tick[] 
   });
 
 /** Of all units and of the whole deploy. */
-export const evidenceIn = ({ units, deploy }: Tick['response']): readonly Evidence[] => [
+export const evidenceIn = ({ units, deploy }: Tick['response']): readonly CheckEvidence[] => [
   ...units.flatMap(({ checks }) => checks),
   ...deploy.checks,
 ];

@@ -9,7 +9,7 @@ export interface HealthSeries {
 export type Point = readonly [number, number];
 
 /** A stretch of time in ms; its start is not part of it, so that neighbouring windows share no point. */
-export interface Window {
+export interface TimeRange {
   readonly start: number;
   readonly end: number;
 }
@@ -26,7 +26,7 @@ export interface Side {
  * The points of a window, oldest first; what is not a number is missing data. What is that already, as nearly everything is, is
  * not copied.
  */
-export function pointsIn(window: Window, points: readonly Point[]): readonly Point[] {
+export function pointsIn(window: TimeRange, points: readonly Point[]): readonly Point[] {
   let last = window.start;
   for (const point of points) {
     const at = point[0];
@@ -36,7 +36,7 @@ export function pointsIn(window: Window, points: readonly Point[]): readonly Poi
   return points;
 }
 
-const chosen = ({ start, end }: Window, points: readonly Point[]): Point[] =>
+const chosen = ({ start, end }: TimeRange, points: readonly Point[]): Point[] =>
   points
     .filter(([time, value]) => time > start && time <= end && Number.isFinite(value))
     .sort(([one], [other]) => one - other);

@@ -1,8 +1,7 @@
 /** Fewer values than these are simply sorted. */
 const MANY = 1_000;
 /** How many values come to share a bucket, where they are spread evenly. */
-const CROWD = 16;
-const BEYOND = Infinity;
+const BUCKET_SIZE = 16;
 
 type Values = readonly number[] | Float64Array;
 
@@ -12,9 +11,9 @@ type Values = readonly number[] | Float64Array;
  */
 export function sortedAt(ranks: readonly number[], values: Values): Float64Array {
   const [low, high] = extremes(values);
-  const scale = (values.length / CROWD - 1) / (high - low);
+  const scale = (values.length / BUCKET_SIZE - 1) / (high - low);
   // Equal values cannot be spread, nor can NaN and infinities.
-  if (values.length < MANY || !(scale > 0 && scale < BEYOND)) return Float64Array.from(values).sort();
+  if (values.length < MANY || !(scale > 0 && scale < Infinity)) return Float64Array.from(values).sort();
   const bucketOf = (value: number): number => Math.floor((value - low) * scale);
   const starts = startsOf(values, bucketOf);
   const next = starts.slice();
@@ -32,7 +31,7 @@ export function sortedAt(ranks: readonly number[], values: Values): Float64Array
 
 /** Where each bucket begins when all follow each other, and where the last ends. */
 function startsOf(values: Values, bucketOf: (value: number) => number): Uint32Array {
-  const starts = new Uint32Array(Math.ceil(values.length / CROWD) + 1);
+  const starts = new Uint32Array(Math.ceil(values.length / BUCKET_SIZE) + 1);
   for (const value of values) {
     const following = bucketOf(value) + 1;
     starts[following] = (starts[following] ?? 0) + 1;
@@ -43,8 +42,8 @@ function startsOf(values: Values, bucketOf: (value: number) => number): Uint32Ar
 
 /** Not a number as soon as one is none. */
 function extremes(values: Values): [number, number] {
-  let low = BEYOND;
-  let high = -BEYOND;
+  let low = Infinity;
+  let high = -Infinity;
   for (const value of values) {
     if (value < low) low = value;
     if (value > high) high = value;

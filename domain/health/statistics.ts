@@ -47,20 +47,20 @@ export interface Statistics {
  * counted; what became of them is looked for in all of the history.
  */
 export function statisticsOf(pasts: readonly Past[], sinceMs: number = 0): Statistics {
-  const pipelines = pasts.map((past) => countsOf(past, sinceMs));
+  const pipelines = pasts.map((past) => pipelineCounts(past, sinceMs));
   const names = [...new Set(pipelines.map(({ category }) => category))].sort();
   return { pipelines, categories: names.map((name) => summed(name, pipelines)) };
 }
 
 const UNCATEGORISED = 'uncategorised';
 
-function countsOf({ pipeline, labels, history }: Past, sinceMs: number): PipelineCounts {
+function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): PipelineCounts {
   const truths = truthsOf(history);
   const releases = history
     .filter(({ endedAt }) => endedAt !== null && Date.parse(endedAt) >= sinceMs)
     .filter(({ trigger }) => trigger.kind !== 'rollback' && trigger.kind !== 'follow-on')
     .sort((a, b) => a.number - b.number)
-    .map((row) => ({ row, deploys: deploysOf(row, truths) }))
+    .map((row) => ({ row, deploys: endedDeploys(row, truths) }))
     .filter(({ deploys }) => deploys.length > 0);
   const deploys = releases.flatMap((release) => release.deploys);
   const wrong = deploys.filter(({ truth: { kind, overridden } }) => kind === 'good' && overridden.length > 0);
@@ -79,7 +79,7 @@ function countsOf({ pipeline, labels, history }: Past, sinceMs: number): Pipelin
 }
 
 /** The deploys of a release that came to an end of their own, each once however many attempts it took. */
-function deploysOf(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id: string; truth: Truth }[] {
+function endedDeploys(row: HistoryRow, truths: ReadonlyMap<string, Truth>): { id: string; truth: Truth }[] {
   const last = new Map(row.deploys.map(({ action, outcome }) => [action, outcome]));
   return [...last].flatMap(([action, outcome]) => {
     const id = deployId(row.pipeline, row.number, action);

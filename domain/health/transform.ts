@@ -1,5 +1,5 @@
 import type { Transform } from '../spec/healthFields';
-import { mean, pointsAfter, quantile, sum, valuesOf, type Point, type Window } from './series';
+import { mean, pointsAfter, quantile, sum, valuesOf, type Point, type TimeRange } from './series';
 
 /** Whether a check says what missing data means; only then may a silent task be counted. */
 export const fillsWithZero = (transforms: readonly Transform[]): boolean =>
@@ -16,7 +16,7 @@ export const reachOf = (transforms: readonly Transform[]): number => Math.max(0,
 export function taskValue(
   points: readonly Point[],
   transforms: readonly Transform[],
-  window: Window,
+  window: TimeRange,
   stepMs: number,
 ): number | undefined {
   const last = transforms.at(-1);
@@ -33,7 +33,7 @@ export function taskValue(
 export function transformed(
   points: readonly Point[],
   transforms: readonly Transform[],
-  window: Window,
+  window: TimeRange,
   stepMs: number,
 ): readonly Point[] {
   return transforms.reduce((kept, step) => apply(step, kept, window, stepMs), points);
@@ -45,7 +45,7 @@ function reach(step: Transform): number {
   return 'percentile' in step ? step.percentile.over : 0;
 }
 
-function apply(step: Transform, points: readonly Point[], window: Window, stepMs: number): readonly Point[] {
+function apply(step: Transform, points: readonly Point[], window: TimeRange, stepMs: number): readonly Point[] {
   if (step === 'rate') return rate(points);
   if (typeof step === 'string') return collapse(step, points, window.end);
   if ('average' in step) return trailing(points, step.average, mean);
@@ -89,7 +89,7 @@ function trailing(points: readonly Point[], over: number, summary: (points: read
 }
 
 /** `drop` leaves out what is not a number; `zero` and `last` put something in its place and into every gap of the grid. */
-function fill(how: 'zero' | 'last' | 'drop', points: readonly Point[], window: Window, stepMs: number): Point[] {
+function fill(how: 'zero' | 'last' | 'drop', points: readonly Point[], window: TimeRange, stepMs: number): Point[] {
   const good = points.filter(([, value]) => Number.isFinite(value));
   if (how === 'drop') return good;
   const filled: Point[] = [];

@@ -1,6 +1,6 @@
 import { deployId } from '../ids';
 import { plural } from '../text';
-import type { HistoryRow, Override } from '../views';
+import type { DeployRow, HistoryRow, Override } from '../views';
 
 /** What the fate of a deploy says of the version that it brought. */
 export interface Truth {
@@ -21,25 +21,23 @@ export function truthsOf(history: readonly HistoryRow[]): ReadonlyMap<string, Tr
   const rows = [...history].sort((a, b) => a.number - b.number);
   const truths = rows.flatMap((row) =>
     [...new Set(row.deploys.map(({ action }) => action))].flatMap((action) => {
-      const deploy = lastOf(row, action);
+      const deploy = lastDeploy(row, action);
       return deploy ? [[deployId(row.pipeline, row.number, action), truthOf({ row, deploy }, rows)] as const] : [];
     }),
   );
   return new Map(truths);
 }
 
-type DeployRow = HistoryRow['deploys'][number];
-
 /** One deploy of one release. */
-interface Deployed {
+interface DeployInHistory {
   readonly row: HistoryRow;
   readonly deploy: DeployRow;
 }
 
-const lastOf = (row: HistoryRow, action: string): DeployRow | undefined =>
+const lastDeploy = (row: HistoryRow, action: string): DeployRow | undefined =>
   row.deploys.findLast((deploy) => deploy.action === action);
 
-function truthOf(one: Deployed, rows: readonly HistoryRow[]): Truth {
+function truthOf(one: DeployInHistory, rows: readonly HistoryRow[]): Truth {
   const { row, deploy } = one;
   const overridden = row.deploys.flatMap(({ action, overridden: some = [] }) => (action === deploy.action ? some : []));
   return { ...fateOf(one, rows, overridden), overridden };
@@ -47,12 +45,13 @@ function truthOf(one: Deployed, rows: readonly HistoryRow[]): Truth {
 
 type Fate = Omit<Truth, 'overridden'>;
 
-const unknown = (why: string): Fate => ({ kind: 'unknown', why, foundBy: null });
+const unknownFate = (why: string): Fate => ({ kind: 'unknown', why, foundBy: null });
 
-function fateOf(one: Deployed, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
+function fateOf(one: DeployInHistory, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
   const { row, deploy } = one;
-  if (row.trigger.kind === 'rollback') return unknown('a rollback, which brings back what ran before');
-  if (row.trigger.kind === 'follow-on') return unknown('a follow-on, which brings units to the version of the others');
+  if (row.trigger.kind === 'rollback') return unknownFate('a rollback, which brings back what ran before');
+  if (row.trigger.kind === 'follow-on')
+    return unknownFate('a follow-on, which brings units to the version of the others');
   switch (deploy.outcome) {
     case 'succeeded':
       return lastingOf(one, rows, overridden);
@@ -61,23 +60,27 @@ function fateOf(one: Deployed, rows: readonly HistoryRow[], overridden: readonly
       return revertedOf(one, rows);
     case 'failed':
     case 'cancelled':
-      return unknown(deploy.outcome);
+      return unknownFate(deploy.outcome);
   }
 }
 
 /** What became of a deploy that came through. */
-function lastingOf({ row, deploy }: Deployed, rows: readonly HistoryRow[], overridden: readonly Override[]): Fate {
+function lastingOf(
+  { row, deploy }: DeployInHistory,
+  rows: readonly HistoryRow[],
+  overridden: readonly Override[],
+): Fate {
   const foundBy = overridden.length > 0 ? 'health' : 'person';
   const undoing = rows.find(({ trigger }) => trigger.kind === 'rollback' && trigger.of === row.number);
   if (undoing) {
     const why = `rolled back by ${undoing.trigger.actor} in ${undoing.id}`;
-    return undoing.trigger.notBad ? unknown(`${why}, as not bad`) : { kind: 'bad', why, foundBy };
+    return undoing.trigger.notBad ? unknownFate(`${why}, as not bad`) : { kind: 'bad', why, foundBy };
   }
-  const next = nextOf({ row, deploy }, rows);
+  const next = nextDeploy({ row, deploy }, rows);
   if (next?.row.trigger.kind === 'emergency' && next.deploy.version !== deploy.version)
     return { kind: 'bad', why: `replaced by the emergency ${next.row.id} of ${next.row.trigger.actor}`, foundBy };
   const elsewhere = row.deploys.find(({ action, reverted }) => action !== deploy.action && reverted?.bad);
-  if (elsewhere) return unknown(`succeeded, but ${elsewhere.action} of the same release was reverted`);
+  if (elsewhere) return unknownFate(`succeeded, but ${elsewhere.action} of the same release was reverted`);
   const [first] = overridden;
   if (first === undefined) return { kind: 'good', why: 'succeeded', foundBy: null };
   const checks = overridden.length === 1 ? first.check : plural(overridden.length, 'check');
@@ -85,27 +88,32 @@ function lastingOf({ row, deploy }: Deployed, rows: readonly HistoryRow[], overr
 }
 
 /** The next release that deployed the same action to an end of its own: what was cancelled is no answer to what ran before. */
-function nextOf({ row, deploy: { action } }: Deployed, rows: readonly HistoryRow[]): Deployed | undefined {
+function nextDeploy(
+  { row, deploy: { action } }: DeployInHistory,
+  rows: readonly HistoryRow[],
+): DeployInHistory | undefined {
   for (const later of rows) {
-    const deploy = lastOf(later, action);
+    const deploy = lastDeploy(later, action);
     if (later.number > row.number && later.trigger.kind !== 'follow-on' && deploy && deploy.outcome !== 'cancelled')
       return { row: later, deploy };
   }
   return undefined;
 }
 
-function revertedOf({ row, deploy }: Deployed, rows: readonly HistoryRow[]): Fate {
+function revertedOf({ row, deploy }: DeployInHistory, rows: readonly HistoryRow[]): Fate {
   const { outcome, classification, reverted, version, action } = deploy;
-  if (reverted === undefined) return unknown('reverted, and who did is not on record');
+  if (reverted === undefined) return unknownFate('reverted, and who did is not on record');
   const why = outcome === 'reverted' ? `reverted by ${reverted.by}` : `${reverted.by} ended its revert`;
-  if (!reverted.bad) return unknown(`${why}, as not bad`);
+  if (!reverted.bad) return unknownFate(`${why}, as not bad`);
   if (outcome === 'revert-failed') return { kind: 'bad', why, foundBy: null };
-  if (classification === 'bad-failure') return unknown(`${why} while it waited for something else than its health`);
+  if (classification === 'bad-failure') return unknownFate(`${why} while it waited for something else than its health`);
   const again = rows.find(
     (later) =>
-      later.number > row.number && isThrough(lastOf(later, action)) && lastOf(later, action)?.version === version,
+      later.number > row.number &&
+      isThrough(lastDeploy(later, action)) &&
+      lastDeploy(later, action)?.version === version,
   );
-  if (again) return unknown(`${why}, but the same version came through in ${again.id}`);
+  if (again) return unknownFate(`${why}, but the same version came through in ${again.id}`);
   return { kind: 'bad', why, foundBy: reverted.by === 'health' ? 'health' : 'person' };
 }
 

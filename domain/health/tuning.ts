@@ -1,7 +1,9 @@
 import type { HealthCheck } from '../spec/health';
-import { changeIn, ranksOf, sidesOf } from './judge';
+import type { Bound } from './bound';
+import { ranksOf } from './judgeShift';
 import { evidenceIn, replayTicks, type Tick } from './replay';
-import type { Evidence } from './verdict';
+import { boundsOf } from './threshold';
+import type { CheckEvidence } from './verdict';
 
 /** A deploy whose nature is known. */
 export interface Known {
@@ -20,33 +22,33 @@ export interface Tuned {
 
 /**
  * The limit with which a check would have erred least on these deploys, everything else as it is; of several the one that misses
- * fewer bad ones. Null when none errs less than the present one, and for a check with limits on both sides. Evaluations that could
+ * fewer bad ones. Null when none errs less than the present one, and for a check with several bounds. Evaluations that could
  * not tell stay as they were.
  */
 export function betterLimit(check: HealthCheck, known: readonly Known[]): Tuned | null {
-  if (sidesOf(check).length > 1) return null;
+  const [bound, ...others] = boundsOf(check.threshold);
+  if (bound === undefined || others.length > 0) return null;
   const tunedTo = (limit: number): Tuned => ({
     limit,
     falsePositives: known.filter(({ isBad, critical }) => !isBad && critical > limit).length,
     falseNegatives: known.filter(({ isBad, critical }) => isBad && critical <= limit).length,
   });
   const errors = ({ falsePositives, falseNegatives }: Tuned): number => falsePositives + falseNegatives;
-  const present = tunedTo(sign(check) * writtenLimit(check));
+  const present = tunedTo(bound.scale * writtenLimit(check, bound));
   const best = limitsAround(known.map(({ critical }) => critical))
-    .filter((limit) => limit >= leastLimit(check))
+    .filter((limit) => limit >= bound.lowest)
     .map(tunedTo)
     .reduce((a, b) => ((errors(b) - errors(a) || b.falseNegatives - a.falseNegatives) < 0 ? b : a), present);
-  return errors(best) < errors(present) ? { ...best, limit: sign(check) * best.limit } : null;
+  return errors(best) < errors(present) ? { ...best, limit: bound.scale * best.limit } : null;
 }
 
 /** The threshold of a check with another limit, as it is written in a pipeline file: `above: 0.08`, `increase: 15%`. */
-export function limitText(check: HealthCheck, limit: number): string {
-  const { threshold } = check;
-  if ('above' in threshold || 'below' in threshold) return `${'above' in threshold ? 'above' : 'below'}: ${limit}`;
-  if (ranksOf(check)?.tolerance !== undefined) return `tolerance: ${limit}`;
-  const { direction, allowed } = changeIn(threshold);
-  return `${direction}: ${limit}${'percent' in allowed ? '%' : ''}`;
-}
+export const limitText = (check: HealthCheck, limit: number): string =>
+  ranksOf(check)?.tolerance === undefined
+    ? boundsOf(check.threshold)
+        .map((bound) => bound.rewrite(limit))
+        .join(', ')
+    : `tolerance: ${limit}`;
 
 /** One between each two neighbours, with as few digits as tell it from them; one below all, and one that stops nothing. */
 function limitsAround(criticals: readonly number[]): number[] {
@@ -76,7 +78,9 @@ const MOST_DIGITS = 15;
  */
 export function criticalLimit(check: HealthCheck, ticks: readonly Tick[]): number {
   if (isFound(check, ticks, Infinity)) return Infinity;
-  const distances = new Set(ticks.flatMap(({ response }) => evidenceIn(response)).map((each) => distance(check, each)));
+  const distances = new Set(
+    ticks.flatMap(({ response }) => evidenceIn(response)).map((each) => distanceToLimit(check, each)),
+  );
   const sorted = [...distances].filter((each) => each !== undefined).sort((a, b) => a - b);
   let [found, missed] = [-1, sorted.length];
   while (missed - found > 1) {
@@ -95,8 +99,8 @@ function isFound(check: HealthCheck, ticks: readonly Tick[], least: number): boo
 }
 
 function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number): Generator<Tick> {
-  const again = (evidence: Evidence): Evidence => {
-    const far = distance(check, evidence);
+  const again = (evidence: CheckEvidence): CheckEvidence => {
+    const far = distanceToLimit(check, evidence);
     if (far === undefined) return evidence;
     if (far >= least) return { ...evidence, verdict: 'unhealthy' };
     return evidence.verdict === 'unhealthy' ? { ...evidence, verdict: 'healthy' } : evidence;
@@ -113,38 +117,20 @@ function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number)
 
 /**
  * How far an evaluation went in the direction that the threshold minds, in the unit of the limit: beyond the limit is unhealthy.
- * Undefined where it held nothing against the threshold.
+ * Undefined where it held nothing against the threshold. Of several bounds the first, since none of them is tuned.
  */
-function distance(check: HealthCheck, { observed, reference, threshold, test }: Evidence): number | undefined {
-  if (observed === null || threshold === null) return undefined;
-  if ('above' in check.threshold || 'below' in check.threshold) return sign(check) * observed;
-  if (reference === null) return undefined;
-  const { direction, allowed } = changeIn(check.threshold);
-  const rises = direction === 'increase';
-  if (typeof check.method === 'object') {
-    const tolerated = Math.abs(threshold - reference);
-    if (test === undefined || tolerated === 0) return undefined;
-    return ((rises ? test.shift.low : -test.shift.high) / tolerated) * writtenLimit(check);
-  }
-  const change = rises ? observed - reference : reference - observed;
-  if ('absolute' in allowed) return change;
-  if (reference === 0) return check.zeroBaseline === 'absolute' ? change * 100 : undefined;
-  return (change / Math.abs(reference)) * 100;
+function distanceToLimit(
+  check: HealthCheck,
+  { observed, reference, threshold, test }: CheckEvidence,
+): number | undefined {
+  const [bound] = boundsOf(check.threshold);
+  if (bound === undefined || observed === null || threshold === null) return undefined;
+  if (typeof check.method !== 'object')
+    return bound.distance({ observed, reference: reference ?? undefined, zeroBaseline: check.zeroBaseline });
+  const tolerated = Math.abs(threshold - (reference ?? NaN));
+  if (test === undefined || !(tolerated > 0)) return undefined;
+  return ((bound.sign > 0 ? test.shift.low : -test.shift.high) / tolerated) * writtenLimit(check, bound);
 }
 
-/** No change of less than nothing can be written. */
-const leastLimit = ({ threshold }: HealthCheck): number =>
-  'above' in threshold || 'below' in threshold ? -Infinity : 0;
-
-/** A lower bound is one from above for the negative values. */
-const sign = ({ threshold }: HealthCheck): 1 | -1 => ('below' in threshold ? -1 : 1);
-
-function writtenLimit(check: HealthCheck): number {
-  const { threshold } = check;
-  if ('above' in threshold) return threshold.above;
-  if ('below' in threshold) return threshold.below;
-  const tolerance = ranksOf(check)?.tolerance;
-  if (tolerance !== undefined) return tolerance;
-  const { allowed } = changeIn(threshold);
-  return 'percent' in allowed ? allowed.percent : allowed.absolute;
-}
+/** For ranks what is tolerated stands in its place. */
+const writtenLimit = (check: HealthCheck, { written }: Bound): number => ranksOf(check)?.tolerance ?? written;

@@ -4,7 +4,7 @@ import type { RankTest } from './mannWhitney';
 export type Verdict = 'healthy' | 'inconclusive' | 'errored' | 'unhealthy';
 
 /** One check of one unit or of the deploy, with what it rests on (docs/protocols.md#runhealthchecks). */
-export interface Evidence {
+export interface CheckEvidence {
   readonly name: string;
   readonly verdict: Verdict;
   /** The metric of the updated tasks, transformed and reduced. */
@@ -26,7 +26,12 @@ export interface Evidence {
 }
 
 /** What is said of a check without numbers. */
-export function withoutNumbers(name: string, verdict: Verdict, window: Evidence['window'], reason: string): Evidence {
+export function withoutNumbers(
+  name: string,
+  verdict: Verdict,
+  window: CheckEvidence['window'],
+  reason: string,
+): CheckEvidence {
   const numbers = { observed: null, reference: null, threshold: null, samples: 0, tasks: 0 };
   return { name, verdict, ...numbers, window: { start: window.start, end: window.end }, reason: `${name} ${reason}` };
 }

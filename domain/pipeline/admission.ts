@@ -3,7 +3,7 @@ import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { windowsOf } from '../release/openTimes';
 import { isUrgent } from '../release/urgent';
-import { FREE, release as letGo, request, type Mutex } from '../mutex';
+import { FREE_MUTEX, releaseMutex as leave, request, type Mutex } from '../mutex';
 import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
 import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
@@ -20,13 +20,13 @@ export interface Overtaking {
 
 export interface Admitted {
   readonly state: PipelineState;
-  readonly told: readonly { readonly release: number; readonly action: string; readonly admission: Admission }[];
+  readonly decisions: readonly { readonly release: number; readonly action: string; readonly admission: Admission }[];
   readonly overtaken: readonly Overtaking[];
   /** What is still ready, and why it waits. */
   readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
 
-export type Asked = Pick<ReadyAction, 'release' | 'action'>;
+export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
 
 /**
  * Decides on every action that is ready (docs/design/pipeline.md#concurrency): a known-bad artifact is refused; a release is
@@ -36,7 +36,7 @@ export type Asked = Pick<ReadyAction, 'release' | 'action'>;
  */
 export function admit(state: PipelineState, nowMs: number): Admitted {
   let current = state;
-  const told: Admitted['told'][number][] = [];
+  const decisions: Admitted['decisions'][number][] = [];
   const overtaken: Overtaking[] = [];
   const waiting: Admitted['waiting'][number][] = [];
   const reserved = new Map<string, number>();
@@ -54,45 +54,45 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
       if (decided.by === 'group') reserve(reserved, ready);
       continue;
     }
-    told.push({ release, action, admission: decided });
-    current = settledFor(current, ready, decided, nowMs);
+    decisions.push({ release, action, admission: decided });
+    current = afterDecision(current, ready, decided, nowMs);
   }
   for (const { release, why } of droppable(current)) {
-    told.push({ release: release.number, action: release.followOn?.action ?? '', admission: why });
+    decisions.push({ release: release.number, action: release.followOn?.action ?? '', admission: why });
     current = withDropped(current, release.number);
   }
-  return { state: current, told, overtaken, waiting };
+  return { state: current, decisions, overtaken, waiting };
 }
 
 /**
  * An action ended, or its release gave up waiting for it. A deploy that had to make way leaves what to revert to; one that
  * has come through leaves nothing, at once, since the next may begin before its release has ended.
  */
-export function withdrawn(
+export function withdraw(
   state: PipelineState,
-  asked: Asked & { readonly leaves?: Inheritance | null },
+  asked: ActionRef & { readonly leaves?: Inheritance | null },
 ): PipelineState {
   const requester = requesterOf(asked);
   const { leaves } = asked;
   return {
     ...state,
     ready: state.ready.filter((other) => !isSame(other, asked)),
-    deploys: letGo(state.deploys, requester).mutex,
+    deploys: leave(state.deploys, requester).mutex,
     mutexes: Object.fromEntries(
-      Object.entries(state.mutexes).map(([name, mutex]) => [name, letGo(mutex, requester).mutex]),
+      Object.entries(state.mutexes).map(([name, mutex]) => [name, leave(mutex, requester).mutex]),
     ),
     inherited: leaves === undefined ? state.inherited : inheriting(state, asked, leaves),
   };
 }
 
-function inheriting(state: PipelineState, { release, action }: Asked, leaves: Inheritance | null) {
+function inheriting(state: PipelineState, { release, action }: ActionRef, leaves: Inheritance | null) {
   const { inherited } = state;
   const followOn = leaves === null ? followOnOf(state, release) : undefined;
   return withInherited(inherited, action, followOn ? settledBy(inherited[action], followOn) : leaves);
 }
 
 /** An action is ready; asking again replaces what was asked before. Of a release that is not active it changes nothing. */
-export function asked(state: PipelineState, ready: ReadyAction, nowMs: number): PipelineState {
+export function enqueueReady(state: PipelineState, ready: ReadyAction, nowMs: number): PipelineState {
   const others = state.ready.filter((other) => !isSame(other, ready));
   const same = others.filter(({ release }) => release === ready.release).length;
   const isActive = state.active.some(({ number }) => number === ready.release);
@@ -108,7 +108,7 @@ function known({ artifacts, mutex, ...ready }: ReadyAction): ReadyAction {
 }
 
 /** A person let a release go on: older ones that wait for the same pick are superseded, but where each has its turn. */
-export function picked(state: PipelineState, { release, action }: Asked): PipelineState {
+export function recordPick(state: PipelineState, { release, action }: ActionRef): PipelineState {
   if (!state.active.some(({ number }) => number === release) || action.length > 63) return state;
   const ready = state.ready.filter((other) => !isSame(other, { release, action }));
   const inOrder = state.spec.releases.supersede === 'never';
@@ -120,12 +120,12 @@ function reserve(reserved: Map<string, number>, { release, mutex = [] }: ReadyAc
   for (const group of mutex) if (!reserved.has(group)) reserved.set(group, release);
 }
 
-const isSame = (a: Asked, b: Asked): boolean => a.release === b.release && a.action === b.action;
+const isSame = (a: ActionRef, b: ActionRef): boolean => a.release === b.release && a.action === b.action;
 
 /** The key that an action holds the pipeline's exclusions by. */
-const requesterOf = ({ release, action }: Asked): string => `${release}/${action}`;
+const requesterOf = ({ release, action }: ActionRef): string => `${release}/${action}`;
 
-const newest = (state: PipelineState, { release, action }: Asked): PipelineState['newestBegun'] => ({
+const newest = (state: PipelineState, { release, action }: ActionRef): PipelineState['newestBegun'] => ({
   ...state.newestBegun,
   [action]: Math.max(state.newestBegun[action] ?? 0, placeIn(state, release)),
 });
@@ -210,7 +210,7 @@ function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle)
   return may ? [{ release: holder.number, by: ready.release, why }] : [];
 }
 
-/** Once is enough, but who was told to stop after its phase may have to stop now; what brings things back is never in the way. */
+/** Once is enough, but a deploy that was to stop after its phase may have to stop now; what brings things back is never in the way. */
 function canBeOvertaken(
   { active }: PipelineState,
   { trigger, overtakenBy: told }: ActiveRelease,
@@ -234,10 +234,10 @@ const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): 
   }),
 });
 
-function settledFor(state: PipelineState, ready: ReadyAction, admission: Admission, nowMs: number): PipelineState {
+function afterDecision(state: PipelineState, ready: ReadyAction, admission: Admission, nowMs: number): PipelineState {
   const next = { ...state, ready: state.ready.filter((other) => !isSame(other, ready)) };
   if (admission.kind === 'superseded') return inheritingTurn(next, ready, admission.by);
-  return admission.kind === 'granted' ? counted(begun(next, ready), ready, nowMs) : next;
+  return admission.kind === 'granted' ? countedInWindows(begun(next, ready), ready, nowMs) : next;
 }
 
 /** The newer deploy may begin when the calendar would have let the older one: what was missed is made up once. */
@@ -257,7 +257,7 @@ function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): P
 }
 
 /** Where a window lets only so many begin: each release once, when it began last. */
-function counted(
+function countedInWindows(
   state: PipelineState,
   { release, action, rollback, emergency }: ReadyAction,
   nowMs: number,
@@ -272,7 +272,7 @@ function counted(
 
 function begun(state: PipelineState, ready: ReadyAction): PipelineState {
   const mine = { owner: String(ready.release), requester: requesterOf(ready) };
-  const take = (mutex: Mutex = FREE): Mutex => request(mutex, mine).mutex;
+  const take = (mutex: Mutex = FREE_MUTEX): Mutex => request(mutex, mine).mutex;
   const held = (ready.mutex ?? []).map((group) => [group, take(state.mutexes[group])] as const);
   const mutexes = { ...state.mutexes, ...Object.fromEntries(held) };
   if (!isDeploy(ready)) return { ...state, mutexes };

@@ -5,81 +5,85 @@ import { endOf, whyNotFreeze } from './freeze';
 import { whyBadFull } from './knownBad';
 import { allowed, type Held, type PipelineState } from './state';
 
+/** What a verb means for a pipeline. */
+interface VerbOfPipeline {
+  /** Why it cannot be taken now; undefined when it can. */
+  readonly refuse: (state: PipelineState, input: CommandInput, nowMs: number) => string | undefined;
+  readonly apply: (state: PipelineState, input: CommandInput, nowMs: number) => PipelineState;
+  /** What it does now. */
+  readonly effect: string;
+}
+
+const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
+  hold: {
+    refuse: ({ held }) => (held ? `${held.actor} holds it already: ${held.reason}` : undefined),
+    apply: (state, input, nowMs) => ({ ...state, held: heldSince(input, nowMs) }),
+    effect: 'no deploy starts; builds and tests go on, running deploys and reverts too',
+  },
+  unhold: {
+    refuse: (state) => (state.held ? whyBadFull(state) : 'it is not held'),
+    apply: (state) => ({ ...state, held: null }),
+    effect: 'deploys start again',
+  },
+  freeze: {
+    refuse: whyNotFreeze,
+    apply: (state, input, nowMs) => ({
+      ...state,
+      frozen: { ...heldSince(input, nowMs), ...(input.until ? { until: endOf(input.until) } : {}) },
+    }),
+    effect: 'nothing starts, and running deploys pause before their next phase; reverts go on',
+  },
+  unfreeze: {
+    refuse: ({ frozen }) => (frozen ? undefined : 'it is not frozen'),
+    apply: (state) => ({ ...state, frozen: null }),
+    effect: 'releases and deploys go on',
+  },
+  'allow-artifact': {
+    refuse: ({ knownBad }, { artifact }) => {
+      if (artifact === undefined) return 'it needs the artifact as name@version';
+      return knownBad.some((bad) => isVersionOf(bad.artifact, artifact))
+        ? undefined
+        : `${artifact} is not known to be bad`;
+    },
+    apply: (state, { artifact = '' }) => allowed(state, artifact),
+    effect: 'it may be deployed again',
+  },
+  retire: {
+    refuse: whyNotRetire,
+    apply: (state, input, nowMs) => ({ ...state, retired: heldSince(input, nowMs) }),
+    effect: 'it takes nothing more; conveyor apply brings it back with its numbers and books',
+  },
+};
+
 /** Why a verb cannot be taken now; undefined when it can. */
-export function whyNotPipeline(
+export const whyNotPipeline = (
   state: PipelineState,
   verb: PipelineVerb,
   input: CommandInput,
   nowMs: number,
-): string | undefined {
-  switch (verb) {
-    case 'hold':
-      return state.held ? `${state.held.actor} holds it already: ${state.held.reason}` : undefined;
-    case 'unhold':
-      return state.held ? whyBadFull(state) : 'it is not held';
-    case 'freeze':
-      return whyNotFreeze(state, input, nowMs);
-    case 'unfreeze':
-      return state.frozen ? undefined : 'it is not frozen';
-    case 'retire':
-      return whyNotRetire(state);
-    case 'allow-artifact': {
-      const { artifact } = input;
-      if (artifact === undefined) return 'it needs the artifact as name@version';
-      return state.knownBad.some((bad) => isVersionOf(bad.artifact, artifact))
-        ? undefined
-        : `${artifact} is not known to be bad`;
-    }
-  }
-}
+): string | undefined => VERBS[verb].refuse(state, input, nowMs);
+
+export const takePipeline = (
+  state: PipelineState,
+  verb: PipelineVerb,
+  input: CommandInput,
+  nowMs: number,
+): PipelineState => VERBS[verb].apply(state, input, nowMs);
+
+/** What a taken verb does now. */
+export const effectOfPipeline = (verb: PipelineVerb): string => VERBS[verb].effect;
 
 /** What runs needs its pipeline to the end. */
 function whyNotRetire({ active }: PipelineState): string | undefined {
   if (active.length === 0) return undefined;
   const numbers = active.map(({ number }) => number);
-  const shown = numbers.slice(0, SHOWN).join(', ');
-  const more = numbers.length > SHOWN ? ` and ${numbers.length - SHOWN} more` : '';
+  const shown = numbers.slice(0, MAX_RELEASES_SHOWN).join(', ');
+  const more = numbers.length > MAX_RELEASES_SHOWN ? ` and ${numbers.length - MAX_RELEASES_SHOWN} more` : '';
   return `${numbers.length === 1 ? 'release' : 'releases'} ${shown}${more} of it ${numbers.length === 1 ? 'has' : 'have'} not ended: wait, or cancel`;
 }
 
-const SHOWN = 5;
+const MAX_RELEASES_SHOWN = 5;
 
-export function takePipeline(
-  state: PipelineState,
-  verb: PipelineVerb,
-  input: CommandInput,
-  nowMs: number,
-): PipelineState {
-  switch (verb) {
-    case 'hold':
-      return { ...state, held: heldSince(input, nowMs) };
-    case 'unhold':
-      return { ...state, held: null };
-    case 'freeze':
-      return {
-        ...state,
-        frozen: { ...heldSince(input, nowMs), ...(input.until ? { until: endOf(input.until) } : {}) },
-      };
-    case 'unfreeze':
-      return { ...state, frozen: null };
-    case 'retire':
-      return { ...state, retired: heldSince(input, nowMs) };
-    case 'allow-artifact':
-      return allowed(state, input.artifact ?? '');
-  }
+function heldSince({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): Held {
+  return { actor, reason, at: formatTime(nowMs) };
 }
-
-const heldSince = ({ actor = UNKNOWN_ACTOR, reason = '' }: CommandInput, nowMs: number): Held => ({
-  actor,
-  reason,
-  at: formatTime(nowMs),
-});
-
-export const PIPELINE_EFFECTS: Readonly<Record<PipelineVerb, string>> = {
-  hold: 'no deploy starts; builds and tests go on, running deploys and reverts too',
-  unhold: 'deploys start again',
-  freeze: 'nothing starts, and running deploys pause before their next phase; reverts go on',
-  unfreeze: 'releases and deploys go on',
-  'allow-artifact': 'it may be deployed again',
-  retire: 'it takes nothing more; conveyor apply brings it back with its numbers and books',
-};

@@ -5,7 +5,7 @@ import type { Policy } from '../principals';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import { jsonBytes } from '../size';
 import { formatTime } from '../text';
-import { KEPT_RELEASES } from './books';
+import { KEPT_RELEASES } from './recordOutcome';
 import { fitted } from './fitted';
 import { identified } from '../artifact';
 import { notPermitted, policyOf, refuseLargeSpec, tooLarge, type Refusal } from './requests';
@@ -19,10 +19,10 @@ const BOOKS = [
   ...(['badUnlisted', 'inheritedOmitted', 'pushed'] as const),
 ] as const;
 
-export type PipelineBooks = Pick<PipelineState, (typeof BOOKS)[number]>;
+export type PipelineRecords = Pick<PipelineState, (typeof BOOKS)[number]>;
 
 /** `conveyor pipeline export`: JSON that `import` takes; a later version of Conveyor reads what an earlier one wrote. */
-export interface PipelineDocument extends PipelineBooks {
+export interface PipelineDocument extends PipelineRecords {
   readonly kind: 'conveyor.pipeline';
   readonly version: 1;
   readonly exportedAt: string;
@@ -34,13 +34,13 @@ export const documentOf = (state: PipelineState, nowMs: number): PipelineDocumen
   version: 1,
   exportedAt: formatTime(nowMs),
   pipeline: state.spec.pipeline,
-  ...booksOf(state),
+  ...recordsOf(state),
 });
 
-const booksOf = (from: PipelineBooks): PipelineBooks =>
+const recordsOf = (from: PipelineRecords): PipelineRecords =>
   Object.fromEntries(
     BOOKS.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
-  ) as unknown as PipelineBooks;
+  ) as unknown as PipelineRecords;
 
 /** Owners of what there is may replace its books, never by ones that would number a release again. */
 export function refuseImport(
@@ -54,7 +54,7 @@ export function refuseImport(
   const policy = state === null ? { owners: document.spec.owners, groups } : policyOf(state);
   const forbidden = notPermitted(policy, { actor, permitted }, document.pipeline);
   if (forbidden) return forbidden;
-  const excess = refuseLargeSpec(document.spec, groups) ?? refuseLargeBooks(state, document, groups);
+  const excess = refuseLargeSpec(document.spec, groups) ?? refuseLargeRecords(state, document, groups);
   if (excess !== undefined) return excess;
   if (state === null || document.nextNumber >= state.nextNumber) return undefined;
   return {
@@ -66,7 +66,7 @@ export function refuseImport(
 }
 
 /** Books that a pipeline could not carry, whatever may be cut of them. */
-function refuseLargeBooks(
+function refuseLargeRecords(
   state: PipelineState | null,
   document: PipelineDocument,
   groups: Policy['groups'],
@@ -89,7 +89,7 @@ export function imported(
 ): PipelineState {
   const base = newPipeline(document.spec, groups, settings);
   const { active, ready, deploys, mutexes, history } = state ?? base;
-  const books = booksOf(document);
+  const books = recordsOf(document);
   const all = new Map([...books.history, ...history].map((row) => [row.number, row]));
   return {
     ...base,
@@ -103,7 +103,7 @@ export function imported(
 /** What no books take away from a pipeline that there is. */
 function lasting(
   { held, frozen, badUnlisted = 0, ...state }: PipelineState,
-  books: PipelineBooks,
+  books: PipelineRecords,
 ): Pick<PipelineState, 'knownBad' | 'badUnlisted' | 'held' | 'frozen' | 'commands'> {
   const listed = new Set(books.knownBad.map(({ artifact }) => artifact));
   const unlisted = Math.max(badUnlisted, books.badUnlisted ?? 0);

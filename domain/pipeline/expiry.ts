@@ -19,16 +19,16 @@ export function expiresAtMs({ spec }: Pick<PipelineState, 'spec'>, release: Acti
 export const expired = (state: Expiring, nowMs: number): readonly ActiveRelease[] =>
   state.active.filter((release) => (expiresAtMs(state, release) ?? Infinity) <= nowMs);
 
-/** For whoever is told: what they waited for in vain, oldest first. */
+/** For the notification: what they waited for in vain, oldest first. */
 export function expiredWords({ spec }: Pick<PipelineState, 'spec'>, releases: readonly ActiveRelease[]): string {
   const waited = `it has waited in the queue for ${formatDuration(spec.releases.expireAfter ?? 0)}`;
   const others = releases.slice(0, -1).map(({ number }) => releaseId(spec.pipeline, number));
   if (others.length === 0) return waited;
-  const more = others.length > SHOWN ? ` and ${others.length - SHOWN} more` : '';
-  return `${waited}, as have ${others.slice(-SHOWN).join(', ')}${more}`;
+  const more = others.length > MAX_EXPIRED_SHOWN ? ` and ${others.length - MAX_EXPIRED_SHOWN} more` : '';
+  return `${waited}, as have ${others.slice(-MAX_EXPIRED_SHOWN).join(', ')}${more}`;
 }
 
-const SHOWN = 10;
+const MAX_EXPIRED_SHOWN = 10;
 
 /** When the next one expires; undefined when none will. ms since the epoch. */
 export function nextExpiry(state: Expiring): number | undefined {

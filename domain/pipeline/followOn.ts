@@ -1,6 +1,6 @@
 import { versionOf } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
-import type { DeploySettled } from '../release/state';
+import type { DeployEnded } from '../release/state';
 import type { Admission } from '../release/admission';
 import { firstWithin } from '../size';
 import { followOnRoom } from './room';
@@ -13,7 +13,7 @@ import { created, isKnownBad, type ActiveRelease, type GoodDeploy, type Pipeline
 export function followed(
   state: PipelineState,
   { number, trigger, followOn }: ActiveRelease,
-  { action, artifacts, result }: DeploySettled,
+  { action, artifacts, result }: DeployEnded,
   nowMs: number,
 ): PipelineState {
   const { outcome, skipped = [], cause } = result;

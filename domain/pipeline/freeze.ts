@@ -23,7 +23,7 @@ export function whyFrozen(state: Pick<PipelineState, 'frozen'>): { why: string; 
   };
 }
 
-/** `frozen by user:alice until 2026-12-27T06:00:00.000Z`, for those to whom the end is not told otherwise. */
+/** `frozen by user:alice until 2026-12-27T06:00:00.000Z`, for output that does not show the end otherwise. */
 export const frozenWords = ({ actor, until }: Pick<Held, 'actor' | 'until'>): string =>
   `frozen by ${actor}${until === undefined ? '' : ` until ${until}`}`;
 

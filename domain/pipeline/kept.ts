@@ -1,7 +1,7 @@
 import { identified, type Artifact } from '../artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, STATE_LIMITS } from '../limits';
 import { cutText, firstWithin, jsonBytes, newestWithin } from '../size';
-import type { HistoryRow, Omitted } from '../views';
+import type { DeployRow, HistoryRow, Omitted } from '../views';
 import type { GoodDeploy, PipelineState } from './state';
 
 /**
@@ -49,7 +49,7 @@ export function keptRow(whole: HistoryRow): HistoryRow {
   const artifacts = isShort ? row.artifacts : firstWithin(row.artifacts.map(identified), ROW_ARTIFACTS);
   const units = row.followOn && firstWithin(row.followOn.units, ROW_UNITS);
   const deploys = newestWithin(row.deploys.map(keptDeploy), ROW_DEPLOYS);
-  const omitted = counted({
+  const omitted = omittedCounts({
     artifacts: row.artifacts.length - artifacts.length,
     units: row.followOn && units ? (row.followOn.more ?? 0) + row.followOn.units.length - units.length : 0,
     deploys: row.deploys.length - deploys.length,
@@ -63,13 +63,11 @@ export function keptRow(whole: HistoryRow): HistoryRow {
   };
 }
 
-type DeployRow = HistoryRow['deploys'][number];
-
 function keptDeploy(row: DeployRow): DeployRow {
   const { skipped = [], overridden = [] } = row;
   const units = firstWithin(skipped, ROW_UNITS);
   const overrides = firstWithin(overridden, ROW_UNITS);
-  const omitted = counted({
+  const omitted = omittedCounts({
     skipped: skipped.length - units.length,
     overridden: overridden.length - overrides.length,
   });
@@ -82,7 +80,7 @@ function keptDeploy(row: DeployRow): DeployRow {
   };
 }
 
-function counted(lists: Omitted): Omitted | undefined {
+function omittedCounts(lists: Omitted): Omitted | undefined {
   const some = Object.entries(lists).filter(([, count]) => count > 0);
   return some.length === 0 ? undefined : Object.fromEntries(some);
 }

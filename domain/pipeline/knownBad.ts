@@ -9,7 +9,7 @@ import { heldBy, isKnownBad, type KnownBad, type PipelineState } from './state';
  * full the pipeline is held, until a person has allowed some. What still runs then has room of its own. Should that be used up
  * as well, newcomers are only counted, and the pipeline stays held for good, since nobody could recognise them any more.
  */
-export function condemned(
+export function markKnownBad(
   state: PipelineState,
   artifacts: readonly Artifact[],
   reason: string,

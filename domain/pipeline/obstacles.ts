@@ -1,4 +1,4 @@
-import { FREE, type Mutex } from '../mutex';
+import { FREE_MUTEX, type Mutex } from '../mutex';
 import { whyFrozen } from './freeze';
 import { byPlace, placeIn, placeOf } from './place';
 import type { PipelineState, ReadyAction } from './state';
@@ -31,7 +31,7 @@ export function obstacleTo(
 }
 
 /** Deploys whose opening has to be looked up. */
-export const unscheduled = (state: PipelineState): ReadyAction[] =>
+export const unscheduledDeploys = (state: PipelineState): ReadyAction[] =>
   state.ready.filter((ready) => waitsForCalendar(state, ready) && ready.opensAtMs === undefined);
 
 /** The calendar gates the first deploy of a release; what follows belongs to the same rollout. */
@@ -81,7 +81,7 @@ function group(
   reserved: ReadonlyMap<string, number>,
 ): Obstacle | undefined {
   for (const name of mutex) {
-    const other = otherHolder(mutexes[name] ?? FREE, release);
+    const other = otherHolder(mutexes[name] ?? FREE_MUTEX, release);
     if (other !== undefined) return { by: 'group', why: `release ${other} holds ${name}` };
     // It asks once more, just before it begins.
     if (mutexes[name]?.holder?.requesters.includes(`${release}/${action}`)) continue;

@@ -1,5 +1,5 @@
-import { unscheduled as unscheduledDeploys } from './obstacles';
-import { unscheduled as unscheduledReleases } from './queue';
+import { unscheduledDeploys } from './obstacles';
+import { unscheduledReleases } from './queue';
 import { nextExpiry } from './expiry';
 import { thawsAtMs } from './freeze';
 import type { PipelineState } from './state';

@@ -2,7 +2,7 @@ import { STATE_LIMITS } from '../limits';
 import type { ReleaseResult } from '../release/state';
 import { skipsTheQueue } from '../release/urgent';
 import { formatTime } from '../text';
-import { settled } from './books';
+import { recordRelease } from './recordOutcome';
 import { expired } from './expiry';
 import { whyDropped } from './followOn';
 import { whyFrozen } from './freeze';
@@ -34,7 +34,7 @@ const hasOpened = (state: PipelineState, { opensAtMs }: ActiveRelease, nowMs: nu
   !gatesReleases(state) || (typeof opensAtMs === 'number' && opensAtMs <= nowMs);
 
 /** Queued releases whose opening has to be looked up. */
-export const unscheduled = (state: PipelineState): ActiveRelease[] =>
+export const unscheduledReleases = (state: PipelineState): ActiveRelease[] =>
   gatesReleases(state) ? lineOf(state).filter(({ opensAtMs }) => opensAtMs === undefined) : [];
 
 /** Why a queued release does not start, and until when if that is known. */
@@ -75,13 +75,16 @@ const withoutDropped = (state: PipelineState, nowMs: number): PipelineState =>
   state.active.filter(isQueued).reduce((next, release) => {
     const why = whyDropped(next, release);
     if (why === undefined) return hasFewFollowOns(next) ? next : withoutFollowOn(next, release, nowMs);
-    if (why.kind === 'bad-package') return settled(next, neverStarted(release, 'bad-package', nowMs), nowMs);
-    return settled(next, { ...neverStarted(release, 'superseded', nowMs), causedBy: why.by }, nowMs);
+    if (why.kind === 'bad-package') return recordRelease(next, neverStarted(release, 'bad-package', nowMs), nowMs);
+    return recordRelease(next, { ...neverStarted(release, 'superseded', nowMs), causedBy: why.by }, nowMs);
   }, state);
 
 /** Whatever has waited too long, also in a freeze, and under `supersede: never`. */
 const withoutExpired = (state: PipelineState, nowMs: number): PipelineState =>
-  expired(state, nowMs).reduce((next, release) => settled(next, neverStarted(release, 'expired', nowMs), nowMs), state);
+  expired(state, nowMs).reduce(
+    (next, release) => recordRelease(next, neverStarted(release, 'expired', nowMs), nowMs),
+    state,
+  );
 
 /** Those that were dropped end soon; until they have, there is no room for more than so many. */
 const hasFewFollowOns = ({ active }: PipelineState): boolean =>
@@ -89,10 +92,10 @@ const hasFewFollowOns = ({ active }: PipelineState): boolean =>
 
 /** In the history it says which units were left behind, and how to bring them. */
 const withoutFollowOn = (state: PipelineState, release: ActiveRelease, nowMs: number): PipelineState =>
-  release.followOn ? settled(state, neverStarted(release, 'superseded', nowMs), nowMs) : state;
+  release.followOn ? recordRelease(state, neverStarted(release, 'superseded', nowMs), nowMs) : state;
 
 /** The newer release starts when the older one would have. */
-function inheriting(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
+function inheritingOpening(state: PipelineState, { opensAtMs }: ActiveRelease, newest: ActiveRelease): PipelineState {
   if (typeof opensAtMs !== 'number') return state;
   const earlier = (release: ActiveRelease): ActiveRelease => ({
     ...release,
@@ -114,7 +117,7 @@ export function whyNotQueued({ active }: PipelineState, number: number): string 
 /** A person cancelled a release before it started. */
 export function cancelQueued(state: PipelineState, number: number, nowMs: number): PipelineState {
   const release = state.active.find((each) => each.number === number && isQueued(each));
-  return release ? settled(state, neverStarted(release, 'operator', nowMs), nowMs) : state;
+  return release ? recordRelease(state, neverStarted(release, 'operator', nowMs), nowMs) : state;
 }
 
 const neverStarted = (
@@ -154,8 +157,8 @@ const superseded = (
 ): PipelineState =>
   releases.reduce(
     (next, release) =>
-      settled(
-        inheriting(next, release, newest),
+      recordRelease(
+        inheritingOpening(next, release, newest),
         { ...neverStarted(release, 'superseded', nowMs), causedBy: newest.number },
         nowMs,
       ),

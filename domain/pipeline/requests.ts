@@ -1,5 +1,6 @@
 import { identityOf, type Artifact } from '../artifact';
-import { excessOfArtifacts, excessOfCommand, excessOfTrigger, over, type Excess } from '../excess';
+import { excessOfArtifacts, excessOfCommand, excessOfTrigger, over } from '../excess';
+import type { Excess } from '../unfit';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { jsonBytes, textBytes } from '../size';
 import { mayCommand, whyNotCommand, type Policy } from '../principals';
@@ -73,7 +74,7 @@ export const refuseLargeSpec = (spec: PipelineSpec, groups: Policy['groups']): R
     over(SPEC_LIMITS.spec, jsonBytes(spec)) ??
       over(SPEC_LIMITS.ownersTogether, jsonBytes(spec.owners)) ??
       over(SPEC_LIMITS.labelsTogether, jsonBytes(labelWords(spec))) ??
-      over(REQUEST_LIMITS.groups, jsonBytes(groupsOf(spec, groups))),
+      over(REQUEST_LIMITS.groups, jsonBytes(policyGroups(spec, groups))),
   );
 
 /** Labels as the search attribute `ConveyorLabels` has them. */
@@ -81,7 +82,10 @@ export const labelWords = ({ labels }: Pick<PipelineSpec, 'labels'>): string[] =
   Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 
 /** Of the platform's groups those that may do something here: the others are none of the pipeline's business. */
-export function groupsOf(spec: Pick<PipelineSpec, 'owners' | 'actions'>, groups: Policy['groups']): Policy['groups'] {
+export function policyGroups(
+  spec: Pick<PipelineSpec, 'owners' | 'actions'>,
+  groups: Policy['groups'],
+): Policy['groups'] {
   const pickers = Object.values(spec.actions).flatMap((action) =>
     action.type === 'manual-pick' ? action.with.principals : [],
   );
@@ -275,7 +279,7 @@ function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusa
   return bad && { code: 'known-bad', message: isKnownBad(state, bad)?.reason ?? '', names: [identityOf(bad)] };
 }
 
-/** A release tells a workflow of its end; no id is longer. */
+/** A release reports its end to a workflow; no id is longer. */
 export const refuseReportTo = (workflowId: string): Refusal | undefined =>
   tooLarge(over(REQUEST_LIMITS.workflowId, textBytes(workflowId)));
 

@@ -1,8 +1,8 @@
 import { identityOf, type Artifact } from '../artifact';
 import { withReason } from '../text';
 import type { DeployOutcome } from '../views';
-import { blamed } from './books';
-import { condemned } from './knownBad';
+import { blamed } from './recordOutcome';
+import { markKnownBad } from './knownBad';
 import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 /** Who undoes which release, and why. */
@@ -27,7 +27,7 @@ export function rollbackOf(
   if (newest.length === 0) return { impossible: 'nothing of it is deployed' };
   if (!newest.includes(number) && !isLeftOver(state, number))
     return { impossible: `release ${Math.max(...newest)} is what runs now; revert that one` };
-  const before = inProduction.map((good) => good.filter((deploy) => isLeft(state, good, deploy, number)));
+  const before = inProduction.map((good) => good.filter((deploy) => isStillGood(state, good, deploy, number)));
   if (before.some((good) => good.length === 0)) return { impossible: 'nothing that ran before it is known to be good' };
   const moments = before.flatMap((good) => good.map(({ release }) => release)).sort((a, b) => b - a);
   for (const moment of moments) {
@@ -64,7 +64,7 @@ function isLeftOver(state: PipelineState, number: number): boolean {
 const LEAVES_SOMETHING: ReadonlySet<DeployOutcome> = new Set(['failed', 'cancelled', 'revert-failed']);
 
 /** Whether a deploy is still something to go back to once a release is undone. */
-function isLeft(state: PipelineState, good: readonly GoodDeploy[], deploy: GoodDeploy, undone: number): boolean {
+function isStillGood(state: PipelineState, good: readonly GoodDeploy[], deploy: GoodDeploy, undone: number): boolean {
   const same = good.some(({ release, version }) => release === undone && version === deploy.version);
   return !same && !deploy.artifacts.some((artifact) => isKnownBad(state, artifact));
 }
@@ -97,7 +97,7 @@ export function rolledBack(
   );
   const why = withReason(`${actor} reverted release ${of}`, reason);
   const bad = undone.length > 0 ? blamed(undone, back) : replaced(state, of, back);
-  const marked = notBad ? { ...state, good } : condemned({ ...state, good }, bad, why, nowMs);
+  const marked = notBad ? { ...state, good } : markKnownBad({ ...state, good }, bad, why, nowMs);
   const goesOn = marked.held !== null || state.spec.releases.onRevert === 'continue';
   const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
   const trigger = { kind: 'rollback', actor, key: null, of, ...(notBad ? { notBad } : {}) } as const;

@@ -1,35 +1,34 @@
+import { isJsonObject, type JsonObject } from '../json';
+
 /**
  * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
  * the shape of what releases send would fail the workflow's task again and again; it is told apart here, and ignored.
  */
 
-type Loose = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Loose =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
 const isArtifact = (value: unknown): boolean =>
-  isObject(value) && isText(value['name']) && isText(value['version']) && isObject(value['metadata']);
+  isJsonObject(value) && isText(value['name']) && isText(value['version']) && isJsonObject(value['metadata']);
 
 export const areArtifacts = (value: unknown): boolean => Array.isArray(value) && value.every(isArtifact);
 
 const isSettled = (value: unknown): boolean =>
-  isObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
+  isJsonObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
 
 const isDeployResult = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   isText(value['outcome']) &&
   isText(value['version']) &&
   isText(value['reason']) &&
   [value['skipped'], value['overridden']].every((list) => isMissing(list) || Array.isArray(list)) &&
-  (value['reverted'] === null || isObject(value['reverted']));
+  (value['reverted'] === null || isJsonObject(value['reverted'])) &&
+  (isMissing(value['leaves']) || isInheritance(value['leaves']));
 
 /** An action of a release, by name. */
-export const isAsked = (value: unknown): boolean =>
-  isObject(value) &&
+export const isActionOfRelease = (value: unknown): boolean =>
+  isJsonObject(value) &&
   Number.isInteger(value['release']) &&
   isText(value['action']) &&
   value['action'].length <= MAX_NAME;
@@ -37,31 +36,31 @@ export const isAsked = (value: unknown): boolean =>
 const MAX_NAME = 63;
 
 export const isReady = (value: unknown): boolean =>
-  isObject(value) &&
-  isAsked(value) &&
+  isJsonObject(value) &&
+  isActionOfRelease(value) &&
   areArtifacts(value['artifacts']) &&
   (isMissing(value['mutex']) || isTexts(value['mutex']));
 
 export const isOver = (value: unknown): boolean =>
-  isObject(value) &&
-  isAsked(value) &&
+  isJsonObject(value) &&
+  isActionOfRelease(value) &&
   (isMissing(value['settled']) || isSettled(value['settled'])) &&
   (isMissing(value['leaves']) || isInheritance(value['leaves']));
 
 const isInheritance = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   isTexts(value['left']) &&
   isSnapshot(value['before']) &&
   (value['settled'] === undefined || isTexts(value['settled']));
 
 const isSnapshot = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   (value['units'] === undefined
     ? isText(value['at']) && Number.isInteger(value['pages'])
-    : Array.isArray(value['units']) && value['units'].every((unit) => isObject(unit) && isText(unit['id'])));
+    : Array.isArray(value['units']) && value['units'].every((unit) => isJsonObject(unit) && isText(unit['id'])));
 
 export const isResult = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   Number.isInteger(value['number']) &&
   isText(value['state']) &&
   isText(value['endedAt']) &&
@@ -72,25 +71,25 @@ export const isResult = (value: unknown): boolean =>
 
 /** Whether a spec that did not come through `apply` of Conveyor can be run at all. */
 export const isSpec = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   isText(value['pipeline']) &&
   isTexts(value['owners']) &&
-  ['labels', 'schedule', 'releases', 'artifacts', 'mutex', 'actions'].every((key) => isObject(value[key])) &&
-  Object.values(value['actions'] as Loose).every(isAction) &&
-  Object.values(value['artifacts'] as Loose).every((one) => isObject(one) && isText(one['finder']));
+  ['labels', 'schedule', 'releases', 'artifacts', 'mutex', 'actions'].every((key) => isJsonObject(value[key])) &&
+  Object.values(value['actions'] as JsonObject).every(isAction) &&
+  Object.values(value['artifacts'] as JsonObject).every((one) => isJsonObject(one) && isText(one['finder']));
 
 /** Whether blackouts are to be read from a file, which nobody here does. */
 export function namesCalendar(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const actions = isObject(value['actions']) ? Object.values(value['actions']) : [];
-  const lists = [value, ...actions].map((holder) => (isObject(holder) ? holder['blackouts'] : undefined));
-  return lists.some((list) => Array.isArray(list) && list.some((one) => isObject(one) && one['ics'] !== undefined));
+  if (!isJsonObject(value)) return false;
+  const actions = isJsonObject(value['actions']) ? Object.values(value['actions']) : [];
+  const lists = [value, ...actions].map((holder) => (isJsonObject(holder) ? holder['blackouts'] : undefined));
+  return lists.some((list) => Array.isArray(list) && list.some((one) => isJsonObject(one) && one['ics'] !== undefined));
 }
 
 const isAction = (value: unknown): boolean =>
-  isObject(value) &&
+  isJsonObject(value) &&
   isText(value['type']) &&
-  isObject(value['with']) &&
-  isObject(value['retry']) &&
+  isJsonObject(value['with']) &&
+  isJsonObject(value['retry']) &&
   ['needs', 'inputs', 'outputs', 'mutex'].every((key) => isTexts(value[key])) &&
   Array.isArray(value['when']);

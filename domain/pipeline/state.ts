@@ -1,7 +1,7 @@
 import { identityOf, isVersionOf, identified, type Artifact } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { STATE_LIMITS } from '../limits';
-import { FREE, type Mutex } from '../mutex';
+import { FREE_MUTEX, type Mutex } from '../mutex';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatTime } from '../text';
@@ -71,7 +71,7 @@ export interface ActiveRelease {
   readonly rerunOf?: number;
   /** … and the first in that line, where it stands among the others (domain/pipeline/place.ts). */
   readonly place?: number;
-  /** A follow-on that was told that it is not needed any more. */
+  /** A follow-on that is not needed any more, and knows. */
   readonly dropped?: true;
   /** It has begun to deploy: the calendar has let it through. */
   readonly deploying?: true;
@@ -79,7 +79,7 @@ export interface ActiveRelease {
   readonly booked?: Readonly<Record<string, number>>;
   /** One of them was reverted: of a release that counts once. */
   readonly reverted?: true;
-  /** The release that it was told to make way for. */
+  /** The release that it was asked to make way for. */
   readonly overtakenBy?: number;
   /** It was ended from outside, and what it began goes on: in words. */
   readonly gone?: { readonly endedAt: string; readonly open: readonly string[] };
@@ -163,7 +163,7 @@ export function newPipeline(spec: PipelineSpec, groups: PipelineState['groups'],
     settings,
     nextNumber: 1,
     active: [],
-    deploys: FREE,
+    deploys: FREE_MUTEX,
     ready: [],
     mutexes: {},
     newestBegun: {},

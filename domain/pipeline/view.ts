@@ -1,5 +1,5 @@
 import { releaseId } from '../ids';
-import { aligned, block, code, list, marked, moment, NOTHING, sections } from '../markdown';
+import { aligned, block, code, list, marked, moment, NO_MARKDOWN, sections } from '../markdown';
 import { formatTime } from '../text';
 import type { GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
 import { namesOf } from '../deploy/unavailable';
@@ -42,7 +42,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     frozen,
     ...(state.retired ? { retired: state.retired } : {}),
     schedule: { mode, gates, next: next === undefined ? null : formatTime(next), ...(timezone ? { timezone } : {}) },
-    groups: groupsOf(state),
+    groups: groupViews(state),
     waits: waitsOf(state, nowMs),
     inputs: Object.values(inputs),
     ...(state.late.length > 0 ? { late: state.late } : {}),
@@ -57,7 +57,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
 }
 
 /** Deploys as one group, and those that the pipeline grants itself. */
-function groupsOf({ spec, deploys, mutexes, ready }: PipelineState): GroupView[] {
+function groupViews({ spec, deploys, mutexes, ready }: PipelineState): GroupView[] {
   const waitsFor = (name: string) => ready.filter(({ mutex = [] }) => mutex.includes(name));
   const view = (name: string, holder: string | undefined, waiting: PipelineState['ready']): GroupView => ({
     name,
@@ -136,8 +136,8 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     marked`## ${id}`,
     frozen
       ? marked`**frozen by ${frozen.actor} since ${moment(frozen.at)} UTC${frozen.until ? `, until ${moment(frozen.until)} UTC` : ''}: ${frozen.reason}**`
-      : NOTHING,
-    held ? marked`**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : NOTHING,
+      : NO_MARKDOWN,
+    held ? marked`**held by ${held.actor} since ${moment(held.at)} UTC: ${held.reason}**` : NO_MARKDOWN,
     good.length > 0 ? list('In production', good) : marked`Nothing was deployed yet.`,
     list(
       'Left behind, and not tried again',
@@ -148,7 +148,7 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     ),
     releases.length > 0
       ? marked`Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}`
-      : NOTHING,
+      : NO_MARKDOWN,
     list(
       'Waiting',
       waits.map(

@@ -1,6 +1,6 @@
 import type { Inheritance } from '../deploy/planRevert';
 
-/** What the pipeline tells a release about an action that it is ready to run. */
+/** The pipeline's answer to a release about an action that it is ready to run. */
 export type Admission =
   | {
       readonly kind: 'granted';

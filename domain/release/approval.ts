@@ -1,4 +1,4 @@
-import { short } from '../access/members';
+import { shortList } from '../access/members';
 import { identityOf, type Artifact } from '../artifact';
 import { ACCESS_LIMITS } from '../limits';
 import { mayCommand, principalsOf, type Policy } from '../principals';
@@ -37,15 +37,15 @@ export function approvalWords(view: ApprovalView): string {
     open.length === 0
       ? `waiting for approval by others than ${notBy}`
       : `waiting for ${open.map(ruleWords).join(' and ')}, not by ${notBy}`,
-    ...(counted.length > 0 ? [`approved by ${short(counted)}`] : []),
+    ...(counted.length > 0 ? [`approved by ${shortList(counted)}`] : []),
     ...uncounted.map((actor) => `the approval of ${actor} does not count, who is in none of these`),
   ].join('; ');
 }
 
 /** `1 approval by group:sre (user:sue)`: whoever may still give it. */
 function ruleWords({ place, needed, by, from, others }: ApprovalRuleView): string {
-  const people = others.length > 0 && !others.every((one) => from.includes(one)) ? ` (${short(others)})` : '';
-  return `${plural(needed - by.length, 'approval')} by ${short(from)}${people} for ${place}`;
+  const people = others.length > 0 && !others.every((one) => from.includes(one)) ? ` (${shortList(others)})` : '';
+  return `${plural(needed - by.length, 'approval')} by ${shortList(from)}${people} for ${place}`;
 }
 
 /** Why there will never be enough; undefined when there are owners who may. */

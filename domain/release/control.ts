@@ -1,8 +1,8 @@
-import { textsIn } from '../excess';
+import { stringsIn } from '../excess';
 import { ACCESS_LIMITS } from '../limits';
 import { UNKNOWN_ACTOR, type CommandInput, type ReleaseVerb } from '../verbs';
 import { whyNotApprove } from './approval';
-import { isOver } from './nextActions';
+import { hasActionEnded } from './nextActions';
 import { whyNotSkipWindow } from './skipWindow';
 import { statesOf, type Picked, type ReleaseControl, type ReleaseRecord } from './state';
 
@@ -15,28 +15,65 @@ export function whyNotRelease(
   verb: ReleaseVerb,
   input: CommandInput = {},
 ): string | undefined {
-  if (Object.values(statesOf(record)).every(isOver)) return 'it has ended';
+  if (Object.values(statesOf(record)).every(hasActionEnded)) return 'it has ended';
   if (control.ending !== null && verb !== 'revert')
     return `${control.ending.actor} has ${control.ending.revert ? 'reverted' : 'cancelled'} it already`;
-  switch (verb) {
-    case 'pause':
-      return control.paused ? 'it is paused already' : undefined;
-    case 'resume':
-      return control.paused ? undefined : 'it is not paused';
-    case 'revert':
-      return record.deploys.some(({ result }) => result.outcome === 'succeeded')
-        ? 'a deploy of it has succeeded already; revert the release once it has ended'
-        : undefined;
-    case 'pick':
-      return whyNotPick(control, record, input);
-    case 'retry':
-      return whyNotRetry(record, input);
-    case 'skip-window':
-      return whyNotSkipWindow(record, input);
-    case 'cancel':
-      return undefined;
-  }
+  return VERBS[verb].refuse(control, record, input);
 }
+
+/** What a verb means for a release. */
+interface VerbOfRelease {
+  /** Why it cannot be taken; undefined when it can. `whyNotRelease` has the reasons that all verbs share. */
+  readonly refuse: (control: ReleaseControl, record: ReleaseRecord, input: CommandInput) => string | undefined;
+  /** @param of what the release has by now */
+  readonly apply: (control: ReleaseControl, input: CommandInput, of?: readonly string[]) => ReleaseControl;
+  /** What it does now. */
+  readonly effect: string;
+}
+
+const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
+  pause: {
+    refuse: ({ paused }) => (paused ? 'it is paused already' : undefined),
+    apply: (control) => ({ ...control, paused: true }),
+    effect: 'no further action starts, and running deploys pause',
+  },
+  resume: {
+    refuse: ({ paused }) => (paused ? undefined : 'it is not paused'),
+    apply: (control) => ({ ...control, paused: false }),
+    effect: 'it goes on, and its deploys resume',
+  },
+  cancel: {
+    refuse: () => undefined,
+    apply: (control, input) => ended(control, input, false),
+    effect: 'running actions are cancelled and nothing else starts',
+  },
+  revert: {
+    refuse: (_control, { deploys }) =>
+      deploys.some(({ result }) => result.outcome === 'succeeded')
+        ? 'a deploy of it has succeeded already; revert the release once it has ended'
+        : undefined,
+    apply: (control, input) => ended(control, input, true),
+    effect: 'its deploys are reverted and nothing else starts',
+  },
+  pick: {
+    refuse: whyNotPick,
+    apply: (control, input, of) => withPick(control, input.action ?? '', pickedBy(input, of)),
+    effect: 'the decision is on record, and the release follows it',
+  },
+  retry: {
+    refuse: (_control, record, input) => whyNotRetry(record, input),
+    apply: (control, { action = '' }) => withoutPick(control, action),
+    effect: 'the action starts again, and what was skipped because of it is decided anew',
+  },
+  'skip-window': {
+    refuse: (_control, record, input) => whyNotSkipWindow(record, input),
+    apply: (control) => control,
+    effect: 'what waits for its window, or soaks, goes on without; everything else is waited for as ever',
+  },
+};
+
+/** What a taken verb does now. */
+export const effectOfRelease = (verb: ReleaseVerb): string => VERBS[verb].effect;
 
 function whyNotPick(
   { picks, approvals }: ReleaseControl,
@@ -65,37 +102,33 @@ function whyNotRetry(record: ReleaseRecord, { action }: CommandInput): string | 
 }
 
 /** @param of what the release has by now, which a pick approves; missing of emergencies. */
-export function takeRelease(
+export const takeRelease = (
   control: ReleaseControl,
   verb: ReleaseVerb,
   input: CommandInput,
   of?: readonly string[],
+): ReleaseControl => VERBS[verb].apply(control, input, of);
+
+/** A revert is not taken back by a cancel that comes after it. */
+function ended(
+  control: ReleaseControl,
+  { actor = UNKNOWN_ACTOR, reason = '', notBad }: CommandInput,
+  revert: boolean,
 ): ReleaseControl {
-  const { actor = UNKNOWN_ACTOR, reason = '' } = input;
-  switch (verb) {
-    case 'pause':
-      return { ...control, paused: true };
-    case 'resume':
-      return { ...control, paused: false };
-    case 'skip-window':
-      return control;
-    case 'cancel':
-    case 'revert':
-      return control.ending?.revert
-        ? control
-        : { ...control, ending: { actor, reason, revert: verb === 'revert', notBad: input.notBad === true } };
-    case 'pick':
-      return withPick(control, input.action ?? '', {
-        actor,
-        reason,
-        approve: input.approve === true,
-        ...(of && { of }),
-        ...(input.vouched && { vouched: textsIn(input.vouched).slice(0, ACCESS_LIMITS.principals.max) }),
-      });
-    case 'retry':
-      return withoutPick(control, input.action ?? '');
-  }
+  if (control.ending?.revert) return control;
+  return { ...control, ending: { actor, reason, revert, notBad: notBad === true } };
 }
+
+const pickedBy = (
+  { actor = UNKNOWN_ACTOR, reason = '', approve, vouched }: CommandInput,
+  of: readonly string[] | undefined,
+): Picked => ({
+  actor,
+  reason,
+  approve: approve === true,
+  ...(of && { of }),
+  ...(vouched && { vouched: stringsIn(vouched).slice(0, ACCESS_LIMITS.principals.max) }),
+});
 
 function withPick(control: ReleaseControl, action: string, picked: Picked): ReleaseControl {
   const before = control.approvals[action] ?? [];
@@ -110,13 +143,3 @@ function withoutPick(control: ReleaseControl, action: string): ReleaseControl {
   const kept = picked?.approve === false ? [] : approved.filter(({ of }) => of !== undefined);
   return { ...control, picks, approvals: kept.length > 0 ? { ...others, [action]: kept } : others };
 }
-
-export const RELEASE_EFFECTS: Readonly<Record<ReleaseVerb, string>> = {
-  pause: 'no further action starts, and running deploys pause',
-  resume: 'it goes on, and its deploys resume',
-  cancel: 'running actions are cancelled and nothing else starts',
-  revert: 'its deploys are reverted and nothing else starts',
-  pick: 'the decision is on record, and the release follows it',
-  'skip-window': 'what waits for its window, or soaks, goes on without; everything else is waited for as ever',
-  retry: 'the action starts again, and what was skipped because of it is decided anew',
-};

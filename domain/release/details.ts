@@ -2,7 +2,7 @@ import { aligned, block, code, list, marked, Markdown, moment, sections } from '
 import { offersRerun } from './rerun';
 import type { ActionState, ActionView, ReleaseStatus } from '../views';
 
-const GLYPHS: Readonly<Record<ActionState, string>> = {
+const ACTION_GLYPHS: Readonly<Record<ActionState, string>> = {
   waiting: '◷',
   blocked: '◷',
   running: '◌',
@@ -21,22 +21,22 @@ export function releaseDetails(status: Omit<ReleaseStatus, 'webUi'>, reverted = 
   return sections(
     marked`## ${status.id}`,
     marked`**${status.state}${status.cause ? `: ${status.cause}` : ''}** · ${new Markdown(artifacts)} · ${status.trigger.kind}, by ${status.trigger.actor}${status.rerunOf === undefined ? '' : `, rerun of #${status.rerunOf}`}`,
-    aligned(status.actions.map(({ name, type, state }) => [`${GLYPHS[state]} ${name}`, type, state])),
-    list('Why', status.actions.flatMap(reasonOf)),
+    aligned(status.actions.map(({ name, type, state }) => [`${ACTION_GLYPHS[state]} ${name}`, type, state])),
+    list('Why', status.actions.flatMap(actionReason)),
     list(
       'Last steps (UTC)',
       status.timeline.slice(-8).map(({ at, text }) => marked`${moment(at)} ${text}`),
     ),
-    marked`Next:\n${block(nextOf(status, reverted))}`,
+    marked`Next:\n${block(nextSteps(status, reverted))}`,
   );
 }
 
-const reasonOf = ({ name, blockedBy, message, carriedFrom, lock }: ActionView): Markdown[] => {
+const actionReason = ({ name, blockedBy, message, carriedFrom, lock }: ActionView): Markdown[] => {
   const reason = carriedFrom === undefined ? (blockedBy ?? message) : `carried over, it succeeded in #${carriedFrom}`;
   return reason === null ? [] : [marked`${name}: ${reason}${lock ? marked` (who: the workflow **${lock}**)` : ''}`];
 };
 
-function nextOf(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): string[] {
+function nextSteps(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): string[] {
   const { id, pipeline, actions, endedAt } = status;
   const deploys = actions.flatMap(({ deploy }) => (deploy === null ? [] : [`conveyor status ${deploy}`]));
   const picks = actions.flatMap(({ name, pickBy }) =>

@@ -26,7 +26,7 @@ export const dependencies = (actions: Actions): Edges => graphOf(actions).edges;
  * after. An input that only one action can make is an edge to that one; of several, the order must say which.
  */
 export const sourceOf = (actions: Actions, consumer: string, artifact: string): Source =>
-  nearest(actions, graphOf(actions).above, consumer, artifact);
+  nearestProducer(actions, graphOf(actions).above, consumer, artifact);
 
 /**
  * The actions that an artifact is passed through when they make none of it, nearest first, and where that leads: a producer
@@ -65,14 +65,14 @@ export function inputsOf(
   given: readonly Artifact[],
   outputs: (action: string) => readonly Artifact[],
 ): Artifact[] {
-  return (actions[name]?.inputs ?? []).flatMap((input) => valuesOf(actions, name, input, given, outputs));
+  return (actions[name]?.inputs ?? []).flatMap((input) => artifactValues(actions, name, input, given, outputs));
 }
 
 /**
  * The value of an artifact as an action sees it: what its producer made. A producer that made none of it, because it was
  * skipped or failed, passes on what it would have got itself; at the far end is what the release was given.
  */
-export function valuesOf(
+export function artifactValues(
   actions: Actions,
   name: string,
   artifact: string,
@@ -83,7 +83,7 @@ export function valuesOf(
   const values = source.kind === 'action' ? outputs(source.action) : given;
   const found = values.filter((value) => value.name === artifact);
   return source.kind === 'action' && found.length === 0
-    ? valuesOf(actions, source.action, artifact, given, outputs)
+    ? artifactValues(actions, source.action, artifact, given, outputs)
     : found;
 }
 
@@ -99,7 +99,7 @@ interface Graph {
 const graphs = new WeakMap<Actions, Graph>();
 
 function graphOf(actions: Actions): Graph {
-  const graph = graphs.get(actions) ?? resolve(actions);
+  const graph = graphs.get(actions) ?? resolveEdges(actions);
   graphs.set(actions, graph);
   return graph;
 }
@@ -110,7 +110,7 @@ function graphOf(actions: Actions): Graph {
  * producers one is nearest never puts anything before anything that was not there already, so it cannot make an order
  * that then decides otherwise.
  */
-function resolve(actions: Actions): Graph {
+function resolveEdges(actions: Actions): Graph {
   let edges: Edges = new Map(Object.entries(actions).map(([name, { needs }]) => [name, needs]));
   let above = allAncestors(edges);
   for (let before = -1; before < size(edges); above = allAncestors(edges)) {
@@ -121,13 +121,13 @@ function resolve(actions: Actions): Graph {
     });
   }
   const whole = withProducers(actions, edges, (consumer, artifact) => {
-    const source = nearest(actions, above, consumer, artifact);
+    const source = nearestProducer(actions, above, consumer, artifact);
     return source.kind === 'action' ? source.action : undefined;
   });
   return { edges: whole, above };
 }
 
-function nearest(actions: Actions, above: Above, consumer: string, artifact: string): Source {
+function nearestProducer(actions: Actions, above: Above, consumer: string, artifact: string): Source {
   const possible = possibleProducers(actions, above, consumer, artifact);
   const before = possible.filter((name) => above.get(consumer)?.has(name));
   const [first, ...others] = before.filter((name) => !before.some((other) => above.get(other)?.has(name)));

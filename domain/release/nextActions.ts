@@ -1,7 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { ActionState } from '../views';
-import { dependencies, valuesOf } from './graph';
+import { dependencies, artifactValues } from './graph';
 
 /** What `nextActions` looks at: where each action stands, and what the release runs on. */
 export interface ReleaseProgress {
@@ -15,7 +15,7 @@ export interface ReleaseProgress {
   readonly previous: readonly Artifact[];
 }
 
-export type Decision =
+export type NextAction =
   | { readonly kind: 'start'; readonly action: string }
   | { readonly kind: 'skip'; readonly action: string; readonly reason: string };
 
@@ -23,18 +23,18 @@ export type Decision =
  * What can happen now: every waiting action whose needs have all ended is started or skipped (docs/design/pipeline.md#conditions).
  * Never an action before its needs, never one twice; applied again and again it ends with every action ended.
  */
-export function nextActions(progress: ReleaseProgress): Decision[] {
+export function nextActions(progress: ReleaseProgress): NextAction[] {
   const needs = dependencies(progress.spec.actions);
-  return Object.entries(progress.spec.actions).flatMap(([action, spec]): Decision[] => {
+  return Object.entries(progress.spec.actions).flatMap(([action, spec]): NextAction[] => {
     if (stateOf(progress, action) !== 'waiting') return [];
-    const ended = (needs.get(action) ?? []).map((need): Need => [need, stateOf(progress, need)]);
-    if (!ended.every(([, state]) => isOver(state))) return [];
+    const ended = (needs.get(action) ?? []).map((need): EndedNeed => [need, stateOf(progress, need)]);
+    if (!ended.every(([, state]) => hasActionEnded(state))) return [];
     const reason = whySkip(progress, action, spec, ended);
     return reason === undefined ? [{ kind: 'start', action }] : [{ kind: 'skip', action, reason }];
   });
 }
 
-export const isOver = (state: ActionState): boolean =>
+export const hasActionEnded = (state: ActionState): boolean =>
   state === 'succeeded' || state === 'failed' || state === 'cancelled' || state === 'skipped';
 
 /**
@@ -56,13 +56,13 @@ export function hasSucceeded({ spec, states }: Pick<ReleaseProgress, 'spec' | 's
 const stateOf = ({ states }: ReleaseProgress, action: string): ActionState => states[action] ?? 'waiting';
 
 /** An action that must end before another, and how it ended. */
-type Need = readonly [action: string, state: ActionState];
+type EndedNeed = readonly [action: string, state: ActionState];
 
 function whySkip(
   progress: ReleaseProgress,
   name: string,
   spec: ActionSpec,
-  needs: readonly Need[],
+  needs: readonly EndedNeed[],
 ): string | undefined {
   const ended = needs.map(([, state]) => state);
   if (spec.join === 'any' && needs.length > 0 && spec.runIf === 'success')
@@ -77,11 +77,11 @@ function whySkip(
 }
 
 function whyFalse(progress: ReleaseProgress, name: string, spec: ActionSpec): string | undefined {
-  const clause = spec.when.find((candidate) => !holds(progress, name, candidate));
+  const clause = spec.when.find((candidate) => !clauseHolds(progress, name, candidate));
   return clause === undefined ? undefined : `its condition ${JSON.stringify(clause)} does not hold`;
 }
 
-function holds(progress: ReleaseProgress, name: string, clause: ActionSpec['when'][number]): boolean {
+function clauseHolds(progress: ReleaseProgress, name: string, clause: ActionSpec['when'][number]): boolean {
   if ('action' in clause) return stateOf(progress, clause.action) === clause.outcome;
   if ('changed' in clause) {
     const now = seenBy(progress, name, clause.changed);
@@ -94,5 +94,5 @@ function holds(progress: ReleaseProgress, name: string, clause: ActionSpec['when
 }
 
 function seenBy({ spec, artifacts, outputs }: ReleaseProgress, action: string, artifact: string): Artifact | undefined {
-  return valuesOf(spec.actions, action, artifact, artifacts, (producer) => outputs?.[producer] ?? [])[0];
+  return artifactValues(spec.actions, action, artifact, artifacts, (producer) => outputs?.[producer] ?? [])[0];
 }

@@ -33,11 +33,11 @@ export type SoakAnswer =
  */
 export function judgeSoak(known: Deployments | null, ask: SoakAsk, nowMs: number): SoakAnswer {
   const { pipeline, action, wanted } = ask;
-  if (known === null) return waiting(`there is no pipeline ${pipeline} yet`);
-  const bad = known.knownBad.find(({ artifact }) => wanted.some((one) => isVersionOf(artifact, nameOf(one))));
+  if (known === null) return stillSoaking(`there is no pipeline ${pipeline} yet`);
+  const bad = known.knownBad.find(({ artifact }) => wanted.some((one) => isVersionOf(artifact, nameAtVersion(one))));
   if (bad) return { kind: 'bad', reason: `${bad.artifact} is known to be bad in ${pipeline}: ${bad.reason}` };
   const places = action === null ? takersOf(known.spec, wanted) : [action];
-  if (places.length === 0) return waiting(`${pipeline} deploys no ${wanted.map(({ name }) => name).join(', ')}`);
+  if (places.length === 0) return stillSoaking(`${pipeline} deploys no ${wanted.map(({ name }) => name).join(', ')}`);
   return places.map((place) => judgePlace(known, ask, place, nowMs)).reduce(least);
 }
 
@@ -57,11 +57,11 @@ function least(a: SoakAnswer, b: SoakAnswer): SoakAnswer {
 function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: number): SoakAnswer {
   const { pipeline, action, wanted, forMs } = ask;
   const where = action === null ? `${place} of ${pipeline}` : place;
-  const what = wanted.map(nameOf).join(', ');
+  const what = wanted.map(nameAtVersion).join(', ');
   const all = known.good[place] ?? [];
-  const mine = all.filter((deploy) => wanted.every((one) => has(deploy, one)));
+  const mine = all.filter((deploy) => wanted.every((one) => hasWanted(deploy, one)));
   const ended = action === null ? whyNotWhole(known, pipeline, mine) : undefined;
-  if (mine.length === 0) return waiting(`${where} has not brought ${what} yet`);
+  if (mine.length === 0) return stillSoaking(`${where} has not brought ${what} yet`);
   if (ended) return ended;
   if (mine.some(({ ranMs = 0 }) => ranMs >= forMs)) return soakedIn(where, what, forMs);
   const last = all.at(-1);
@@ -71,12 +71,12 @@ function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: numb
       reason: `${where} runs ${last?.version ?? 'nothing'}, which took the place of ${what} before it had run for ${formatDuration(forMs)}`,
     };
   const other = otherIn(known, place, last.release);
-  if (other !== undefined) return waiting(`${releaseId(pipeline, other)} deploys to ${where} meanwhile`);
-  if (last.since === null) return waiting(`${what} does not run everywhere in ${where} any more`);
+  if (other !== undefined) return stillSoaking(`${releaseId(pipeline, other)} deploys to ${where} meanwhile`);
+  if (last.since === null) return stillSoaking(`${what} does not run everywhere in ${where} any more`);
   const since = last.since ?? sinceOf(known, last, ask) ?? formatTime(nowMs);
   const untilMs = Date.parse(since) + forMs;
   if (untilMs <= nowMs) return soakedIn(where, what, forMs);
-  return { ...waiting(`${where} runs ${what} since ${since}, of ${formatDuration(forMs)}`), untilMs };
+  return { ...stillSoaking(`${where} runs ${what} since ${since}, of ${formatDuration(forMs)}`), untilMs };
 }
 
 /** Deploys of another pipeline count once their release has come through. */
@@ -90,7 +90,7 @@ function whyNotWhole(known: Deployments, pipeline: string, mine: readonly GoodDe
   if (last === undefined) return undefined;
   const id = releaseId(pipeline, last.release);
   return stateOf(last) === 'active'
-    ? waiting(`${id} has not ended yet`)
+    ? stillSoaking(`${id} has not ended yet`)
     : { kind: 'bad', reason: `${id} ${stateOf(last)}` };
 }
 
@@ -106,7 +106,7 @@ function sinceOf({ history }: Deployments, { release }: GoodDeploy, ask: SoakAsk
   return (history.find(({ number }) => number === release) ?? history[0])?.endedAt ?? undefined;
 }
 
-const has = ({ artifacts }: GoodDeploy, wanted: SoakAsk['wanted'][number]): boolean =>
+const hasWanted = ({ artifacts }: GoodDeploy, wanted: SoakAsk['wanted'][number]): boolean =>
   artifacts.some(
     ({ name, version, digest }) =>
       name === wanted.name &&
@@ -114,14 +114,14 @@ const has = ({ artifacts }: GoodDeploy, wanted: SoakAsk['wanted'][number]): bool
       (digest === undefined || wanted.digest === undefined || digest === wanted.digest),
   );
 
-const nameOf = ({ name, version }: SoakAsk['wanted'][number]): string => `${name}@${version}`;
+const nameAtVersion = ({ name, version }: SoakAsk['wanted'][number]): string => `${name}@${version}`;
 
 const soakedIn = (where: string, what: string, forMs: number): SoakAnswer => ({
   kind: 'soaked',
   reason: `${what} has run in ${where} for ${formatDuration(forMs)}`,
 });
 
-const waiting = (why: string) => ({ kind: 'waiting' as const, reason: `soaking: ${why}` });
+const stillSoaking = (why: string) => ({ kind: 'waiting' as const, reason: `soaking: ${why}` });
 
 /** With a newer release here nothing waits for a version that has gone elsewhere; else it may come back. */
 export function replacedHere(
@@ -131,5 +131,5 @@ export function replacedHere(
 ): SoakAnswer {
   const newer = own.active.filter(({ number, trigger }) => number > release && trigger.kind !== 'follow-on').at(-1);
   if (newer) return { ...answer, by: newer.number };
-  return own.spec.releases.supersede === 'never' ? answer : waiting(answer.reason);
+  return own.spec.releases.supersede === 'never' ? answer : stillSoaking(answer.reason);
 }

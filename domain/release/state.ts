@@ -9,7 +9,7 @@ import type { Proofs } from '../proof';
 import type { CommandRecord } from '../verbs';
 import type { ActionState, ActionView, ReleaseCause, ReleaseState, TimelineEntry, Trigger } from '../views';
 import { dependencies } from './graph';
-import { hasSucceeded, isOver } from './nextActions';
+import { hasSucceeded, hasActionEnded } from './nextActions';
 
 /** What a release is started with; its pipeline's spec is pinned in it (docs/design/workflows.md#state). */
 export interface ReleaseInput {
@@ -23,7 +23,7 @@ export interface ReleaseInput {
   readonly lastGood: Readonly<Record<string, string>>;
   readonly policy: Policy;
   readonly settings: Settings;
-  /** A workflow that is told of its end. */
+  /** A workflow to which it reports its end. */
   readonly reportTo?: string;
   readonly emergency?: Emergency;
   readonly followOn?: FollowOn;
@@ -31,12 +31,14 @@ export interface ReleaseInput {
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: Held | null;
+  /** Its pipeline books a deploy with which the release ends when it hears of that end: nobody says it twice. */
+  readonly reportsOnce?: true;
   /** Identities of what its actions may make and nobody deploys, when it started; of many the newest. */
   readonly knownBad?: readonly string[];
 }
 
 /** How one deploy of a release ended, for the pipeline's books. */
-export interface DeploySettled {
+export interface DeployEnded {
   readonly action: string;
   readonly artifacts: readonly Artifact[];
   readonly result: DeployResult;
@@ -49,7 +51,7 @@ export interface ReleaseResult {
   /** superseded, preempted: by which release. */
   readonly causedBy?: number;
   readonly artifacts: readonly Artifact[];
-  readonly deploys: readonly DeploySettled[];
+  readonly deploys: readonly DeployEnded[];
   readonly endedAt: string;
   /** It ended while it waited to start. */
   readonly neverStarted?: true;
@@ -88,7 +90,7 @@ export interface ReleaseRecord {
   readonly paused: boolean;
   readonly cause: ReleaseCause | null;
   readonly causedBy?: number;
-  readonly deploys: readonly DeploySettled[];
+  readonly deploys: readonly DeployEnded[];
   readonly commands: readonly CommandRecord[];
   /** Of what it has taken from whoever holds the platform's key. */
   readonly proofs?: Proofs;
@@ -114,7 +116,9 @@ const WAITING: ActionRecord = {
  */
 export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[]): PipelineSpec {
   const deploys = Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.type === 'deploy' && (inProduction?.includes(name) ?? true) ? [[name, atOnce(action)] as const] : [],
+    action.type === 'deploy' && (inProduction?.includes(name) ?? true)
+      ? [[name, withoutConditions(action)] as const]
+      : [],
   );
   return { ...spec, actions: Object.fromEntries(deploys) };
 }
@@ -122,16 +126,19 @@ export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[
 /** The spec of an emergency push: that deploy, at once and outside its window (docs/design/deploy.md#emergency-push). */
 export function emergencySpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
-  return { ...spec, actions: action?.type === 'deploy' ? { [name]: { ...atOnce(action), window: undefined } } : {} };
+  return {
+    ...spec,
+    actions: action?.type === 'deploy' ? { [name]: { ...withoutConditions(action), window: undefined } } : {},
+  };
 }
 
 /** The spec of a follow-on: that deploy, within its window. */
 export function followOnSpec(spec: PipelineSpec, name: string): PipelineSpec {
   const action = spec.actions[name];
-  return { ...spec, actions: action?.type === 'deploy' ? { [name]: atOnce(action) } : {} };
+  return { ...spec, actions: action?.type === 'deploy' ? { [name]: withoutConditions(action) } : {} };
 }
 
-const atOnce = (action: DeployAction): DeployAction => ({
+const withoutConditions = (action: DeployAction): DeployAction => ({
   ...action,
   needs: [],
   when: [],
@@ -161,7 +168,7 @@ export function withAction(record: ReleaseRecord, name: string, patch: Partial<A
 }
 
 /** An action that failed starts again with a fresh attempt; what was skipped after it is decided anew. */
-export function retried(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions'>, name: string): ReleaseRecord {
+export function retriedAction(record: ReleaseRecord, spec: Pick<PipelineSpec, 'actions'>, name: string): ReleaseRecord {
   const needs = dependencies(spec.actions);
   const reopened = new Set([name]);
   for (let before = 0; before < reopened.size;) {
@@ -187,7 +194,7 @@ export const statesOf = (record: ReleaseRecord): Record<string, ActionState> =>
 /** The release's state follows from its actions (docs/design/pipeline.md#outcomes). */
 export function releaseState(record: ReleaseRecord, spec: PipelineSpec): ReleaseState {
   const states = statesOf(record);
-  if (!Object.values(states).every(isOver)) return record.paused ? 'paused' : 'running';
+  if (!Object.values(states).every(hasActionEnded)) return record.paused ? 'paused' : 'running';
   if (hasSucceeded({ spec, states })) return 'succeeded';
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
 }

@@ -13,17 +13,17 @@ export interface Wait {
 
 /** What the other pipeline knows of its releases, both oldest first; PipelineState has this shape. */
 export interface KnownReleases {
-  readonly active: readonly ActiveRelease[];
+  readonly active: readonly OpenRelease[];
   readonly history: readonly EndedRelease[];
 }
 
-interface ActiveRelease {
+interface OpenRelease {
   readonly number: number;
   readonly artifacts: Artifacts;
   readonly trigger?: Pick<Trigger, 'kind'>;
 }
 
-interface EndedRelease extends ActiveRelease {
+interface EndedRelease extends OpenRelease {
   readonly state: ReleaseState;
   readonly cause: ReleaseCause | null;
 }
@@ -42,25 +42,25 @@ export interface WaitAnswer {
  * superseded is not the end of the wait: the newer one takes its place.
  */
 export function judgeWait(known: KnownReleases | null, wait: Wait): WaitAnswer {
-  if (known === null) return waiting(null, `there is no pipeline ${wait.pipeline} yet`);
+  if (known === null) return waitOn(null, `there is no pipeline ${wait.pipeline} yet`);
   const releases = { active: known.active.filter(isWhole), history: known.history.filter(isWhole) };
   return wait.artifact === null ? judgeNewest(releases, wait) : judgeArtifact(releases, wait.pipeline, wait.artifact);
 }
 
 /** A follow-on is part of another release, and may wait for weeks. */
-const isWhole = ({ trigger }: ActiveRelease): boolean => trigger?.kind !== 'follow-on';
+const isWhole = ({ trigger }: OpenRelease): boolean => trigger?.kind !== 'follow-on';
 
 function judgeNewest(known: KnownReleases, { pipeline, release }: Wait): WaitAnswer {
   const newest = Math.max(0, ...[...known.active, ...known.history].map(({ number }) => number));
-  if (newest === 0) return waiting(null, `${pipeline} has no release yet`);
+  if (newest === 0) return waitOn(null, `${pipeline} has no release yet`);
   const number = release ?? newest;
   const id = releaseId(pipeline, number);
-  if (known.active.some((it) => it.number === number)) return waiting(number, `${id} has not ended yet`);
+  if (known.active.some((it) => it.number === number)) return waitOn(number, `${id} has not ended yet`);
   const ended = known.history.find((it) => it.number === number);
-  if (ended === undefined) return answer('failed', number, `${id} is not known to ${pipeline} any more`);
+  if (ended === undefined) return waitAnswer('failed', number, `${id} is not known to ${pipeline} any more`);
   if (ended.cause === 'superseded' && newest > number)
     return judgeNewest(known, { pipeline, artifact: null, release: null });
-  return ended.state === 'succeeded' ? answer('reached', number, `${id} succeeded`) : failed(id, ended);
+  return ended.state === 'succeeded' ? waitAnswer('reached', number, `${id} succeeded`) : waitFailed(id, ended);
 }
 
 function judgeArtifact(
@@ -73,21 +73,21 @@ function judgeArtifact(
   const what = `${name}@${version}`;
   const ended = history.filter(has);
   const good = ended.findLast(({ state }) => state === 'succeeded');
-  if (good) return answer('reached', good.number, `${releaseId(pipeline, good.number)} succeeded with ${what}`);
+  if (good) return waitAnswer('reached', good.number, `${releaseId(pipeline, good.number)} succeeded with ${what}`);
   const running = active.findLast(has);
   if (running)
-    return waiting(running.number, `${releaseId(pipeline, running.number)} has ${what} and has not ended yet`);
+    return waitOn(running.number, `${releaseId(pipeline, running.number)} has ${what} and has not ended yet`);
   const last = ended.findLast(({ cause }) => cause !== 'superseded') ?? ended.at(-1);
-  if (last === undefined) return waiting(null, `${pipeline} has no release with ${what} yet`);
-  return failed(`${releaseId(pipeline, last.number)}, with ${what},`, last);
+  if (last === undefined) return waitOn(null, `${pipeline} has no release with ${what} yet`);
+  return waitFailed(`${releaseId(pipeline, last.number)}, with ${what},`, last);
 }
 
-const failed = (id: string, { number, state, cause }: EndedRelease): WaitAnswer =>
-  answer('failed', number, cause === null ? `${id} ${state}` : `${id} ${state} (${cause})`);
+const waitFailed = (id: string, { number, state, cause }: EndedRelease): WaitAnswer =>
+  waitAnswer('failed', number, cause === null ? `${id} ${state}` : `${id} ${state} (${cause})`);
 
-const waiting = (release: number | null, why: string): WaitAnswer => answer('waiting', release, `waiting: ${why}`);
+const waitOn = (release: number | null, why: string): WaitAnswer => waitAnswer('waiting', release, `waiting: ${why}`);
 
-const answer = (kind: WaitAnswer['kind'], release: number | null, reason: string): WaitAnswer => ({
+const waitAnswer = (kind: WaitAnswer['kind'], release: number | null, reason: string): WaitAnswer => ({
   kind,
   reason,
   release,

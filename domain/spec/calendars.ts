@@ -1,6 +1,7 @@
 import { SPEC_LIMITS } from '../limits';
 import { errorAt, type Finding, type Path } from './problem';
 import type { BlackoutSpec } from './times';
+import { isJsonObject, type JsonObject } from '../json';
 
 /** Blackouts that a file takes from calendars: `{ ics: holidays.ics }` becomes the dated ones that it stands for. */
 export type CalendarReader = (path: string, timezone: string | undefined) => CalendarFile;
@@ -17,7 +18,6 @@ export interface WithCalendars {
   readonly placed: (finding: Finding) => Finding;
 }
 
-type Loose = Readonly<Record<string, unknown>>;
 interface Entry {
   readonly value: unknown;
   /** Its index in the file. */
@@ -27,10 +27,10 @@ interface Entry {
 /** Without a reader, as behind an API, the schema refuses calendars. */
 export function withCalendars(value: unknown, read: CalendarReader | undefined): WithCalendars {
   const untouched = { value, findings: [], placed: (finding: Finding) => finding };
-  if (read === undefined || !isMapping(value)) return untouched;
+  if (read === undefined || !isJsonObject(value)) return untouched;
   const findings: Finding[] = [];
   const lists = new Map<string, { readonly path: Path; readonly entries: readonly Entry[] }>();
-  const expand = (path: Path, holder: Loose): Loose => {
+  const expand = (path: Path, holder: JsonObject): JsonObject => {
     const list = holder['blackouts'];
     if (!Array.isArray(list) || !list.some(isReference)) return holder;
     const entries = list.flatMap((entry: unknown, from): Entry[] => {
@@ -38,7 +38,7 @@ export function withCalendars(value: unknown, read: CalendarReader | undefined):
       const file = read(entry.ics, entry.timezone);
       const all = [
         ...file.findings.map((finding) => ({ ...finding, path: [...path, from, 'ics'] })),
-        ...tooMany(file, entry.ics, [...path, from, 'ics']),
+        ...tooManyBlackouts(file, entry.ics, [...path, from, 'ics']),
       ];
       findings.push(...all);
       return file.blackouts.slice(0, MOST).map((one) => ({ value: one, from }));
@@ -47,12 +47,12 @@ export function withCalendars(value: unknown, read: CalendarReader | undefined):
     return { ...holder, blackouts: entries.map((entry) => entry.value) };
   };
   const whole = expand(['blackouts'], value);
-  const actions = isMapping(whole['actions']) ? whole['actions'] : undefined;
+  const actions = isJsonObject(whole['actions']) ? whole['actions'] : undefined;
   const expanded = actions && {
     actions: Object.fromEntries(
       Object.entries(actions).map(([name, action]) => [
         name,
-        isMapping(action) ? expand(['actions', name, 'blackouts'], action) : action,
+        isJsonObject(action) ? expand(['actions', name, 'blackouts'], action) : action,
       ]),
     ),
   };
@@ -73,26 +73,23 @@ function inFile(
 
 const MOST = SPEC_LIMITS.blackouts.max;
 
-function tooMany({ blackouts }: CalendarFile, ics: string, path: Path): Finding[] {
+function tooManyBlackouts({ blackouts }: CalendarFile, ics: string, path: Path): Finding[] {
   if (blackouts.length <= MOST) return [];
   const message = `${ics}: it has ${blackouts.length} blackouts in three years, more than ${MOST}`;
   return [errorAt(path, 'calendar-too-full', message, 'keep those that matter here in a file of their own')];
 }
 
-const isMapping = (value: unknown): value is Loose =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-interface Reference {
+interface CalendarReference {
   readonly ics: string;
   readonly timezone?: string;
 }
 
 /** What is not quite one is left to the schema. */
-const isReference = (entry: unknown): entry is Reference =>
-  isMapping(entry) &&
-  isText(entry['ics']) &&
-  (entry['timezone'] === undefined || isText(entry['timezone'])) &&
+const isReference = (entry: unknown): entry is CalendarReference =>
+  isJsonObject(entry) &&
+  isShortText(entry['ics']) &&
+  (entry['timezone'] === undefined || isShortText(entry['timezone'])) &&
   Object.keys(entry).every((key) => key === 'ics' || key === 'timezone');
 
-const isText = (value: unknown): boolean =>
+const isShortText = (value: unknown): boolean =>
   typeof value === 'string' && value !== '' && value.length <= SPEC_LIMITS.word.max;

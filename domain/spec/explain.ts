@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { errorAt, formatPath, nearest, suggest, type Finding, type Path } from './problem';
+import { errorAt, formatPath, nearestWord, suggest, type Finding, type Path } from './problem';
 
 type Issue = z.core.$ZodIssue;
 
 /**
  * For `safeParse`: an object that was given unknown keys lists those that it knows in the issue's message, the only
- * place of an issue that a schema can write to. `explain` reads it.
+ * place of an issue that a schema can write to. `explainIssues` reads it.
  */
 export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;
@@ -14,7 +14,7 @@ export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 /** What a person should read instead of the issues of a schema. `root` is the value that was parsed. */
-export function explain(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
+export function explainIssues(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
   const findings = issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
   return findings.filter(
     (finding) => finding.code !== 'missing-key' || !findings.some((other) => isMisspelling(other, finding)),
@@ -43,13 +43,13 @@ function explainIssue(issue: Issue, root: unknown, path: Path): Finding[] {
         ? explainUnion(issue, root, path, value)
         : [notAnOption(issue, path, value)];
     case 'invalid_value':
-      return [value === undefined ? missing(path, oneOf(issue.values)) : notOneOf(path, value, issue.values)];
+      return [value === undefined ? missingKey(path, oneOf(issue.values)) : notOneOf(path, value, issue.values)];
     case 'custom':
       if (typeof issue.params?.['hint'] === 'string')
         return [errorAt(path, String(issue.params['code'] ?? 'invalid-value'), issue.message, issue.params['hint'])];
       return [wrong(path, value, issue.message)];
     default:
-      return [value === undefined ? missing(path, expectation(issue)) : wrong(path, value, expectation(issue))];
+      return [value === undefined ? missingKey(path, expectedValue(issue)) : wrong(path, value, expectedValue(issue))];
   }
 }
 
@@ -58,44 +58,44 @@ function unknownKey(path: Path, key: string, known: readonly string[]): Finding 
 }
 
 function notAName(path: Path, expected: string): Finding {
-  return { ...errorAt(path, 'invalid-name', `${show(path.at(-1))} is not a name`, expected), at: 'key' };
+  return { ...errorAt(path, 'invalid-name', `${shownValue(path.at(-1))} is not a name`, expected), at: 'key' };
 }
 
-const missing = (path: Path, expected: string): Finding => ({
-  ...errorAt(path, 'missing-key', `${lastOf(path)} is missing`, expected),
+const missingKey = (path: Path, expected: string): Finding => ({
+  ...errorAt(path, 'missing-key', `${lastKey(path)} is missing`, expected),
   at: 'key',
 });
 
 function wrong(path: Path, value: unknown, expected: string): Finding {
-  return errorAt(path, 'invalid-value', `${lastOf(path)} cannot be ${show(value)}`, expected);
+  return errorAt(path, 'invalid-value', `${lastKey(path)} cannot be ${shownValue(value)}`, expected);
 }
 
 function notOneOf(path: Path, value: unknown, values: readonly unknown[]): Finding {
-  const meant = typeof value === 'string' ? nearest(value, values.map(String)) : undefined;
+  const meant = typeof value === 'string' ? nearestWord(value, values.map(String)) : undefined;
   return wrong(path, value, meant === undefined ? oneOf(values) : `did you mean ${meant}?`);
 }
 
 /** A `type` that does not exist. */
 function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
-  if (value === undefined) return missing(path, issue.message);
+  if (value === undefined) return missingKey(path, issue.message);
   const options = 'options' in issue && Array.isArray(issue.options) ? issue.options.map(String) : [];
-  const meant = typeof value === 'string' ? nearest(value, options) : undefined;
+  const meant = typeof value === 'string' ? nearestWord(value, options) : undefined;
   return wrong(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
 }
 
 /** The problems of the branch that was most likely meant; of the union as a whole when that is anybody's guess. */
 function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, path: Path, value: unknown): Finding[] {
-  if (value === undefined) return [missing(path, issue.message)];
+  if (value === undefined) return [missingKey(path, issue.message)];
   const fitting = issue.errors.filter((branch) => !branch.some(isAnotherKind));
   const ranked = [...fitting].sort((a, b) => weight(a) - weight(b));
   const [best, second] = ranked;
-  if (best && (second === undefined || weight(best) < weight(second))) return explain(best, root, path);
+  if (best && (second === undefined || weight(best) < weight(second))) return explainIssues(best, root, path);
   const strangers = keysUnknownToAll(fitting);
   const known = [...new Set(fitting.flatMap((branch) => branch.flatMap(knownTo)))];
-  const typos = strangers.filter((key) => nearest(key, known) !== undefined);
+  const typos = strangers.filter((key) => nearestWord(key, known) !== undefined);
   if (typos.length > 0) return typos.map((key) => unknownKey(path, key, known));
   if (fitting.length === 0) return [wrong(path, value, issue.message)];
-  return [errorAt(path, 'invalid-value', `${lastOf(path)} does not have the right entries`, issue.message)];
+  return [errorAt(path, 'invalid-value', `${lastKey(path)} does not have the right entries`, issue.message)];
 }
 
 /** The branch wants something else altogether: text where a mapping was given. */
@@ -113,7 +113,7 @@ function keysUnknownToAll(branches: readonly (readonly Issue[])[]): string[] {
 
 const knownTo = (issue: Issue): string[] => (issue.code === 'unrecognized_keys' ? issue.message.split(' ') : []);
 
-const KINDS: Readonly<Record<string, string>> = {
+const TYPE_WORDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -124,17 +124,17 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** What would be right: what the schema says, or for the messages that zod makes up, the same in plain words. */
-function expectation(issue: Issue): string {
+function expectedValue(issue: Issue): string {
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
-    return `expected ${KINDS[issue.expected] ?? issue.expected}`;
+    return `expected ${TYPE_WORDS[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_small' && issue.message.startsWith('Too small'))
-    return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+    return boundText(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
   if (issue.code === 'too_big' && issue.message.startsWith('Too big'))
-    return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    return boundText(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
   return issue.message;
 }
 
-function bound(origin: string, how: string, limit: number | bigint): string {
+function boundText(origin: string, how: string, limit: number | bigint): string {
   if (origin === 'array') return `expected ${how} ${limit === 1 ? 'one entry' : `${limit} entries`}`;
   if (origin === 'string') return how === 'at most' ? `expected at most ${limit} characters` : 'expected some text';
   return `expected ${how} ${limit}`;
@@ -146,7 +146,7 @@ const oneOf = (values: readonly unknown[]): string =>
 const keysOf = (path: readonly PropertyKey[]): (string | number)[] =>
   path.map((key) => (typeof key === 'symbol' ? String(key) : key));
 
-const lastOf = (path: Path): string => {
+const lastKey = (path: Path): string => {
   const key = path.at(-1);
   return key === undefined ? 'the file' : typeof key === 'number' ? formatPath(path.slice(-2)) : key;
 };
@@ -160,7 +160,7 @@ function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** A value as its author wrote it, short. */
-function show(value: unknown): string {
+function shownValue(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'a mapping';

@@ -1,11 +1,12 @@
 import { AMOUNT_PATTERN } from '../fleet/amount';
 import { NAME } from '../ids';
 import { MANUAL, STANDARD_FINDERS } from '../finder/standard';
+import { CHANGES, LIMITS } from '../health/threshold';
 import { SPEC_LIMITS } from '../limits';
 
 /**
  * What the parser and the rules of lint refuse, as far as a JSON schema can say it, so that editors underline it too. Lint has the words;
- * these are for the `meta` of the schemas. tests/domain/schemaAgrees.test.ts holds the two against each other.
+ * these are for the `meta` of the schemas. tests/domain/spec/schemaAgrees.test.ts holds the two against each other.
  */
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -36,16 +37,16 @@ export const NOT_RESERVED = { not: { const: 'constructor' } };
 export const MORE_THAN_NOTHING = { not: { pattern: '^0+(\\.0+)?\\s?[a-z]+$' } };
 
 /** A calendar has a mode that heeds it, and a zone. */
-export const CALENDAR = {
+export const CALENDAR_MODE = {
   allOf: [
     when({ ...has('mode'), properties: { mode: { const: 'calendar' } } }, has('calendar')),
     when(has('calendar'), { ...has('mode', 'timezone'), properties: { mode: { const: 'calendar' } } }),
   ],
 };
 
-const TIME = '^\\d\\d:\\d\\d$';
-const DAY = '^\\d\\d-\\d\\d$';
-const DATE = '^\\d{4}-';
+const TIME_TEXT = '^\\d\\d:\\d\\d$';
+const YEARLY_DAY = '^\\d\\d-\\d\\d$';
+const DATE_PREFIX = '^\\d{4}-';
 const INSTANT = 'T.*(Z|[+-]\\d\\d:\\d\\d)$';
 
 const ends = (pattern: string): JsonSchema => ({ properties: { from: { pattern }, to: { pattern } } });
@@ -54,8 +55,8 @@ const zoned = has('timezone');
 /** Both ends of one kind, with a zone where clocks are meant. */
 export const BLACKOUT = {
   allOf: [
-    when(has('days'), { allOf: [ends(TIME), zoned] }),
-    when({ not: has('days') }, { anyOf: [{ allOf: [ends(DAY), zoned] }, ends(DATE)] }),
+    when(has('days'), { allOf: [ends(TIME_TEXT), zoned] }),
+    when({ not: has('days') }, { anyOf: [{ allOf: [ends(YEARLY_DAY), zoned] }, ends(DATE_PREFIX)] }),
     { anyOf: [zoned, ends(INSTANT)] },
   ],
 };
@@ -85,12 +86,12 @@ export const FINDER = {
     .map(([finder, choices]) =>
       when(
         { properties: { finder: { const: finder } } },
-        { ...has('with'), properties: { with: { anyOf: choices.map(textsOf) } } },
+        { ...has('with'), properties: { with: { anyOf: choices.map(requiredTexts) } } },
       ),
     ),
 };
 
-function textsOf(keys: readonly string[]): JsonSchema {
+function requiredTexts(keys: readonly string[]): JsonSchema {
   const text = { type: 'string', minLength: 1, maxLength: SPEC_LIMITS.finderWith.max };
   return {
     ...has(...keys),
@@ -127,15 +128,15 @@ export const LOCKSTEP = {
 
 export const VERSION_OF = { dependencies: { version: ['artifact'] } };
 
-const threshold = (...keys: readonly string[]): JsonSchema => ({
+const thresholdWith = (keys: readonly string[]): JsonSchema => ({
   properties: { threshold: { anyOf: keys.map((key) => has(key)) } },
 });
 
 /** A limit compares with nothing, a change with something. A ready check brings some of it. */
 export const CHECK = [
   when(
-    { ...has('threshold'), ...threshold('above', 'below') },
+    { ...has('threshold'), ...thresholdWith(LIMITS) },
     { allOf: [no('compare'), { properties: { method: { const: 'threshold' } } }] },
   ),
-  when({ ...has('threshold'), ...threshold('increase', 'decrease'), not: has('uses') }, has('compare')),
+  when({ ...has('threshold'), ...thresholdWith(CHANGES), not: has('uses') }, has('compare')),
 ];

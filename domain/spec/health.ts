@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { boundsOf, CHANGES, LIMITS, refusesAll } from '../health/threshold';
 import { reachOf } from '../health/transform';
 import { SPEC_LIMITS } from '../limits';
-import { formatDuration } from '../text';
+import { formatDuration, listed } from '../text';
 import { checkFields, type CheckFields } from './healthFields';
 import { suggest } from './problem';
 import { duration, wireDuration } from './scalars';
@@ -12,17 +13,17 @@ import { STANDARD_CHECKS } from './standardChecks';
 const LONGEST_LOOKBACK_MS = SPEC_LIMITS.lookback.max * 60_000;
 
 function coherent(check: CheckFields, context: z.RefinementCtx): void {
-  const comparing = 'increase' in check.threshold || 'decrease' in check.threshold;
+  const comparing = CHANGES.some((kind) => kind in check.threshold);
   const issue = (message: string, hint: string, field = 'compare'): void =>
     context.addIssue({ code: 'custom', path: [field], message, params: { hint } });
   if (comparing && check.compare === undefined)
-    issue('increase and decrease need something to compare with', 'add compare: control, before or { version }');
+    issue(`${listed(CHANGES, 'and')} need something to compare with`, 'add compare: control, before or { version }');
   if (!comparing && check.compare !== undefined)
-    issue('above and below compare with nothing', 'use increase or decrease, or remove compare');
-  if ('above' in check.threshold && 'below' in check.threshold && check.threshold.above < check.threshold.below)
+    issue(`${listed(LIMITS, 'and')} compare with nothing`, `use ${listed(CHANGES, 'or')}, or remove compare`);
+  if (!comparing && refusesAll(boundsOf(check.threshold)))
     issue('every value is above the one limit or below the other', 'let above be the larger of the two', 'threshold');
   if (!comparing && typeof check.method === 'object')
-    issue('mann-whitney compares two sides', 'use increase or decrease with compare, or remove method', 'method');
+    issue('mann-whitney compares two sides', `use ${listed(CHANGES, 'or')} with compare, or remove method`, 'method');
   const [written, reach] = [check.lookback ?? 0, reachOf(check.transform)];
   if (Math.max(written, reach) > LONGEST_LOOKBACK_MS)
     issue(
@@ -81,7 +82,7 @@ function takeReady(source: HealthCheckSource, context: z.RefinementCtx): HealthC
 }
 
 const isLimit = (threshold: unknown): boolean =>
-  typeof threshold === 'object' && threshold !== null && ('above' in threshold || 'below' in threshold);
+  typeof threshold === 'object' && threshold !== null && LIMITS.some((kind) => kind in threshold);
 
 function hintFor(uses: unknown): string {
   const all = `known here: ${STANDARD_NAMES.join(', ')}`;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseAmount } from '../fleet/amount';
+import { CHANGES, LIMITS, type Threshold, type ThresholdKind, type ThresholdValues } from '../health/threshold';
 import { SPEC_LIMITS } from '../limits';
 import { ANY_AMOUNT } from './expressible';
 import { AMOUNT_TEXT, listOf, text, type duration, type wireDuration } from './scalars';
@@ -8,7 +9,7 @@ import { AMOUNT_TEXT, listOf, text, type duration, type wireDuration } from './s
 const CHANGE = 'expected a percentage such as 10% or an absolute number';
 
 /** A change: `10%` relative, or an absolute number. */
-const change = z
+const changeLimit = z
   .union(
     [
       z.number().nonnegative(),
@@ -23,15 +24,39 @@ const change = z
     return typeof value === 'string' ? { percent: Number(value.slice(0, -1)) } : value;
   });
 
+/** How each kind of threshold is written; what it does is its row in domain/health/threshold.ts. */
+const THRESHOLD_VALUES = {
+  above: z.number(),
+  below: z.number(),
+  increase: changeLimit,
+  decrease: changeLimit,
+} satisfies { readonly [K in ThresholdKind]: z.ZodType<ThresholdValues[K]> };
+
+type WrittenThreshold = { readonly [K in ThresholdKind]?: z.input<(typeof THRESHOLD_VALUES)[K]> };
+
+const anyOf = (kinds: readonly string[]): string =>
+  `${kinds.join(', ')} or ${kinds.length === 2 ? 'both' : 'several of them'}`;
+const THRESHOLD = `expected ${anyOf(LIMITS)}, or ${anyOf(CHANGES)}`;
+
+/** This kind, and any others that compare as it does. */
+function withKind(kind: ThresholdKind): z.ZodType<Threshold, WrittenThreshold> {
+  const family = LIMITS.includes(kind) ? LIMITS : CHANGES;
+  const valueOf = (other: ThresholdKind) =>
+    other === kind ? THRESHOLD_VALUES[other] : THRESHOLD_VALUES[other].optional();
+  return z.strictObject(Object.fromEntries(family.map((other) => [other, valueOf(other)])));
+}
+
+const threshold = z.union([...LIMITS, ...CHANGES].map(withKind), { error: THRESHOLD });
+
 const REDUCES = ['mean', 'max', 'min', 'sum', 'count'] as const;
 const REDUCE = `expected one of ${REDUCES.join(', ')} or a percentile p1 to p99`;
 const reduce = z.union([z.enum(REDUCES), z.string().regex(/^p([1-9]|[1-9]\d)$/, { error: REDUCE })], { error: REDUCE });
 
 const TRANSFORMS = 'rate, max, min, sum, { average: 3m }, { percentile: { q: 99, over: 3m } } or { fill: zero }';
 
-type Time = typeof duration | typeof wireDuration;
+type DurationField = typeof duration | typeof wireDuration;
 
-const transformWith = (time: Time) =>
+const transformWith = (time: DurationField) =>
   z.union(
     [
       z.enum(['rate', 'max', 'min', 'sum']),
@@ -42,16 +67,16 @@ const transformWith = (time: Time) =>
     { error: `expected ${TRANSFORMS}` },
   );
 
-const CONFIDENCE = 0.98;
+const DEFAULT_CONFIDENCE = 0.98;
 
-/** How the two sides of a comparison are told apart (docs/health.md#what-to-compare-with). */
-const method = z
+/** How the two sides of a comparison are distinguished (docs/health.md#what-to-compare-with). */
+const comparisonMethod = z
   .union(
     [
       z.enum(['threshold', 'mann-whitney']),
       z.strictObject({
         'mann-whitney': z.strictObject({
-          confidence: z.number().min(0.5).lt(1).default(CONFIDENCE),
+          confidence: z.number().min(0.5).lt(1).default(DEFAULT_CONFIDENCE),
           /** Share of the median of what is compared with; left out, the amount of the threshold is tolerated. */
           tolerance: z.number().nonnegative().optional(),
           /** Cliff's delta, 0 to 1, that a shift must at least have to count. */
@@ -61,7 +86,7 @@ const method = z
     ],
     { error: 'expected threshold, mann-whitney or { mann-whitney: { confidence: 0.98, tolerance: 0.25 } }' },
   )
-  .transform((value) => (value === 'mann-whitney' ? { 'mann-whitney': { confidence: CONFIDENCE } } : value));
+  .transform((value) => (value === 'mann-whitney' ? { 'mann-whitney': { confidence: DEFAULT_CONFIDENCE } } : value));
 
 const HOLD = 'expected a duration such as 5m, { evaluations: 3 } in a row, or { failures: 3, within: 10 }';
 
@@ -73,23 +98,13 @@ const failuresWithin = z
   .refine(({ failures, within }) => failures <= within, { error: 'more failures than evaluations can never be' });
 
 /** @param time how durations are written */
-export const checkFields = (time: Time) => ({
+export const checkFields = (time: DurationField) => ({
   name: text().min(1),
   metric: text(SPEC_LIMITS.argument).min(1),
   source: text().optional(),
   transform: listOf(transformWith(time), SPEC_LIMITS.transforms).default([]),
   reduce: reduce.default('mean'),
-  threshold: z.union(
-    [
-      z.strictObject({ above: z.number() }),
-      z.strictObject({ below: z.number() }),
-      z.strictObject({ above: z.number(), below: z.number() }),
-      z.strictObject({ increase: change }),
-      z.strictObject({ decrease: change }),
-      z.strictObject({ increase: change, decrease: change }),
-    ],
-    { error: 'expected above, below or both, or increase, decrease or both' },
-  ),
+  threshold,
   compare: z
     .union([z.enum(['control', 'before']), z.strictObject({ version: text() })], {
       error: 'expected control, before or { version }',
@@ -108,7 +123,7 @@ export const checkFields = (time: Time) => ({
     .optional(),
   /** Healthy evaluations in a row that it takes to pass. */
   passes: z.number().int().positive().max(SPEC_LIMITS.evaluations.max).optional(),
-  method: method.optional(),
+  method: comparisonMethod.optional(),
   zeroBaseline: z.enum(['healthy', 'unhealthy', 'absolute']).optional(),
   scope: z.enum(['unit', 'deploy']).default('unit'),
   onUnhealthy: z.enum(['revert', 'pause', 'ignore']).optional(),

@@ -24,7 +24,7 @@ export function locate(document: Document, lines: LineCounter, finding: Pick<Fin
   let offset = offsetOf(node) ?? 0;
   for (const [depth, key] of finding.path.entries()) {
     const isLast = depth === finding.path.length - 1;
-    const step = stepInto(resolve(document, node), key);
+    const step = stepInto(resolveAlias(document, node), key);
     if (step === undefined) {
       // What is not written belongs to the key of what it is missing from.
       return positionOf(lines, depth === 0 ? offset : (keyOffset(document, finding.path.slice(0, depth)) ?? offset));
@@ -52,12 +52,12 @@ export function positionOf(lines: LineCounter, offset: number): Position {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-interface Step {
+interface PathStep {
   readonly value: unknown;
   readonly keyOffset: number | undefined;
 }
 
-function stepInto(node: unknown, key: string | number): Step | undefined {
+function stepInto(node: unknown, key: string | number): PathStep | undefined {
   if (isSeq(node))
     return node.items.length > Number(key) ? { value: node.items[Number(key)], keyOffset: undefined } : undefined;
   if (!isMap(node)) return undefined;
@@ -69,7 +69,7 @@ function keyOffset(document: Document, path: Path): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
   for (const key of path) {
-    const step = stepInto(resolve(document, node), key);
+    const step = stepInto(resolveAlias(document, node), key);
     if (step === undefined) return offset;
     offset = step.keyOffset ?? offsetOf(step.value) ?? offset;
     node = step.value;
@@ -77,7 +77,7 @@ function keyOffset(document: Document, path: Path): number | undefined {
   return offset;
 }
 
-const resolve = (document: Document, node: unknown): unknown =>
+const resolveAlias = (document: Document, node: unknown): unknown =>
   isAlias(node) ? (node.resolve(document) as Node | undefined) : node;
 
 const offsetOf = (node: unknown): number | undefined =>

@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument, type Document, type YAMLError } from 'yaml';
 import { withCalendars, type CalendarReader } from './calendars';
-import { expand, type Expansion } from './expand/expand';
-import { explain, knownKeys } from './explain';
+import { expandActions, type Expansion } from './expand/expand';
+import { explainIssues, knownKeys } from './explain';
 import { lintPipeline } from './lint';
 import { danglingAliases, locate, positionOf } from './locate';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
@@ -29,7 +29,7 @@ export function parsePipeline(text: string, calendars?: CalendarReader): ParsedP
   const unreadable = document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || dangling.length > 0;
   if (unreadable) return result(null, [...syntax, ...dangling]);
   const value = toValue(document);
-  if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), START)]);
+  if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), TOP_OF_FILE)]);
   const { spec, findings } = check(value.value, calendars);
   const placed = findings.map((finding) => problem(finding, locate(document, lines, finding)));
   return result(spec, [...syntax, ...placed]);
@@ -40,7 +40,7 @@ export function parsePipelineValue(value: unknown, calendars?: CalendarReader): 
   const { spec, findings } = check(value, calendars);
   return result(
     spec,
-    findings.map((finding) => problem(finding, START)),
+    findings.map((finding) => problem(finding, TOP_OF_FILE)),
   );
 }
 
@@ -54,22 +54,22 @@ function check(value: unknown, calendars: CalendarReader | undefined): Checked {
     const hint = 'conveyor init writes a first pipeline.yaml';
     return { spec: null, findings: [errorAt([], 'empty-file', 'the file describes no pipeline', hint)] };
   }
-  const expansion = expand(value);
+  const expansion = expandActions(value);
   const dated = withCalendars(expansion.value, calendars);
   const { spec, findings } = checkExpanded(dated.value, expansion);
   const made = [...dated.findings, ...findings.map(dated.placed)];
-  return { spec, findings: [...expansion.findings, ...placed(made, expansion.originOf)] };
+  return { spec, findings: [...expansion.findings, ...placedFindings(made, expansion.originOf)] };
 }
 
 function checkExpanded(value: unknown, { isWhole }: Expansion): Checked {
   const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
   if (parsed.success) return { spec: parsed.data, findings: isWhole ? lintPipeline(parsed.data) : [] };
-  const findings = explain(parsed.error.issues, value);
+  const findings = explainIssues(parsed.error.issues, value);
   return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
 }
 
 /** Where each is written. What is written once is said once, however many actions are made of it. */
-function placed(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
+function placedFindings(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
   const seen = new Set<string>();
   return findings.flatMap((finding) => {
     const path = originOf(finding.path);
@@ -89,7 +89,7 @@ function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
   // From the back, so that the indices of lists hold.
   // Without `uses` a check is not whole, so it goes as well.
   const gone = findings.map(({ path, code }) => (code === 'unknown-check' ? path.slice(0, -1) : path));
-  gone.reverse().forEach((path) => remove(rest, path));
+  gone.reverse().forEach((path) => removeAt(rest, path));
   const parsed = pipelineSchema.safeParse(rest);
   return parsed.success ? lintPipeline(parsed.data).filter(({ severity }) => severity === 'error') : [];
 }
@@ -103,7 +103,7 @@ function copy(value: unknown): unknown {
   }
 }
 
-function remove(root: unknown, path: Finding['path']): void {
+function removeAt(root: unknown, path: Finding['path']): void {
   const key = path.at(-1);
   const parent = path
     .slice(0, -1)
@@ -124,7 +124,7 @@ function toValue(document: Document): { ok: true; value: unknown } | { ok: false
   }
 }
 
-const START = { line: 1, column: 1 };
+const TOP_OF_FILE = { line: 1, column: 1 };
 
 const problem = (finding: Finding, position: { line: number; column: number }): Problem => {
   const { severity, code, path, message, hint } = finding;

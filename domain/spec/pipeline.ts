@@ -1,8 +1,20 @@
 import { z } from 'zod';
 import { deployFields, deployWith } from './deploy';
-import { CALENDAR, CANARY, COUNTED, DEPLOY, FINDER, MAKER_OF_NOTHING, PICK, VERSION_OF, WINDOWS } from './expressible';
+import {
+  CALENDAR_MODE,
+  CANARY,
+  COUNTED,
+  DEPLOY,
+  FINDER,
+  MAKER_OF_NOTHING,
+  PICK,
+  VERSION_OF,
+  WINDOWS,
+} from './expressible';
 import { SPEC_LIMITS } from '../limits';
-import { amount, duration, lasting, listOf, name, principal, text, zone } from './scalars';
+import { FORMAT_NAMES } from '../notify/formats';
+import { NOTIFY_ON } from '../notify/notice';
+import { amount, duration, positiveDuration, listOf, name, principal, text, zone } from './scalars';
 import { blackouts, window } from './times';
 
 /** How long an emergency waits for approvals. */
@@ -44,7 +56,7 @@ const common = {
 const free = z.record(text(), z.unknown()).default({});
 
 /** Another pipeline's newest release, or one with this release's version of an artifact, or with a version that is named. */
-const waitFor = z
+const waitForFields = z
   .strictObject({ pipeline: name, artifact: name.optional(), version: text().min(1).optional() })
   .refine(({ artifact, version }) => version === undefined || artifact !== undefined, {
     error: 'a version needs the artifact that it is of',
@@ -65,7 +77,7 @@ export const ACTION_TYPES = [
   'custom',
 ] as const;
 
-const soakTime = lasting('expected more than 0s: nothing soaks in no time');
+const soakTime = positiveDuration('expected more than 0s: nothing soaks in no time');
 
 /** The version has to have run for so long: where another action of this release deployed it, or where another pipeline did. */
 const soak = z
@@ -119,7 +131,7 @@ export const action = z
           ...common,
         })
         .meta(PICK),
-      z.strictObject({ type: z.literal('wait-for'), with: waitFor, ...common }).meta(MAKER_OF_NOTHING),
+      z.strictObject({ type: z.literal('wait-for'), with: waitForFields, ...common }).meta(MAKER_OF_NOTHING),
       z.strictObject({ type: z.literal('custom'), with: z.looseObject({ service: text().min(1) }), ...common }),
     ],
     {
@@ -132,9 +144,12 @@ export const action = z
 const labels = () => z.record(text(SPEC_LIMITS.labelKey), text(SPEC_LIMITS.labelValue));
 const selectingLabels = labels().meta({ minProperties: 1, maxProperties: SPEC_LIMITS.childLabels.max });
 
-const selection = z.union([listOf(name, SPEC_LIMITS.children).min(1), z.strictObject({ label: selectingLabels })], {
-  error: 'expected a list of pipelines, or { label: { key: value } }',
-});
+const childrenSelector = z.union(
+  [listOf(name, SPEC_LIMITS.children).min(1), z.strictObject({ label: selectingLabels })],
+  {
+    error: 'expected a list of pipelines, or { label: { key: value } }',
+  },
+);
 
 export const pipelineSchema = z.strictObject({
   pipeline: name,
@@ -149,7 +164,7 @@ export const pipelineSchema = z.strictObject({
       calendar: text().optional(),
       timezone: zone().optional(),
     })
-    .meta(CALENDAR)
+    .meta(CALENDAR_MODE)
     .default({ mode: 'continuous', gates: 'deploys' }),
   /** Of deploys, canaries and all that has a window; missing in files of 0.2.0. */
   blackouts: blackouts.optional(),
@@ -158,7 +173,7 @@ export const pipelineSchema = z.strictObject({
       maxActive: z.number().int().positive().max(SPEC_LIMITS.maxActive.max).default(5),
       supersede: z.enum(['waiting', 'never', 'running']).default('waiting'),
       onRevert: z.enum(['until-newer', 'hold', 'continue']).default('until-newer'),
-      expireAfter: lasting('expected more than 0s: a release that expires at once never starts').optional(),
+      expireAfter: positiveDuration('expected more than 0s: a release that expires at once never starts').optional(),
     })
     .default({ maxActive: 5, supersede: 'waiting', onRevert: 'until-newer' }),
   artifacts: z
@@ -172,7 +187,7 @@ export const pipelineSchema = z.strictObject({
   actions: z.record(name, action),
   children: z
     .strictObject({
-      pipelines: selection,
+      pipelines: childrenSelector,
       artifacts: listOf(name, SPEC_LIMITS.childArtifacts).default([]),
       jitter: duration.default(0),
       maxConcurrent: z.number().int().positive().default(50),
@@ -187,10 +202,10 @@ export const pipelineSchema = z.strictObject({
     .optional(),
   notify: listOf(
     z.strictObject({
-      on: listOf(z.enum(['reverted', 'paused', 'failed', 'succeeded', 'cancelled', 'expired']), SPEC_LIMITS.events).min(
-        1,
-      ),
+      on: listOf(z.enum(NOTIFY_ON), SPEC_LIMITS.events).min(1),
       url: text(SPEC_LIMITS.url),
+      /** Without one the host decides: those of Slack get its messages, all others CloudEvents. */
+      format: z.enum(FORMAT_NAMES).optional(),
     }),
     SPEC_LIMITS.notify,
   ).default([]),

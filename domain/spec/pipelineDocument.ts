@@ -12,13 +12,13 @@ const artifact = z.looseObject({
 });
 const held = z.looseObject({ actor: z.string(), at: z.string(), reason: z.string() }).nullable();
 const number = z.number().int().positive();
-const snapshot = z.union([
+const snapshotFields = z.union([
   z.looseObject({ units: z.array(z.looseObject({ id: z.string() })) }),
   z.looseObject({ at: z.string(), pages: number }),
 ]);
 const inheritance = z.looseObject({
   left: z.array(z.string()),
-  before: snapshot,
+  before: snapshotFields,
   settled: z.array(z.string()).optional(),
 });
 const byName = <T extends z.ZodType>(value: T) => z.record(z.string(), value);

@@ -48,10 +48,10 @@ export function formatPath(path: Path): string {
 }
 
 /** The known word that somebody most likely meant; undefined when none is near. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const allowed = word.length <= 3 ? 1 : word.length <= 6 ? 2 : 3;
   const ranked = known
-    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance: edits }) => edits <= Math.min(allowed, candidate.length - 1))
     .sort((a, b) => a.distance - b.distance);
   return ranked[0]?.candidate;
@@ -59,13 +59,13 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 
 /** `did you mean bake?`, or the words that there are. */
 export function suggest(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
+  const meant = nearestWord(word, known);
   if (meant !== undefined) return `did you mean ${meant}?`;
   return known.length === 0 ? 'there is none' : `known here: ${known.join(', ')}`;
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
   for (let row = 1; row <= a.length; row += 1) {

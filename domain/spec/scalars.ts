@@ -28,7 +28,7 @@ const durationText = () =>
 export const duration = durationText().transform(toMs);
 
 /** A duration that is longer than nothing; `error` says why. */
-export const lasting = (error: string) =>
+export const positiveDuration = (error: string) =>
   durationText()
     .refine((text) => toMs(text) > 0, { error })
     .meta(MORE_THAN_NOTHING)

@@ -21,7 +21,7 @@ const TIME = '([01]\\d|2[0-3]):[0-5]\\d';
 const DAY = '(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
 const BLACKOUT_END = new RegExp(`^(${TIME}|24:00|${DAY}|[12]\\d{3}-${DAY}(T${TIME}(:[0-5]\\d)?(Z|[+-]${TIME})?)?)$`);
 
-const end = text().regex(BLACKOUT_END, {
+const blackoutEnd = text().regex(BLACKOUT_END, {
   error:
     'expected a date such as 2026-12-24 or 2026-12-24T18:00, 12-24 for each year, or with days a time such as 18:00',
 });
@@ -30,8 +30,8 @@ const end = text().regex(BLACKOUT_END, {
 const blackout = z
   .strictObject({
     days: days.optional(),
-    from: end,
-    to: end,
+    from: blackoutEnd,
+    to: blackoutEnd,
     timezone: zone().optional(),
     reason: text().min(1),
   })
@@ -43,13 +43,13 @@ const blackout = z
  */
 const NOT_READ =
   'calendars are read where the pipeline file lies, by conveyor lint, plan and apply; here name the dates';
-const calendar = z.strictObject({
+const calendarFile = z.strictObject({
   ics: text().refine(() => false, { error: NOT_READ }),
   timezone: zone().optional(),
 }) as unknown as z.ZodType<never, { ics: string; timezone?: string | undefined }>;
 
 export const blackouts = listOf(
-  z.union([blackout, calendar], { error: 'expected { from, to, reason }, or { ics }' }),
+  z.union([blackout, calendarFile], { error: 'expected { from, to, reason }, or { ics }' }),
   SPEC_LIMITS.blackouts,
 );
 

@@ -4,7 +4,7 @@ import { action, ACTION_TYPES, pipelineSchema } from './pipeline';
 import { VALUE_OF_MATRIX } from './expressible';
 import { listOf, name, text } from './scalars';
 
-/** The pipeline file as people write it: some of its actions are made of templates and matrices. `expand` makes them. */
+/** The pipeline file as people write it: some of its actions are made of templates and matrices. `expandActions` makes them. */
 
 const paramName = z.string().regex(/^[a-z][A-Za-z0-9-]{0,62}$/, {
   error: 'expected letters, digits and hyphens, at most 63, beginning with a lower-case letter',
@@ -14,7 +14,7 @@ type Field = Exclude<KeysOf<z.input<typeof action>>, 'type'>;
 type KeysOf<T> = T extends unknown ? keyof T : never;
 
 /** Of all types of action. Parameters are put into these before anybody reads them. */
-const unread = Object.fromEntries(
+const uncheckedFields = Object.fromEntries(
   action.options
     .flatMap(({ shape }) => Object.keys(shape))
     .filter((key) => key !== 'type')
@@ -28,7 +28,7 @@ export const templatesSchema = z.record(name, z.unknown()).meta({ maxProperties:
 /** A parameter without a value has to be given. */
 export const templateSchema = z.strictObject({
   params: z.record(paramName, z.unknown()).meta({ maxProperties: SPEC_LIMITS.params.max }).default({}),
-  action: z.strictObject({ type, ...unread }),
+  action: z.strictObject({ type, ...uncheckedFields }),
 });
 
 const axisValue = z.union([z.number().int(), text()], {
@@ -42,7 +42,7 @@ const matrix = z
 const exclude = listOf(z.record(paramName, axisValue).meta({ minProperties: 1 }), SPEC_LIMITS.excludes).optional();
 
 /** One action for each combination of the values of its parameters. */
-export const matrixAction = z.strictObject({ type, matrix, exclude, ...unread });
+export const matrixAction = z.strictObject({ type, matrix, exclude, ...uncheckedFields });
 
 /** An action as a template says, with what is written beside it instead. */
 export const templateAction = z
@@ -51,7 +51,7 @@ export const templateAction = z
     params: z.record(paramName, z.unknown()).default({}),
     matrix: matrix.optional(),
     exclude,
-    ...unread,
+    ...uncheckedFields,
   })
   .refine(({ matrix: of, exclude: left }) => of !== undefined || left === undefined, {
     error: 'exclude leaves out combinations of a matrix, and there is none',

@@ -1,6 +1,6 @@
 import { actionServiceProtocol, type ActionServiceProtocol } from '../protocol/actionService';
 import type { RequestInput, ResponseOf } from '../protocol/common';
-import { demand, demandEqual, demandFields, demandRefusal, shown, Skipped, type Check } from './check';
+import { demand, demandEqual, demandFields, demandRefusal, inspectValue, Skipped, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
 
 /** An action service under test, in a world that the suite lets move on. */
@@ -19,15 +19,15 @@ export interface ActionServiceSubject extends Reachable {
   readonly settle: (runId: string) => Promise<void>;
 }
 
-type Methods = ActionServiceProtocol;
-type Ask = <M extends keyof Methods & string>(
+type ActionServiceMethods = ActionServiceProtocol;
+type Ask = <M extends keyof ActionServiceMethods & string>(
   method: M,
-  request: RequestInput<Methods[M]>,
+  request: RequestInput<ActionServiceMethods[M]>,
   key?: string,
-) => Promise<ResponseOf<Methods[M]>>;
+) => Promise<ResponseOf<ActionServiceMethods[M]>>;
 
-/** What the stories of the suite are told with. */
-class Runs {
+/** What the cases of the suite work with. */
+class RunWorld {
   readonly run: string;
   readonly stranger: string;
 
@@ -64,19 +64,19 @@ class Runs {
   settle = () => this.subject.settle(this.run);
 }
 
-const check = (
+const actionServiceCheck = (
   title: string,
-  method: keyof Methods & string,
+  method: keyof ActionServiceMethods & string,
   advice: string,
-  story: (runs: Runs) => Promise<void>,
-): Check<ActionServiceSubject> => ({
+  story: (runs: RunWorld) => Promise<void>,
+): ConformCheck<ActionServiceSubject> => ({
   ...{ title, method, advice },
-  run: (subject, talk) => story(new Runs(subject, talk)),
+  run: (subject, talk) => story(new RunWorld(subject, talk)),
 });
 
 /** What every action service owes; each check wants a subject of its own. */
-export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
-  check(
+export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[] = [
+  actionServiceCheck(
     'a run goes on after startRun answered, and ends',
     'startRun',
     'answer startRun with the runId at once, let the work go on afterwards, and report it by getRunProgress',
@@ -90,7 +90,7 @@ export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
       demand((end.progress ?? 1) === 1, `progress of a run that succeeded is ${end.progress}, expected 1 or nothing`);
     },
   ),
-  check(
+  actionServiceCheck(
     'the outputs that the action declares come out under their names',
     'getRunProgress',
     'name outputs as with.outputs says, in that order',
@@ -103,7 +103,7 @@ export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
       demandEqual(outputs, declared.slice(0, outputs.length), 'the names of the outputs');
     },
   ),
-  check(
+  actionServiceCheck(
     'a run id that is known starts nothing new, whatever the key',
     'startRun',
     'remember run ids: the same one answers as before, and the run that it names is not begun again',
@@ -116,7 +116,7 @@ export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
       demandFields(await runs.progress(), { state: 'succeeded' }, 'the run');
     },
   ),
-  check(
+  actionServiceCheck(
     'a run that is cancelled does not succeed any more, and cancelling again is harmless',
     'cancelRun',
     'answer {} each time; from then on getRunProgress answers failed with the message cancelled',
@@ -129,7 +129,7 @@ export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
       demandFields(await runs.progress(), { state: 'failed', message: 'cancelled' }, 'the run');
     },
   ),
-  check(
+  actionServiceCheck(
     'cancelling a run that was never begun changes nothing',
     'cancelRun',
     'answer {} for a run id that you do not know',
@@ -137,7 +137,7 @@ export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
       demandEqual(await runs.cancel(runs.stranger), {}, 'the answer of cancelRun');
     },
   ),
-  check(
+  actionServiceCheck(
     'a run that fails says why',
     'getRunProgress',
     'answer failed with a message that a person understands, naming the version',
@@ -149,10 +149,10 @@ export const ACTION_SERVICE_CHECKS: readonly Check<ActionServiceSubject>[] = [
       const end = await runs.progress();
       demandFields(end, { state: 'failed' }, 'the run');
       const names = end.message?.includes(badVersion) ?? false;
-      demand(names, `message is ${shown(end.message)}, expected it to name ${badVersion}`);
+      demand(names, `message is ${inspectValue(end.message)}, expected it to name ${badVersion}`);
     },
   ),
-  check(
+  actionServiceCheck(
     'a run that nobody knows cannot be followed, and starting needs a key',
     'getRunProgress',
     'answer 404 for a run id that never came, and 400 to startRun without the header Idempotency-Key',

@@ -1,5 +1,5 @@
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS, type Subscription } from '../protocol/artifactFinder';
-import { demand, demandEqual, demandFields, demandRefusal, shown, Skipped, type Check } from './check';
+import { demand, demandEqual, demandFields, demandRefusal, inspectValue, Skipped, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
 
 /** An artifact finder under test. */
@@ -11,9 +11,12 @@ export interface ArtifactFinderSubject extends Reachable {
   readonly make?: ((n: number) => Promise<string>) | undefined;
 }
 
-type Found = { readonly pipeline: string; readonly artifact: { readonly name: string; readonly version: string } };
+type FoundArtifact = {
+  readonly pipeline: string;
+  readonly artifact: { readonly name: string; readonly version: string };
+};
 
-/** What the stories of the suite are told with. */
+/** What the cases of the suite work with. */
 class Looks {
   constructor(
     readonly subject: ArtifactFinderSubject,
@@ -47,31 +50,31 @@ class Looks {
   }
 }
 
-const versions = ({ found }: { readonly found: readonly Found[] }) =>
+const foundVersions = ({ found }: { readonly found: readonly FoundArtifact[] }) =>
   found.map(({ pipeline, artifact }) => [pipeline, artifact.version]);
 
-const check = (
+const finderCheck = (
   title: string,
   advice: string,
   story: (looks: Looks) => Promise<void>,
-): Check<ArtifactFinderSubject> => ({
+): ConformCheck<ArtifactFinderSubject> => ({
   ...{ title, method: 'getArtifacts', advice },
   run: (subject, talk) => story(new Looks(subject, talk)),
 });
 
 /** What every artifact finder owes. */
-export const ARTIFACT_FINDER_CHECKS: readonly Check<ArtifactFinderSubject>[] = [
-  check(
+export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject>[] = [
+  finderCheck(
     'finds nothing where there is nothing yet, and has a cursor all the same',
     'answer found: [] and a cursor for the moment of the call, also when there is nothing to find',
     async (looks) => {
       const { found, cursor, refused } = await looks.ask([looks.nobody()]);
       demandEqual({ found, refused }, { found: [], refused: [] }, 'the answer for what does not exist');
       await looks.make(1);
-      demandEqual(versions(await looks.ask([looks.of('web')], cursor)).length, 1, 'the number of newer versions');
+      demandEqual(foundVersions(await looks.ask([looks.of('web')], cursor)).length, 1, 'the number of newer versions');
     },
   ),
-  check(
+  finderCheck(
     'without a cursor gives the latest of each, under the name that each subscription has for it',
     'without a cursor answer the newest version for each subscription that has any, with its pipeline and artifact names',
     async (looks) => {
@@ -82,18 +85,22 @@ export const ARTIFACT_FINDER_CHECKS: readonly Check<ArtifactFinderSubject>[] = [
       demandEqual(rows, [['shop', 'input', latest], ['web', 'input', latest]], 'what was found'); // prettier-ignore
     },
   ),
-  check(
+  finderCheck(
     'with a cursor gives only what came after it',
     'compare by the order in which versions came to be known to you, not by time stamps of others',
     async (looks) => {
       await looks.latest(1);
       const { cursor } = await looks.ask([looks.of('web')]);
-      demandEqual(versions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
+      demandEqual(foundVersions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
       const newer = await looks.make(2);
-      demandEqual(versions(await looks.ask([looks.of('web')], cursor)), [['web', newer]], 'what came after the cursor');
+      demandEqual(
+        foundVersions(await looks.ask([looks.of('web')], cursor)),
+        [['web', newer]],
+        'what came after the cursor',
+      );
     },
   ),
-  check(
+  finderCheck(
     'answers the same cursor in the same way, however often it is asked',
     'looking uses nothing up: until something new is made, the same cursor gives the same answer',
     async (looks) => {
@@ -104,27 +111,31 @@ export const ARTIFACT_FINDER_CHECKS: readonly Check<ArtifactFinderSubject>[] = [
       demandEqual(await looks.ask([looks.of('web')], cursor), first, 'the second answer to the same cursor');
     },
   ),
-  check(
+  finderCheck(
     'whoever is asked for makes no difference to the cursor, so one serves every page',
     'a cursor stands for the moment of the call, never for one subscription',
     async (looks) => {
       await looks.latest(1);
       const { cursor } = await looks.ask([looks.nobody()]);
-      demandEqual(versions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
+      demandEqual(foundVersions(await looks.ask([looks.of('web')], cursor)), [], 'what came after the cursor');
       const newer = await looks.make(2);
-      demandEqual(versions(await looks.ask([looks.of('web')], cursor)), [['web', newer]], 'what came after the cursor');
+      demandEqual(
+        foundVersions(await looks.ask([looks.of('web')], cursor)),
+        [['web', newer]],
+        'what came after the cursor',
+      );
     },
   ),
-  check(
+  finderCheck(
     'takes a cursor that it does not know for none',
     'answer as without a cursor: yours may be from before a restart',
     async (looks) => {
       const latest = await looks.latest(1);
       const answer = await looks.ask([looks.of('web')], 'from another world');
-      demandEqual(versions(answer), [['web', latest]], 'what was found');
+      demandEqual(foundVersions(answer), [['web', latest]], 'what was found');
     },
   ),
-  check(
+  finderCheck(
     `serves ${MAX_SUBSCRIPTIONS} subscriptions with one call, and refuses one more`,
     `answer ${MAX_SUBSCRIPTIONS} subscriptions within the timeout; answer 400 for more, naming the limit`,
     async (looks) => {
@@ -133,20 +144,23 @@ export const ARTIFACT_FINDER_CHECKS: readonly Check<ArtifactFinderSubject>[] = [
       demandEqual((await looks.ask(many)).found.length, MAX_SUBSCRIPTIONS, 'the number of subscriptions found');
       const { message } = await demandRefusal(looks.ask([...many, looks.of('one-more')]), 'one subscription more');
       const named = message.includes(String(MAX_SUBSCRIPTIONS));
-      demand(named, `the refusal says ${shown(message)}, expected it to name the limit of ${MAX_SUBSCRIPTIONS}`);
+      demand(named, `the refusal says ${inspectValue(message)}, expected it to name the limit of ${MAX_SUBSCRIPTIONS}`);
     },
   ),
-  check(
+  finderCheck(
     'refuses a with that it does not know, says why, and serves the rest of the page',
     'name the subscription in refused, with a message that says what you take and what was given; answer the others as ever',
     async (looks) => {
       const version = await looks.latest(1);
       const { found, refused } = await looks.ask([looks.of('wrong', { nonsense: 'yes' }), looks.of('web')]);
-      demandEqual(versions({ found }), [['web', version]], 'what was found of the rest');
+      demandEqual(foundVersions({ found }), [['web', version]], 'what was found of the rest');
       demandEqual(refused.length, 1, 'the number of subscriptions that are refused');
       demandFields(refused[0], { pipeline: 'wrong', artifact: 'input' }, 'refused[0]');
       const message = refused[0]?.message ?? '';
-      demand(message.includes('nonsense'), `its message is ${shown(message)}, expected it to name the key nonsense`);
+      demand(
+        message.includes('nonsense'),
+        `its message is ${inspectValue(message)}, expected it to name the key nonsense`,
+      );
     },
   ),
 ];

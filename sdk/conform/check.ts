@@ -1,8 +1,8 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { Conversation, type Exchange, type Reachable } from './conversation';
 
-/** One thing that a service owes, by name: told by its title, tried by `run`. */
-export interface Check<S extends Reachable> {
+/** One obligation of a service: named by its title, tested by `run`. */
+export interface ConformCheck<S extends Reachable> {
   /** The rule, as a sentence. */
   readonly title: string;
   /** The method that it is about: a section of docs/protocols.md. */
@@ -13,7 +13,7 @@ export interface Check<S extends Reachable> {
 }
 
 /** What a check came to, with all that was said. */
-export interface Outcome {
+export interface CheckOutcome {
   readonly title: string;
   readonly method: string;
   /** Where the protocol says so. */
@@ -46,7 +46,10 @@ export class Skipped extends Error {
 }
 
 /** Tries one check. Whatever the service does, it ends in an outcome. */
-export async function tryCheck<S extends Reachable>(check: Check<S>, makeSubject: () => Promise<S>): Promise<Outcome> {
+export async function tryCheck<S extends Reachable>(
+  check: ConformCheck<S>,
+  makeSubject: () => Promise<S>,
+): Promise<CheckOutcome> {
   const about = { title: check.title, method: check.method, section: sectionOf(check.method) };
   let talk: Conversation | undefined;
   try {
@@ -70,22 +73,26 @@ export function demand(holds: boolean, otherwise: string): void {
 
 /** @throws Broken, naming both values */
 export function demandEqual(got: unknown, expected: unknown, of: string): void {
-  if (!isDeepStrictEqual(got, expected)) throw new Broken(`${of} is ${shown(got)}, expected ${shown(expected)}`);
+  if (!isDeepStrictEqual(got, expected))
+    throw new Broken(`${of} is ${inspectValue(got)}, expected ${inspectValue(expected)}`);
 }
 
 /** Each field that is named has its value. @throws Broken, naming the fields that do not */
 export function demandFields(got: object | undefined, expected: Readonly<Record<string, unknown>>, of: string): void {
-  if (got === undefined) throw new Broken(`${of} is not there, expected ${shown(expected)}`);
+  if (got === undefined) throw new Broken(`${of} is not there, expected ${inspectValue(expected)}`);
   const fields = got as Readonly<Record<string, unknown>>;
   const wrong = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(fields[name], value));
-  const words = wrong.map(([name, value]) => `${of}.${name} is ${shown(fields[name])}, expected ${shown(value)}`);
+  const words = wrong.map(
+    ([name, value]) => `${of}.${name} is ${inspectValue(fields[name])}, expected ${inspectValue(value)}`,
+  );
   if (words.length > 0) throw new Broken(words.join('; '));
 }
 
 /** The service refuses, with a status that says so: 4xx but 408 and 429, or `retryable: false`. */
 export async function demandRefusal(call: Promise<unknown>, of: string): Promise<Error> {
   const error = await call.then(
-    (answer) => new Broken(`${of} was answered with ${shown(answer)}, expected a refusal (4xx, "retryable": false)`),
+    (answer) =>
+      new Broken(`${of} was answered with ${inspectValue(answer)}, expected a refusal (4xx, "retryable": false)`),
     (failure: Error) => failure,
   );
   if ((error as { code?: unknown }).code === 'extension-rejected') return error;
@@ -95,5 +102,5 @@ export async function demandRefusal(call: Promise<unknown>, of: string): Promise
 }
 
 /** On one line, as people write JSON. */
-export const shown = (value: unknown): string =>
+export const inspectValue = (value: unknown): string =>
   inspect(value, { breakLength: Infinity, depth: 6, maxArrayLength: 20, maxStringLength: 300 });

@@ -23,7 +23,7 @@ export interface Exchange {
   readonly answer: string;
 }
 
-export interface Said<P extends Protocol, M extends keyof P & string> {
+export interface ConformCall<P extends Protocol, M extends keyof P & string> {
   readonly protocol: P;
   readonly method: M;
   readonly request: RequestInput<P[M]>;
@@ -31,8 +31,8 @@ export interface Said<P extends Protocol, M extends keyof P & string> {
   readonly key?: string | undefined;
 }
 
-const DEFAULT_TIMEOUT_MS = 5_000;
-const SHOWN = 4_000;
+const CONFORM_TIMEOUT_MS = 5_000;
+const MAX_SHOWN_CHARACTERS = 4_000;
 
 /** Calls of one check, as Conveyor would make them, all on record. */
 export class Conversation {
@@ -41,17 +41,17 @@ export class Conversation {
   constructor(private readonly subject: Reachable) {}
 
   /** @throws ConveyorError as `callExtension` */
-  async ask<P extends Protocol, M extends keyof P & string>(said: Said<P, M>): Promise<ResponseOf<P[M]>> {
-    const { method, request, context, key } = said;
-    const { fetch, url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = this.subject;
-    let heard: RawAnswer | undefined;
-    const record = (otherwise: string): void => this.record(method, key, request, heard, otherwise);
+  async ask<P extends Protocol, M extends keyof P & string>(call: ConformCall<P, M>): Promise<ResponseOf<P[M]>> {
+    const { method, request, context, key } = call;
+    const { fetch, url, token, timeoutMs = CONFORM_TIMEOUT_MS } = this.subject;
+    let received: RawAnswer | undefined;
+    const record = (otherwise: string): void => this.record(method, key, request, received, otherwise);
     try {
       const answer = await callExtension<P, M>({
         service: { name: 'the service', url, timeoutMs, ...(token === undefined ? {} : { token }) },
-        ...{ protocol: said.protocol, method, context, fetch, request: request as never },
+        ...{ protocol: call.protocol, method, context, fetch, request: request as never },
         ...(key === undefined ? {} : { key }),
-        onAnswer: (raw) => (heard = raw),
+        onAnswer: (raw) => (received = raw),
       });
       record('');
       return answer;
@@ -63,15 +63,15 @@ export class Conversation {
 
   /** A body as it stands, which need not be JSON; the status of its answer, or null when none came. */
   async post(method: string, body: string): Promise<number | null> {
-    const { fetch, url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = this.subject;
+    const { fetch, url, token, timeoutMs = CONFORM_TIMEOUT_MS } = this.subject;
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const address = `${url.replace(/\/+$/, '')}/${method}`;
       const response = await fetch(new Request(address, { method: 'POST', redirect: 'manual', headers, body, signal }));
-      const heard = { status: response.status, text: await textUpTo(response, MIB) };
-      this.record(method, undefined, body, heard, '');
-      return heard.status;
+      const received = { status: response.status, text: await textUpTo(response, MIB) };
+      this.record(method, undefined, body, received, '');
+      return received.status;
     } catch (error) {
       const why = signal.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
       this.record(method, undefined, body, undefined, why);
@@ -83,11 +83,14 @@ export class Conversation {
     method: string,
     key: string | undefined,
     sent: unknown,
-    heard: RawAnswer | undefined,
+    received: RawAnswer | undefined,
     otherwise: string,
   ): void {
-    const answer = heard ? (heard.text ?? 'more than the protocol allows') : otherwise;
-    const cut = answer.length > SHOWN ? `${answer.slice(0, SHOWN)}… (${answer.length} characters)` : answer;
-    this.calls.push({ method, key: key ?? null, sent, status: heard?.status ?? null, answer: cut });
+    const answer = received ? (received.text ?? 'more than the protocol allows') : otherwise;
+    const cut =
+      answer.length > MAX_SHOWN_CHARACTERS
+        ? `${answer.slice(0, MAX_SHOWN_CHARACTERS)}… (${answer.length} characters)`
+        : answer;
+    this.calls.push({ method, key: key ?? null, sent, status: received?.status ?? null, answer: cut });
   }
 }

@@ -1,6 +1,7 @@
 import { dataSourceProtocol, type Series } from '../protocol/dataSource';
-import { demand, demandEqual, demandRefusal, shown, type Check } from './check';
+import { demand, demandEqual, demandRefusal, inspectValue, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
+import { MINUTE_MS } from '../../domain/milliseconds';
 
 /** A data source under test that has samples of a metric, for two tasks of a unit. */
 export interface DataSourceSubject extends Reachable {
@@ -12,9 +13,7 @@ export interface DataSourceSubject extends Reachable {
   readonly window: { readonly start: number; readonly end: number };
 }
 
-const MINUTE_MS = 60_000;
-
-/** What the stories of the suite are told with. */
+/** What the cases of the suite work with. */
 class Questions {
   constructor(
     readonly subject: DataSourceSubject,
@@ -40,40 +39,40 @@ class Questions {
   empty = () => this.talk.ask({ protocol: dataSourceProtocol, method: 'query', request: {} as never, context: null });
 }
 
-const check = (
+const dataSourceCheck = (
   title: string,
   advice: string,
   story: (questions: Questions) => Promise<void>,
-): Check<DataSourceSubject> => ({
+): ConformCheck<DataSourceSubject> => ({
   ...{ title, method: 'query', advice },
   run: (subject, talk) => story(new Questions(subject, talk)),
 });
 
-const taskOf = ({ labels }: Series): string => labels['task'] ?? '';
+const taskLabelOf = ({ labels }: Series): string => labels['task'] ?? '';
 
 /** What every data source owes. */
-export const DATA_SOURCE_CHECKS: readonly Check<DataSourceSubject>[] = [
-  check(
+export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
+  dataSourceCheck(
     'answers one series for each task that it was asked about, with its identifier as the label task',
     'one series a task, labels.task as in selector.tasks; aggregate whatever else tells series apart',
     async (questions) => {
       const { tasks } = questions.subject;
       const series = await questions.query(tasks);
-      demandEqual(series.map(taskOf).sort(), [...tasks].sort(), 'labels.task of the series');
-      const silent = series.filter(({ points }) => points.length === 0).map(taskOf);
-      demand(silent.length === 0, `no points for ${shown(silent)}, expected samples between start and end`);
+      demandEqual(series.map(taskLabelOf).sort(), [...tasks].sort(), 'labels.task of the series');
+      const silent = series.filter(({ points }) => points.length === 0).map(taskLabelOf);
+      demand(silent.length === 0, `no points for ${inspectValue(silent)}, expected samples between start and end`);
     },
   ),
-  check(
+  dataSourceCheck(
     'says nothing of a task that it was not asked about',
     'filter by selector.tasks: a series of another task would mix the old version with the new one',
     async (questions) => {
       const [task] = questions.subject.tasks;
-      const strangers = (await questions.query([task])).map(taskOf).filter((name) => name !== task && name !== '');
+      const strangers = (await questions.query([task])).map(taskLabelOf).filter((name) => name !== task && name !== '');
       demandEqual(strangers, [], `the other tasks in the answer about ${task} alone`);
     },
   ),
-  check(
+  dataSourceCheck(
     'has every point inside the window, in the order of time',
     'answer [ms, value] with start <= ms <= end, the oldest first',
     async (questions) => {
@@ -81,16 +80,16 @@ export const DATA_SOURCE_CHECKS: readonly Check<DataSourceSubject>[] = [
       for (const { labels, points } of await questions.query(tasks)) {
         const times = points.map(([at]) => at);
         const outside = times.filter((at) => at < window.start || at > window.end);
-        demandEqual(outside, [], `times of ${shown(labels)} outside ${window.start} to ${window.end}`);
+        demandEqual(outside, [], `times of ${inspectValue(labels)} outside ${window.start} to ${window.end}`);
         demandEqual(
           times,
           [...times].sort((a, b) => a - b),
-          `the times of ${shown(labels)}`,
+          `the times of ${inspectValue(labels)}`,
         );
       }
     },
   ),
-  check(
+  dataSourceCheck(
     'what nobody measured is no error: a task that is not there has no points',
     'answer 200 with no series, or one without points: an error would make the check errored, and silence is judged elsewhere',
     async (questions) => {
@@ -102,7 +101,7 @@ export const DATA_SOURCE_CHECKS: readonly Check<DataSourceSubject>[] = [
       );
     },
   ),
-  check(
+  dataSourceCheck(
     'makes nothing up: a window without samples has no points',
     'leave gaps as they are; do not fill them with zeros or with the last value',
     async (questions) => {
@@ -114,17 +113,18 @@ export const DATA_SOURCE_CHECKS: readonly Check<DataSourceSubject>[] = [
       );
     },
   ),
-  check(
+  dataSourceCheck(
     'answers the same question about the past in the same way',
     'a window that is over does not change',
     async (questions) => {
       const { tasks } = questions.subject;
-      const inOrder = (series: Series[]) => [...series].sort((one, other) => taskOf(one).localeCompare(taskOf(other)));
+      const inOrder = (series: Series[]) =>
+        [...series].sort((one, other) => taskLabelOf(one).localeCompare(taskLabelOf(other)));
       const first = inOrder(await questions.query(tasks));
       demandEqual(inOrder(await questions.query(tasks)), first, 'the second answer');
     },
   ),
-  check(
+  dataSourceCheck(
     'what is no question is refused',
     'answer 400 for what cannot be read or lacks a field, and 404 for a path that is no method',
     async (questions) => {

@@ -1,4 +1,4 @@
-import { sectionOf, tryCheck, type Check, type Outcome } from './check';
+import { sectionOf, tryCheck, type ConformCheck, type CheckOutcome } from './check';
 import type { Reachable } from './conversation';
 
 /** All that a suite found out about a service. */
@@ -9,13 +9,13 @@ export interface ConformReport {
   readonly skipped: number;
   /** Checks that were not tried, since the service could not be brought back to where they begin. */
   readonly notRun: number;
-  readonly checks: readonly Outcome[];
+  readonly checks: readonly CheckOutcome[];
 }
 
 /** A service that is called over the network, and the state in which a check finds it. */
 export interface Live<S extends Reachable> {
   readonly kind: string;
-  readonly checks: readonly Check<S>[];
+  readonly checks: readonly ConformCheck<S>[];
   /** What all checks begin with. Rejects when the service is gone, or is not as the flags say. */
   readonly prepare: (nth: number) => Promise<S>;
   /** The method that `prepare` relies on. */
@@ -27,7 +27,7 @@ export interface Live<S extends Reachable> {
 export interface RunOptions {
   /** Stops before the next check. */
   readonly signal?: AbortSignal;
-  readonly onOutcome?: (outcome: Outcome) => void;
+  readonly onOutcome?: (outcome: CheckOutcome) => void;
 }
 
 /**
@@ -35,8 +35,8 @@ export interface RunOptions {
  * a row of the report says why.
  */
 export async function conform<S extends Reachable>(live: Live<S>, options: RunOptions = {}): Promise<ConformReport> {
-  const outcomes: Outcome[] = [];
-  const add = (outcome: Outcome): void => {
+  const outcomes: CheckOutcome[] = [];
+  const add = (outcome: CheckOutcome): void => {
     outcomes.push(outcome);
     options.onOutcome?.(outcome);
   };
@@ -51,30 +51,30 @@ export async function conform<S extends Reachable>(live: Live<S>, options: RunOp
     if (subject === undefined || subject instanceof Error) add(notRun(check, halted ?? ''));
     else add(await tryCheck(check, () => Promise.resolve(subject)));
   }
-  const left = halted === undefined || options.signal?.aborted ? await leaving(live) : undefined;
+  const left = halted === undefined || options.signal?.aborted ? await leaveService(live) : undefined;
   if (left) add(left);
-  return reportOf(live.kind, outcomes);
+  return conformReport(live.kind, outcomes);
 }
 
-const leaving = <S extends Reachable>({ leave, prepares }: Live<S>): Promise<Outcome | undefined> =>
+const leaveService = <S extends Reachable>({ leave, prepares }: Live<S>): Promise<CheckOutcome | undefined> =>
   (leave?.() ?? Promise.resolve()).then(
     () => undefined,
     (error: Error) => unready(prepares, error),
   );
 
-const unready = (method: string, error: Error): Outcome => ({
+const unready = (method: string, error: Error): CheckOutcome => ({
   ...{ title: 'the service answers, and is as the flags say', method, section: sectionOf(method), state: 'failed' },
   reason: error.message,
   advice:
     'see that it runs and listens there, that the flags are right, and that no pipeline uses these units meanwhile',
 });
 
-const notRun = <S extends Reachable>({ title, method }: Check<S>, reason: string): Outcome => ({
+const notRun = <S extends Reachable>({ title, method }: ConformCheck<S>, reason: string): CheckOutcome => ({
   ...{ title, method, section: sectionOf(method), state: 'not-run', reason },
 });
 
-function reportOf(kind: string, checks: readonly Outcome[]): ConformReport {
-  const count = (state: Outcome['state']): number => checks.filter((each) => each.state === state).length;
+function conformReport(kind: string, checks: readonly CheckOutcome[]): ConformReport {
+  const count = (state: CheckOutcome['state']): number => checks.filter((each) => each.state === state).length;
   return {
     ...{ kind, passed: count('passed'), failed: count('failed') },
     ...{ skipped: count('skipped'), notRun: count('not-run'), checks },

@@ -1,5 +1,5 @@
 import { taskControllerProtocol, type TaskControlAnswer, type TaskOp } from '../protocol/taskController';
-import { demand, demandEqual, shown, type Check } from './check';
+import { demand, demandEqual, inspectValue, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
 
 /** A task controller under test that watches one job of some tasks, all of which run. */
@@ -10,16 +10,16 @@ export interface TaskControllerSubject extends Reachable {
   readonly ops: string;
 }
 
-const check = (
+const taskControllerCheck = (
   title: string,
   advice: string,
   story: (manager: Manager) => Promise<void>,
-): Check<TaskControllerSubject> => ({
+): ConformCheck<TaskControllerSubject> => ({
   ...{ title, method: 'process', advice },
   run: (subject, talk) => story(new Manager(subject, talk)),
 });
 
-const PATIENCE =
+const APPROVAL_ADVICE =
   'approve something whenever all tasks run, or the update never ends; approve less than all, or the service is away at once';
 
 const throughIn = async (manager: Manager): Promise<void> => {
@@ -29,11 +29,11 @@ const throughIn = async (manager: Manager): Promise<void> => {
   demand(most < manager.size, `one answer approved all ${most} tasks, expected fewer: some have to go on running`);
 };
 
-const KINDS = ['restart', 'move', 'stop'] as const;
+const OPERATION_KINDS = ['restart', 'move', 'stop'] as const;
 
 /** What every task controller owes (Twine §2.5). */
-export const TASK_CONTROLLER_CHECKS: readonly Check<TaskControllerSubject>[] = [
-  check(
+export const TASK_CONTROLLER_CHECKS: readonly ConformCheck<TaskControllerSubject>[] = [
+  taskControllerCheck(
     'approves only what waits, each operation once',
     'acknowledge ids of `request`, each once, at least one while all tasks run',
     async (manager) => {
@@ -42,21 +42,25 @@ export const TASK_CONTROLLER_CHECKS: readonly Check<TaskControllerSubject>[] = [
       demandEqual(new Set(ack).size, ack.length, 'the number of different ids in ack');
       const waiting = manager.waiting.map(({ id }) => id);
       const strangers = ack.filter((id) => !waiting.includes(id));
-      demand(strangers.length === 0, `ack names ${shown(strangers)}, which do not wait`);
+      demand(strangers.length === 0, `ack names ${inspectValue(strangers)}, which do not wait`);
     },
   ),
-  check(
+  taskControllerCheck(
     'lets a whole update through, one call after the other, and keeps some tasks at each moment',
-    PATIENCE,
+    APPROVAL_ADVICE,
     throughIn,
   ),
-  ...KINDS.map((kind) =>
-    check(`lets each task ${kind} in the end, as it lets them be updated`, PATIENCE, async (manager) => {
-      manager.waiting = manager.waiting.map(({ id, task }) => ({ id, task, kind }));
-      await throughIn(manager);
-    }),
+  ...OPERATION_KINDS.map((kind) =>
+    taskControllerCheck(
+      `lets each task ${kind} in the end, as it lets them be updated`,
+      APPROVAL_ADVICE,
+      async (manager) => {
+        manager.waiting = manager.waiting.map(({ id, task }) => ({ id, task, kind }));
+        await throughIn(manager);
+      },
+    ),
   ),
-  check(
+  taskControllerCheck(
     'answers the same call in the same way',
     'remember the last call of each job with its answer: the same sequenceNumber and body is the same call',
     async (manager) => {
@@ -64,7 +68,7 @@ export const TASK_CONTROLLER_CHECKS: readonly Check<TaskControllerSubject>[] = [
       demandEqual(await manager.repeat(), first, 'the answer to the same call');
     },
   ),
-  check(
+  taskControllerCheck(
     'goes on when an answer is lost: what is requested again was not begun',
     'what stands in `request` is not under way, whatever you answered before: decide anew',
     async (manager) => {
@@ -74,7 +78,7 @@ export const TASK_CONTROLLER_CHECKS: readonly Check<TaskControllerSubject>[] = [
       demandEqual(manager.done.length, manager.size, 'tasks that came through');
     },
   ),
-  check(
+  taskControllerCheck(
     'goes on when a task fails on the way and comes back',
     'wait while allUnhealthyTasks names a task that matters, and go on once it does not',
     async (manager) => {
@@ -87,10 +91,14 @@ export const TASK_CONTROLLER_CHECKS: readonly Check<TaskControllerSubject>[] = [
       demandEqual(manager.done.length, manager.size, 'tasks that came through');
     },
   ),
-  check('has nothing to say when nothing is asked', 'answer { "ack": [] } to an empty request', async (manager) => {
-    manager.waiting = [];
-    demandEqual(await manager.call(), { ack: [] }, 'the answer');
-  }),
+  taskControllerCheck(
+    'has nothing to say when nothing is asked',
+    'answer { "ack": [] } to an empty request',
+    async (manager) => {
+      manager.waiting = [];
+      demandEqual(await manager.call(), { ack: [] }, 'the answer');
+    },
+  ),
 ];
 
 /** The cluster manager's side of the conversation, for one update of a job. */

@@ -7,7 +7,7 @@ export type Conflicts = readonly ReadonlySet<number>[];
  */
 export function largestIndependent(conflicts: Conflicts): Set<number> {
   const taken = greedy(conflicts, conflicts.keys());
-  while ([...taken].some((index) => exchange(conflicts, taken, index)));
+  while ([...taken].some((index) => tryExchange(conflicts, taken, index)));
   return taken;
 }
 
@@ -18,20 +18,21 @@ function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
   const taken = new Set<number>();
   while (open.size > 0) {
     let least: number | undefined;
-    for (const index of open) if (least === undefined || count(left, index) < count(left, least)) least = index;
+    for (const index of open)
+      if (least === undefined || conflictsLeft(left, index) < conflictsLeft(left, least)) least = index;
     if (least === undefined) break;
     taken.add(least);
     open.delete(least);
     for (const other of excluded(conflicts, least, open)) {
       open.delete(other);
-      for (const next of excluded(conflicts, other, open)) left.set(next, count(left, next) - 1);
+      for (const next of excluded(conflicts, other, open)) left.set(next, conflictsLeft(left, next) - 1);
     }
   }
   return taken;
 }
 
 /** Whether more came for one that was taken. */
-function exchange(conflicts: Conflicts, taken: Set<number>, index: number): boolean {
+function tryExchange(conflicts: Conflicts, taken: Set<number>, index: number): boolean {
   const waiting = [...(conflicts[index] ?? [])].filter((other) => excluded(conflicts, other, taken).length === 1);
   const better = greedy(conflicts, waiting);
   if (better.size < 2) return false;
@@ -43,4 +44,4 @@ function exchange(conflicts: Conflicts, taken: Set<number>, index: number): bool
 const excluded = (conflicts: Conflicts, index: number, among: ReadonlySet<number>): number[] =>
   [...(conflicts[index] ?? [])].filter((other) => among.has(other));
 
-const count = (left: ReadonlyMap<number, number>, index: number): number => left.get(index) ?? 0;
+const conflictsLeft = (left: ReadonlyMap<number, number>, index: number): number => left.get(index) ?? 0;

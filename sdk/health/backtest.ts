@@ -34,7 +34,7 @@ export async function backtestChecks({
   const attempts = checks.map((check) => ({ check, made: [] as Attempt[] }));
   const refusals: ConveyorError[] = [];
   for (const [done, deploy] of deploys.entries()) {
-    const ticks = await askedOr(refusals, () => ask(deploy, checks));
+    const ticks = await ticksOrRefusal(refusals, () => ask(deploy, checks));
     const trial = trialOf(deploy, ticks, labels);
     // One after the other as they come: what was answered need not be kept, and others get their turn in between.
     for (const { check, made } of attempts) made.push(attempt(check, trial));
@@ -43,23 +43,23 @@ export async function backtestChecks({
   const [refusal] = refusals;
   if (refusal && refusals.length === deploys.length) throw refusal;
   return attempts.map(({ check, made }) => {
-    const recordings = recorded(check, labels).map((trial) => attempt(check, trial));
+    const recordings = recordedTrials(check, labels).map((trial) => attempt(check, trial));
     return backtestOf(check, [...made, ...recordings]);
   });
 }
 
 /** Of one deploy alone: its unit, or its push type, is no longer there. */
-const REFUSALS: ReadonlySet<string> = new Set(['extension-rejected', 'unknown-extension']);
+const DEPLOY_REFUSALS: ReadonlySet<string> = new Set(['extension-rejected', 'unknown-extension']);
 
 /** What was answered, or the refusal of it. */
-async function askedOr(
+async function ticksOrRefusal(
   refusals: ConveyorError[],
   ask: () => Promise<readonly Tick[]>,
 ): Promise<readonly Tick[] | ConveyorError> {
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof ConveyorError) || !REFUSALS.has(error.code)) throw error;
+    if (!(error instanceof ConveyorError) || !DEPLOY_REFUSALS.has(error.code)) throw error;
     refusals.push(error);
     return error;
   }
@@ -78,7 +78,7 @@ function trialOf(
   return { id, isBad, why: truth.why, faultAt: null, cutShort, ticks: asked };
 }
 
-function recorded(check: HealthCheck, labels: readonly Label[]): Trial[] {
+function recordedTrials(check: HealthCheck, labels: readonly Label[]): Trial[] {
   return labels.filter(isRecording).flatMap((label) => {
     if (label.check !== undefined && label.check !== check.name) return [];
     const ticks = [...ticksOf(check, label.recording, RECORDING_INTERVAL_MS)];

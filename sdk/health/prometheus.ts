@@ -2,11 +2,13 @@ import { rootCause } from '../../domain/rootCause';
 import { shownUrl, withShownUrls } from '../../domain/shownUrl';
 import { formatDuration } from '../../domain/text';
 import { textUpTo } from '../bodyLimit';
+import { parseJson } from '../client';
 import { MIB } from '../protocol/common';
 import { MAX_SERIES_BYTES } from '../protocol/dataSource';
-import { errorIn, seriesOf } from './prometheusAnswer';
+import { errorIn, seriesFromAnswer } from './prometheusAnswer';
 import { prometheusRequests, type PrometheusRequest } from './promql';
-import { gate, type Query } from './sides';
+import { concurrencyGate } from '../concurrency';
+import type { Query } from './sides';
 
 export interface PrometheusOptions {
   /** Where it is, with the path before `/api/v1` if there is one: `http://prometheus:9090`. */
@@ -23,7 +25,7 @@ export interface PrometheusOptions {
   readonly maxSkewMs?: number;
 }
 
-const DEFAULT_TIMEOUT_MS = 10_000;
+const PROMETHEUS_TIMEOUT_MS = 10_000;
 const DEFAULT_SKEW_MS = 30_000;
 /** Prometheus itself works on 20 queries at once; more would stand in line and time out there. */
 const REQUESTS_AT_ONCE = 8;
@@ -36,16 +38,16 @@ const REQUESTS_AT_ONCE = 8;
 export function prometheusQuery(options: PrometheusOptions): Query {
   const { taskLabel = 'task', unitLabel = 'unit' } = options;
   const server = serverAt(options);
-  const gated = gate(REQUESTS_AT_ONCE);
+  const gated = concurrencyGate(REQUESTS_AT_ONCE);
   return async (query, { signal }) => {
     const requests = prometheusRequests(query, { task: taskLabel, unit: unitLabel });
     const answers = await Promise.all(
       requests.map((request) =>
-        gated(() => server.ask(request, query.end, signal).then((body) => seriesOf(body, query, taskLabel))).catch(
-          (error: Error) => {
-            throw new Error(`Prometheus at ${server.place} ${error.message}`);
-          },
-        ),
+        gated(() =>
+          server.ask(request, query.end, signal).then((body) => seriesFromAnswer(body, query, taskLabel)),
+        ).catch((error: Error) => {
+          throw new Error(`Prometheus at ${server.place} ${error.message}`);
+        }),
       ),
     );
     return { series: answers.flat() };
@@ -61,7 +63,7 @@ interface Server {
 function serverAt({
   url,
   token,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
+  timeoutMs = PROMETHEUS_TIMEOUT_MS,
   maxSkewMs = DEFAULT_SKEW_MS,
 }: PrometheusOptions): Server {
   const { origin, pathname, username, password } = new URL(url);
@@ -77,11 +79,11 @@ function serverAt({
       const init = { method: 'POST', body, headers, redirect: 'manual', signal: all } as const;
       const response = await fetch(`${place}/api/v1/${endpoint}`, init);
       const text = await textUpTo(response, MAX_SERIES_BYTES);
-      if (text === undefined) throw new Refusal(`answered with more than ${MAX_SERIES_BYTES / MIB} MiB`);
+      if (text === undefined) throw new UnusableAnswer(`answered with more than ${MAX_SERIES_BYTES / MIB} MiB`);
       return readAnswer(response.status, response.headers, text, { end, maxSkewMs });
     } catch (error) {
       if (timeout.aborted) throw new Error(`did not answer within ${formatDuration(timeoutMs)}`, { cause: error });
-      if (error instanceof Refusal) throw error;
+      if (error instanceof UnusableAnswer) throw error;
       throw new Error(`cannot be reached: ${withShownUrls(rootCause(error))}`, { cause: error });
     }
   };
@@ -89,7 +91,7 @@ function serverAt({
 }
 
 /** An answer, but none that can be used; its message goes on "Prometheus at …". */
-class Refusal extends Error {
+class UnusableAnswer extends Error {
   override readonly name = 'Refusal';
 }
 
@@ -100,12 +102,12 @@ function readAnswer(
   { end, maxSkewMs }: { readonly end: number; readonly maxSkewMs: number },
 ): unknown {
   if (status >= 300 && status < 400)
-    throw new Refusal(
+    throw new UnusableAnswer(
       `redirects to ${withShownUrls(headers.get('location') ?? 'elsewhere')}; give that address instead`,
     );
   const body = parseJson(text);
-  if (status !== 200) throw new Refusal(`answered ${status}: ${errorIn(body) ?? excerpt(text)}`);
-  if (body === undefined) throw new Refusal(`answered with something that is not JSON: ${excerpt(text)}`);
+  if (status !== 200) throw new UnusableAnswer(`answered ${status}: ${errorIn(body) ?? excerptOneLine(text)}`);
+  if (body === undefined) throw new UnusableAnswer(`answered with something that is not JSON: ${excerptOneLine(text)}`);
   assertSameTime(Date.parse(headers.get('date') ?? ''), end, maxSkewMs);
   return body;
 }
@@ -118,19 +120,13 @@ function assertSameTime(theirs: number, end: number, maxSkewMs: number): void {
   if (Number.isNaN(theirs)) return;
   const ahead = theirs - Date.now();
   if (Math.abs(ahead) > maxSkewMs)
-    throw new Refusal(`has a clock that is ${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'behind'}`);
+    throw new UnusableAnswer(
+      `has a clock that is ${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead' : 'behind'}`,
+    );
   if (end - theirs > maxSkewMs)
-    throw new Refusal(
+    throw new UnusableAnswer(
       `was asked for what is ${formatDuration(end - theirs)} in the future; the clock of who asks is ahead`,
     );
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-const excerpt = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';
+const excerptOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';

@@ -1,18 +1,19 @@
-import type { Window } from '../../domain/health/series';
+import type { TimeRange } from '../../domain/health/series';
 import type { Series } from '../protocol/dataSource';
+import { isJsonObject } from '../../domain/json';
 
 /**
  * The series in an answer of Prometheus, under the label `task`, with what lies outside of the window left out. `NaN` and
  * `+Inf` are kept: they never pass (docs/design/health.md#one-evaluation). Throws a sentence when the answer is an error, is not complete, or does
  * not have one series a task.
  */
-export function seriesOf(body: unknown, window: Window, taskLabel: string): Series[] {
-  if (!isRecord(body)) throw new Error('answered with something that is not JSON of Prometheus');
+export function seriesFromAnswer(body: unknown, window: TimeRange, taskLabel: string): Series[] {
+  if (!isJsonObject(body)) throw new Error('answered with something that is not JSON of Prometheus');
   if (body['status'] !== 'success') throw new Error(`answered: ${errorIn(body) ?? 'something that is no success'}`);
   const doubt = incompleteness(body);
   if (doubt !== undefined) throw new Error(`gave an answer that is not complete: ${doubt}`);
   const data = body['data'];
-  if (!isRecord(data) || data['resultType'] !== 'matrix' || !Array.isArray(data['result']))
+  if (!isJsonObject(data) || data['resultType'] !== 'matrix' || !Array.isArray(data['result']))
     throw new Error('answered with something that is not series of points');
   const series = data['result'].map((result: unknown) => toSeries(result, window, taskLabel));
   assertOnePerTask(series, taskLabel);
@@ -21,7 +22,7 @@ export function seriesOf(body: unknown, window: Window, taskLabel: string): Seri
 
 /** What an answer says is wrong: `bad_data: parse error`; undefined when it does not say. */
 export function errorIn(body: unknown): string | undefined {
-  if (!isRecord(body) || typeof body['error'] !== 'string') return undefined;
+  if (!isJsonObject(body) || typeof body['error'] !== 'string') return undefined;
   return [body['errorType'], body['error']].filter((part) => typeof part === 'string').join(': ');
 }
 
@@ -32,9 +33,10 @@ function incompleteness(body: Readonly<Record<string, unknown>>): string | undef
   return isPartial === true ? 'it is partial' : undefined;
 }
 
-function toSeries(result: unknown, window: Window, taskLabel: string): Series {
-  const labels = isRecord(result) ? result['metric'] : undefined;
-  if (!isRecord(result) || !isRecord(labels)) throw new Error('answered with something that is not series of points');
+function toSeries(result: unknown, window: TimeRange, taskLabel: string): Series {
+  const labels = isJsonObject(result) ? result['metric'] : undefined;
+  if (!isJsonObject(result) || !isJsonObject(labels))
+    throw new Error('answered with something that is not series of points');
   const task = labels[taskLabel];
   if (typeof task !== 'string')
     throw new Error(
@@ -64,7 +66,7 @@ function toNumber(value: string): number {
   return value === '-Inf' ? -Infinity : Number(value);
 }
 
-/** A task that counts as several would weigh more than others, and could be told apart by nobody. */
+/** A task that counts as several would weigh more than others, and nobody could distinguish them. */
 function assertOnePerTask(series: readonly Series[], taskLabel: string): void {
   const seen = new Set<string>();
   for (const { labels } of series) {
@@ -76,6 +78,3 @@ function assertOnePerTask(series: readonly Series[], taskLabel: string): void {
     seen.add(task);
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

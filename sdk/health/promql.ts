@@ -3,7 +3,7 @@ import type { DataSourceProtocol } from '../protocol/dataSource';
 
 type HealthQuery = RequestOf<DataSourceProtocol['query']>;
 
-/** Which labels tell tasks and units apart. */
+/** Which labels distinguish tasks and units. */
 export interface PrometheusLabels {
   readonly task: string;
   readonly unit: string;
@@ -17,7 +17,7 @@ export interface PrometheusRequest {
 
 /** What stands in an expression where the matchers of the tasks belong: `rate(http_errors_total{$selector}[1m])`. */
 const PLACE = '$selector';
-const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:.]*$/;
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:.]*$/;
 /** One metric with matchers: `errors_total{code=~"5..", $selector}`, where quoted values may hold anything. */
 const SELECTOR = /^[a-zA-Z_:][a-zA-Z0-9_:]*\s*\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\}$/;
 const LABEL = /^[a-zA-Z_]\w*$/;
@@ -37,45 +37,46 @@ export function prometheusRequests(query: HealthQuery, labels: PrometheusLabels)
   const groups =
     tasks === undefined
       ? [matcher(labels.unit, '=', unit)]
-      : inChunks(tasks).map((some) => matcher(labels.task, '=~', some.map(literal).join('|')));
+      : chunkTasks(tasks).map((some) => matcher(labels.task, '=~', some.map(escapeRegExp).join('|')));
   return groups.map((group) => requestFor(query, [group, ...equal].join(',')));
 }
 
 function requestFor({ metric, start, end, step }: HealthQuery, matchers: string): PrometheusRequest {
   const expression = expressionOf(metric.trim(), matchers);
-  if (NAME.test(metric.trim()) || SELECTOR.test(expression)) {
+  if (METRIC_NAME.test(metric.trim()) || SELECTOR.test(expression)) {
     const range = `[${Math.ceil(end - start)}ms]`;
-    return { endpoint: 'query', params: { query: `${expression}${range}`, time: seconds(end) } };
+    return { endpoint: 'query', params: { query: `${expression}${range}`, time: toSeconds(end) } };
   }
   const stride = Math.max(step, 1, Math.ceil((end - start) / MOST_POINTS));
   // Ends with the newest moment, and begins after the start, which belongs to the window before.
   const first = end - stride * (Math.ceil((end - start) / stride) - 1);
-  const params = { query: expression, start: seconds(first), end: seconds(end), step: seconds(stride) };
+  const params = { query: expression, start: toSeconds(first), end: toSeconds(end), step: toSeconds(stride) };
   return { endpoint: 'query_range', params };
 }
 
 function expressionOf(metric: string, matchers: string): string {
-  if (NAME.test(metric))
-    return metric.includes('.') ? `{__name__=${text(metric)},${matchers}}` : `${metric}{${matchers}}`;
+  if (METRIC_NAME.test(metric))
+    return metric.includes('.') ? `{__name__=${promqlString(metric)},${matchers}}` : `${metric}{${matchers}}`;
   if (metric.includes(PLACE)) return metric.split(PLACE).join(matchers);
   throw new Error(
     `the metric ${metric} is an expression without ${PLACE}, so that it would mix updated tasks with others; write it like rate(errors_total{${PLACE}}[1m])`,
   );
 }
 
-function inChunks(tasks: readonly string[]): string[][] {
+function chunkTasks(tasks: readonly string[]): string[][] {
   const count = Math.ceil(tasks.length / MOST_TASKS);
   return Array.from({ length: count }, (_, nth) => tasks.slice(nth * MOST_TASKS, (nth + 1) * MOST_TASKS));
 }
 
 function matcher(name: string, operator: '=' | '=~', value: string): string {
   if (!LABEL.test(name)) throw new Error(`${name} is no name of a label in Prometheus`);
-  return `${name}${operator}${text(value)}`;
+  return `${name}${operator}${promqlString(value)}`;
 }
 
 /** An identifier as a regular expression that means just itself; Prometheus anchors expressions at both ends. */
-const literal = (identifier: string): string => identifier.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
+const escapeRegExp = (identifier: string): string => identifier.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
 
-const text = (value: string): string => `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
+const promqlString = (value: string): string =>
+  `"${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`;
 
-const seconds = (ms: number): string => (ms / 1000).toFixed(3);
+const toSeconds = (ms: number): string => (ms / 1000).toFixed(3);

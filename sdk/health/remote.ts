@@ -22,7 +22,7 @@ export type RemoteJudge = (
   call: { readonly context: CallContext },
 ) => Promise<JudgeResponse>;
 
-const DEFAULT_TIMEOUT_MS = 10_000;
+const REMOTE_JUDGE_TIMEOUT_MS = 10_000;
 
 /**
  * `judgeTargets`, but by the Health Check Service: all that a push type has to do for `runHealthChecks` is to resolve its
@@ -32,7 +32,7 @@ export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudg
   const service = {
     name: 'hcs',
     url,
-    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: timeoutMs ?? REMOTE_JUDGE_TIMEOUT_MS,
     ...(token === undefined ? {} : { token }),
   };
   const via = fetch === undefined ? {} : { fetch };

@@ -1,5 +1,6 @@
+import type { ConcurrencyGate } from '../concurrency';
 import { stepFor } from '../../domain/health/lookback';
-import type { HealthSeries, Side, Window } from '../../domain/health/series';
+import type { HealthSeries, Side, TimeRange } from '../../domain/health/series';
 import type { HealthCheck } from '../../domain/spec/health';
 import type { RequestOf, ResponseOf } from '../protocol/common';
 import type { DataSourceProtocol } from '../protocol/dataSource';
@@ -15,16 +16,16 @@ export type TaskGroup =
   { readonly unit: string; readonly tasks: readonly string[] } | { readonly unit: string; readonly version: string };
 
 /** So many tasks say how the others are called. */
-const NAMED = 3;
+const EXAMPLE_TASKS = 3;
 const DEFAULT_DEADLINE_MS = 10_000;
 
 /** A reader of whole sides of a check: one query for each unit, all series in one side. */
-export function readSides(query: Query, gated: Gate, deadlineMs: number = DEFAULT_DEADLINE_MS) {
-  return async (check: HealthCheck, groups: readonly TaskGroup[], window: Window): Promise<Side> => {
+export function readSides(query: Query, gated: ConcurrencyGate, deadlineMs: number = DEFAULT_DEADLINE_MS) {
+  return async (check: HealthCheck, groups: readonly TaskGroup[], window: TimeRange): Promise<Side> => {
     const sides = await Promise.all(
-      groups.map((group) => gated(() => readGroup(query, check, group, window, deadlineMs))),
+      groups.map((group) => gated(() => readTaskGroup(query, check, group, window, deadlineMs))),
     );
-    const asked = sides.flatMap((side) => side.asked ?? []).slice(0, NAMED);
+    const asked = sides.flatMap((side) => side.asked ?? []).slice(0, EXAMPLE_TASKS);
     return {
       tasks: sides.reduce((count, side) => count + side.tasks, 0),
       ...(asked.length > 0 && { asked }),
@@ -33,30 +34,11 @@ export function readSides(query: Query, gated: Gate, deadlineMs: number = DEFAUL
   };
 }
 
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Lets `limit` pieces of work run at once; the others wait for their turn. */
-export function gate(limit: number): Gate {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
-}
-
-async function readGroup(
+async function readTaskGroup(
   query: Query,
   check: HealthCheck,
   group: TaskGroup,
-  window: Window,
+  window: TimeRange,
   deadlineMs: number,
 ): Promise<Side> {
   const selector =
@@ -68,32 +50,32 @@ async function readGroup(
   if (!isAnswer(answer)) throw new Error('the data source answered with something that is not series of points');
   const { series } = answer;
   assertOneEach(series);
-  if ('tasks' in group) assertAsked(series, group.tasks);
+  if ('tasks' in group) assertRequested(series, group.tasks);
   return 'tasks' in group
-    ? { tasks: group.tasks.length, asked: group.tasks.slice(0, NAMED), series }
+    ? { tasks: group.tasks.length, asked: group.tasks.slice(0, EXAMPLE_TASKS), series }
     : { tasks: series.length, series };
 }
 
 /** By hand, because there may be millions of points. Values that are not finite are let through: they never pass. */
 function isAnswer(answer: unknown): answer is { readonly series: readonly HealthSeries[] } {
-  if (!isRecord(answer) || !Array.isArray(answer['series'])) return false;
+  if (!isObjectLike(answer) || !Array.isArray(answer['series'])) return false;
   return answer['series'].every(
     (series: unknown) =>
-      isRecord(series) &&
-      isRecord(series['labels']) &&
+      isObjectLike(series) &&
+      isObjectLike(series['labels']) &&
       Array.isArray(series['points']) &&
       series['points'].every(isPoint),
   );
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+const isObjectLike = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 const isPoint = (point: unknown): boolean =>
   Array.isArray(point) && point.length === 2 && Number.isFinite(point[0]) && typeof point[1] === 'number';
 
 /** A source that ignores the selector would mix old and new tasks in one verdict. Who is asked about one task need not name it. */
-function assertAsked(series: readonly HealthSeries[], tasks: readonly string[]): void {
+function assertRequested(series: readonly HealthSeries[], tasks: readonly string[]): void {
   const asked = new Set(tasks);
   const stranger = series.find(({ labels }) => labels['task'] !== undefined && !asked.has(labels['task']));
   if (stranger)

@@ -15,11 +15,11 @@ export type SourcesQuery = (context: CallContext, fallback: string | undefined) 
 
 /** Asks each check's data source by its name. A name that is not configured rejects with those that are. */
 export function sourcesQuery(sources: readonly SourceRef[], viaFetch?: Fetch): SourcesQuery {
-  const asks = new Map(sources.map((source) => [source.name, askOf(source, viaFetch)]));
+  const asks = new Map(sources.map((source) => [source.name, queryOfSource(source, viaFetch)]));
   const known = sources.map(({ name }) => name);
   const names = known.join(', ') || 'none';
   return (context, fallback) => (request, options) => {
-    const name = sourceOf(options.source, fallback, known);
+    const name = resolveSource(options.source, fallback, known);
     if (name === undefined) return Promise.reject(new Error(`the check names no data source; there are ${names}`));
     const ask = asks.get(name);
     if (ask === undefined) return Promise.reject(new Error(`there is no data source ${name}; there are ${names}`));
@@ -28,13 +28,13 @@ export function sourcesQuery(sources: readonly SourceRef[], viaFetch?: Fetch): S
 }
 
 /** The source that a check means: the one it names, else `fallback`, else the only one there is. */
-export const sourceOf = (
+export const resolveSource = (
   named: string | undefined,
   fallback: string | undefined,
   known: readonly string[],
 ): string | undefined => named ?? fallback ?? (known.length === 1 ? known[0] : undefined);
 
-function askOf(source: SourceRef, viaFetch: Fetch | undefined): (context: CallContext) => Query {
+function queryOfSource(source: SourceRef, viaFetch: Fetch | undefined): (context: CallContext) => Query {
   if (source.prometheus) {
     const { taskLabel, unitLabel } = source.prometheus;
     const query = prometheusQuery({

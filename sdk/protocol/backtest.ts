@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RESULTS } from '../../domain/health/backtest';
+import { RESULTS } from '../../domain/health/result';
 import { healthCheckInRequest } from '../../domain/spec/health';
 import { duration } from '../../domain/spec/scalars';
 import { MIB, type Method } from './common';
@@ -7,44 +7,48 @@ import { seriesSchema } from './dataSource';
 import { verdictSchema } from './pushType';
 
 /** ms since the epoch, or a time as people write it. */
-const moment = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))], {
+const timeSchema = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))], {
   error: 'expected a time such as 2026-11-23T09:00:00Z',
 });
 const side = z.object({ tasks: z.number().int().nonnegative(), series: z.array(seriesSchema) });
-const known = {
+const outcomeFields = {
   /** Whether the version was bad. */
   bad: z.boolean(),
   /** When the fault began: an earlier alarm is a false one. */
-  faultAt: moment.optional(),
+  faultAt: timeSchema.optional(),
   why: z.string().optional(),
 };
 const recordingLabelSchema = z.strictObject({
   name: z.string(),
   /** The check that it is for; all of them when left out. */
   check: z.string().optional(),
-  ...known,
+  ...outcomeFields,
   /** What was measured around one deploy: `fresh`, `control` and `before` as a data source answers them. */
   recording: z.object({
     ...{ fresh: side, control: side, before: side },
-    updatedAt: moment,
-    until: moment,
-    baseline: z.object({ start: moment, end: moment }),
+    updatedAt: timeSchema,
+    until: timeSchema,
+    baseline: z.object({ start: timeSchema, end: timeSchema }),
   }),
 });
 
 /** What a person knows of a deploy, or a recording of their own. */
-export const labelSchema = z.union([z.strictObject({ deploy: z.string(), ...known }), recordingLabelSchema], {
+export const labelSchema = z.union([z.strictObject({ deploy: z.string(), ...outcomeFields }), recordingLabelSchema], {
   error: 'expected { deploy, bad } or { name, bad, recording }',
 });
 export type Label = z.output<typeof labelSchema>;
 export type RecordingLabel = z.output<typeof recordingLabelSchema>;
 
-const share = z.object({
+const shareSchema = z.object({
   ...{ of: z.number(), count: z.number(), share: z.number().nullable() },
   ...{ low: z.number(), high: z.number() },
 });
-const limits = { observed: z.number().nullable(), reference: z.number().nullable(), threshold: z.number().nullable() };
-const evaluation = z.object({ at: z.number(), verdict: verdictSchema, ...limits, reason: z.string() });
+const observedFields = {
+  observed: z.number().nullable(),
+  reference: z.number().nullable(),
+  threshold: z.number().nullable(),
+};
+const evaluation = z.object({ at: z.number(), verdict: verdictSchema, ...observedFields, reason: z.string() });
 const tried = z.object({
   id: z.string(),
   result: z.enum(RESULTS),
@@ -53,13 +57,13 @@ const tried = z.object({
   foundAfterMs: z.number().nullable(),
   evaluations: z.array(evaluation).readonly(),
 });
-const counts = { falsePositives: z.number(), falseNegatives: z.number() };
+const errorFields = { falsePositives: z.number(), falseNegatives: z.number() };
 
 /** Tries a check on the deploys of `pipeline` since a time, or for so long (`14d`); without one, of each that has a check of that name. */
 export const backtestMethod = {
   request: z.object({
     check: healthCheckInRequest,
-    since: z.union([duration.transform((ago) => ({ ago })), moment.transform((at) => ({ at }))], {
+    since: z.union([duration.transform((ago) => ({ ago })), timeSchema.transform((at) => ({ at }))], {
       error: 'expected a duration such as 14d, or a time',
     }),
     pipeline: z.string().optional(),
@@ -69,11 +73,11 @@ export const backtestMethod = {
     check: z.string(),
     tried: z.array(tried).readonly(),
     quality: z.object({
-      ...{ truePositives: z.number(), trueNegatives: z.number(), ...counts },
-      ...{ precision: share, recall: share, falseAlarms: share },
+      ...{ truePositives: z.number(), trueNegatives: z.number(), ...errorFields },
+      ...{ precision: shareSchema, recall: shareSchema, falseAlarms: shareSchema },
       delayMs: z.object({ median: z.number(), p90: z.number() }).nullable(),
     }),
-    better: z.object({ limit: z.number(), text: z.string(), ...counts }).nullable(),
+    better: z.object({ limit: z.number(), text: z.string(), ...errorFields }).nullable(),
     /** The metric of each deploy with its verdicts, as SVG. */
     plot: z.string(),
     /** Deploys of which Temporal keeps nothing any more. */

@@ -8,7 +8,7 @@ import type { MethodWords } from './words';
 import { ACTION_SERVICE_WORDS, ARTIFACT_FINDER_WORDS, DATA_SOURCE_WORDS, TASK_CONTROLLER_WORDS } from './words/others';
 import { PUSH_TYPE_WORDS } from './words/pushType';
 
-interface Described {
+interface ProtocolDescription {
   readonly title: string;
   readonly protocol: Protocol;
   readonly words: Readonly<Record<string, MethodWords>>;
@@ -21,8 +21,8 @@ export const PROTOCOLS = {
   'artifact-finder': { title: 'Artifact finder', protocol: artifactFinderProtocol, words: ARTIFACT_FINDER_WORDS },
   'task-controller': { title: 'Task controller', protocol: taskControllerProtocol, words: TASK_CONTROLLER_WORDS },
   'data-source': { title: 'Data source', protocol: dataSourceProtocol, words: DATA_SOURCE_WORDS },
-} as const satisfies Readonly<Record<string, Described>>;
+} as const satisfies Readonly<Record<string, ProtocolDescription>>;
 
 /** The words of a protocol; none for one of somebody else. */
-export const wordsOf = (protocol: Protocol): Described['words'] =>
-  Object.values<Described>(PROTOCOLS).find((known) => known.protocol === protocol)?.words ?? {};
+export const methodWords = (protocol: Protocol): ProtocolDescription['words'] =>
+  Object.values<ProtocolDescription>(PROTOCOLS).find((known) => known.protocol === protocol)?.words ?? {};

@@ -10,7 +10,7 @@ export const amountSchema = z.union([
   z.object({ all: z.literal(true) }).strict(),
 ]);
 
-const wanted = {
+const wantedFields = {
   version: z.string(),
   artifacts: z.array(artifactSchema),
   /**
@@ -26,7 +26,7 @@ const wanted = {
   /** Update ids whose tasks are not to be touched or counted: running canaries. Such updates do not make a unit busy. */
   exclude: z.array(z.string()).optional(),
 };
-export const targetSchema = z.object({ unit: z.string(), ...wanted });
+export const targetSchema = z.object({ unit: z.string(), ...wantedFields });
 export type Target = z.infer<typeof targetSchema>;
 
 /**
@@ -36,11 +36,11 @@ export type Target = z.infer<typeof targetSchema>;
 const targetsFields = {
   targets: z.array(
     z
-      .object({ unit: z.string(), ...wanted })
+      .object({ unit: z.string(), ...wantedFields })
       .partial()
       .required({ unit: true }),
   ),
-  common: z.object(wanted).partial().optional(),
+  common: z.object(wantedFields).partial().optional(),
 };
 const targetsSchema = z.object(targetsFields).superRefine(({ targets, common }, context) => {
   targets.forEach((target, index) => {
@@ -50,7 +50,7 @@ const targetsSchema = z.object(targetsFields).superRefine(({ targets, common }, 
   });
 });
 
-const inFull = <R extends z.infer<typeof targetsSchema>>({ targets, common, ...rest }: R) => ({
+const withCommonFields = <R extends z.infer<typeof targetsSchema>>({ targets, common, ...rest }: R) => ({
   ...(rest as Omit<R, 'targets' | 'common'>),
   targets: targets.map((target) => ({ ...common, ...target }) as Target),
 });
@@ -144,7 +144,7 @@ export const pushTypeProtocol = {
   },
   needsPush: {
     request: targetsSchema,
-    expand: inFull<z.infer<typeof targetsSchema>>,
+    expand: withCommonFields<z.infer<typeof targetsSchema>>,
     response: z.object({
       /** A task that is on its way to the version differs until it is up: a later update of it takes over such tasks, and is not done before them. */
       units: z.array(unitNeedSchema),
@@ -154,7 +154,7 @@ export const pushTypeProtocol = {
   executeUpdates: {
     /** Where units come in pages the same update may come in several requests, each with other units, under keys of their own. */
     request: updatesSchema,
-    expand: inFull<z.infer<typeof updatesSchema>>,
+    expand: withCommonFields<z.infer<typeof updatesSchema>>,
     response: z.object({ accepted: z.array(z.string()) }),
     mutates: true,
   },
@@ -193,7 +193,7 @@ export const pushTypeProtocol = {
   },
   prefetch: {
     request: targetsSchema,
-    expand: inFull<z.infer<typeof targetsSchema>>,
+    expand: withCommonFields<z.infer<typeof targetsSchema>>,
     response: emptySchema,
     mutates: true,
     optional: true,

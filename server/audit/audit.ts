@@ -2,18 +2,25 @@ import { Flood, summaryText } from '../../domain/audit/flood';
 import { auditEntry, type AuditEntry } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
 import type { Audit } from '../../client/audited';
-import type { AuditSettings } from '../../sdk/audit/settings';
-import { readAudit, verify, CHAINS, type AuditPage, type AuditQuery, type Verified } from '../../sdk/audit/files';
-import { Gate } from '../gate';
+import type { AuditSettings } from '../../platform/audit/settings';
+import {
+  readAudit,
+  verifyChain,
+  CHAINS,
+  type AuditPage,
+  type AuditQuery,
+  type Verified,
+} from '../../platform/audit/files';
+import { RequestGate } from '../gate';
 import type { AuditEvents } from './events';
 import { AuditLog, type LogOptions } from './log';
 
 const MB = 1_048_576;
 
 /** Refusals are anybody's to cause: however many there are, their files take no more than a gigabyte. */
-const REFUSALS = { maxBytes: 16 * MB, maxFiles: 64 };
+const REFUSAL_FILES = { maxBytes: 16 * MB, maxFiles: 64 };
 
-type Options = Pick<LogOptions, 'server' | 'now' | 'log'> &
+type ServerAuditOptions = Pick<LogOptions, 'server' | 'now' | 'log'> &
   Pick<AuditSettings, 'file' | 'keepMs'> & {
     /** Whoever sends the records elsewhere. */
     readonly events?: Pick<AuditEvents, 'state'>;
@@ -39,18 +46,18 @@ export class ServerAudit implements Audit {
   /** Who is known has a share that strangers cannot use up. */
   private readonly floods = { known: new Flood(), strangers: new Flood() };
   /** Files may be many and large: whoever reads them keeps nobody from being heard. */
-  private readonly readers = new Gate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
+  private readonly readers = new RequestGate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
   private failures = 0;
   private configuring = Promise.resolve();
 
-  constructor(private readonly options: Options) {
+  constructor(private readonly options: ServerAuditOptions) {
     this.changes = new AuditLog({ ...options, chain: 'changes', maxBytes: 64 * MB });
-    this.refusals = new AuditLog({ ...options, chain: 'refusals', ...REFUSALS });
+    this.refusals = new AuditLog({ ...options, chain: 'refusals', ...REFUSAL_FILES });
   }
 
   async ready(): Promise<void> {
     await this.changes.ready().catch((error: unknown) => {
-      throw conveyorError('audit-unwritable', { detail: detailOf(error) });
+      throw conveyorError('audit-unwritable', { detail: errorMessage(error) });
     });
   }
 
@@ -85,7 +92,7 @@ export class ServerAudit implements Audit {
   }
 
   verify(): Promise<readonly Verified[]> {
-    return this.readers.run(() => Promise.all(CHAINS.map((chain) => verify(this.options.file, chain))));
+    return this.readers.run(() => Promise.all(CHAINS.map((chain) => verifyChain(this.options.file, chain))));
   }
 
   state(): AuditState {
@@ -138,9 +145,9 @@ export class ServerAudit implements Audit {
   private async append(log: AuditLog, entry: AuditEntry): Promise<void> {
     await log.append(entry).catch((error: unknown) => {
       this.failures += 1;
-      this.options.log(`audit: this is not on record yet: ${entry.operation} ${entry.target}: ${detailOf(error)}`);
+      this.options.log(`audit: this is not on record yet: ${entry.operation} ${entry.target}: ${errorMessage(error)}`);
     });
   }
 }
 
-const detailOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,9 +1,9 @@
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
-import { CHAINS, filesOf, linesOf, partsOf, type Chain, type Part } from '../../sdk/audit/files';
-import { keyOf } from '../../sdk/secrets';
-import { signatureHeaders } from '../../sdk/signature';
+import { CHAINS, filesOf, linesOf, partsOf, type Chain, type ChainPart } from '../../platform/audit/files';
+import { signingKey } from '../../platform/secrets';
+import { signatureHeaders } from '../../platform/signature';
 
 export interface EventOptions {
   readonly file: string;
@@ -21,18 +21,18 @@ export interface EventsState {
   readonly failures: number;
 }
 
-const ANSWER_MS = 10_000;
+const RECEIVER_TIMEOUT_MS = 10_000;
 /** Between two tries while the receiver takes nothing. */
-const PAUSES_MS = { least: 5_000, most: 300_000 };
+const RETRY_PAUSES_MS = { least: 5_000, most: 300_000 };
 
-type Position = Record<Chain, number>;
+type ChainPositions = Record<Chain, number>;
 
 /**
  * Sends the records to a receiver, of each chain in order, each until it is taken. The files are what waits: how far it has come stands
  * beside them, so that a receiver may be away for as long as they are kept. It gets a record again where its answer was lost.
  */
 export class AuditEvents {
-  private position: Position | undefined;
+  private position: ChainPositions | undefined;
   /** How far each file has been read, by its inode, which stays when it is renamed. */
   private readonly offsets = new Map<number, number>();
   private pauseMs = 0;
@@ -69,12 +69,12 @@ export class AuditEvents {
       // Said once: the address may hold what is secret, and the same line every minute hides others.
       if (this.pauseMs === 0)
         this.options.log(`audit: events wait: ${error instanceof Error ? error.message : String(error)}`);
-      this.pauseMs = Math.min(PAUSES_MS.most, Math.max(PAUSES_MS.least, 2 * this.pauseMs));
+      this.pauseMs = Math.min(RETRY_PAUSES_MS.most, Math.max(RETRY_PAUSES_MS.least, 2 * this.pauseMs));
       this.notBeforeMs = this.options.now() + this.pauseMs;
     }
   }
 
-  private async follow(chain: Chain, position: Position): Promise<void> {
+  private async follow(chain: Chain, position: ChainPositions): Promise<void> {
     const parts = await partsOf(filesOf(this.options.file, chain));
     for (const [index, part] of parts.entries()) {
       const after = parts[index + 1]?.first;
@@ -84,7 +84,7 @@ export class AuditEvents {
     }
   }
 
-  private async sendFrom({ path }: Part, chain: Chain, position: Position): Promise<void> {
+  private async sendFrom({ path }: ChainPart, chain: Chain, position: ChainPositions): Promise<void> {
     const { ino, size } = await stat(path);
     let offset = this.offsets.get(ino) ?? 0;
     if (offset > size) offset = 0;
@@ -113,9 +113,9 @@ export class AuditEvents {
       redirect: 'manual',
       headers: {
         'content-type': 'application/cloudevents+json; charset=utf-8',
-        ...signatureHeaders(secrets.map(keyOf), { id: event.id, atMs: now(), body }),
+        ...signatureHeaders(secrets.map(signingKey), { id: event.id, atMs: now(), body }),
       },
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(RECEIVER_TIMEOUT_MS),
     }).catch((error: Error & { readonly cause?: { readonly code?: unknown } }) => {
       throw new Error(`the receiver does not answer (${String(error.cause?.code ?? error.name)})`);
     });
@@ -123,13 +123,13 @@ export class AuditEvents {
     if (!response.ok) throw new Error(`the receiver answers with status ${response.status} to ${event.id}`);
   }
 
-  private async noted(): Promise<Position> {
+  private async noted(): Promise<ChainPositions> {
     const text = await readFile(this.notes, 'utf8').catch(() => '{}');
-    const { changes = 0, refusals = 0 } = JSON.parse(text) as Partial<Position>;
+    const { changes = 0, refusals = 0 } = JSON.parse(text) as Partial<ChainPositions>;
     return { changes, refusals };
   }
 
-  private async note(position: Position): Promise<void> {
+  private async note(position: ChainPositions): Promise<void> {
     await writeFile(`${this.notes}.new`, JSON.stringify(position), { mode: 0o600 });
     await rename(`${this.notes}.new`, this.notes);
   }

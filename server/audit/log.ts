@@ -1,9 +1,9 @@
 import { appendFile, mkdir, open, rename, stat, truncate, unlink, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { linked, recordIn, START, type Ends, type Link } from '../../domain/audit/chain';
+import { linked, recordIn, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
 import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { endsIn, filesOf, linesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../sdk/audit/files';
+import { readEnds, filesOf, linesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
 
 export interface LogOptions {
   readonly file: string;
@@ -18,7 +18,7 @@ export interface LogOptions {
   log(line: string): void;
 }
 
-interface Waiting {
+interface PendingEntry {
   readonly entry: AuditEntry;
   readonly at: string;
   readonly done: () => void;
@@ -43,12 +43,12 @@ const BATCH = 256;
 export class AuditLog {
   private readonly files: ChainFiles;
   private handle: FileHandle | undefined;
-  private ends: Ends = { first: START, last: START };
+  private ends: Ends = { first: CHAIN_START, last: CHAIN_START };
   private size = 0;
   private ino = 0;
   /** Of the file that is written: the number of its first record, and its day. */
   private begun: { readonly seq: number; readonly day: string } | undefined;
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: PendingEntry[] = [];
   /** What was on its way when the disk failed: some of it may be there. */
   private unsure: readonly AuditRecord[] = [];
   private lost = 0;
@@ -125,7 +125,7 @@ export class AuditLog {
     }
   }
 
-  private async write(batch: readonly Waiting[]): Promise<void> {
+  private async write(batch: readonly PendingEntry[]): Promise<void> {
     await this.turnPage();
     const { server } = this.options;
     let at = this.ends.last;
@@ -151,16 +151,16 @@ export class AuditLog {
   private async written(records: readonly AuditRecord[]): Promise<void> {
     const last = records.at(-1);
     if (last === undefined) return;
-    this.begun ??= { seq: records[0]?.seq ?? last.seq, day: dayOf(records[0]?.at ?? last.at) };
+    this.begun ??= { seq: records[0]?.seq ?? last.seq, day: utcDay(records[0]?.at ?? last.at) };
     for (const { done } of this.waiting.splice(0, records.length)) done();
     await this.note({ ...this.ends, last: { seq: last.seq, hash: last.hash } });
     if (this.lost === 0) return;
-    this.say(`${this.lost} records were lost: more waited for the disk than there is room for`);
+    this.recordResult(`${this.lost} records were lost: more waited for the disk than there is room for`);
     this.lost = 0;
   }
 
   /** Of the log itself, among the records. */
-  private say(result: string): void {
+  private recordResult(result: string): void {
     this.options.log(`audit: ${result}`);
     const at = new Date(this.options.now()).toISOString();
     const entry = auditEntry({
@@ -183,11 +183,11 @@ export class AuditLog {
 
   private async open(): Promise<void> {
     await mkdir(dirname(this.files.current), { recursive: true, mode: 0o700 });
-    const noted = await endsIn(this.files);
+    const noted = await readEnds(this.files);
     await this.putAsideTorn();
     const { first, last } = await this.found();
     const own = this.ends.last.seq > 0 ? this.ends : undefined;
-    const known = own ?? noted ?? { first: first ?? START, last: START };
+    const known = own ?? noted ?? { first: first ?? CHAIN_START, last: CHAIN_START };
     // What was noted and is not there was taken away: numbers go on after it, so that verification finds the gap.
     this.ends = { first: known.first, last: last !== undefined && last.seq >= known.last.seq ? last : known.last };
     const reached = this.unsure.findIndex(({ hash }) => hash === this.ends.last.hash) + 1;
@@ -205,7 +205,7 @@ export class AuditLog {
     this.ino = ino;
   }
 
-  /** A record that was being written when its server was killed: nobody was told that it is on record. */
+  /** A record that was being written when its server was killed: nobody got an answer for it. */
   private async putAsideTorn(): Promise<void> {
     const { current, torn } = this.files;
     const whole = await wholeBytes(current);
@@ -219,7 +219,7 @@ export class AuditLog {
         mode: 0o600,
       });
       await truncate(current, whole);
-      this.say(`${rest.length} bytes of a record that was never whole were put aside in ${torn}`);
+      this.recordResult(`${rest.length} bytes of a record that was never whole were put aside in ${torn}`);
     } finally {
       await file.close();
     }
@@ -234,7 +234,7 @@ export class AuditLog {
     let last: AuditRecord | undefined;
     for (const { path, first: seq } of [...parts].reverse()) {
       const [begin, end] = await edgesOf(path);
-      if (seq === null && begin !== undefined) this.begun = { seq: begin.seq, day: dayOf(begin.at) };
+      if (seq === null && begin !== undefined) this.begun = { seq: begin.seq, day: utcDay(begin.at) };
       last ??= end;
       if (last !== undefined) break;
     }
@@ -248,7 +248,7 @@ export class AuditLog {
   private async turnPage(): Promise<void> {
     const { now, maxBytes } = this.options;
     if (this.begun === undefined || this.size === 0) return;
-    if (this.size < maxBytes && this.begun.day === dayOf(new Date(now()).toISOString())) return;
+    if (this.size < maxBytes && this.begun.day === utcDay(new Date(now()).toISOString())) return;
     const older = this.files.older(this.begun.seq);
     if (await stat(older).catch(() => undefined)) throw new Error(`${older} is there already`);
     await this.handle?.close();
@@ -273,7 +273,7 @@ export class AuditLog {
   }
 }
 
-const dayOf = (at: string): string => at.slice(0, 10);
+const utcDay = (at: string): string => at.slice(0, 10);
 
 const NEWLINE = 0x0a;
 const CHUNK = 65_536;

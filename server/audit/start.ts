@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import type { LiveRegistry } from '../../sdk/liveRegistry';
+import type { LiveRegistry } from '../../platform/liveRegistry';
 import { ServerAudit } from './audit';
 import { AuditEvents } from './events';
 
 /** What was only counted is written when its minute is over, what a disk or a receiver refused is tried again. */
-const EVERY_MS = 5_000;
+const AUDIT_FLUSH_INTERVAL_MS = 5_000;
 
 /** The audit of this process; undefined where the configuration has none. */
 export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onChange'>): ServerAudit | undefined {
@@ -18,22 +18,22 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
   const { events, ...rest } = settings;
   const sender = events && new AuditEvents({ ...events, file: settings.file, fetch, now, log });
   const audit = new ServerAudit({ ...rest, server: hostname(), now, log, ...(sender ? { events: sender } : {}) });
-  const say = (error: unknown): void => log(`audit: ${String(error)}`);
+  const logError = (error: unknown): void => log(`audit: ${String(error)}`);
   let noted = '';
   const configured = async (): Promise<void> => {
     const digest = live.digest();
     if (digest !== noted) await audit.configured(digest);
     noted = digest;
   };
-  configured().catch(say);
-  live.onChange(() => void configured().catch(say));
+  configured().catch(logError);
+  live.onChange(() => void configured().catch(logError));
   setInterval(() => {
     // One that could not be compared with the last on record.
-    configured().catch(say);
-    audit.sumUp().catch(say);
+    configured().catch(logError);
+    audit.sumUp().catch(logError);
     // Only what waits is written here; who asks hears why it cannot be.
     audit.ready().catch(() => undefined);
     void sender?.run();
-  }, EVERY_MS).unref();
+  }, AUDIT_FLUSH_INTERVAL_MS).unref();
   return audit;
 }

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { judgeTargets } from '../../sdk/health';
 import { sourcesQuery, type SourceRef } from '../../sdk/health/sources';
-import type { ConfigState } from '../../sdk/liveRegistry';
+import type { ConfigState } from '../../platform/liveRegistry';
 import { healthServiceProtocol } from '../../sdk/protocol/healthService';
 import type { Fetch } from '../../sdk/client';
 import { serveProtocol } from '../../sdk/server';
@@ -24,9 +24,9 @@ export interface HealthServiceOptions {
 }
 
 /** Half a million tasks, named in each of their groups. */
-const MAX_BODY_BYTES = 64 * 1_048_576;
+const MAX_JUDGE_BODY_BYTES = 64 * 1_048_576;
 /** So that a source's own sentence about its silence comes before that of the engine. */
-const GRACE_MS = 500;
+const SOURCE_GRACE_MS = 500;
 
 /**
  * The Health Check Service (docs/protocols.md#health-check-service): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps
@@ -50,7 +50,7 @@ export function createHealthService({ sources, now, token, past, fetch, configSt
       },
       backtest: (request) => runBacktest(past, request),
     },
-    { maxBodyBytes: MAX_BODY_BYTES, ...(token === undefined ? {} : { token }) },
+    { maxBodyBytes: MAX_JUDGE_BODY_BYTES, ...(token === undefined ? {} : { token }) },
   );
   const app = new Hono();
   app.get('/healthz', (c) => c.text('ok'));
@@ -64,7 +64,7 @@ function askingOf(sources: HealthServiceOptions['sources'], fetch: Fetch | undef
   const made = (list: readonly SourceRef[]) => ({
     list,
     queryFor: sourcesQuery(list, fetch),
-    deadlineMs: Math.max(0, ...list.map(({ timeoutMs }) => timeoutMs)) + GRACE_MS,
+    deadlineMs: Math.max(0, ...list.map(({ timeoutMs }) => timeoutMs)) + SOURCE_GRACE_MS,
   });
   let asking = made(sources());
   return () => (asking = asking.list === sources() ? asking : made(sources()));

@@ -8,7 +8,7 @@ import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import type { backtestMethod } from '../../sdk/protocol/backtest';
 import type { RequestOf, ResponseOf } from '../../sdk/protocol/common';
-import type { Registry } from '../../sdk/registry';
+import type { Registry } from '../../platform/registry';
 import { ExtensionError } from '../../sdk/server';
 
 /** Past deploys are in Temporal, and their data behind their push types. */
@@ -22,10 +22,13 @@ export interface PastAccess {
   readonly fetch?: Fetch;
 }
 
-type Request = RequestOf<typeof backtestMethod>;
+type BacktestInput = RequestOf<typeof backtestMethod>;
 
 /** `POST /backtest`. Throws `ExtensionError` with the code of what went wrong; what may work later is retryable. */
-export async function runBacktest(past: PastAccess, request: Request): Promise<ResponseOf<typeof backtestMethod>> {
+export async function runBacktest(
+  past: PastAccess,
+  request: BacktestInput,
+): Promise<ResponseOf<typeof backtestMethod>> {
   try {
     const { check, labels, since } = request;
     const sinceMs = 'at' in since ? since.at : past.now() - since.ago;
@@ -44,7 +47,7 @@ export async function runBacktest(past: PastAccess, request: Request): Promise<R
 
 async function deploysFor(
   { connect }: PastAccess,
-  { check, pipeline }: Request,
+  { check, pipeline }: BacktestInput,
   sinceMs: number,
 ): Promise<PastDeploys> {
   const client = await connect();

@@ -1,19 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../../client';
 import { localNamesOnly } from '../../sdk/localOnly';
-import { LiveRegistry } from '../../sdk/liveRegistry';
-import type { Registry } from '../../sdk/registry';
+import { LiveRegistry } from '../../platform/liveRegistry';
+import type { Registry } from '../../platform/registry';
 import { createHealthService } from './app';
-import { giveUp, isClosed, listen, placeOf } from '../listening';
+import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listening';
 
 /** The Health Check Service as a process: `--port 4600`. One line when it is ready. */
 
-const DEFAULT_URL = 'http://localhost:4600';
-const DRAIN_MS = 10_000;
+const DEFAULT_HCS_URL = 'http://localhost:4600';
 
-async function main(): Promise<void> {
-  const url = process.env.CONVEYOR_HCS_URL || DEFAULT_URL;
-  const place = placeOf(process.argv.slice(2), process.env, url, DEFAULT_URL);
+async function startHealthService(): Promise<void> {
+  const url = process.env.CONVEYOR_HCS_URL || DEFAULT_HCS_URL;
+  const place = readPlace(process.argv.slice(2), process.env, url, DEFAULT_HCS_URL);
   const live = new LiveRegistry(process.env, (line) => void process.stderr.write(`note: ${line}\n`), {
     atStart: ['seal'],
   });
@@ -42,7 +41,7 @@ async function main(): Promise<void> {
   const end = (): void => {
     server.close(() => process.exit(0));
     if ('closeIdleConnections' in server) server.closeIdleConnections();
-    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    setTimeout(() => process.exit(0), DRAIN_TIMEOUT_MS).unref();
   };
   process.once('SIGTERM', end);
   process.once('SIGINT', end);
@@ -51,4 +50,4 @@ async function main(): Promise<void> {
 const sourcesIn = ({ extensions }: Pick<Registry, 'extensions'>) =>
   extensions.filter(({ kind }) => kind === 'data-source');
 
-main().catch(giveUp);
+startHealthService().catch(exitWithError);

@@ -1,13 +1,13 @@
 import type { Query } from '../../sdk/health';
 import type { JudgeResponse } from '../../sdk/health';
-import { sourceOf } from '../../sdk/health/sources';
-import type { ConfigState } from '../../sdk/liveRegistry';
+import { resolveSource } from '../../sdk/health/sources';
+import type { ConfigState } from '../../platform/liveRegistry';
 import { configFamilies, Counter, family, Histogram, row } from '../metricsText';
 
 /** A name that no source has, so that what callers make up is no label of its own. */
 const UNKNOWN = 'unknown';
 
-/** What the Health Check Service tells Prometheus about itself. */
+/** The metrics of the Health Check Service itself. */
 export class HealthMetrics {
   private readonly verdicts = new Counter('verdict', ['healthy', 'inconclusive', 'errored', 'unhealthy']);
   private readonly times = new Histogram();
@@ -28,7 +28,7 @@ export class HealthMetrics {
   counted(query: Query, fallback: string | undefined): Query {
     return async (request, options) => {
       const known = this.sources();
-      const name = sourceOf(options.source, fallback, known);
+      const name = resolveSource(options.source, fallback, known);
       const source = name !== undefined && known.includes(name) ? name : UNKNOWN;
       this.queries.add(source);
       try {

@@ -1,16 +1,16 @@
 import { Hono, type Context } from 'hono';
 import { decideAudit } from '../../client/about';
 import { conveyorError } from '../../domain/errors';
-import { joined } from '../../domain/principals';
-import { callerOf, type Caller, type Known } from '../auth';
+import { withMember } from '../../domain/principals';
+import { callerOf, type Caller, type CallerDeps } from '../auth';
 import { queryOf } from '../body';
 import type { ServerDeps } from '../deps';
 import { auditQuery } from '../schemas';
 
-type Deps = Pick<ServerDeps, 'audit' | keyof Known>;
+type AuditRouteDeps = Pick<ServerDeps, 'audit' | keyof CallerDeps>;
 
 /** `/v1/audit`: all of it for admins of the platform, and what concerns a pipeline for its owners. */
-export function auditRoutes(deps: Deps): Hono {
+export function auditRoutes(deps: AuditRouteDeps): Hono {
   const app = new Hono();
   app.get('/', async (c) => {
     const caller = await callerOf(c, deps);
@@ -28,19 +28,19 @@ export function auditRoutes(deps: Deps): Hono {
   return app;
 }
 
-function auditIn({ audit }: Deps): NonNullable<Deps['audit']> {
+function auditIn({ audit }: AuditRouteDeps): NonNullable<AuditRouteDeps['audit']> {
   if (audit !== undefined) return audit;
   throw conveyorError('not-found', { what: 'audit: conveyor.config.yaml of the server has no audit section' });
 }
 
 /** @throws ConveyorError `not-permitted`, `unknown-pipeline` */
 async function requireReader(
-  deps: Deps,
+  deps: AuditRouteDeps,
   { principal: actor, groups: joins }: Caller,
   pipeline: string | undefined,
 ): Promise<void> {
   const { config, client } = deps;
-  const facts = { policy: config.policy, groups: joined(config.groups, actor, joins) };
+  const facts = { policy: config.policy, groups: withMember(config.groups, actor, joins) };
   const decision = await decideAudit(client, facts, { who: { principal: actor, door: 'api' }, pipeline });
   if (decision.allowed) return;
   throw conveyorError('not-permitted', { actor, pipeline: pipeline ?? 'the audit', why: decision.why });

@@ -1,26 +1,24 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
-import { callerOf, type Known } from '../auth';
-import { readJson, refuse } from '../body';
+import { callerOf } from '../auth';
+import { readJson, rejectUnfit } from '../body';
 import { pushRequest, submitRequest } from '../changes';
-import type { Turns } from '../turns';
-import { artifactsOf, keyOf, pipelineOf } from './pipelines';
-
-type Deps = Known & { readonly turns: Turns };
+import type { RouteDeps } from './deps';
+import { requestedArtifacts, requestKey, pipelineParam } from './pipelines';
 
 /** `/v1/pipelines/<name>`: emergencies, and what came into being elsewhere. */
-export function bringingRoutes(deps: Deps): Hono {
+export function bringingRoutes(deps: RouteDeps): Hono {
   const { turns } = deps;
   const app = new Hono();
   app.post('/:name/pushes', async (c) => {
     const { principal: actor, client } = await callerOf(c, deps);
     const { action, artifacts, reason, skipBake, idempotencyKey } = await readJson(c, pushRequest);
     if (reason === undefined) throw conveyorError('missing-reason', { verb: 'push' });
-    refuse(unfitCommand({ actor, reason }));
-    const [given, key] = [artifactsOf(artifacts), keyOf(c, idempotencyKey)];
+    rejectUnfit(unfitCommand({ actor, reason }));
+    const [given, key] = [requestedArtifacts(artifacts), requestKey(c, idempotencyKey)];
     const push = { actor, reason, ...(skipBake ? { skipBake } : {}), ...(key === null ? {} : { key }) };
-    const pipeline = pipelineOf(c);
+    const pipeline = pipelineParam(c);
     const started = await turns.run(pipeline, () => client.push(pipeline, action, given, push));
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);
@@ -29,7 +27,7 @@ export function bringingRoutes(deps: Deps): Hono {
   app.post('/:name/submissions', async (c) => {
     const { principal: actor, client } = await callerOf(c, deps);
     const { artifacts, idempotencyKey } = await readJson(c, submitRequest);
-    const [pipeline, given, key] = [pipelineOf(c), artifactsOf(artifacts), keyOf(c, idempotencyKey)];
+    const [pipeline, given, key] = [pipelineParam(c), requestedArtifacts(artifacts), requestKey(c, idempotencyKey)];
     const trigger = { kind: 'webhook', actor, key } as const;
     const submitted = await turns.run(pipeline, () => client.submit(pipeline, given, trigger));
     if (submitted.id !== null) c.header('location', `/v1/releases/${submitted.id}`);

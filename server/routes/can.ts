@@ -2,26 +2,26 @@ import { Hono } from 'hono';
 import { answerTo } from '../../client/can';
 import { over } from '../../domain/excess';
 import { SPEC_LIMITS } from '../../domain/limits';
-import { joined } from '../../domain/principals';
+import { withMember } from '../../domain/principals';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
-import { callerOf, type Known } from '../auth';
-import { readJson, refuse } from '../body';
+import { callerOf, type CallerDeps } from '../auth';
+import { readJson, rejectUnfit } from '../body';
 import { canRequest } from '../changes';
 
 /**
  * `POST /v1/can`: whether somebody may do something through this server, and by which rule. Whoever is known may ask about anybody: a refusal
  * says as much of the rules. Strangers may not, where looking is open either, since answers name the members of groups.
  */
-export function canRoutes(deps: Known): Hono {
+export function canRoutes(deps: CallerDeps): Hono {
   const app = new Hono();
   app.post('/', async (c) => {
     const { principal, groups: joins } = await callerOf(c, deps);
     const { spec, ...question } = await readJson(c, canRequest);
-    if (spec !== undefined) refuse(over(SPEC_LIMITS.spec, jsonBytes(spec)));
+    if (spec !== undefined) rejectUnfit(over(SPEC_LIMITS.spec, jsonBytes(spec)));
     const { policy, groups } = deps.config;
     // In which groups a provider has somebody is known of whoever asks, and of nobody else.
-    const facts = { policy, groups: question.who === principal ? joined(groups, principal, joins) : groups };
+    const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };
     const decision = await answerTo(
       { client: deps.client, facts, door: 'api' },
       { ...question, spec: spec as unknown as PipelineSpec | undefined },

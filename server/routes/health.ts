@@ -13,20 +13,20 @@ export function healthRoutes(deps: Pick<ServerDeps, 'client' | 'isDraining'>): H
   return app;
 }
 
-type Status = 'ok' | 'unavailable';
+type ReadinessStatus = 'ok' | 'unavailable';
 
 interface Readiness {
-  readonly status: Status;
-  readonly checks: readonly { readonly name: string; readonly status: Status; readonly detail: string }[];
+  readonly status: ReadinessStatus;
+  readonly checks: readonly { readonly name: string; readonly status: ReadinessStatus; readonly detail: string }[];
 }
 
 /** Asks for what every request needs, and no pipeline: one that is silent takes nobody's front end away. */
 async function readinessOf({ client, isDraining }: Pick<ServerDeps, 'client' | 'isDraining'>): Promise<Readiness> {
-  if (isDraining()) return readiness([{ name: 'draining', ok: false, detail: 'the server is ending' }]);
-  return readiness(await client.readiness());
+  if (isDraining()) return toReadiness([{ name: 'draining', ok: false, detail: 'the server is ending' }]);
+  return toReadiness(await client.readiness());
 }
 
-const readiness = (parts: readonly { name: string; ok: boolean; detail: string }[]): Readiness => ({
+const toReadiness = (parts: readonly { name: string; ok: boolean; detail: string }[]): Readiness => ({
   status: parts.every(({ ok }) => ok) ? 'ok' : 'unavailable',
   checks: parts.map(({ name, ok, detail }) => ({ name, status: ok ? 'ok' : 'unavailable', detail })),
 });

@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
-import { groupsWith } from '../../domain/principals';
+import { groupsOfMember } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
-import { callerOf, type Known } from '../auth';
+import { callerOf, type CallerDeps } from '../auth';
 
 /** `GET /v1/me`: as whom the server takes whoever asks. */
-export function meRoutes(deps: Known): Hono {
+export function meRoutes(deps: CallerDeps): Hono {
   const app = new Hono();
   app.get('/', async (c) => {
     const { principal, groups, door, expiresAtMs } = await callerOf(c, deps);
-    const all = new Set([...groupsWith(deps.config.groups, principal), ...groups.map((name) => `group:${name}`)]);
+    const all = new Set([...groupsOfMember(deps.config.groups, principal), ...groups.map((name) => `group:${name}`)]);
     // The tokens of the configuration are good until they are taken out of it.
     const expiresAt = expiresAtMs === null ? null : formatTime(expiresAtMs);
     return c.json({ principal, groups: [...all], door, expiresAt });

@@ -4,27 +4,26 @@ import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
-import { callerOf, type Caller, type Known } from '../auth';
-import { queryOf, readJson, refuse } from '../body';
-import { historyOf, statusOf } from '../lastKnown';
-import { commandRequest, listQuery, pipelineVerb, releaseRequest } from '../schemas';
-import type { Turns } from '../turns';
-
-type Deps = Known & { readonly turns: Turns };
+import { callerOf, type Caller } from '../auth';
+import { queryOf, readJson, rejectUnfit } from '../body';
+import { historyResponse, statusResponse } from '../lastKnown';
+import { commandRequest } from '../commandRequest';
+import { listQuery, pipelineVerb, releaseRequest } from '../schemas';
+import type { RouteDeps } from './deps';
 
 /** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
-export function pipelineRoutes(deps: Deps): Hono {
+export function pipelineRoutes(deps: RouteDeps): Hono {
   const { client: reader, turns } = deps;
   const app = new Hono();
   app.get('/', async (c) => c.json(await reader.listPipelines(queryOf(c, listQuery))));
-  app.get('/:name', (c) => statusOf(c, reader, pipelineOf(c)));
-  app.get('/:name/history', (c) => historyOf(c, reader, pipelineOf(c)));
+  app.get('/:name', (c) => statusResponse(c, reader, pipelineParam(c)));
+  app.get('/:name/history', (c) => historyResponse(c, reader, pipelineParam(c)));
 
   app.post('/:name/releases', async (c) => {
     const { principal: actor, client } = await callerOf(c, deps);
     const { artifacts, trigger: kind, idempotencyKey } = await readJson(c, releaseRequest);
-    const given = artifactsOf(artifacts);
-    const [pipeline, trigger] = [pipelineOf(c), { kind, actor, key: keyOf(c, idempotencyKey) } as const];
+    const given = requestedArtifacts(artifacts);
+    const [pipeline, trigger] = [pipelineParam(c), { kind, actor, key: requestKey(c, idempotencyKey) } as const];
     const started = await turns.run(pipeline, () => client.release(pipeline, given, trigger));
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);
@@ -33,16 +32,16 @@ export function pipelineRoutes(deps: Deps): Hono {
   app.post('/:name/commands/:verb', async (c) => {
     const verb = verbOf(c, pipelineVerb.options);
     const { client, ...caller } = await callerOf(c, deps);
-    const [id, input] = [pipelineOf(c), await commandOf(c, verb, caller)];
+    const [id, input] = [pipelineParam(c), await commandOf(c, verb, caller)];
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   });
   return app;
 }
 
 /** What a request names, whole. @throws ConveyorError `over-limit`, `invalid-text` */
-export function artifactsOf(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
+export function requestedArtifacts(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
   const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
-  refuse(unfitArtifacts(given));
+  rejectUnfit(unfitArtifacts(given));
   return given;
 }
 
@@ -51,7 +50,7 @@ export async function commandOf(c: Context, verb: Verb, caller: Pick<Caller, 'pr
   const { reason, ...given } = await readJson(c, commandRequest);
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
   const command = { ...given, reason, actor: caller.principal };
-  refuse(unfitCommand(command));
+  rejectUnfit(unfitCommand(command));
   return command;
 }
 
@@ -63,18 +62,18 @@ export function verbOf<V extends Verb>(c: Context, verbs: readonly V[]): V {
 }
 
 /** Without a slash in it: `%2F` would make another id of it. */
-export function pipelineOf(c: Context): string {
+export function pipelineParam(c: Context): string {
   const name = c.req.param('name') ?? '';
   if (name.includes('/')) throw conveyorError('invalid-id', { text: name, expected: 'the name of a pipeline' });
   return name;
 }
 
 /** Of the header or the body. @throws ConveyorError where they differ */
-export function keyOf(c: Context, inBody: string | undefined): string | null {
+export function requestKey(c: Context, inBody: string | undefined): string | null {
   const inHeader = c.req.header('idempotency-key');
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
     throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
   const key = inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
-  refuse(unfitKey(key ?? ''));
+  rejectUnfit(unfitKey(key ?? ''));
   return key;
 }

@@ -2,22 +2,20 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { parseId } from '../../domain/ids';
-import { callerOf, type Known } from '../auth';
-import { queryOf, readJson, refuse } from '../body';
-import { statusOf } from '../lastKnown';
+import { callerOf } from '../auth';
+import { queryOf, readJson, rejectUnfit } from '../body';
+import { statusResponse } from '../lastKnown';
 import { listQuery, logsQuery, releaseVerb, rerunRequest } from '../schemas';
-import type { Turns } from '../turns';
-import { commandOf, keyOf, verbOf } from './pipelines';
-
-type Deps = Known & { readonly turns: Turns };
+import type { RouteDeps } from './deps';
+import { commandOf, requestKey, verbOf } from './pipelines';
 
 /** `/v1/releases`; `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
-export function releaseRoutes(deps: Deps): Hono {
+export function releaseRoutes(deps: RouteDeps): Hono {
   const { client: reader, turns } = deps;
   const app = new Hono();
   app.get('/', async (c) => c.json(await reader.listReleases(queryOf(c, listQuery))));
-  app.get('/:pipeline/:n', (c) => statusOf(c, reader, idOf(c)));
-  app.get('/:pipeline/:n/:action', (c) => statusOf(c, reader, idOf(c)));
+  app.get('/:pipeline/:n', (c) => statusResponse(c, reader, idOf(c)));
+  app.get('/:pipeline/:n/:action', (c) => statusResponse(c, reader, idOf(c)));
   app.get('/:pipeline/:n/:action/logs', async (c) => c.json(await reader.logs(idOf(c), queryOf(c, logsQuery).attempt)));
   const command = async (c: Context): Promise<Response> => {
     const verb = verbOf(c, releaseVerb.options);
@@ -30,8 +28,8 @@ export function releaseRoutes(deps: Deps): Hono {
     const { reason, trigger: kind, idempotencyKey } = await readJson(c, rerunRequest);
     const id = parseId(idOf(c));
     if (id?.kind !== 'release') throw conveyorError('not-found', { what: 'release' });
-    const given = { actor, kind, reason, key: keyOf(c, idempotencyKey) } as const;
-    refuse(unfitCommand({ actor, ...(reason === undefined ? {} : { reason }) }));
+    const given = { actor, kind, reason, key: requestKey(c, idempotencyKey) } as const;
+    rejectUnfit(unfitCommand({ actor, ...(reason === undefined ? {} : { reason }) }));
     const started = await turns.run(id.pipeline, () => client.rerun(id.pipeline, id.number, given));
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);

@@ -1,20 +1,20 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
-import { fitsRun } from '../../sdk/callbacks';
-import { bearerOf, callerOf, type Known } from '../auth';
+import { fitsRun } from '../../platform/callbacks';
+import { bearerOf, callerOf, type CallerDeps } from '../auth';
 import type { Ended } from '../ended';
-import type { Gate } from '../gate';
+import type { RequestGate } from '../gate';
 
-type Deps = Known & {
+type RunRouteDeps = CallerDeps & {
   readonly ended: Ended;
-  readonly lane: Gate;
+  readonly lane: RequestGate;
 };
 
 /**
  * `POST /v1/runs/<run>/ended`: an action service says that a run has ended. Nothing is read but the path and the key. `…/look` is the
  * same for whoever has a token, and answers what came of it.
  */
-export function runRoutes(deps: Deps): Hono {
+export function runRoutes(deps: RunRouteDeps): Hono {
   const { config, ended, lane } = deps;
   const app = new Hono();
   app.post('/:run{.+}/ended', async (c) => {
@@ -22,7 +22,7 @@ export function runRoutes(deps: Deps): Hono {
     const { callbacks } = config;
     if (callbacks === null) throw conveyorError('not-found', { what: 'call to say that a run has ended' });
     if (!fitsRun(callbacks, run, bearerOf(c))) throw conveyorError('wrong-key', { run });
-    await lane.run(() => ended.say(run), c.req.raw.signal);
+    await lane.run(() => ended.runEnded(run), c.req.raw.signal);
     return c.body(null, 204);
   });
   app.post('/:run{.+}/look', async (c) => {

@@ -6,24 +6,22 @@ import type { PipelineDocument } from '../../domain/pipeline/document';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument';
-import { callerOf, type Known } from '../auth';
-import { readJson, refuse } from '../body';
+import { callerOf } from '../auth';
+import { readJson, rejectUnfit } from '../body';
 import { applyRequest } from '../changes';
-import type { Turns } from '../turns';
-import { pipelineOf } from './pipelines';
-
-type Deps = Known & { readonly turns: Turns };
+import type { RouteDeps } from './deps';
+import { pipelineParam } from './pipelines';
 
 /** `/v1/pipelines/<name>`: what a pipeline is and remembers, which its owners change. */
-export function specRoutes(deps: Deps): Hono {
+export function specRoutes(deps: RouteDeps): Hono {
   const { client: reader, turns } = deps;
   const app = new Hono();
-  app.get('/:name/spec', async (c) => c.json(await reader.spec(pipelineOf(c))));
-  app.get('/:name/export', async (c) => c.json(await reader.exportPipeline(pipelineOf(c))));
+  app.get('/:name/spec', async (c) => c.json(await reader.spec(pipelineParam(c))));
+  app.get('/:name/export', async (c) => c.json(await reader.exportPipeline(pipelineParam(c))));
 
   app.put('/:name', async (c) => {
     const { principal: actor, client } = await callerOf(c, deps);
-    const spec = await specOf(c);
+    const spec = await readSpec(c);
     return c.json(await turns.run(spec.pipeline, () => client.apply(spec, actor)));
   });
 
@@ -37,21 +35,21 @@ export function specRoutes(deps: Deps): Hono {
 }
 
 /** So many problems are worth reading. */
-const SHOWN = 10;
+const MAX_PROBLEMS_SHOWN = 10;
 
 /** What lint lets through. @throws ConveyorError `invalid-request`, `over-limit` */
-async function specOf(c: Context): Promise<PipelineSpec> {
+async function readSpec(c: Context): Promise<PipelineSpec> {
   const spec = (await readJson(c, applyRequest)) as unknown as PipelineSpec;
   requireName(c, spec.pipeline);
   // Before lint, which takes long for what is too large.
-  refuse(over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length));
+  rejectUnfit(over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length));
   const problems = specProblems(spec) ?? ['body: not a spec as a pipeline keeps it'];
   if (problems.length === 0) return spec;
-  throw conveyorError('invalid-request', { detail: problems.slice(0, SHOWN).join('; ') });
+  throw conveyorError('invalid-request', { detail: problems.slice(0, MAX_PROBLEMS_SHOWN).join('; ') });
 }
 
 function requireName(c: Context, inBody: string): void {
-  const name = pipelineOf(c);
+  const name = pipelineParam(c);
   if (inBody !== name)
     throw conveyorError('invalid-request', { detail: `the address says ${name}, the body ${inBody}` });
 }

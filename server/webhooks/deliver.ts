@@ -1,18 +1,18 @@
-import { concerned, type Concerned } from '../../domain/finder/match';
+import { concernedPipelines, type Concerned } from '../../domain/finder/match';
 import { ConveyorError } from '../../domain/errors';
 import type { Trigger } from '../../domain/views';
 import type { ServerDeps } from '../deps';
 import type { Metrics } from '../metrics';
 import type { Subscribers } from '../subscribers';
 import type { Turns } from '../turns';
-import type { Said } from './events';
+import type { WebhookEvent } from './events';
 
 /** A delivery that was verified and read. */
 export interface Delivery {
   /** `standard:<webhook-id>`: the same key never starts a second release of a pipeline. */
   readonly key: string;
   readonly actor: string;
-  readonly said: Said;
+  readonly event: WebhookEvent;
 }
 
 /** What came of a delivery, pipeline by pipeline. */
@@ -33,10 +33,10 @@ export interface Delivering extends Pick<ServerDeps, 'client' | 'now'> {
 
 /** A forge waits ten seconds for its answer; by then it must have one. */
 const BUDGET_MS = 7_000;
-/** Pipelines that are told at the same time, of one delivery. */
-const AT_ONCE = 8;
+/** Pipelines that receive one delivery at the same time. */
+const PIPELINES_AT_ONCE = 8;
 
-type Told =
+type SubmitOutcome =
   | { readonly kind: 'release'; readonly id: string; readonly duplicate: boolean }
   | { readonly kind: 'awaiting'; readonly pipeline: string; readonly artifacts: readonly string[] }
   | { readonly kind: 'refused'; readonly pipeline: string; readonly error: ConveyorError }
@@ -51,30 +51,36 @@ export async function deliver(deps: Delivering, delivery: Delivery): Promise<Del
   const all = await concernedBy(deps, delivery);
   if (all.length === 0) return null;
   const untilMs = deps.now() + BUDGET_MS;
-  const told = await inParallel(all, AT_ONCE, async (one): Promise<Told> => {
+  const outcomes = await inParallel(all, PIPELINES_AT_ONCE, async (one): Promise<SubmitOutcome> => {
     if (deps.now() >= untilMs) return { kind: 'left' };
-    return deps.turns.run(one.pipeline, () => tell(deps, delivery, one)).catch((error: unknown) => refusal(one, error));
+    return deps.turns
+      .run(one.pipeline, () => submitTo(deps, delivery, one))
+      .catch((error: unknown) => refusedSubmit(one, error));
   });
-  const refused = told.flatMap((it) => (it.kind === 'refused' ? [it] : []));
+  const refused = outcomes.flatMap((it) => (it.kind === 'refused' ? [it] : []));
   const failed =
-    refused.find(({ error }) => error.retryable) ?? (refused.length === told.length ? refused[0] : undefined);
+    refused.find(({ error }) => error.retryable) ?? (refused.length === outcomes.length ? refused[0] : undefined);
   if (failed !== undefined) throw failed.error;
   return {
-    releases: told.flatMap((it) => (it.kind === 'release' ? [{ id: it.id, duplicate: it.duplicate }] : [])),
-    awaiting: told.flatMap((it) =>
+    releases: outcomes.flatMap((it) => (it.kind === 'release' ? [{ id: it.id, duplicate: it.duplicate }] : [])),
+    awaiting: outcomes.flatMap((it) =>
       it.kind === 'awaiting' ? [{ pipeline: it.pipeline, artifacts: it.artifacts }] : [],
     ),
     refused: refused.map(({ pipeline, error: { code, message } }) => ({ pipeline, code, message })),
-    left: told.filter(({ kind }) => kind === 'left').length,
+    left: outcomes.filter(({ kind }) => kind === 'left').length,
   };
 }
 
-async function concernedBy(deps: Delivering, { said }: Delivery): Promise<readonly Concerned[]> {
-  if (said === null) return [];
-  return 'finder' in said ? concerned(said, await deps.subscribers.of(said.finder)) : [said];
+async function concernedBy(deps: Delivering, { event }: Delivery): Promise<readonly Concerned[]> {
+  if (event === null) return [];
+  return 'finder' in event ? concernedPipelines(event, await deps.subscribers.of(event.finder)) : [event];
 }
 
-async function tell(deps: Delivering, { key, actor }: Delivery, { pipeline, artifacts }: Concerned): Promise<Told> {
+async function submitTo(
+  deps: Delivering,
+  { key, actor }: Delivery,
+  { pipeline, artifacts }: Concerned,
+): Promise<SubmitOutcome> {
   const trigger: Trigger = { kind: 'webhook', actor, key };
   const { id, duplicate } = await deps.client.submit(pipeline, artifacts, trigger);
   deps.metrics.submitted(id === null ? 'incomplete' : duplicate ? 'duplicate' : 'released');
@@ -93,7 +99,7 @@ async function awaitedBy({ client }: Delivering, pipeline: string): Promise<read
   }
 }
 
-function refusal({ pipeline }: Concerned, error: unknown): Told {
+function refusedSubmit({ pipeline }: Concerned, error: unknown): SubmitOutcome {
   if (!(error instanceof ConveyorError)) throw error;
   return { kind: 'refused', pipeline, error };
 }

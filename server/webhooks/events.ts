@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
-import { unfitArtifact, unfitArtifacts, type Unfit } from '../../domain/excess';
+import { unfitArtifact, unfitArtifacts } from '../../domain/excess';
+import type { Unfit } from '../../domain/unfit';
 import type { FinderEvent } from '../../domain/finder/match';
-import { namesOf, type Scope } from '../../domain/finder/scope';
+import { repositoryNames, type WebhookScope } from '../../domain/finder/scope';
 import { formatTime } from '../../domain/text';
 import { artifactSchema } from '../../sdk/protocol/common';
 
 /** What a delivery says, in our words; null when it says nothing to us. */
-export type Said = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;
+export type WebhookEvent = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;
 
 /** The part of GitHub's `push` that matters; there is much more in it. */
 export const pushSchema = z.object({
@@ -25,14 +26,14 @@ export const pushSchema = z.object({
   }),
 });
 
-type Push = z.output<typeof pushSchema>;
+type GithubPush = z.output<typeof pushSchema>;
 
 const BRANCH = 'refs/heads/';
 /** GitHub delivers again what is no older than three days. */
 const AGE_MS = 3 * 24 * 3_600_000;
 
 /** Why a push is not believed although it is signed: whoever kept it may deliver it for ever. */
-export function tooOld({ repository }: Push, nowMs: number): string | undefined {
+export function tooOld({ repository }: GithubPush, nowMs: number): string | undefined {
   const ageMs = nowMs - (pushedAtMs(repository) ?? nowMs);
   return ageMs > AGE_MS ? `it is of a push ${Math.floor(ageMs / 3_600_000)} h ago` : undefined;
 }
@@ -40,12 +41,12 @@ export function tooOld({ repository }: Push, nowMs: number): string | undefined 
 const MAX_TIME_MS = 8.64e15;
 
 /** Of a repository, which says it as of the push. */
-function pushedAtMs({ pushed_at: atMs }: Push['repository']): number | undefined {
+function pushedAtMs({ pushed_at: atMs }: GithubPush['repository']): number | undefined {
   return typeof atMs === 'number' && Math.abs(atMs) <= MAX_TIME_MS ? atMs : undefined;
 }
 
 /** A push to a branch is a new version for `commits`; one of a tag, or the end of a branch, is nothing. */
-export function saidByPush(push: Push): Said {
+export function eventOfPush(push: GithubPush): WebhookEvent {
   const { ref, after, deleted, repository } = push;
   if (deleted || !ref.startsWith(BRANCH) || /^0+$/.test(after)) return null;
   const branch = ref.slice(BRANCH.length);
@@ -56,20 +57,20 @@ export function saidByPush(push: Push): Said {
       kind: 'source',
       version: after,
       builtFrom: { repository: repository.full_name, revision: after },
-      metadata: { repository: repository.full_name, branch, ...orderOf(push) },
+      metadata: { repository: repository.full_name, branch, ...pushOrder(push) },
     },
   };
 }
 
 /** The same push, for subscriptions that leave out whose repository they mean. */
-export function underItsNames(said: Said, scopes: readonly (Scope | null)[]): Said {
-  const repository = said !== null && 'finder' in said ? said.about['repository'] : undefined;
-  if (said === null || !('finder' in said) || typeof repository !== 'string') return said;
-  return { ...said, about: { ...said.about, repository: namesOf(repository, scopes) } };
+export function underItsNames(event: WebhookEvent, scopes: readonly (WebhookScope | null)[]): WebhookEvent {
+  const repository = event !== null && 'finder' in event ? event.about['repository'] : undefined;
+  if (event === null || !('finder' in event) || typeof repository !== 'string') return event;
+  return { ...event, about: { ...event.about, repository: repositoryNames(repository, scopes) } };
 }
 
 /** What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. */
-function orderOf({ before, head_commit: commit, repository }: Push): Record<string, string> {
+function pushOrder({ before, head_commit: commit, repository }: GithubPush): Record<string, string> {
   return {
     ...(before === undefined || /^0*$/.test(before) ? {} : { before }),
     ...(commit?.timestamp === undefined ? {} : { committedAt: commit.timestamp }),
@@ -108,26 +109,26 @@ const unpushed = ({ metadata: { pushedAt: _theirs, ...metadata }, ...rest }: z.o
   metadata,
 });
 
-export function saidByStandard({ data }: z.output<typeof standardSchema>): Said {
+export function eventOfStandard({ data }: z.output<typeof standardSchema>): WebhookEvent {
   if ('pipeline' in data)
     return {
       pipeline: data.pipeline,
-      artifacts: data.artifacts.map((artifact) => named(artifact, artifact.name)),
+      artifacts: data.artifacts.map((artifact) => namedArtifact(artifact, artifact.name)),
     };
-  const { name: _theirs, ...artifact } = named(data.artifact, data.artifact.kind ?? 'artifact');
+  const { name: _theirs, ...artifact } = namedArtifact(data.artifact, data.artifact.kind ?? 'artifact');
   return { finder: data.finder, about: data.with, artifact };
 }
 
 /** What of it no pipeline takes, whoever is concerned. */
-export function unfitIn(said: Said): Unfit | undefined {
-  if (said === null) return undefined;
-  return 'finder' in said
-    ? unfitArtifact({ ...said.artifact, name: said.artifact.kind })
-    : unfitArtifacts(said.artifacts);
+export function unfitIn(event: WebhookEvent): Unfit | undefined {
+  if (event === null) return undefined;
+  return 'finder' in event
+    ? unfitArtifact({ ...event.artifact, name: event.artifact.kind })
+    : unfitArtifacts(event.artifacts);
 }
 
 /** Kind is the name unless it says otherwise, as on the command line. */
-const named = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
+const namedArtifact = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
   ...unpushed(rest),
   name,
   kind: kind ?? name,

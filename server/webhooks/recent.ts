@@ -1,4 +1,4 @@
-interface Remembered<T> {
+interface RecentAnswer<T> {
   readonly content: string;
   readonly answer: Promise<T>;
   readonly atMs: number;
@@ -9,7 +9,7 @@ interface Remembered<T> {
  * The pipelines remember as well, and for longer; this only keeps a storm away from them.
  */
 export class Recent<T> {
-  private readonly answers = new Map<string, Remembered<T>>();
+  private readonly answers = new Map<string, RecentAnswer<T>>();
 
   constructor(
     private readonly limits: { readonly entries: number; readonly ageMs: number },

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookSource } from '../../sdk/access';
+import type { WebhookSource } from '../../platform/access';
 
 /** Whether a delivery was signed with one of our secrets. Over the body as it came, before anybody parses it. */
 
@@ -58,7 +58,7 @@ export function signerOfStandard(
   const given = signature.split(' ').filter((part) => part.startsWith('v1,'));
   const signatures = given.map((part) => Buffer.from(part.slice(3), 'base64'));
   const fits = sources.filter(({ secrets }) => {
-    const expected = secrets.flatMap(keysOf).map((key) => hmac(key, signed));
+    const expected = secrets.flatMap(secretKeys).map((key) => hmac(key, signed));
     return signatures.map((one) => fitsAny(one, expected)).includes(true);
   });
   return fits[0] ?? 'no v1 signature in webhook-signature fits the body';
@@ -66,14 +66,14 @@ export function signerOfStandard(
 
 const hmac = (key: string | Uint8Array, body: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
 
-/** Compares with all, so that the time taken tells nothing about which was nearly right. */
+/** Compares with all, so that the time taken does not reveal which was nearly right. */
 function fitsAny(given: Buffer, expected: readonly Buffer[]): boolean {
   const fits = expected.map((one) => one.length === given.length && timingSafeEqual(one, given));
   return fits.includes(true);
 }
 
 /** `whsec_<base64>`, as the standard writes secrets; anything else may be base64 or is meant as it stands. */
-function keysOf(secret: string): Uint8Array[] {
+function secretKeys(secret: string): Uint8Array[] {
   const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
   const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded);
   const keys = [

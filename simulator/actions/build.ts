@@ -2,8 +2,8 @@ import type { Hono } from 'hono';
 import type { Artifact } from '../../domain/artifact';
 import { behaviourAt, type BehaviourSpec } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
-import { actionService, outputNames, type Outcome, type StartRun } from './runs';
-import { closureOf, testOf } from './targets';
+import { runService, outputNames, type RunOutcome, type StartRun } from './runs';
+import { closureOf, testOfTarget } from './targets';
 
 /**
  * The build service. From source version `12` and `with: { target: //kv:server }` it makes the executable `kv:12`, under
@@ -13,27 +13,32 @@ import { closureOf, testOf } from './targets';
  * (`//kv/log@12`), says `failBuild` or `failTests`.
  */
 export const buildService = (simulation: Simulation): Hono =>
-  actionService(simulation, 'build', (request) => {
+  runService(simulation, 'build', (request) => {
     const source = request.inputs.find(({ kind }) => kind === 'source') ?? request.inputs[0];
     if (source === undefined)
       return { outputs: [], failure: 'there is nothing to build from: the action has no inputs' };
     const profile = request.inputs.find(({ kind }) => kind === 'profile');
-    const version = `${packageOf(request)}:${source.version}${profile === undefined ? '' : '-fdo'}`;
+    const version = `${packageOfTarget(request)}:${source.version}${profile === undefined ? '' : '-fdo'}`;
     const outputs = outputNames(request, ['executable']).map((name) =>
       executable(request, source, name, version, profile),
     );
-    return { outputs, ...work(simulation, request, source.version, version) };
+    return { outputs, ...runBuild(simulation, request, source.version, version) };
   });
 
-function work(simulation: Simulation, request: StartRun, revision: string, version: string): Omit<Outcome, 'outputs'> {
+function runBuild(
+  simulation: Simulation,
+  request: StartRun,
+  revision: string,
+  version: string,
+): Omit<RunOutcome, 'outputs'> {
   const acts = (name: string): BehaviourSpec => behaviourAt(simulation.state.behaviours, name, simulation.world.now);
   const { target } = request.with;
   const root = typeof target === 'string' ? target : `//${request.pipeline}`;
   const targets = closureOf(simulation.state.targets, root);
   const steps = [
     `resolving ${root}`,
-    `compiling ${count(targets, 'target')}`,
-    `running ${count(targets, 'unit test')}`,
+    `compiling ${countText(targets, 'target')}`,
+    `running ${countText(targets, 'unit test')}`,
   ];
   const broken =
     acts(revision).failBuild || acts(version).failBuild
@@ -41,12 +46,13 @@ function work(simulation: Simulation, request: StartRun, revision: string, versi
       : targets.find((name) => acts(`${name}@${revision}`).failBuild);
   if (broken !== undefined) return { steps, failure: `${broken} does not compile at ${revision}` };
   const failing = acts(revision).failTests ? root : targets.find((name) => acts(`${name}@${revision}`).failTests);
-  if (failing === undefined) return { steps, failure: null, said: `${version}: ${count(targets, 'unit test')} passed` };
+  if (failing === undefined)
+    return { steps, failure: null, said: `${version}: ${countText(targets, 'unit test')} passed` };
   const why = failing === root ? '' : `, which ${root} depends on`;
-  return { steps, failure: `the unit test ${testOf(failing)} failed at ${revision}${why}` };
+  return { steps, failure: `the unit test ${testOfTarget(failing)} failed at ${revision}${why}` };
 }
 
-const count = (targets: readonly string[], what: string): string =>
+const countText = (targets: readonly string[], what: string): string =>
   `${targets.length} ${what}${targets.length === 1 ? '' : 's'}`;
 
 function executable(
@@ -67,7 +73,7 @@ function executable(
 }
 
 /** `kv` of `//kv:server` and of `//storage/kv:server`. */
-function packageOf(request: StartRun): string {
+function packageOfTarget(request: StartRun): string {
   const { target } = request.with;
   const [, path] = (typeof target === 'string' && /^\/\/([^:]+)/.exec(target)) || [];
   return path?.split('/').at(-1) ?? request.pipeline;

@@ -6,14 +6,14 @@ import { metricWorld, STEP_MS } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import type { Simulation } from '../simulation';
 import { indexOf } from '../twine/fleet';
-import { budgetOf, identifierOf, slotsOf, type Job } from '../twine/job';
-import { prefetch } from '../twine/swaps';
+import { budgetOfJob, identifierOf, slotsOf, type Job } from '../twine/job';
+import { prefetchVersion } from '../twine/swaps';
 import { jobsOf } from './jobs';
-import { actionService, optionsOf, outputNames, type Outcome, type StartRun } from './runs';
+import { runService, runOptions, outputNames, type RunOutcome, type StartRun } from './runs';
 
 /** The custom actions of the frontfaas example (Conveyor §4). */
 
-const withSchema = z.looseObject({
+const frontfaasSchema = z.looseObject({
   /** What is looked at; by default the jobs of the service with the pipeline's name. */
   jobs: z.array(z.string()).optional(),
   /** `sanity-check`: more failing requests than this raise an alert. */
@@ -23,15 +23,15 @@ const withSchema = z.looseObject({
   /** `check-and-prefetch`: the jobs that are updated next, and the input that each then gets. */
   next: z.record(z.string(), z.string()).default({}),
 });
-type With = z.output<typeof withSchema>;
+type FrontfaasInput = z.output<typeof frontfaasSchema>;
 
 /** How far alerts look back, in simulated ms. */
 const LOOKBACK_MS = 3 * STEP_MS;
 
 /** Fails while an alert is up that blocks deploys: requests fail, or more tasks are down than may be. */
 export const sanityCheck = (simulation: Simulation): Hono =>
-  actionService(simulation, 'sanity-check', (request): Outcome => {
-    const options = optionsOf(withSchema, request);
+  runService(simulation, 'sanity-check', (request): RunOutcome => {
+    const options = runOptions(frontfaasSchema, request);
     const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
     const alerts = alertsOf(simulation, jobs, options, request);
     return {
@@ -47,8 +47,8 @@ export const sanityCheck = (simulation: Simulation): Hono =>
  * has the machines and the tasks on them.
  */
 export const loadTestFilter = (simulation: Simulation): Hono =>
-  actionService(simulation, 'load-test-filter', (request): Outcome => {
-    const options = optionsOf(withSchema, request);
+  runService(simulation, 'load-test-filter', (request): RunOutcome => {
+    const options = runOptions(frontfaasSchema, request);
     const tested = jobsOf(simulation, options.jobs ?? request.pipeline).flatMap((job) =>
       underLoadTest(simulation, job, options.share),
     );
@@ -64,18 +64,22 @@ export const loadTestFilter = (simulation: Simulation): Hono =>
  * `load-test-filter` made is not looked at, if it is an input.
  */
 export const checkAndPrefetch = (simulation: Simulation): Hono =>
-  actionService(simulation, 'check-and-prefetch', (request): Outcome => {
-    const options = optionsOf(withSchema, request);
+  runService(simulation, 'check-and-prefetch', (request): RunOutcome => {
+    const options = runOptions(frontfaasSchema, request);
     const jobs = jobsOf(simulation, options.jobs ?? request.pipeline);
-    const next = nextOf(simulation, options, request);
+    const next = nextVersions(simulation, options, request);
     const steps = ['reading alerts', 'fetching what comes next'];
     const failure = blocked(alertsOf(simulation, jobs, options, request));
-    if (failure === null) for (const { job, version } of next) prefetch(simulation, job, version);
+    if (failure === null) for (const { job, version } of next) prefetchVersion(simulation, job, version);
     const said = `no alert on ${jobs.length} jobs; ${next.length} jobs fetch what comes next`;
     return { outputs: [], steps, failure, said };
   });
 
-function nextOf(simulation: Simulation, { next }: With, { inputs }: StartRun): { job: Job; version: number }[] {
+function nextVersions(
+  simulation: Simulation,
+  { next }: FrontfaasInput,
+  { inputs }: StartRun,
+): { job: Job; version: number }[] {
   const jobs = jobsOf(simulation, Object.keys(next));
   return jobs.map((job) => {
     const input = inputs.find(({ name }) => name === next[job.name]);
@@ -90,7 +94,7 @@ const blocked = (alerts: readonly string[]): string | null =>
 function alertsOf(
   simulation: Simulation,
   jobs: readonly Job[],
-  { maxErrorRatio }: With,
+  { maxErrorRatio }: FrontfaasInput,
   { inputs }: StartRun,
 ): string[] {
   const excluded = new Set(inputs.flatMap(({ metadata }) => metadata['tasks']?.split(',') ?? []));
@@ -105,7 +109,7 @@ function alertsOf(
     const failing = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
     const percent = (failing * 100).toFixed(1);
     const errors = failing > maxErrorRatio ? [`${percent} % of the requests to ${job.name} fail`] : [];
-    const down = job.unavailable > budgetOf(job) ? [`${job.unavailable} tasks of ${job.name} are down`] : [];
+    const down = job.unavailable > budgetOfJob(job) ? [`${job.unavailable} tasks of ${job.name} are down`] : [];
     return [...errors, ...down];
   });
 }

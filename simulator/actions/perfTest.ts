@@ -4,8 +4,8 @@ import { parseAmount } from '../../domain/fleet/amount';
 import { behaviourAt } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
 import { countVersions } from '../twine/jobs';
-import { replay, type Change, type Measure, type Side } from './replay';
-import { actionService, optionsOf, type Outcome } from './runs';
+import { replay, type MeasuredChange, type Measure, type TestedVersion } from './replay';
+import { runService, runOptions, type RunOutcome } from './runs';
 import { whyBroken } from './tests';
 
 const limit = z.string().transform((text, context): number => {
@@ -16,7 +16,7 @@ const limit = z.string().transform((text, context): number => {
 });
 
 /** `with` of a perf-test; there may be more in it that other test runners understand. */
-const withSchema = z.looseObject({
+const perfTestSchema = z.looseObject({
   /** The version to compare with; by default what runs in production. */
   baseline: z.string().min(1).optional(),
   /** Whose jobs production is; by default those of the service with the pipeline's name. */
@@ -28,7 +28,7 @@ const withSchema = z.looseObject({
     .strictObject({ cpu: limit.default(0.05), latency: limit.default(0.05), errors: limit.default(0.01) })
     .default({ cpu: 0.05, latency: 0.05, errors: 0.01 }),
 });
-type With = z.output<typeof withSchema>;
+type PerfTestInput = z.output<typeof perfTestSchema>;
 
 /** More requests narrow the intervals; these are tried until they say something. */
 const REQUESTS = [2000, 8000, 32_000];
@@ -39,13 +39,13 @@ const REQUESTS = [2000, 8000, 32_000];
  * whole confidence interval lies on one side of the threshold; one that stays unclear fails, as does `failTests`.
  */
 export const perfTest = (simulation: Simulation): Hono =>
-  actionService(simulation, 'perf-test', (request): Outcome => {
-    const options = optionsOf(withSchema, request);
+  runService(simulation, 'perf-test', (request): RunOutcome => {
+    const options = runOptions(perfTestSchema, request);
     const tested = request.inputs.find(({ kind }) => kind === 'executable') ?? request.inputs[0];
     if (tested === undefined) return { outputs: [], failure: 'there is nothing to test: the action has no inputs' };
     const broken = whyBroken(simulation, request);
     if (broken !== null) return { outputs: [], failure: broken };
-    const baseline = options.baseline ?? inProduction(simulation, options.service ?? request.pipeline);
+    const baseline = options.baseline ?? productionVersion(simulation, options.service ?? request.pipeline);
     if (baseline === undefined)
       return {
         outputs: [],
@@ -53,11 +53,11 @@ export const perfTest = (simulation: Simulation): Hono =>
         said: `nothing runs in production that ${tested.version} could be worse than`,
       };
     const steps = [baseline, tested.version].map((version) => `playing ${options.traffic} traffic against ${version}`);
-    return { outputs: [], steps, ...compare(simulation, options, baseline, tested.version) };
+    return { outputs: [], steps, ...comparePerformance(simulation, options, baseline, tested.version) };
   });
 
 /** The version that most tasks of a service run. */
-function inProduction(simulation: Simulation, service: string): string | undefined {
+function productionVersion(simulation: Simulation, service: string): string | undefined {
   const counts = new Map<string, number>();
   for (const job of simulation.fleet.jobs.values())
     if (job.service === service)
@@ -66,47 +66,51 @@ function inProduction(simulation: Simulation, service: string): string | undefin
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-function compare(
+function comparePerformance(
   simulation: Simulation,
-  { threshold, traffic }: With,
+  { threshold, traffic }: PerfTestInput,
   baseline: string,
   tested: string,
-): Pick<Outcome, 'failure' | 'said'> {
+): Pick<RunOutcome, 'failure' | 'said'> {
   const [before, after] = [sideOf(simulation, baseline), sideOf(simulation, tested)];
   const { seed } = simulation.world.kernel;
-  let results: Result[] = [];
+  let results: MeasureResult[] = [];
   let requests = 0;
   for (requests of REQUESTS) {
     const changes = replay({ seed, name: traffic, requests }, before, after);
-    results = MEASURES.map((measure) => judge(measure, changes[measure], threshold[measure]));
+    results = MEASURES.map((measure) => judgeMeasure(measure, changes[measure], threshold[measure]));
     if (results.every(({ verdict }) => verdict !== 'unclear')) break;
   }
-  const told = results.map(({ text }) => text).join('; ');
+  const findings = results.map(({ text }) => text).join('; ');
   const what = `${tested} against ${baseline}, ${requests} requests of ${traffic} traffic`;
   const [worse] = results.filter(({ verdict }) => verdict === 'worse');
   const [unclear] = results.filter(({ verdict }) => verdict === 'unclear');
-  if (worse !== undefined) return { failure: `more ${worse.measure} than allowed: ${told} (${what})` };
+  if (worse !== undefined) return { failure: `more ${worse.measure} than allowed: ${findings} (${what})` };
   if (unclear !== undefined)
-    return { failure: `cannot tell whether ${unclear.measure} is within its limit: ${told} (${what})` };
-  return { failure: null, said: `${told} (${what})` };
+    return { failure: `cannot tell whether ${unclear.measure} is within its limit: ${findings} (${what})` };
+  return { failure: null, said: `${findings} (${what})` };
 }
 
 const MEASURES: readonly Measure[] = ['cpu', 'latency', 'errors'];
 
-interface Result {
+interface MeasureResult {
   readonly measure: Measure;
   readonly verdict: 'fine' | 'worse' | 'unclear';
   readonly text: string;
 }
 
-function judge(measure: Measure, change: Change, allowed: number): Result {
+function judgeMeasure(measure: Measure, change: MeasuredChange, allowed: number): MeasureResult {
   const verdict = change.low > allowed ? 'worse' : change.high <= allowed ? 'fine' : 'unclear';
-  const interval = `95 % CI ${signed(change.low)} to ${signed(change.high)} %`;
-  return { measure, verdict, text: `${measure} ${signed(change.mean)} % (${interval}), limit ${shown(allowed)} %` };
+  const interval = `95 % CI ${signedPercent(change.low)} to ${signedPercent(change.high)} %`;
+  return {
+    measure,
+    verdict,
+    text: `${measure} ${signedPercent(change.mean)} % (${interval}), limit ${percentText(allowed)} %`,
+  };
 }
 
 /** A test machine is no region, and a test is too short for what shows only after a while. */
-function sideOf(simulation: Simulation, version: string): Side {
+function sideOf(simulation: Simulation, version: string): TestedVersion {
   const behaviour = behaviourAt(simulation.state.behaviours, version, simulation.world.now);
   const { cpuFactor = 1, latencyFactor = 1, errorRatio = 0, onlyRegion, afterMs = 0 } = behaviour;
   const isHidden = onlyRegion !== undefined || afterMs > 0;
@@ -115,5 +119,5 @@ function sideOf(simulation: Simulation, version: string): Side {
     : { version, cpuFactor, latencyFactor, errorRatio };
 }
 
-const shown = (share: number): string => String(Number((share * 100).toFixed(2)));
-const signed = (share: number): string => `${share < 0 ? '-' : '+'}${(Math.abs(share) * 100).toFixed(1)}`;
+const percentText = (share: number): string => String(Number((share * 100).toFixed(2)));
+const signedPercent = (share: number): string => `${share < 0 ? '-' : '+'}${(Math.abs(share) * 100).toFixed(1)}`;

@@ -1,14 +1,14 @@
 import type { Hono } from 'hono';
 import { ExtensionError } from '../../sdk/server';
 import type { Simulation } from '../simulation';
-import { actionService, outputNames } from './runs';
+import { runService, outputNames } from './runs';
 
 /**
  * The packager: stores its inputs in the artifact store, under `with: { tag }` if there is one, and gives each on as a
  * package under the names that the action declares, in order.
  */
 export const pkgService = (simulation: Simulation): Hono =>
-  actionService(simulation, 'pkg', (request) => {
+  runService(simulation, 'pkg', (request) => {
     const { tag } = request.with;
     if (tag !== undefined && (typeof tag !== 'string' || tag === ''))
       throw new ExtensionError('invalid-request', 'with.tag: expected a name such as live');

@@ -5,9 +5,9 @@ import { queryMetrics } from '../metrics/store';
 import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
 import { jobsOf } from './jobs';
-import { optionsOf, outputNames, type Sight, type StartRun, watchService } from './runs';
+import { runOptions, outputNames, type Sight, type StartRun, watchService } from './runs';
 
-const withSchema = z.looseObject({
+const profileSchema = z.looseObject({
   /** Where the profiled tasks run; by default the jobs of the service with the pipeline's name. */
   jobs: z.array(z.string()).optional(),
   /** How many CPU samples make a profile. Every task that runs the version gives one a minute. */
@@ -15,7 +15,7 @@ const withSchema = z.looseObject({
 });
 
 /** Simulated ms after which a profiler gives up. */
-const PATIENCE_MS = 30 * 60_000;
+const PROFILE_TIMEOUT_MS = 30 * 60_000;
 
 /**
  * The profiler of the fdo example: watches the tasks that run the version it is given, as the data source shows them, and
@@ -23,16 +23,16 @@ const PATIENCE_MS = 30 * 60_000;
  */
 export const profiler = (simulation: Simulation): Hono =>
   watchService(simulation, 'profile', {
-    check: (request) => void jobsOf(simulation, optionsOf(withSchema, request).jobs ?? request.pipeline),
-    look: (request, startedAt) => collect(simulation, request, startedAt),
+    check: (request) => void jobsOf(simulation, runOptions(profileSchema, request).jobs ?? request.pipeline),
+    look: (request, startedAt) => collectSamples(simulation, request, startedAt),
   });
 
-function collect(simulation: Simulation, request: StartRun, startedAt: number): Sight {
-  const { samples: wanted, jobs } = optionsOf(withSchema, request);
-  const version = versionOf(request);
+function collectSamples(simulation: Simulation, request: StartRun, startedAt: number): Sight {
+  const { samples: wanted, jobs } = runOptions(profileSchema, request);
+  const version = profiledVersion(request);
   if (version === undefined)
     return { kind: 'failed', message: 'there is nothing to profile: the action has no inputs' };
-  const end = startedAt + simulation.world.scaled(PATIENCE_MS);
+  const end = startedAt + simulation.world.scaled(PROFILE_TIMEOUT_MS);
   const step = STEP_MS / simulation.speed;
   const query = { metric: 'system.cpu', start: startedAt, end, step };
   const series = jobsOf(simulation, jobs ?? request.pipeline).flatMap((job) => {
@@ -58,5 +58,5 @@ function collect(simulation: Simulation, request: StartRun, startedAt: number): 
   return { kind: 'succeeded', message: seen, outputs };
 }
 
-const versionOf = ({ inputs }: StartRun): string | undefined =>
+const profiledVersion = ({ inputs }: StartRun): string | undefined =>
   (inputs.find(({ kind }) => kind === 'executable') ?? inputs[0])?.version;

@@ -1,7 +1,8 @@
+import { sum } from '../../domain/health/series';
 import { hashText, noise } from '../kernel/random';
 
 /** What a version costs on a test machine, compared with a good one. */
-export interface Side {
+export interface TestedVersion {
   readonly version: string;
   readonly cpuFactor: number;
   readonly latencyFactor: number;
@@ -10,7 +11,7 @@ export interface Side {
 }
 
 /** A difference between two versions, and where it lies with 95 % confidence. */
-export interface Change {
+export interface MeasuredChange {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
@@ -19,7 +20,7 @@ export interface Change {
 export type Measure = 'cpu' | 'latency' | 'errors';
 
 /** Recorded requests, the same ones for whoever replays the recording of that name. */
-export interface Recording {
+export interface RequestRecording {
   readonly seed: number;
   readonly name: string;
   readonly requests: number;
@@ -33,20 +34,27 @@ const SIGMAS = 1.96;
  * errors in the share of requests (0.01 is one more in a hundred). Requests differ much more from each other than
  * versions do, so each is compared with itself: the change is the ratio of the sums, its error that of the residuals.
  */
-export function replay(recording: Recording, before: Side, after: Side): Record<Measure, Change> {
+export function replay(
+  recording: RequestRecording,
+  before: TestedVersion,
+  after: TestedVersion,
+): Record<Measure, MeasuredChange> {
   const requests = Array.from({ length: recording.requests }, (_, request) => request);
-  const sizes = requests.map(sizeOf(recording));
-  const costs = (side: Side, measure: 'cpu' | 'latency', factor: number): number[] => {
+  const sizes = requests.map(requestSize(recording));
+  const costs = (side: TestedVersion, measure: 'cpu' | 'latency', factor: number): number[] => {
     const chance = chanceOf(recording, side, measure);
     return sizes.map((size, request) => size * factor * (0.9 + 0.2 * chance(request)));
   };
-  const failures = (side: Side): number => {
+  const failures = (side: TestedVersion): number => {
     const chance = chanceOf(recording, side, 'errors');
     return requests.filter((request) => chance(request) < USUAL_ERRORS + side.errorRatio).length;
   };
   return {
-    cpu: relative(costs(before, 'cpu', before.cpuFactor), costs(after, 'cpu', after.cpuFactor)),
-    latency: relative(costs(before, 'latency', before.latencyFactor), costs(after, 'latency', after.latencyFactor)),
+    cpu: relativeChange(costs(before, 'cpu', before.cpuFactor), costs(after, 'cpu', after.cpuFactor)),
+    latency: relativeChange(
+      costs(before, 'latency', before.latencyFactor),
+      costs(after, 'latency', after.latencyFactor),
+    ),
     errors: difference(failures(before), failures(after), recording.requests),
   };
 }
@@ -54,33 +62,35 @@ export function replay(recording: Recording, before: Side, after: Side): Record<
 const USUAL_ERRORS = 0.001;
 
 /** Most requests are small and a few are large. */
-function sizeOf({ seed, name }: Recording): (request: number) => number {
+function requestSize({ seed, name }: RequestRecording): (request: number) => number {
   const stream = hashText(name);
   return (request) => 0.2 - Math.log(1 - noise(seed, stream, request, 0));
 }
 
-function chanceOf({ seed, name }: Recording, { version }: Side, measure: Measure): (request: number) => number {
+function chanceOf(
+  { seed, name }: RequestRecording,
+  { version }: TestedVersion,
+  measure: Measure,
+): (request: number) => number {
   const [base, stream] = [seed ^ hashText(name), hashText(`${version} ${measure}`)];
   return (request) => noise(base, stream, request, 1);
 }
 
-function relative(before: readonly number[], after: readonly number[]): Change {
+function relativeChange(before: readonly number[], after: readonly number[]): MeasuredChange {
   const ratio = sum(after) / sum(before);
   const residuals = after.map((cost, request) => cost - ratio * (before[request] ?? 0));
   const spread = Math.sqrt(sum(residuals.map((residual) => residual ** 2)) / (residuals.length - 1));
   const error = spread / (Math.sqrt(residuals.length) * (sum(before) / before.length));
-  return around(ratio - 1, error);
+  return withInterval(ratio - 1, error);
 }
 
-function difference(before: number, after: number, requests: number): Change {
+function difference(before: number, after: number, requests: number): MeasuredChange {
   const variance = (failed: number): number => ((failed / requests) * (1 - failed / requests)) / requests;
-  return around((after - before) / requests, Math.sqrt(variance(before) + variance(after)));
+  return withInterval((after - before) / requests, Math.sqrt(variance(before) + variance(after)));
 }
 
-const around = (mean: number, error: number): Change => ({
+const withInterval = (mean: number, error: number): MeasuredChange => ({
   mean,
   low: mean - SIGMAS * error,
   high: mean + SIGMAS * error,
 });
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

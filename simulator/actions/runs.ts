@@ -4,7 +4,7 @@ import type { Artifact } from '../../domain/artifact';
 import type { ActionServiceProtocol } from '../../sdk/protocol/actionService';
 import type { RequestOf, ResponseOf } from '../../sdk/protocol/common';
 import { ExtensionError, serveActionService } from '../../sdk/server';
-import { check } from '../controlInput';
+import { parseInput } from '../controlInput';
 import { hashText, noise } from '../kernel/random';
 import type { Simulation } from '../simulation';
 import type { Run } from '../state';
@@ -12,7 +12,7 @@ import type { Run } from '../state';
 export type StartRun = RequestOf<ActionServiceProtocol['startRun']>;
 
 /** How a run will go: decided when it starts, from its request and the behaviour of the versions in it. */
-export interface Outcome {
+export interface RunOutcome {
   readonly outputs: readonly Artifact[];
   /** Why it will fail; null when it will not. */
   readonly failure: string | null;
@@ -33,9 +33,9 @@ const SHORTEST_MS = 2000;
 const LONGEST_MS = 6000;
 
 /** An action service of the simulator: runs take a few simulated seconds and end as `decide` says. Throw there to refuse a run. */
-export const actionService = (simulation: Simulation, service: string, decide: (request: StartRun) => Outcome): Hono =>
+export const runService = (simulation: Simulation, service: string, decide: (request: StartRun) => RunOutcome): Hono =>
   serveRuns(simulation, service, {
-    begin: (request, id) => decided(simulation, service, id, request, decide(request)),
+    begin: (request, id) => decidedRun(simulation, service, id, request, decide(request)),
     look: (run) => {
       const share = (simulation.world.now - run.startedAt) / Math.max(1, run.endsAt - run.startedAt);
       const message = run.steps[Math.floor(share * run.steps.length)] ?? run.steps.at(-1) ?? 'running';
@@ -44,7 +44,7 @@ export const actionService = (simulation: Simulation, service: string, decide: (
   });
 
 /**
- * As `actionService`, for runs that end by what they see: `look` is asked at every question for progress, and what it
+ * As `runService`, for runs that end by what they see: `look` is asked at every question for progress, and what it
  * sees of a time that has passed must never change. `check` may refuse a run by throwing.
  */
 export const watchService = (
@@ -64,8 +64,8 @@ export const watchService = (
   });
 
 /** The `with` of a run as its service understands it; refuses the run with each field that is wrong. */
-export const optionsOf = <S extends z.ZodType>(schema: S, request: StartRun): z.output<S> =>
-  (check(z.object({ with: schema }), { with: request.with }) as { with: z.output<S> }).with;
+export const runOptions = <S extends z.ZodType>(schema: S, request: StartRun): z.output<S> =>
+  (parseInput(z.object({ with: schema }), { with: request.with }) as { with: z.output<S> }).with;
 
 /** The names that Conveyor wants outputs under; `fallback` when it did not say. */
 export function outputNames(request: StartRun, fallback: readonly string[]): string[] {
@@ -73,12 +73,12 @@ export function outputNames(request: StartRun, fallback: readonly string[]): str
   return Array.isArray(outputs) ? outputs.map(String) : [...fallback];
 }
 
-interface Runs {
+interface RunHandlers {
   readonly begin: (request: StartRun, id: string) => Run;
   readonly look: (run: Run) => Sight;
 }
 
-function serveRuns(simulation: Simulation, service: string, { begin, look }: Runs): Hono {
+function serveRuns(simulation: Simulation, service: string, { begin, look }: RunHandlers): Hono {
   const keyOf = (runId: string): string => `${service} ${runId}`;
   const find = (runId: string): Run => {
     const run = simulation.state.runs.get(keyOf(runId));
@@ -107,7 +107,7 @@ function serveRuns(simulation: Simulation, service: string, { begin, look }: Run
       }),
   });
   // What `url` leads to: what the run has done so far, for people.
-  app.get('/runs/:id{.+}', (c) => c.text(logOf(find(c.req.param('id')), look)));
+  app.get('/runs/:id{.+}', (c) => c.text(runLog(find(c.req.param('id')), look)));
   return app;
 }
 
@@ -118,7 +118,7 @@ function newRun(simulation: Simulation, service: string, id: string, request: St
   };
 }
 
-function decided(simulation: Simulation, service: string, id: string, request: StartRun, outcome: Outcome): Run {
+function decidedRun(simulation: Simulation, service: string, id: string, request: StartRun, outcome: RunOutcome): Run {
   const { world } = simulation;
   const share = noise(world.kernel.seed, hashText(id), 0, 0);
   const endsAt = world.now + world.scaled(SHORTEST_MS + (LONGEST_MS - SHORTEST_MS) * share);
@@ -126,10 +126,10 @@ function decided(simulation: Simulation, service: string, id: string, request: S
   return { ...newRun(simulation, service, id, request), endsAt, ...outcome, tag: outcome.tag ?? null };
 }
 
-function progress(run: Run, look: Runs['look']): ResponseOf<ActionServiceProtocol['getRunProgress']> {
+function progress(run: Run, look: RunHandlers['look']): ResponseOf<ActionServiceProtocol['getRunProgress']> {
   const sight = run.state === 'running' ? look(run) : undefined;
   if (sight?.kind === 'going') return { state: 'running', message: sight.message, progress: sight.progress };
-  if (sight !== undefined) settle(run, sight);
+  if (sight !== undefined) endRun(run, sight);
   const { message } = run;
   if (run.state !== 'succeeded') return { state: 'failed', message };
   return {
@@ -140,14 +140,14 @@ function progress(run: Run, look: Runs['look']): ResponseOf<ActionServiceProtoco
   };
 }
 
-function settle(run: Run, { kind, message, ...rest }: Exclude<Sight, { kind: 'going' }>): void {
+function endRun(run: Run, { kind, message, ...rest }: Exclude<Sight, { kind: 'going' }>): void {
   Object.assign(run, { state: kind, message, ...rest });
 }
 
 const linkTo = ({ url }: Simulation, service: string, runId: string): { url?: string } =>
   url === null ? {} : { url: `${url}/actions/${service}/runs/${runId}` };
 
-function logOf(run: Run, look: Runs['look']): string {
+function runLog(run: Run, look: RunHandlers['look']): string {
   const seen = progress(run, look);
   const done = Math.ceil((seen.state === 'running' ? (seen.progress ?? 0) : 1) * run.steps.length);
   return `${[run.id, ...run.steps.slice(0, done), `${seen.state}: ${seen.message}`].join('\n')}\n`;

@@ -5,7 +5,7 @@ import { checkAndPrefetch, loadTestFilter, sanityCheck } from './frontfaas';
 import { perfTest } from './perfTest';
 import { pkgService } from './pkg';
 import { profiler } from './profile';
-import { actionService } from './runs';
+import { runService } from './runs';
 import { testRunner } from './tests';
 
 /** The action services of the world, by the name under which they are served and registered. */
@@ -19,7 +19,7 @@ export const actionServices = (simulation: Simulation): Readonly<Record<string, 
   'sanity-check': sanityCheck(simulation),
   'load-test-filter': loadTestFilter(simulation),
   'check-and-prefetch': checkAndPrefetch(simulation),
-  'incident-report': actionService(simulation, 'incident-report', ({ pipeline, release }) => ({
+  'incident-report': runService(simulation, 'incident-report', ({ pipeline, release }) => ({
     ...{ outputs: [], failure: null, steps: ['writing it down'], said: `filed a report of ${pipeline}/${release}` },
   })),
 });

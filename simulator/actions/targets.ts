@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { body, check } from '../controlInput';
+import { body, parseInput } from '../controlInput';
 import type { Simulation } from '../simulation';
 
 /** `//kv:server`, or `//kv/log`, which is short for `//kv/log:log`. */
@@ -9,7 +9,7 @@ const target = z.string().regex(/^\/\/[^:\s]+(:[^:\s]+)?$/, { error: 'expected a
 /** `POST /control/targets { target, deps }`: what a target is built from. `GET` lists them. */
 export function addTargetRoutes(app: Hono, simulation: Simulation): void {
   app.post('/targets', async (c) => {
-    const spec = check(z.strictObject({ target, deps: z.array(target).default([]) }), await body(c.req.raw));
+    const spec = parseInput(z.strictObject({ target, deps: z.array(target).default([]) }), await body(c.req.raw));
     simulation.state.targets.set(spec.target, spec.deps);
     return c.json(spec, 201);
   });
@@ -24,5 +24,5 @@ export function closureOf(targets: ReadonlyMap<string, readonly string[]>, root:
 }
 
 /** `//kv:server_test` of `//kv:server`, `//kv/log:log_test` of `//kv/log`. */
-export const testOf = (name: string): string =>
+export const testOfTarget = (name: string): string =>
   name.includes(':') ? `${name}_test` : `${name}:${name.split('/').at(-1) ?? ''}_test`;

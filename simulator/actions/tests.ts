@@ -1,11 +1,11 @@
 import type { Hono } from 'hono';
 import { behaviourAt } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
-import { actionService, type StartRun } from './runs';
+import { runService, type StartRun } from './runs';
 
 /** Integration tests: pass unless the behaviour of one of the versions under test says `failTests`. */
 export const testRunner = (simulation: Simulation): Hono =>
-  actionService(simulation, 'integr-test', (request) => ({
+  runService(simulation, 'integr-test', (request) => ({
     outputs: [],
     failure: whyBroken(simulation, request),
     steps: ['setting up', 'running the tests', 'tearing down'],

@@ -4,7 +4,7 @@ import { checker } from './checker';
 /** A job's size and what of it may be unavailable. */
 export type BudgetOf = Pick<Extract<FleetEvent, { kind: 'job-sized' }>, 'size' | 'budget'>;
 
-interface Counted extends BudgetOf {
+interface CountedBudget extends BudgetOf {
   unavailable: number;
 }
 
@@ -12,7 +12,7 @@ interface Counted extends BudgetOf {
 const ON_PURPOSE: ReadonlySet<string> = new Set(['update', 'move', 'stop', 'restart']);
 
 /** 1: no update, move, stop or restart takes a running task when as many are unavailable already as may be. */
-export const budgetChecker = checker<Map<string, Counted>>({
+export const budgetChecker = checker<Map<string, CountedBudget>>({
   name: 'budget',
   invariant: 1,
   fresh: () => new Map(),
@@ -24,7 +24,7 @@ export const budgetChecker = checker<Map<string, Counted>>({
     }
     const job = event.kind === 'task' ? jobs.get(event.job) : undefined;
     if (event.kind !== 'task' || job === undefined) return null;
-    job.unavailable += counts(event.to) - counts(event.from);
+    job.unavailable += unavailability(event.to) - unavailability(event.from);
     const allowed = allowedOf(job);
     const onPurpose = ON_PURPOSE.has(event.why);
     if (!onPurpose || event.from !== 'running' || event.to === 'running' || job.unavailable <= allowed) return null;
@@ -32,7 +32,7 @@ export const budgetChecker = checker<Map<string, Counted>>({
   },
 });
 
-const counts = (state: string): number => (state === 'running' || state === 'gone' ? 0 : 1);
+const unavailability = (state: string): number => (state === 'running' || state === 'gone' ? 0 : 1);
 
 /** How many tasks of a job may be unavailable. */
 export function allowedOf({ budget, size }: BudgetOf): number {

@@ -1,4 +1,4 @@
-import type { Fleet } from '../twine/fleet';
+import type { TwineFleet } from '../twine/fleet';
 import type { FleetEvent } from '../events';
 
 /** A broken invariant of ARCHITECTURE.md#invariants. */
@@ -18,14 +18,14 @@ export interface Checker<M> {
   readonly invariant: number;
   readonly fresh: () => M;
   /** Updates the memory; answers what is wrong, in one sentence, when something is. */
-  readonly see: (event: FleetEvent, memory: M, fleet: Fleet) => string | null;
+  readonly see: (event: FleetEvent, memory: M, fleet: TwineFleet) => string | null;
 }
 
 /** A checker whose memory type nobody else needs to know. */
 export interface AnyChecker {
   readonly name: string;
   readonly invariant: number;
-  readonly see: (event: FleetEvent, memories: Map<string, unknown>, fleet: Fleet) => string | null;
+  readonly see: (event: FleetEvent, memories: Map<string, unknown>, fleet: TwineFleet) => string | null;
 }
 
 export function checker<M>({ name, invariant, fresh, see }: Checker<M>): AnyChecker {

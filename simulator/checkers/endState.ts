@@ -1,5 +1,5 @@
-import { nameOf } from '../twine/fleet';
-import { exists } from '../twine/job';
+import { nameAtIndex } from '../twine/fleet';
+import { hasTask } from '../twine/job';
 import { checker } from './checker';
 
 /** 10: when a whole-unit update is done, the job's own version and that of every task it covered is the new one. */
@@ -13,11 +13,11 @@ export const endStateChecker = checker<null>({
     const unit = update?.units.get(event.job);
     const job = fleet.jobs.get(event.job);
     if (!update?.wholeUnit || update.urgency === 'revert' || unit === undefined || job === undefined) return null;
-    const wanted = nameOf(fleet, unit.version);
+    const wanted = nameAtIndex(fleet, unit.version);
     if (job.version !== unit.version)
       return `${event.update} is done, but new tasks of ${event.job} do not start on ${wanted}`;
     for (const slot of unit.slots)
-      if (exists(job, slot) && job.tasks.version[slot] !== unit.version)
+      if (hasTask(job, slot) && job.tasks.version[slot] !== unit.version)
         return `${event.update} is done, but ${event.job}/${slot} is not on ${wanted}`;
     return null;
   },

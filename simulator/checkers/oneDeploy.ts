@@ -1,4 +1,4 @@
-import { deployOf } from '../twine/fleet';
+import { deployOfUpdate } from '../twine/fleet';
 import { checker } from './checker';
 
 /** 6: two deploys never update one job at the same time, but for canaries, whose tasks the others exclude. */
@@ -14,7 +14,7 @@ export const oneDeployChecker = checker<Map<string, Map<string, readonly string[
     if (event.kind !== 'update-accepted') return null;
     const { update, exclude, updatedBy } = event;
     const active = jobs.get(event.job) ?? new Map<string, readonly string[]>();
-    const others = [...active].filter(([id]) => deployOf(id) !== deployOf(update));
+    const others = [...active].filter(([id]) => deployOfUpdate(id) !== deployOfUpdate(update));
     jobs.set(event.job, active.set(update, exclude));
     const clash = others.find(
       ([id, excluded]) => !exclude.includes(id) && !updatedBy?.some((undone) => excluded.includes(undone)),

@@ -1,4 +1,4 @@
-import { deployOf } from '../twine/fleet';
+import { deployOfUpdate } from '../twine/fleet';
 import { checker } from './checker';
 
 /**
@@ -20,7 +20,7 @@ export const reservedChecker = checker<{ reserved: Set<string>; undone: Set<stri
     }
     if (event.kind !== 'task' || event.why !== 'update' || event.update === null || event.previous === null)
       return null;
-    if (!reserved.has(event.previous) || deployOf(event.previous) === deployOf(event.update)) return null;
+    if (!reserved.has(event.previous) || deployOfUpdate(event.previous) === deployOfUpdate(event.update)) return null;
     return `${event.update} touched ${event.job}/${event.slot}, which is reserved for ${event.previous}`;
   },
 });

@@ -1,5 +1,5 @@
 import { indicesOf } from '../twine/choose';
-import { exists } from '../twine/job';
+import { hasTask } from '../twine/job';
 import { checker } from './checker';
 
 /** 7: a revert touches only tasks of the updates that it undoes, and when it is done leaves none behind, but for what it was not to take. */
@@ -24,7 +24,7 @@ export const revertScopeChecker = checker<
     const indices = indicesOf(fleet, scope.updates);
     const version = fleet.updates.get(event.update)?.units.get(event.job)?.version;
     for (let slot = 0; slot < job.size; slot += 1)
-      if (exists(job, slot) && indices.has(job.tasks.update[slot] ?? 0) && job.tasks.version[slot] !== version)
+      if (hasTask(job, slot) && indices.has(job.tasks.update[slot] ?? 0) && job.tasks.version[slot] !== version)
         return `${event.update} is done, but ${event.job}/${slot} still runs what it undoes`;
     return null;
   },

@@ -2,7 +2,7 @@ import type { FleetEvent, TaskEvent } from '../events';
 import { checker } from './checker';
 
 /** By why a task is stopped on purpose: what its controller must have approved. A task that leaves the job is stopped. */
-const NEEDS: Partial<Record<TaskEvent['why'], Extract<FleetEvent, { kind: 'op-approved' }>['op']>> = {
+const NEEDED_APPROVALS: Partial<Record<TaskEvent['why'], Extract<FleetEvent, { kind: 'op-approved' }>['op']>> = {
   ...{ update: 'update', move: 'move', stop: 'stop', restart: 'restart', resize: 'stop' },
 };
 
@@ -21,7 +21,7 @@ export const taskControlChecker = checker<Map<string, Set<string>>>({
     if (event.kind === 'scheduler-down')
       for (const job of approved.keys()) if (fleet.jobs.get(job)?.region === event.region) approved.delete(job);
     if (event.kind !== 'task' || event.from !== 'running' || !fleet.jobs.get(event.job)?.control) return null;
-    const op = NEEDS[event.why];
+    const op = NEEDED_APPROVALS[event.why];
     // One approval is good for one operation.
     if (op === undefined || approved.get(event.job)?.delete(`${op} ${event.slot}`)) return null;
     return `${event.job}/${event.slot} was stopped (${event.why}) without leave of its controller`;

@@ -1,11 +1,11 @@
 import { currentCount } from '../twine/countLog';
-import { deployOf, nameOf, type Fleet } from '../twine/fleet';
+import { deployOfUpdate, nameAtIndex, type TwineFleet } from '../twine/fleet';
 import type { Job } from '../twine/job';
 import type { FleetEvent, TaskEvent } from '../events';
 import { allowedOf, type BudgetOf } from './budget';
 import { checker } from './checker';
 
-interface Seen extends BudgetOf {
+interface JobTraffic extends BudgetOf {
   /** Where its requests go; null where nothing is known, or not since it has another size. */
   shifted: { readonly version: string; readonly percent: number } | null;
   /**
@@ -26,7 +26,7 @@ interface Seen extends BudgetOf {
  * know of it ahead, and that the budget is kept is another invariant. Nothing is said of jobs of a single task, whose requests are lost
  * while it is replaced, nor of one that was resized since the last shift.
  */
-export const trafficChecker = checker<Map<string, Seen>>({
+export const trafficChecker = checker<Map<string, JobTraffic>>({
   name: 'traffic-carried',
   invariant: 15,
   fresh: () => new Map(),
@@ -41,22 +41,27 @@ export const trafficChecker = checker<Map<string, Seen>>({
     const job = 'job' in event ? fleet.jobs.get(event.job) : undefined;
     if (seen === undefined || job === undefined) return null;
     if (event.kind === 'update-accepted') {
-      if (event.urgency === 'normal') seen.updatedBy.add(deployOf(event.update));
+      if (event.urgency === 'normal') seen.updatedBy.add(deployOfUpdate(event.update));
       return null;
     }
     if (event.kind === 'task') return keepLost(fleet, seen, job, event) ? overload(fleet, job, seen) : null;
-    return event.kind === 'traffic-shifted' ? shift(fleet, job, seen, event) : null;
+    return event.kind === 'traffic-shifted' ? recordShift(fleet, job, seen, event) : null;
   },
 });
 
-const unseen = (): Omit<Seen, keyof BudgetOf> => ({
+const unseen = (): Omit<JobTraffic, keyof BudgetOf> => ({
   shifted: null,
   lost: new Map(),
   updatedBy: new Set(),
   shiftedBy: new Set(),
 });
 
-function shift(fleet: Fleet, job: Job, seen: Seen, event: Extract<FleetEvent, { kind: 'traffic-shifted' }>) {
+function recordShift(
+  fleet: TwineFleet,
+  job: Job,
+  seen: JobTraffic,
+  event: Extract<FleetEvent, { kind: 'traffic-shifted' }>,
+) {
   const { version, percent, deploy } = event;
   const isLate = seen.updatedBy.has(deploy) && !seen.shiftedBy.has(deploy);
   seen.shiftedBy.add(deploy);
@@ -66,17 +71,22 @@ function shift(fleet: Fleet, job: Job, seen: Seen, event: Extract<FleetEvent, { 
 }
 
 /** Keeps account of a task. @returns whether it was taken on purpose, or replaced by the one that started beside it. */
-function keepLost(fleet: Fleet, { lost }: Seen, job: Job, { slot, from, to, why, update }: TaskEvent): boolean {
+function keepLost(
+  fleet: TwineFleet,
+  { lost }: JobTraffic,
+  job: Job,
+  { slot, from, to, why, update }: TaskEvent,
+): boolean {
   const isGone = to === 'running' || to === 'gone' || to === 'updating';
-  const told = why === 'update' ? fleet.updates.get(update ?? '')?.units.get(job.name)?.version : undefined;
+  const targetVersion = why === 'update' ? fleet.updates.get(update ?? '')?.units.get(job.name)?.version : undefined;
   if (isGone) lost.delete(slot);
   else if (from === 'running' || why === 'fault' || (from === 'gone' && why === 'resize'))
     lost.set(slot, job.tasks.version[slot] ?? 0);
-  else if (told !== undefined && lost.has(slot)) lost.set(slot, told);
+  else if (targetVersion !== undefined && lost.has(slot)) lost.set(slot, targetVersion);
   return from === 'running' && (why === 'update' || (to === 'running' && why === 'started'));
 }
 
-function overload(fleet: Fleet, job: Job, seen: Seen): string | null {
+function overload(fleet: TwineFleet, job: Job, seen: JobTraffic): string | null {
   const { shifted, size } = seen;
   if (shifted === null || size < 2) return null;
   const { version, percent } = shifted;
@@ -90,13 +100,13 @@ function overload(fleet: Fleet, job: Job, seen: Seen): string | null {
   const needed = size - Math.min(allowedOf(seen), size - 1);
   // Percentages have four decimals.
   const isTooMuch = (share: number, tasks: number): boolean => (share * needed) / 100 > tasks + 1e-6 * size + 1e-9;
-  if (isTooMuch(percent, there)) return text(job, percent, nameOf(fleet, index) ?? version, there, needed);
+  if (isTooMuch(percent, there)) return overloadText(job, percent, nameAtIndex(fleet, index) ?? version, there, needed);
   return isTooMuch(100 - percent, elsewhere)
-    ? text(job, 100 - percent, `what is not ${version}`, elsewhere, needed)
+    ? overloadText(job, 100 - percent, `what is not ${version}`, elsewhere, needed)
     : null;
 }
 
-const text = ({ name }: Job, percent: number, to: string, tasks: number, needed: number): string =>
-  `${round(percent)}% of ${name} goes to ${to}, whose tasks (${tasks}) carry ${round((100 * tasks) / needed)}%`;
+const overloadText = ({ name }: Job, percent: number, to: string, tasks: number, needed: number): string =>
+  `${roundPercent(percent)}% of ${name} goes to ${to}, whose tasks (${tasks}) carry ${roundPercent((100 * tasks) / needed)}%`;
 
-const round = (percent: number): number => Math.round(percent * 10) / 10;
+const roundPercent = (percent: number): number => Math.round(percent * 10) / 10;

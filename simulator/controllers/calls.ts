@@ -2,11 +2,11 @@ import { callExtension, type Fetch, type ServiceEndpoint } from '../../sdk/clien
 import { taskControllerProtocol, type TaskControlRequest } from '../../sdk/protocol/taskController';
 import { pickFault } from '../httpFaults';
 import type { Simulation } from '../simulation';
-import { prepareCall } from '../twine/asking';
-import type { Control } from '../twine/controlState';
+import { prepareCall } from '../twine/controllerCalls';
+import type { ControlState } from '../twine/controlState';
 
 /** What came of a call, and how many simulated ms of trouble were on its way. */
-interface Outcome {
+interface CallOutcome {
   readonly ack: readonly string[] | null;
   readonly trouble: string;
   readonly delayMs: number;
@@ -22,7 +22,7 @@ export interface Network {
 type Now = () => number | Promise<number>;
 
 /** A controller that is waited for is as fast as it is; only the world's own time counts. In real ms. */
-const WAIT_MS = 60_000;
+const CONTROLLER_TIMEOUT_MS = 60_000;
 
 /**
  * Calls the controllers that the world waits for. It stands still meanwhile, so that a run depends on what they answer and
@@ -32,7 +32,7 @@ export async function callControllers(simulation: Simulation, network: Network, 
   const { fleet, world } = simulation;
   const calls = [...fleet.asking].map(async (job) => {
     const [asked, from] = [callUnderWay(simulation, job), await now()];
-    const outcome = asked && (await callOf(simulation, asked, network, WAIT_MS));
+    const outcome = asked && (await callOf(simulation, asked, network, CONTROLLER_TIMEOUT_MS));
     return { job, asked, outcome, tookMs: (await now()) - from };
   });
   for (const { job, asked, outcome, tookMs } of await Promise.all(calls)) {
@@ -69,20 +69,20 @@ export function callElsewhere(simulation: Simulation, network: Network, now: Now
 }
 
 /** A call as it is made: all that may be different by the time of its answer. */
-interface Asked {
-  readonly control: Control;
+interface PendingCall {
+  readonly control: ControlState;
   readonly request: TaskControlRequest;
   readonly askedAt: number;
 }
 
-function callUnderWay({ fleet }: Simulation, job: string): Asked | undefined {
+function callUnderWay({ fleet }: Simulation, job: string): PendingCall | undefined {
   const control = fleet.jobs.get(job)?.control;
   const request = control?.call?.request;
   return control && request ? { control, request, askedAt: control.askedAt } : undefined;
 }
 
 /** Whatever arrives from the deadline on finds that there was no answer. */
-function expireAt({ world }: Simulation, job: string, { control, request, askedAt }: Asked): void {
+function expireAt({ world }: Simulation, job: string, { control, request, askedAt }: PendingCall): void {
   const trouble = `none within ${control.deadlineMs} ms`;
   const sequence = request.sequenceNumber;
   world.at(askedAt + world.scaled(control.deadlineMs), {
@@ -93,8 +93,8 @@ function expireAt({ world }: Simulation, job: string, { control, request, askedA
 function arrive(
   { world }: Simulation,
   job: string,
-  asked: Asked,
-  { ack, trouble, delayMs }: Outcome,
+  asked: PendingCall,
+  { ack, trouble, delayMs }: CallOutcome,
   at: number,
 ): void {
   const { request, askedAt } = asked;
@@ -104,18 +104,18 @@ function arrive(
 
 async function callOf(
   simulation: Simulation,
-  { control, request }: Asked,
+  { control, request }: PendingCall,
   network: Network,
   limitMs: number,
-): Promise<Outcome> {
+): Promise<CallOutcome> {
   const fault = pickFault(simulation, control.kind, 'process');
   const delayMs = fault?.mode === 'delay' ? fault.delayMs : 0;
-  const failed = (trouble: string): Outcome => ({ ack: null, trouble, delayMs });
+  const failed = (trouble: string): CallOutcome => ({ ack: null, trouble, delayMs });
   if (fault?.mode === 'error') return failed('503 an injected fault');
   if (fault?.mode === 'down') return failed('nobody answers');
   try {
-    if (fault?.mode === 'duplicate') await ask(control, request, network, limitMs);
-    const { ack } = await ask(control, request, network, limitMs);
+    if (fault?.mode === 'duplicate') await callController(control, request, network, limitMs);
+    const { ack } = await callController(control, request, network, limitMs);
     if (fault?.mode === 'lose-reply') return failed('the connection was lost before the answer');
     if (fault?.mode === 'garbage') return failed('the answer is not JSON');
     return { ack, trouble: '', delayMs };
@@ -124,7 +124,12 @@ async function callOf(
   }
 }
 
-const ask = (control: Control, request: TaskControlRequest, { inside, outside }: Network, timeoutMs: number) =>
+const callController = (
+  control: ControlState,
+  request: TaskControlRequest,
+  { inside, outside }: Network,
+  timeoutMs: number,
+) =>
   callExtension({
     service: endpointOf(control, timeoutMs),
     protocol: taskControllerProtocol,
@@ -134,6 +139,6 @@ const ask = (control: Control, request: TaskControlRequest, { inside, outside }:
     fetch: control.url === null ? inside : outside,
   });
 
-const endpointOf = ({ kind: name, url }: Control, timeoutMs: number): ServiceEndpoint => ({
+const endpointOf = ({ kind: name, url }: ControlState, timeoutMs: number): ServiceEndpoint => ({
   ...{ name, timeoutMs, url: url ?? `http://simulator/task-controllers/${name}` },
 });

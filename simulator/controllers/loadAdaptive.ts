@@ -3,14 +3,14 @@ import { conversation } from '../../sdk/controllers/conversation';
 import { loadAdaptive } from '../../sdk/controllers/loadAdaptive';
 import { standardController } from './controller';
 
-const options = z.strictObject({
+const loadAdaptiveOptions = z.strictObject({
   /** How busy the others may get, 0 to 1. */
   limit: z.number().gt(0).max(1).default(0.7),
   onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('move'),
 });
 
 /** A service without state, each of whose tasks can stand in for each. */
-export const loadAdaptiveController = standardController(options, ({ limit, onMaintenance }, view) => {
+export const loadAdaptiveController = standardController(loadAdaptiveOptions, ({ limit, onMaintenance }, view) => {
   const ask = conversation(onMaintenance);
   return (request) => {
     const load = view.cpu() * view.running();

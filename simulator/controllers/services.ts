@@ -4,7 +4,7 @@ import { cpuOf } from '../metrics/cpu';
 import { metricWorld } from '../metrics/series';
 import type { Simulation } from '../simulation';
 import { taskIdOf } from '../twine/control';
-import type { Control } from '../twine/controlState';
+import type { ControlState } from '../twine/controlState';
 import { currentCount } from '../twine/countLog';
 import { layoutOf } from '../twine/fleet';
 import { slotsOf, type Job } from '../twine/job';
@@ -13,14 +13,14 @@ import type { ControllerHandler, ControllerView } from './controller';
 
 /** The controllers that come with the world, by kind, each behind the real protocol. */
 export function controllerServices(simulation: Simulation): [kind: string, service: Hono][] {
-  const handlers = new WeakMap<Control, ControllerHandler>();
+  const handlers = new WeakMap<ControlState, ControllerHandler>();
   return Object.entries(STANDARD_CONTROLLERS).map(([kind, { make }]) => {
     const service = serveTaskController(kind, {
       process: (request) => {
         const control = simulation.fleet.jobs.get(request.jobHandle)?.control;
         if (control?.kind !== kind)
           throw new ExtensionError('unknown-job', `no job ${request.jobHandle} with this controller`, { status: 404 });
-        const handler = handlers.get(control) ?? make(control.options, viewOf(simulation, request.jobHandle));
+        const handler = handlers.get(control) ?? make(control.options, controllerView(simulation, request.jobHandle));
         handlers.set(control, handler);
         return handler(request);
       },
@@ -29,7 +29,7 @@ export function controllerServices(simulation: Simulation): [kind: string, servi
   });
 }
 
-function viewOf(simulation: Simulation, name: string): ControllerView {
+function controllerView(simulation: Simulation, name: string): ControllerView {
   const find = (): Job => {
     const job = simulation.fleet.jobs.get(name);
     if (job) return job;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ControlSpec } from '../twine/controlState';
 import { STANDARD_CONTROLLERS } from './index';
 
-const ms = z.number().positive();
+const positiveMs = z.number().positive();
 
 const EXTERNAL = 'external';
 
@@ -11,14 +11,14 @@ export const controllerSchema = z
   .looseObject({
     kind: z.string(),
     url: z.url({ protocol: /^https?$/ }).optional(),
-    deadlineMs: ms.default(5000),
-    everyMs: ms.default(1000),
+    deadlineMs: positiveMs.default(5000),
+    everyMs: positiveMs.default(1000),
     leader: z.number().int().nonnegative().default(0),
   })
   .transform(({ kind, url, deadlineMs, everyMs, leader, ...options }, context): ControlSpec => {
     const wrong = (message: string, path: PropertyKey[]): void =>
       void context.addIssue({ code: 'custom', message, path });
-    const standard = STANDARD_CONTROLLERS[kind];
+    const standard = Object.hasOwn(STANDARD_CONTROLLERS, kind) ? STANDARD_CONTROLLERS[kind] : undefined;
     const kinds = [...Object.keys(STANDARD_CONTROLLERS), EXTERNAL];
     if (kind === EXTERNAL) {
       if (url === undefined) wrong('needed for an external controller', ['url']);

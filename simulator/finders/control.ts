@@ -1,29 +1,29 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { body, check } from '../controlInput';
+import { body, parseInput } from '../controlInput';
 import type { Simulation } from '../simulation';
-import { addCommit, publish, publishBuild, publishTag, shelfKey } from './shelf';
+import { addCommit, publish, publishBuild, publishTag, catalogKey } from './artifactCatalog';
 
-const text = z.string().min(1);
+const nonEmptyText = z.string().min(1);
 
 const commitSchema = z.strictObject({
-  repository: text,
-  branch: text,
-  revision: text,
+  repository: nonEmptyText,
+  branch: nonEmptyText,
+  revision: nonEmptyText,
   passed: z.boolean().default(true),
-  author: text.optional(),
-  message: text.optional(),
-  committedAt: text.optional(),
+  author: nonEmptyText.optional(),
+  message: nonEmptyText.optional(),
+  committedAt: nonEmptyText.optional(),
 });
 
 const buildSchema = z.strictObject({
   /** Such as `kv:12`, which is of the package `kv` unless another one is named. */
-  version: text,
-  package: text.optional(),
-  target: text.optional(),
-  repository: text.optional(),
-  revision: text.optional(),
-  tag: text.optional(),
+  version: nonEmptyText,
+  package: nonEmptyText.optional(),
+  target: nonEmptyText.optional(),
+  repository: nonEmptyText.optional(),
+  revision: nonEmptyText.optional(),
+  tag: nonEmptyText.optional(),
 });
 
 /** What the artifact finders find, besides what the build and package services made: commits, builds, models, configs. */
@@ -31,7 +31,7 @@ export function addArtifactRoutes(app: Hono, simulation: Simulation): void {
   const put = (key: string, kind: string, version: string): void =>
     publish(simulation.state, simulation.world.now, key, { kind, version, metadata: {} });
   app.post('/commits', async (c) => {
-    const { repository, branch, revision, passed, author, message, committedAt } = check(
+    const { repository, branch, revision, passed, author, message, committedAt } = parseInput(
       commitSchema,
       await body(c.req.raw),
     );
@@ -41,18 +41,24 @@ export function addArtifactRoutes(app: Hono, simulation: Simulation): void {
     return c.json({ repository, branch, ...commit }, 201);
   });
   app.post('/builds', async (c) => {
-    const build = check(buildSchema, await body(c.req.raw));
+    const build = parseInput(buildSchema, await body(c.req.raw));
     addBuild(simulation, build);
     return c.json(build, 201);
   });
   app.post('/models', async (c) => {
-    const { model, version } = check(z.strictObject({ model: text, version: text }), await body(c.req.raw));
-    put(shelfKey('model-versions', model), 'model', version);
+    const { model, version } = parseInput(
+      z.strictObject({ model: nonEmptyText, version: nonEmptyText }),
+      await body(c.req.raw),
+    );
+    put(catalogKey('model-versions', model), 'model', version);
     return c.json({ model, version }, 201);
   });
   app.post('/configs', async (c) => {
-    const { path, version } = check(z.strictObject({ path: text, version: text }), await body(c.req.raw));
-    put(shelfKey('config-changes', path), 'config', version);
+    const { path, version } = parseInput(
+      z.strictObject({ path: nonEmptyText, version: nonEmptyText }),
+      await body(c.req.raw),
+    );
+    put(catalogKey('config-changes', path), 'config', version);
     return c.json({ path, version }, 201);
   });
 }

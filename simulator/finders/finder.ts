@@ -3,33 +3,35 @@ import { whyCannotFind } from '../../domain/finder/standard';
 import type { Subscription } from '../../sdk/protocol/artifactFinder';
 import { serveArtifactFinder } from '../../sdk/server';
 import type { Simulation } from '../simulation';
-import { shelfKey } from './shelf';
-import type { Found } from '../state';
+import { catalogKey } from './artifactCatalog';
+import type { CatalogEntry } from '../state';
 
 /** Where each standard finder that needs a service looks, from a `with` that was checked. */
-const PLACES: Readonly<Record<string, (wanted: Readonly<Record<string, string>>) => string>> = {
-  commits: ({ repository = '', branch = '' }) => shelfKey('commits', repository, branch),
-  'tagged-executables': ({ package: name = '', tag = '' }) => shelfKey('tagged-executables', name, tag),
+const CATALOG_KEYS: Readonly<Record<string, (wanted: Readonly<Record<string, string>>) => string>> = {
+  commits: ({ repository = '', branch = '' }) => catalogKey('commits', repository, branch),
+  'tagged-executables': ({ package: name = '', tag = '' }) => catalogKey('tagged-executables', name, tag),
   'latest-build': ({ target, package: name = '' }) =>
-    target === undefined ? shelfKey('latest-build', 'package', name) : shelfKey('latest-build', 'target', target),
-  'model-versions': ({ model = '' }) => shelfKey('model-versions', model),
-  'config-changes': ({ path = '' }) => shelfKey('config-changes', path),
+    target === undefined ? catalogKey('latest-build', 'package', name) : catalogKey('latest-build', 'target', target),
+  'model-versions': ({ model = '' }) => catalogKey('model-versions', model),
+  'config-changes': ({ path = '' }) => catalogKey('config-changes', path),
 };
 
 /** The standard finders of the simulated world, by name. Their cursor is the stamp of the newest thing in it. */
 export const finderServices = (simulation: Simulation): [name: string, app: Hono][] =>
-  Object.entries(PLACES).map(([name, place]) => [name, finderService(simulation, name, place)]);
+  Object.entries(CATALOG_KEYS).map(([name, place]) => [name, finderService(simulation, name, place)]);
 
-function finderService(simulation: Simulation, name: string, place: (typeof PLACES)[string]): Hono {
+function finderService(simulation: Simulation, name: string, place: (typeof CATALOG_KEYS)[string]): Hono {
   return serveArtifactFinder(name, {
     getArtifacts: ({ subscriptions, cursor }) => {
       const { shelf, lastStamp } = simulation.state;
-      const since = sinceOf(cursor, lastStamp);
-      const refused = subscriptions.flatMap((asked) => refusal(name, asked));
+      const since = stampOfCursor(cursor, lastStamp);
+      const refused = subscriptions.flatMap((asked) => subscriptionRefusals(name, asked));
       const found = subscriptions.flatMap(({ pipeline, artifact, with: wanted }) => {
         if (whyCannotFind(name, wanted) !== undefined) return [];
         const newest = shelf.get(place(wanted as Record<string, string>));
-        return newest === undefined || newest.stamp <= since ? [] : [{ pipeline, artifact: named(artifact, newest) }];
+        return newest === undefined || newest.stamp <= since
+          ? []
+          : [{ pipeline, artifact: namedFind(artifact, newest) }];
       });
       return { found, cursor: String(lastStamp), refused };
     },
@@ -37,14 +39,18 @@ function finderService(simulation: Simulation, name: string, place: (typeof PLAC
 }
 
 /** A cursor from before a reset, or of another world, stands for nothing. */
-function sinceOf(cursor: string | undefined, lastStamp: number): number {
+function stampOfCursor(cursor: string | undefined, lastStamp: number): number {
   const stamp = cursor === undefined ? NaN : Number(cursor);
   return stamp <= lastStamp ? stamp : -1;
 }
 
-function refusal(name: string, { pipeline, artifact, with: wanted }: Subscription) {
+function subscriptionRefusals(name: string, { pipeline, artifact, with: wanted }: Subscription) {
   const message = whyCannotFind(name, wanted);
   return message === undefined ? [] : [{ pipeline, artifact, message }];
 }
 
-const named = (name: string, { artifact }: Found) => ({ ...artifact, name, metadata: { ...artifact.metadata } });
+const namedFind = (name: string, { artifact }: CatalogEntry) => ({
+  ...artifact,
+  name,
+  metadata: { ...artifact.metadata },
+});

@@ -1,6 +1,6 @@
 import { currentCount } from '../twine/countLog';
 import type { Twine } from '../twine/fleet';
-import { sizeOf, type Job } from '../twine/job';
+import { jobSize, type Job } from '../twine/job';
 import { resizeJob } from '../twine/jobs';
 import { schedulerDown } from '../twine/tasks';
 import { cpuOf } from './cpu';
@@ -19,6 +19,6 @@ export function autoscale(twine: Twine, world: MetricWorld, job: Job): void {
   const wanted = Math.ceil((running * cpuOf(world, job, twine.world.now)) / spec.targetCpu);
   const size = Math.min(spec.max, Math.max(spec.min, wanted));
   const atBound = size === spec.min || size === spec.max;
-  const present = job.shrink?.to ?? sizeOf(job);
+  const present = job.shrink?.to ?? jobSize(job);
   if (size !== present && (atBound || Math.abs(size - present) > SLACK * present)) resizeJob(twine, job, size);
 }

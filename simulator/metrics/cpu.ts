@@ -1,5 +1,5 @@
 import { RUNNING, type Job } from '../twine/job';
-import { valueAt, type MetricWorld } from './series';
+import { metricValueAt, type MetricWorld } from './series';
 
 /** The mean of so many tasks is near enough to that of all. */
 const SAMPLE = 100;
@@ -18,7 +18,7 @@ export function cpuOf(world: MetricWorld, job: Job, now: number): number {
       to: Infinity,
       crashed: false,
     };
-    values.push(valueAt(world, job, 'system.cpu', task, now));
+    values.push(metricValueAt(world, job, 'system.cpu', task, now));
   }
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,9 +1,10 @@
 import { hashText, noise } from '../kernel/random';
 import { countAt } from '../twine/countLog';
-import { nameOf, type Fleet } from '../twine/fleet';
+import { nameAtIndex, type TwineFleet } from '../twine/fleet';
 import { trafficFactor } from '../twine/traffic';
 import { pastOf, type Job } from '../twine/job';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
+import { DAY_MS } from '../../domain/milliseconds';
 
 export const METRICS = [
   'system.cpu',
@@ -21,7 +22,6 @@ export const isMetric = (name: string): name is MetricName => (METRICS as readon
 
 /** Simulated ms between two points of a series. */
 export const STEP_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** One task: a stay of a slot's task from its start to its end (ms since the epoch). */
 export interface Task {
@@ -38,13 +38,13 @@ export interface Task {
 export interface MetricWorld {
   readonly seed: number;
   readonly speed: number;
-  readonly fleet: Fleet;
+  readonly fleet: TwineFleet;
   readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
 }
 
 export const metricWorld = (world: {
   readonly world: { readonly kernel: { readonly seed: number; readonly speed: number } };
-  readonly fleet: Fleet;
+  readonly fleet: TwineFleet;
   readonly state: Pick<MetricWorld, 'behaviours'>;
 }): MetricWorld => ({
   seed: world.world.kernel.seed,
@@ -58,11 +58,11 @@ export const metricWorld = (world: {
  * nothing is stored. Units: cpu and error ratio 0–1, memory MB, rate requests a second, latency ms, log errors a minute,
  * engagement an index around 100.
  */
-export function valueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
+export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
   const step = Math.floor((at * world.speed) / STEP_MS);
   const jitter = (share: number): number =>
     1 + share * (2 * noise(world.seed ^ saltOf(job.name, metric), task.slot, task.start, step) - 1);
-  const acts = behaviourOf(world, job, task, at);
+  const acts = taskBehaviour(world, job, task, at);
   const load = loadAt(world, job, at) * trafficFactor(world.fleet, job, task.version, at);
   const errors = Math.min(1, 0.001 * jitter(0.5) + (acts.errorRatio ?? 0) * jitter(0.05));
   switch (metric) {
@@ -110,8 +110,8 @@ function crashesIn(job: Job, slot: number, from: number, to: number): number {
 }
 
 /** What the task's version does to it at that moment. A point tells of the time before it, so that what was read once never changes. */
-function behaviourOf(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
-  const spec = behaviourAt(world.behaviours, nameOf(world.fleet, task.version) ?? '', at - 1);
+function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
+  const spec = behaviourAt(world.behaviours, nameAtIndex(world.fleet, task.version) ?? '', at - 1);
   if (spec.onlyRegion !== undefined && spec.onlyRegion !== job.region) return {};
   if (spec.afterMs !== undefined && at - task.from < spec.afterMs / world.speed) return {};
   if (spec.atShare === undefined) return spec;

@@ -1,8 +1,8 @@
 import type { Series } from '../../sdk/protocol/dataSource';
 import { ExtensionError } from '../../sdk/server';
-import { nameOf } from '../twine/fleet';
+import { nameAtIndex } from '../twine/fleet';
 import { identifierOf, parseIdentifier, pastOf, RUNNING, type Job } from '../twine/job';
-import { isMetric, METRICS, STEP_MS, valueAt, type MetricName, type MetricWorld, type Task } from './series';
+import { isMetric, METRICS, STEP_MS, metricValueAt, type MetricName, type MetricWorld, type Task } from './series';
 
 export interface MetricQuery {
   readonly metric: string;
@@ -36,7 +36,7 @@ export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery
   const end = Math.min(query.end, now);
   const own = STEP_MS / world.speed;
   const step = own * Math.max(1, Math.floor(query.step / own + 1e-9));
-  const tasks = selector.tasks ? named(job, selector.tasks) : all(job, start, end);
+  const tasks = selector.tasks ? namedTasks(job, selector.tasks) : all(job, start, end);
   if (tasks.length * Math.max(0, (end - start) / step) > MAX_POINTS)
     throw new ExtensionError(
       'too-much',
@@ -52,7 +52,7 @@ export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery
 
 /** What the fleet stamps on the metrics of a task. */
 function labelsOf(world: MetricWorld, job: Job, task: Task): Record<string, string> {
-  const version = nameOf(world.fleet, task.version) ?? '';
+  const version = nameAtIndex(world.fleet, task.version) ?? '';
   const { name, region } = job;
   return { task: identifierOf(name, task.slot, task.start), slot: String(task.slot), version, job: name, region };
 }
@@ -67,16 +67,18 @@ function pointsOf(
   const { start, end, step } = grid;
   if (task.crashed) {
     const at = Math.ceil(task.to / step) * step;
-    return metric === 'system.crashes' && at > start && at <= end ? [[at, valueAt(world, job, metric, task, at)]] : [];
+    return metric === 'system.crashes' && at > start && at <= end
+      ? [[at, metricValueAt(world, job, metric, task, at)]]
+      : [];
   }
   const points: [number, number][] = [];
   const last = Math.floor(Math.min(end, task.to) / step);
   for (let k = Math.max(Math.floor(start / step) + 1, Math.ceil(task.from / step)); k <= last; k += 1)
-    points.push([k * step, valueAt(world, job, metric, task, k * step)]);
+    points.push([k * step, metricValueAt(world, job, metric, task, k * step)]);
   return points;
 }
 
-function named(job: Job, identifiers: readonly string[]): Task[] {
+function namedTasks(job: Job, identifiers: readonly string[]): Task[] {
   return identifiers.flatMap((identifier) => {
     const id = parseIdentifier(job.name, identifier);
     return (id && find(job, id.slot, id.start)) ?? [];
@@ -85,29 +87,30 @@ function named(job: Job, identifiers: readonly string[]): Task[] {
 
 function find(job: Job, slot: number, start: number): Task | undefined {
   const { tasks, past } = job;
-  if (slot < job.size && tasks.starts[slot] === start && tasks.state[slot] === RUNNING) return present(job, slot);
-  for (const index of pastOf(job, slot)) if (past.start[index] === start) return earlier(job, index);
+  if (slot < job.size && tasks.starts[slot] === start && tasks.state[slot] === RUNNING) return presentTask(job, slot);
+  for (const index of pastOf(job, slot)) if (past.start[index] === start) return pastTask(job, index);
   return undefined;
 }
 
 function all(job: Job, start: number, end: number): Task[] {
   const found: Task[] = [];
   for (let index = 0; index < job.past.slot.length; index += 1) {
-    const task = earlier(job, index);
+    const task = pastTask(job, index);
     // A failed start is reported at the next point of the grid, so after it ended.
     if (task.from <= end && (task.to > start || task.crashed)) found.push(task);
   }
   for (let slot = 0; slot < job.size; slot += 1)
-    if (job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) <= end) found.push(present(job, slot));
+    if (job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) <= end)
+      found.push(presentTask(job, slot));
   return found;
 }
 
-function present({ tasks }: Job, slot: number): Task {
+function presentTask({ tasks }: Job, slot: number): Task {
   const [start, version, from] = [tasks.starts[slot] ?? 0, tasks.version[slot] ?? 0, tasks.startedAt[slot] ?? 0];
   return { slot, start, version, from, to: Infinity, crashed: false };
 }
 
-function earlier({ past }: Job, index: number): Task {
+function pastTask({ past }: Job, index: number): Task {
   const at = (column: readonly number[]): number => column[index] ?? 0;
   const crashed = past.crashed[index] ?? false;
   return {

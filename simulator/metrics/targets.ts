@@ -1,7 +1,7 @@
 import { indicesOf, withReverts } from '../twine/choose';
-import type { Fleet } from '../twine/fleet';
-import { exists, identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
-import { reachable } from '../twine/tasks';
+import type { TwineFleet } from '../twine/fleet';
+import { hasTask, identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
+import { isMachineUp } from '../twine/tasks';
 
 /** The tasks of a job by identifier, as health checks want them (moving targets). */
 export interface TargetTasks {
@@ -34,7 +34,7 @@ const MAX_REFERENCE = 2000;
  * - `control`: the other tasks of the job that run.
  * - `before`: what the slots of `fresh` ran during the baseline.
  */
-export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): TargetTasks {
+export function resolveTargets(fleet: TwineFleet, job: Job, request: TargetRequest): TargetTasks {
   const updates = indicesOf(fleet, request.updatedBy);
   const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
   const isFresh = freshBy(request, updates);
@@ -42,16 +42,16 @@ export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): 
   const found = { fresh: [] as string[], control: [] as string[], before: [] as string[], updated: 0 };
   for (let slot = 0; slot < job.size; slot += 1) {
     const update = tasks.update[slot] ?? 0;
-    if (reserved.has(update) || !exists(job, slot)) continue;
+    if (reserved.has(update) || !hasTask(job, slot)) continue;
     const running = tasks.state[slot] === RUNNING;
     if (updates.has(update)) found.updated += 1;
     if (!isFresh(update)) {
       if (running) found.control.push(identifierOf(job.name, slot, tasks.starts[slot] ?? 0));
-    } else if (tasks.state[slot] !== UPDATING && (running || reachable({ fleet }, job, slot))) {
+    } else if (tasks.state[slot] !== UPDATING && (running || isMachineUp({ fleet }, job, slot))) {
       const start = freshStart(job, slot, request, isFresh);
       if (start === undefined) continue;
       found.fresh.push(identifierOf(job.name, slot, start));
-      found.before.push(...earlier(job, slot, request, updates));
+      found.before.push(...earlierTasks(job, slot, request, updates));
     }
   }
   return { ...found, control: sample(found.control), before: sample(found.before) };
@@ -61,7 +61,7 @@ export function resolveTargets(fleet: Fleet, job: Job, request: TargetRequest): 
  * The same as it was at an earlier time: whoever tries a check on a past deploy asks for that. Only what ran then is
  * known, not what was down.
  */
-export function resolvePastTargets(fleet: Fleet, job: Job, request: TargetRequest): TargetTasks {
+export function resolvePastTargets(fleet: TwineFleet, job: Job, request: TargetRequest): TargetTasks {
   const updates = indicesOf(fleet, request.updatedBy);
   const reserved = indicesOf(fleet, withReverts(fleet, request.exclude));
   const isFresh = freshBy(request, updates);
@@ -70,7 +70,7 @@ export function resolvePastTargets(fleet: Fleet, job: Job, request: TargetReques
     const task = ranAt(job, slot, request.now);
     if (task === undefined || reserved.has(task.update)) continue;
     found[isFresh(task.update) ? 'fresh' : 'control'].push(identifierOf(job.name, slot, task.start));
-    if (isFresh(task.update)) found.before.push(...earlier(job, slot, request, updates));
+    if (isFresh(task.update)) found.before.push(...earlierTasks(job, slot, request, updates));
   }
   const { fresh, control, before } = found;
   return { fresh, updated: fresh.length, control: sample(control), before: sample(before) };
@@ -109,7 +109,7 @@ function freshStart(
 }
 
 /** What ran in a slot during the baseline and was not started by the updates. */
-function earlier(job: Job, slot: number, { baseline }: TargetRequest, updates: ReadonlySet<number>): string[] {
+function earlierTasks(job: Job, slot: number, { baseline }: TargetRequest, updates: ReadonlySet<number>): string[] {
   const { past, tasks } = job;
   const found: string[] = [];
   const add = (update: number, start: number, from: number, to: number): void => {

@@ -12,9 +12,9 @@ const STORE = 'metrics';
 /** Who judges the tasks of the fleet: the push type itself, or the Health Check Service where there is one. */
 export type FleetJudge = (request: Omit<JudgeRequest, 'query' | 'deadlineMs'>, call: Call) => Promise<JudgeResponse>;
 
-export type HealthServiceOptions = Omit<RemoteJudgeOptions, 'source'>;
+export type FleetJudgeOptions = Omit<RemoteJudgeOptions, 'source'>;
 
-export function fleetJudge(simulation: Simulation, service: HealthServiceOptions | undefined): FleetJudge {
+export function fleetJudge(simulation: Simulation, service: FleetJudgeOptions | undefined): FleetJudge {
   if (service === undefined) return (request) => judgeTargets({ ...request, query: ownStore(simulation) });
   const judge: RemoteJudge = remoteJudge({ ...service, source: STORE });
   return judge;

@@ -7,20 +7,20 @@ import type { UpdateVerb } from '../events';
 import { STEP_MS } from '../metrics/series';
 import { resolvePastTargets, resolveTargets } from '../metrics/targets';
 import type { Simulation } from '../simulation';
-import { indexOf, type Update } from '../twine/fleet';
-import { budgetOf, sizeOf, type Job } from '../twine/job';
+import { indexOf, type FleetUpdate } from '../twine/fleet';
+import { budgetOfJob, jobSize, type Job } from '../twine/job';
 import { countVersions } from '../twine/jobs';
-import { prefetch, roomRefusal } from '../twine/swaps';
+import { prefetchVersion, roomRefusal } from '../twine/swaps';
 import { regionDown } from '../twine/tasks';
 import { shiftTraffic } from '../twine/traffic';
-import { acceptUpdate, busyWith, commandUpdate, outdatedOf, progressOf, type UpdateTarget } from '../twine/updates';
+import { acceptUpdate, busyWith, commandUpdate, outdatedOf, unitProgress, type UpdateTarget } from '../twine/updates';
 import type { FleetJudge } from './judge';
 import { configuredJobs, configProblems, isConfigured } from './twineConfig';
 
 /** Name of this push type in the ledger and in HTTP faults. */
 const TWINE = 'twine';
 
-type Request<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
+type MethodRequest<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
 
 /** The standard push type `twine`: units are jobs, `config: { jobs: [name, …] }` says which. */
 export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
@@ -34,11 +34,11 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
     trackUpdates: ({ updateId, units: names }) => {
       const { units } = findUpdate(simulation, updateId);
       const asked = names ? names.flatMap((name) => units.get(name) ?? []) : [...units.values()];
-      return { units: asked.map((unit) => progressOf(simulation, unit)) };
+      return { units: asked.map((unit) => unitProgress(simulation, unit)) };
     },
-    pauseUpdates: (request, call) => command(simulation, 'pause', request, call),
-    resumeUpdates: (request, call) => command(simulation, 'resume', request, call),
-    cancelUpdates: (request, call) => command(simulation, 'cancel', request, call),
+    pauseUpdates: (request, call) => commandOne(simulation, 'pause', request, call),
+    resumeUpdates: (request, call) => commandOne(simulation, 'resume', request, call),
+    cancelUpdates: (request, call) => commandOne(simulation, 'cancel', request, call),
     runHealthChecks: (request, call) => judge(judgeRequest(simulation, request), call),
     shiftTraffic: ({ units, percent, toVersion }, call) =>
       simulation.once(TWINE, 'shiftTraffic', { units, percent, toVersion }, call, () => {
@@ -52,14 +52,14 @@ export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
           toTarget(simulation, target, call, `targets.${index}`, true),
         );
         const news = targets.filter(({ job, version }) =>
-          prefetch(simulation, job, indexOf(simulation.fleet, version)),
+          prefetchVersion(simulation, job, indexOf(simulation.fleet, version)),
         );
         return { answer: {}, effect: news.length > 0 };
       }),
   });
 }
 
-function fetchDeployUnits(simulation: Simulation, request: Request<'fetchDeployUnits'>, { context }: Call) {
+function fetchDeployUnits(simulation: Simulation, request: MethodRequest<'fetchDeployUnits'>, { context }: Call) {
   const names = configuredJobs(simulation.fleet, context.config);
   const jobs = names.flatMap((name) => simulation.fleet.jobs.get(name) ?? []);
   const problems = configProblems(simulation.fleet, context.config);
@@ -69,7 +69,7 @@ function fetchDeployUnits(simulation: Simulation, request: Request<'fetchDeployU
   const units = jobs.map((job) => ({
     id: job.name,
     labels: { ...job.labels, region: job.region },
-    size: sizeOf(job),
+    size: jobSize(job),
     version: simulation.fleet.names[job.version] ?? null,
     mixed: countVersions(simulation, job).size > 1,
     available: !regionDown(simulation, job.region),
@@ -80,11 +80,11 @@ function fetchDeployUnits(simulation: Simulation, request: Request<'fetchDeployU
 function needsPush(simulation: Simulation, target: Target, call: Call) {
   const wanted = toTarget(simulation, target, call, 'targets', true);
   const { job } = wanted;
-  return { id: target.unit, size: sizeOf(job), ...outdatedOf(simulation, wanted), budget: budgetOf(job) };
+  return { id: target.unit, size: jobSize(job), ...outdatedOf(simulation, wanted), budget: budgetOfJob(job) };
 }
 
 /** All targets are checked before the first is begun: an update is accepted as a whole or not at all. */
-function executeUpdates(simulation: Simulation, request: Request<'executeUpdates'>, call: MutatingCall) {
+function executeUpdates(simulation: Simulation, request: MethodRequest<'executeUpdates'>, call: MutatingCall) {
   return simulation.once(TWINE, 'executeUpdates', request, call, () => {
     const { updateId: id, urgency, wholeUnit } = request;
     const targets = request.targets.map((target, index) =>
@@ -123,10 +123,10 @@ function checkFence({ state }: Simulation, targets: readonly UpdateTarget[], urg
 }
 
 /** An update that is not known has nothing to pause; cancelled before it arrives, it will never begin. */
-function command(
+function commandOne(
   simulation: Simulation,
   verb: UpdateVerb,
-  request: Request<'pauseUpdates'>,
+  request: MethodRequest<'pauseUpdates'>,
   call: MutatingCall,
 ): Record<string, never> {
   return simulation.once(TWINE, `${verb}Updates`, request, call, () => {
@@ -141,7 +141,7 @@ function command(
   });
 }
 
-function judgeRequest(simulation: Simulation, request: Request<'runHealthChecks'>): Parameters<FleetJudge>[0] {
+function judgeRequest(simulation: Simulation, request: MethodRequest<'runHealthChecks'>): Parameters<FleetJudge>[0] {
   const { checks, baseline, now } = request;
   const { units, updatedBy, exclude = [] } = request.targets;
   const stepMs = STEP_MS / simulation.speed;
@@ -161,7 +161,7 @@ function findJob(simulation: Simulation, name: string, field: string): Job {
   throw new ExtensionError('unknown-unit', `${field}: no job ${name}`, { status: 404 });
 }
 
-function findUpdate(simulation: Simulation, id: string): Update {
+function findUpdate(simulation: Simulation, id: string): FleetUpdate {
   const update = simulation.fleet.updates.get(id);
   if (update) return update;
   throw new ExtensionError('unknown-update', `updateId: no update ${id}`, { status: 404 });

@@ -1,4 +1,4 @@
-import type { Fleet } from '../twine/fleet';
+import type { TwineFleet } from '../twine/fleet';
 import type { Job } from '../twine/job';
 import { roomRefusal } from '../twine/swaps';
 
@@ -11,7 +11,7 @@ export interface ConfigProblem {
   readonly code?: 'container-too-small';
 }
 
-export function configProblems(fleet: Fleet, config: Readonly<Record<string, unknown>>): ConfigProblem[] {
+export function configProblems(fleet: TwineFleet, config: Readonly<Record<string, unknown>>): ConfigProblem[] {
   const unknown = Object.keys(config).filter((key) => key !== 'jobs' && key !== 'service');
   const extra = unknown.map((key) => ({ path: `config.${key}`, message: `twine knows only jobs, not ${key}` }));
   const { jobs, service } = config;
@@ -25,7 +25,7 @@ export function configProblems(fleet: Fleet, config: Readonly<Record<string, unk
 }
 
 /** The jobs that a config means; none when it names none properly. */
-export function configuredJobs({ jobs }: Fleet, config: Readonly<Record<string, unknown>>): string[] {
+export function configuredJobs({ jobs }: TwineFleet, config: Readonly<Record<string, unknown>>): string[] {
   const { jobs: names, service } = config;
   if (Array.isArray(names)) return names.filter((job) => typeof job === 'string');
   return [...jobs.values()].filter((job) => job.service === service).map(({ name }) => name);
@@ -37,7 +37,7 @@ export function isConfigured({ jobs, service }: Readonly<Record<string, unknown>
   return service === undefined || service === job.service;
 }
 
-function jobProblems(fleet: Fleet, jobs: readonly unknown[], name: unknown, index: number): ConfigProblem[] {
+function jobProblems(fleet: TwineFleet, jobs: readonly unknown[], name: unknown, index: number): ConfigProblem[] {
   const path = `config.jobs[${index}]`;
   if (typeof name !== 'string') return [{ path, message: 'expected the name of a job' }];
   const job = fleet.jobs.get(name);

@@ -1,13 +1,13 @@
 import { plural } from '../../domain/text';
 import type { Pace, Twine } from './fleet';
-import { budgetOf, type Job } from './job';
+import { budgetOfJob, type Job } from './job';
 
 /** Simulated ms after which a region that has used up its operations looks again. */
 const PACE_MS = 1000;
 
 /** Why no running task of the job may become unavailable now; null when one may. */
 export function budgetRefusal(job: Job): string | null {
-  const allowed = budgetOf(job);
+  const allowed = budgetOfJob(job);
   if (job.unavailable < allowed) return null;
   return `waiting for the unavailability budget: ${plural(job.unavailable, 'task')} down, ${allowed} allowed`;
 }

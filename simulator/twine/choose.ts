@@ -1,8 +1,8 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
-import type { Fleet } from './fleet';
-import { DOWN, exists, RUNNING, sizeOf, UPDATING, updateOf, type Job } from './job';
+import type { TwineFleet } from './fleet';
+import { DOWN, hasTask, RUNNING, jobSize, UPDATING, updateOf, type Job } from './job';
 import { activeUnits, wants } from './scheduler';
-import { crashed, reachable } from './tasks';
+import { crashed, isMachineUp } from './tasks';
 
 /** What a target asks of one job. */
 export interface Wish {
@@ -20,23 +20,27 @@ export interface Wish {
  * updates touched last, or that inherited their version; with an amount as well no more of them, counting those on their way. Tasks
  * that are down come first, since they cost no budget.
  */
-export function chooseSlots(fleet: Fleet, job: Job, wish: Wish, now: number): Int32Array {
+export function chooseSlots(fleet: TwineFleet, job: Job, wish: Wish, now: number): Int32Array {
   const outdated = (slot: number): boolean => wants(job, { version: wish.version, acceptedAt: now }, slot);
   const slots = wish.updatedBy
     ? touched(job, indicesOf(fleet, withReverts(fleet, wish.updatedBy)), outdated)
-    : lacking(fleet, job, wish, outdated);
+    : slotsLacking(fleet, job, wish, outdated);
   const ordered = inOrder(job, slots, wish.urgency);
   return Int32Array.from(wish.updatedBy ? ordered.slice(0, atMost(fleet, job, wish, ordered.length)) : ordered);
 }
 
 /** How many of the tasks that it is to undo an update takes. */
-function atMost(fleet: Fleet, job: Job, wish: Wish, count: number): number {
+function atMost(fleet: TwineFleet, job: Job, wish: Wish, count: number): number {
   const coming = arriving(fleet, job, wish).length;
   return Math.max(0, tasksOf(wish.amount ?? { all: true }, count + coming) - coming);
 }
 
 /** The tasks that are on their way to the version already. What is asked for is not there before they are up. */
-export function arriving(fleet: Fleet, job: Job, { version, updatedBy, exclude }: Omit<Wish, 'urgency'>): number[] {
+export function arriving(
+  fleet: TwineFleet,
+  job: Job,
+  { version, updatedBy, exclude }: Omit<Wish, 'urgency'>,
+): number[] {
   const isReserved = reservedSlots(fleet, job, exclude ?? []);
   const undone = updatedBy && indicesOf(fleet, withReverts(fleet, updatedBy));
   const isMeant = (slot: number): boolean => (undone ? undone.has(updateOf(job, slot)) : !isReserved(slot));
@@ -50,7 +54,7 @@ export function arriving(fleet: Fleet, job: Job, { version, updatedBy, exclude }
  * These updates and, since a later try must find what an earlier one touched, every revert of any of them. So must a deploy that is
  * reverted find the tasks that a canary left on what the deploy had set.
  */
-export function withReverts(fleet: Fleet, updatedBy: readonly string[]): string[] {
+export function withReverts(fleet: TwineFleet, updatedBy: readonly string[]): string[] {
   const found = new Set(updatedBy);
   // Both come later in the map than what they refer to, so one pass finds them all.
   for (const { id, updatedBy: undone, inherits } of fleet.updates.values())
@@ -59,7 +63,7 @@ export function withReverts(fleet: Fleet, updatedBy: readonly string[]): string[
 }
 
 /** The indices of the update ids that the fleet knows. */
-export const indicesOf = (fleet: Fleet, updateIds: readonly string[]): Set<number> =>
+export const indicesOf = (fleet: TwineFleet, updateIds: readonly string[]): Set<number> =>
   new Set(updateIds.flatMap((id) => fleet.indices.get(id) ?? []));
 
 type Outdated = (slot: number) => boolean;
@@ -71,27 +75,27 @@ function touched(job: Job, updates: ReadonlySet<number>, outdated: Outdated): nu
   return slots;
 }
 
-function lacking(fleet: Fleet, job: Job, wish: Wish, outdated: Outdated): number[] {
+function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: Outdated): number[] {
   const isReserved = reservedSlots(fleet, job, wish.exclude ?? []);
   const failed: number[] = [];
   const others: number[] = [];
   const brought: number[] = [];
   const lost: number[] = [];
   let current = 0;
-  const isLost = (slot: number): boolean => job.tasks.state[slot] === DOWN && !reachable({ fleet }, job, slot);
+  const isLost = (slot: number): boolean => job.tasks.state[slot] === DOWN && !isMachineUp({ fleet }, job, slot);
   for (let slot = 0; slot < job.size; slot += 1) {
-    if (!exists(job, slot) || isReserved(slot)) continue;
+    if (!hasTask(job, slot) || isReserved(slot)) continue;
     if (!outdated(slot)) current += 1;
     else if (crashed(job, slot)) failed.push(slot);
     else if (isLost(slot)) lost.push(slot);
     else (job.tasks.version[slot] === job.version ? others : brought).push(slot);
   }
-  const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, sizeOf(job)) - current);
+  const missing = Math.max(0, tasksOf(wish.amount ?? { all: true }, jobSize(job)) - current);
   return [...failed, ...others, ...brought, ...lost].slice(0, missing);
 }
 
 /** What excluded updates touched or are about to touch: such tasks count for nothing, and are not taken. */
-function reservedSlots(fleet: Fleet, job: Job, exclude: readonly string[]): (slot: number) => boolean {
+function reservedSlots(fleet: TwineFleet, job: Job, exclude: readonly string[]): (slot: number) => boolean {
   const ids = withReverts(fleet, exclude);
   const updates = indicesOf(fleet, ids);
   const chosen = activeUnits({ fleet }, job).flatMap(([id, unit]) => (ids.includes(id) ? [...unit.slots] : []));

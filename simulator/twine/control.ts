@@ -1,4 +1,4 @@
-import type { Approval, Control } from './controlState';
+import type { OpApproval, ControlState } from './controlState';
 import type { Twine } from './fleet';
 import type { Job } from './job';
 
@@ -6,19 +6,19 @@ import type { Job } from './job';
 export const taskIdOf = (job: Job, slot: number): string => `${job.name}/${slot}`;
 
 /** An approved operation begins. */
-export function beginOp({ control }: Job, { op, slot }: Approval): void {
+export function beginOp({ control }: Job, { op, slot }: OpApproval): void {
   control?.approved.delete(op.id);
   control?.underWay.set(slot, op);
 }
 
 /** An approved operation does not begin, because there is nothing left to do. */
-export function dropOp({ control }: Job, { op }: Approval): void {
+export function dropOp({ control }: Job, { op }: OpApproval): void {
   control?.approved.delete(op.id);
   control?.completed.push(op);
 }
 
 /** Approvals that were not used are void, as are those in an answer that did not arrive: what is still wanted has to be asked for again. */
-export function voidApprovals(control: Control): void {
+export function voidApprovals(control: ControlState): void {
   const unused = [...control.approved.values(), ...(control.call?.asked.values() ?? [])];
   control.unused.push(...unused.map(({ op }) => op));
   control.approved.clear();
@@ -48,12 +48,12 @@ export function wakeControl(twine: Twine, job: Job): void {
 }
 
 /** As many times longer than usual the scheduler waits when nothing changed. */
-const PATIENCE = 5;
+const IDLE_FACTOR = 5;
 
 /** Nothing changed, but the controller may think otherwise after a while. */
 export function askAgain(twine: Twine, job: Job): void {
   const { control } = job;
-  if (control) askAt(twine, job, twine.world.now + Math.max(1, twine.world.scaled(PATIENCE * control.everyMs)));
+  if (control) askAt(twine, job, twine.world.now + Math.max(1, twine.world.scaled(IDLE_FACTOR * control.everyMs)));
 }
 
 function askAt({ world }: Twine, job: Job, wanted: number): void {

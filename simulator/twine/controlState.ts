@@ -16,7 +16,7 @@ export interface ControlSpec {
 }
 
 /** An operation that was approved and has not begun. */
-export interface Approval {
+export interface OpApproval {
   readonly op: TaskOp;
   readonly slot: number;
   /** The update or the fault that wants it. */
@@ -27,21 +27,21 @@ export interface Approval {
 export interface ControllerCall {
   readonly request: TaskControlRequest;
   /** What each operation in it is for, by its id. */
-  readonly asked: ReadonlyMap<string, Approval>;
+  readonly asked: ReadonlyMap<string, OpApproval>;
   isUnderWay: boolean;
 }
 
 /** All that the scheduler remembers of its talk with a job's controller, as plain data. */
-export interface Control extends ControlSpec {
+export interface ControlState extends ControlSpec {
   sequence: number;
   call: ControllerCall | null;
   /** Void as soon as the controller is asked again, or the scheduler is down. By operation. */
-  approved: Map<string, Approval>;
+  approved: Map<string, OpApproval>;
   /** Approved, never begun and void, or perhaps approved in an answer that was lost: told to be over, unless it is asked for again. */
   unused: TaskOp[];
   /** By slot. */
   readonly underWay: Map<number, TaskOp>;
-  /** Over, and not yet told. */
+  /** Over, and not yet reported. */
   completed: TaskOp[];
   /** When it was asked last, and when it will be asked next. */
   askedAt: number;
@@ -56,7 +56,7 @@ export interface Control extends ControlSpec {
   page: number;
 }
 
-export const freshControl = (spec: ControlSpec): Control => ({
+export const freshControl = (spec: ControlSpec): ControlState => ({
   ...spec,
   sequence: 0,
   call: null,

@@ -1,9 +1,9 @@
 import { forgetAnswers, wakeControl } from './control';
 import { layoutOf, type Twine } from './fleet';
-import { DOWN, exists, type Job } from './job';
+import { DOWN, hasTask, type Job } from './job';
 import { schedule } from './scheduler';
-import { leave, reachable, startAfter } from './tasks';
-import { covers, type FaultPlace, type FleetFault, type SchedulerFault } from './topology';
+import { leaveState, isMachineUp, startAfter } from './tasks';
+import { faultCovers, type FaultPlace, type FleetFault, type SchedulerFault } from './topology';
 
 /** Simulated ms after which the tasks of a machine that stays down are moved to another. */
 const MOVE_AFTER_MS = 60_000;
@@ -23,7 +23,7 @@ export function addFault(
   for (const job of fleet.jobs.values()) {
     if (losesScheduler && job.region === place.region) forgetAnswers(job);
     for (const slot of coveredSlots(job, fault)) {
-      leave(twine, job, slot, DOWN, 'fault');
+      leaveState(twine, job, slot, DOWN, 'fault');
       job.tasks.crashes[slot] = 0;
     }
     schedule(twine, job);
@@ -39,7 +39,7 @@ export function liftFault(twine: Twine, id: string): boolean {
   twine.fleet.faults.delete(id);
   for (const job of twine.fleet.jobs.values()) {
     for (const slot of coveredSlots(job, fault))
-      if (job.tasks.state[slot] === DOWN && reachable(twine, job, slot))
+      if (job.tasks.state[slot] === DOWN && isMachineUp(twine, job, slot))
         startAfter(twine, job, slot, job.timings.startMs);
     schedule(twine, job);
     wakeControl(twine, job);
@@ -65,6 +65,6 @@ function coveredSlots(job: Job, fault: FleetFault): number[] {
   const slots: number[] = [];
   if (fault.kind === 'scheduler' || ('region' in fault && job.region !== fault.region)) return slots;
   for (let slot = 0; slot < job.size; slot += 1)
-    if (exists(job, slot) && covers(fault, job.region, job.tasks.machine[slot] ?? 0)) slots.push(slot);
+    if (hasTask(job, slot) && faultCovers(fault, job.region, job.tasks.machine[slot] ?? 0)) slots.push(slot);
   return slots;
 }

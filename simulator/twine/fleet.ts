@@ -1,4 +1,4 @@
-import type { DueEvent, FleetEvent, UpdateEnd } from '../events';
+import type { DueEvent, FleetEvent, UpdateEndState } from '../events';
 import type { World } from '../kernel/world';
 import { freshControl } from './controlState';
 import { freshExtras, type Job } from './job';
@@ -22,11 +22,11 @@ export interface UnitUpdate {
   readonly rejected: Set<number>;
   /** Tasks stopped and not yet live. */
   inFlight: number;
-  state: 'active' | 'paused' | UpdateEnd;
+  state: 'active' | 'paused' | UpdateEndState;
   reason: string | null;
 }
 
-export interface Update {
+export interface FleetUpdate {
   readonly id: string;
   readonly urgency: 'normal' | 'revert';
   readonly wholeUnit: boolean;
@@ -40,9 +40,9 @@ export interface Update {
 }
 
 /** All that Twine remembers, as plain data. */
-export interface Fleet {
+export interface TwineFleet {
   readonly jobs: Map<string, Job>;
-  readonly updates: Map<string, Update>;
+  readonly updates: Map<string, FleetUpdate>;
   /** Cancelled before they arrived: a late delivery must not begin them. */
   readonly cancelled: Set<string>;
   readonly faults: Map<string, FleetFault>;
@@ -57,7 +57,7 @@ export interface Fleet {
   /** Of the regions that are not laid out as usual. */
   readonly layouts: Map<string, RegionLayout>;
   /** Where the requests of a job go, oldest first; of a world from before there was such a thing, nothing. */
-  readonly traffic?: Map<string, readonly Shift[]>;
+  readonly traffic?: Map<string, readonly TrafficShift[]>;
   /** Jobs whose controllers are to be called now. */
   readonly asking: Set<string>;
 }
@@ -65,13 +65,13 @@ export interface Fleet {
 /** What the parts of Twine work with. */
 export interface Twine {
   readonly world: World<DueEvent>;
-  readonly fleet: Fleet;
+  readonly fleet: TwineFleet;
   readonly notify: (event: FleetEvent) => void;
   /** Whether tasks that start on a version fail their liveness check now. */
   readonly crashesOnStart: (version: string, region: string) => boolean;
 }
 
-export const freshFleet = (): Fleet => ({
+export const freshFleet = (): TwineFleet => ({
   jobs: new Map(),
   updates: new Map(),
   cancelled: new Set(),
@@ -81,13 +81,13 @@ export const freshFleet = (): Fleet => ({
   spareMachine: new Map(),
   traffic: new Map(),
   paces: new Map(),
-  paceLimit: DEFAULT_PACE,
+  paceLimit: DEFAULT_UPDATE_PACE,
   layouts: new Map(),
   asking: new Set(),
 });
 
 /** A fleet that was written out, perhaps before it had all that it has now. */
-export function wholeFleet(saved: Fleet): Fleet {
+export function wholeFleet(saved: TwineFleet): TwineFleet {
   const jobs = [...saved.jobs].map(([name, job]) => {
     const control = job.control && { ...freshControl(job.control), ...job.control };
     return [name, { ...freshExtras(), ...job, control: control ?? null }] as const;
@@ -105,11 +105,11 @@ export const freshProgress = (): Pick<
   'cursor' | 'waiting' | 'left' | 'rejected' | 'inFlight' | 'state' | 'reason'
 > => ({ cursor: 0, waiting: null, left: 0, rejected: new Set(), inFlight: 0, state: 'active', reason: null });
 
-export const layoutOf = ({ layouts }: Pick<Fleet, 'layouts'>, region: string): RegionLayout =>
+export const layoutOf = ({ layouts }: Pick<TwineFleet, 'layouts'>, region: string): RegionLayout =>
   layouts.get(region) ?? DEFAULT_LAYOUT;
 
 /** The index of a name, which is added when it is new. */
-export function indexOf(fleet: Fleet, name: string): number {
+export function indexOf(fleet: TwineFleet, name: string): number {
   let index = fleet.indices.get(name);
   if (index === undefined) {
     index = fleet.names.push(name) - 1;
@@ -119,10 +119,10 @@ export function indexOf(fleet: Fleet, name: string): number {
 }
 
 /** The name of an index; null for 0, none. */
-export const nameOf = (fleet: Fleet, index: number): string | null => fleet.names[index] || null;
+export const nameAtIndex = (fleet: TwineFleet, index: number): string | null => fleet.names[index] || null;
 
 /** `deploy/kvstore/12/deploy/1` of `deploy/kvstore/12/deploy/1/0/1`: whose update it is. */
-export const deployOf = (updateId: string): string => updateId.split('/').slice(0, -2).join('/') || updateId;
+export const deployOfUpdate = (updateId: string): string => updateId.split('/').slice(0, -2).join('/') || updateId;
 /** When a running task may be stopped on purpose: for an update, a move or an approved stop. */
 /** Tokens of a region: each destructive operation takes one. */
 export interface Pace {
@@ -139,9 +139,9 @@ export interface PaceLimit {
   readonly burst: number;
 }
 
-const DEFAULT_PACE: PaceLimit = { perMinute: 60000, burst: 10000 };
+const DEFAULT_UPDATE_PACE: PaceLimit = { perMinute: 60000, burst: 10000 };
 /** From `at` on (ms), this share of a job's requests goes to one version and the rest to the others. */
-export interface Shift {
+export interface TrafficShift {
   readonly at: number;
   readonly version: string;
   /** 0 to 100. */

@@ -1,6 +1,6 @@
 import { tasksOf, type Amount } from '../../domain/fleet/amount';
 import type { TaskStateName } from '../events';
-import { freshControl, type Control, type ControlSpec } from './controlState';
+import { freshControl, type ControlState, type ControlSpec } from './controlState';
 import { countLog, type CountLog } from './countLog';
 
 /** States of a task, as they are stored. */
@@ -82,7 +82,7 @@ export interface Columns {
 }
 
 /** Tasks that ran earlier: one entry each, in the order in which they ended. */
-export interface Past {
+export interface PastTasks {
   readonly slot: number[];
   readonly start: number[];
   readonly version: number[];
@@ -104,7 +104,7 @@ export interface Job {
   readonly budget: Amount;
   readonly timings: Timings;
   /** Null for a job without a task controller. */
-  readonly control: Control | null;
+  readonly control: ControlState | null;
   readonly hotswap: Hotswap | null;
   readonly autoscale: Autoscale | null;
   /** By slot. */
@@ -128,7 +128,7 @@ export interface Job {
   /** The updates that have not ended: several only where they keep off each other's tasks. */
   active: readonly string[];
   tasks: Columns;
-  readonly past: Past;
+  readonly past: PastTasks;
   readonly running: CountLog;
   readonly sizes: CountLog;
   /** Running tasks of each version. */
@@ -157,7 +157,7 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
   tasks.bornAt.fill(sinceMs);
   const running = countLog(sinceMs, spec.size);
   const runningOf = new Map([[spec.version, countLog(sinceMs, spec.size)]]);
-  const past: Past = { slot: [], start: [], version: [], update: [], from: [], to: [], crashed: [], previous: [] };
+  const past: PastTasks = { slot: [], start: [], version: [], update: [], from: [], to: [], crashed: [], previous: [] };
   return {
     ...freshExtras(),
     ...spec,
@@ -188,14 +188,14 @@ export const freshExtras = (): Pick<
 });
 
 /** How many tasks a job has, running or not. */
-export const sizeOf = ({ size, holes }: Pick<Job, 'size' | 'holes'>): number => size - holes;
+export const jobSize = ({ size, holes }: Pick<Job, 'size' | 'holes'>): number => size - holes;
 
 /** Whether a slot has a task, running or not. */
-export const exists = (job: Job, slot: number): boolean => slot < job.size && job.tasks.state[slot] !== GONE;
+export const hasTask = (job: Job, slot: number): boolean => slot < job.size && job.tasks.state[slot] !== GONE;
 
 /** The slots of all tasks of a job, running or not. */
 export const slotsOf = (job: Job): number[] =>
-  Array.from({ length: job.size }, (_, slot) => slot).filter((slot) => exists(job, slot));
+  Array.from({ length: job.size }, (_, slot) => slot).filter((slot) => hasTask(job, slot));
 
 /** Makes room for `size` slots. */
 export function ensureCapacity(job: Job, size: number): void {
@@ -206,7 +206,7 @@ export function ensureCapacity(job: Job, size: number): void {
 }
 
 /** The version that a slot runs, or will as soon as the task beside it has taken over. */
-export const versionOf = (job: Job, slot: number): number =>
+export const slotVersion = (job: Job, slot: number): number =>
   job.swaps.get(slot)?.version ?? job.tasks.version[slot] ?? 0;
 
 /** The update that touched a slot last. */
@@ -217,13 +217,13 @@ export const fetchMsOf = (job: Job, version: number, now: number): number =>
   (job.prefetched.get(version) ?? Infinity) <= now ? 0 : job.timings.fetchMs;
 
 /** How many tasks may be unavailable: percent rounds down, at least one. */
-export const budgetOf = (job: Pick<Job, 'budget' | 'size' | 'holes'>): number =>
+export const budgetOfJob = (job: Pick<Job, 'budget' | 'size' | 'holes'>): number =>
   'percent' in job.budget
-    ? Math.max(1, Math.floor((job.budget.percent * sizeOf(job)) / 100))
-    : tasksIn(job.budget, sizeOf(job));
+    ? Math.max(1, Math.floor((job.budget.percent * jobSize(job)) / 100))
+    : tasksIn(job.budget, jobSize(job));
 
 /** How many tasks are updated at a time. */
-export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, sizeOf(job)));
+export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, jobSize(job)));
 
 /** `kvstore-x/3/17`: slot 3, its seventeenth start. New on every start. */
 export const identifierOf = (job: string, slot: number, start: number): string => `${job}/${slot}/${start}`;

@@ -1,13 +1,13 @@
 import { wakeControl } from './control';
-import { indexOf, nameOf, type Twine } from './fleet';
+import { indexOf, nameAtIndex, type Twine } from './fleet';
 import {
   createJob,
   DOWN,
   ensureCapacity,
-  exists,
+  hasTask,
   MOVING,
   RUNNING,
-  sizeOf,
+  jobSize,
   slotsOf,
   UPDATING,
   type Job,
@@ -55,7 +55,7 @@ export function resizeJob(twine: Twine, job: Job, size: number): void {
   if (job.shrink?.to === size) return;
   job.shrink = null;
   ensureCapacity(job, size);
-  for (let slot = 0; slot < Math.min(size, job.size); slot += 1) if (!exists(job, slot)) addSlot(twine, job, slot);
+  for (let slot = 0; slot < Math.min(size, job.size); slot += 1) if (!hasTask(job, slot)) addSlot(twine, job, slot);
   while (job.size < size) addSlot(twine, job, job.size);
   if (job.control && job.size > size) job.shrink = { id: `resize/${(job.errands += 1)}`, to: size };
   else while (job.size > size) removeSlot(twine, job, job.size - 1);
@@ -90,9 +90,9 @@ export function viewJob(twine: Twine, job: Job): JobView {
   const { name, service, region, labels, shrink, restart } = job;
   const count = (state: number): number => states[state] ?? 0;
   return {
-    ...{ name, service, region, labels, size: sizeOf(job) },
+    ...{ name, service, region, labels, size: jobSize(job) },
     versions: Object.fromEntries(countVersions(twine, job)),
-    jobVersion: nameOf(twine.fleet, job.version) ?? '',
+    jobVersion: nameAtIndex(twine.fleet, job.version) ?? '',
     running: count(RUNNING),
     updating: count(UPDATING),
     down: count(DOWN),
@@ -111,6 +111,6 @@ export function countVersions(twine: Twine, job: Job): Map<string, number> {
     const version = job.tasks.version[slot] ?? 0;
     perIndex.set(version, (perIndex.get(version) ?? 0) + 1);
   }
-  for (const [version, count] of perIndex) counts.set(nameOf(twine.fleet, version) ?? '', count);
+  for (const [version, count] of perIndex) counts.set(nameAtIndex(twine.fleet, version) ?? '', count);
   return counts;
 }

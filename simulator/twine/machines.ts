@@ -1,5 +1,5 @@
 import type { Twine } from './fleet';
-import { covers } from './topology';
+import { faultCovers } from './topology';
 
 /** A machine that is up and runs nothing yet. */
 export function spareMachine(twine: Pick<Twine, 'fleet'>, region: string): number {
@@ -7,7 +7,7 @@ export function spareMachine(twine: Pick<Twine, 'fleet'>, region: string): numbe
   const jobs = [...fleet.jobs.values()].filter((job) => job.region === region);
   let next = Math.max(fleet.spareMachine.get(region) ?? 0, ...jobs.map((job) => job.size));
   const taken = (machine: number): boolean =>
-    [...fleet.faults.values()].some((fault) => covers(fault, region, machine));
+    [...fleet.faults.values()].some((fault) => faultCovers(fault, region, machine));
   // A region that is down as a whole has no such machine; its tasks wait on whichever comes next.
   for (let tries = 0; tries < 24 && taken(next); tries += 1) next += 1;
   fleet.spareMachine.set(region, next + 1);

@@ -1,13 +1,13 @@
 import type { AdvanceNotice } from '../../sdk/protocol/taskController';
 import { wakeControl } from './control';
 import type { Twine } from './fleet';
-import { DOWN, exists, type Job } from './job';
+import { DOWN, hasTask, type Job } from './job';
 import { schedule } from './scheduler';
-import { leave } from './tasks';
-import { covers, machineName, type FaultPlace, type Maintenance } from './topology';
+import { leaveState } from './tasks';
+import { faultCovers, machineName, type FaultPlace, type Maintenance } from './topology';
 
 /** Simulated ms between two looks whether the machines are free. */
-const LOOK_MS = 5000;
+const MACHINE_CHECK_MS = 5000;
 
 export interface MaintenanceSpec {
   readonly id: string;
@@ -23,7 +23,10 @@ export interface MaintenanceSpec {
  * controller approves; without a controller they are moved, as the budget allows. What still runs there at the deadline is
  * stopped. The work begins when the machines are free, but not before its start.
  */
-export function announce(twine: Twine, { id, machines, startMs, deadlineMs, durationMs }: MaintenanceSpec): void {
+export function announceMaintenance(
+  twine: Twine,
+  { id, machines, startMs, deadlineMs, durationMs }: MaintenanceSpec,
+): void {
   const { world, fleet } = twine;
   const byRegion = new Map<string, Set<number>>();
   for (const { region, index } of machines) byRegion.set(region, (byRegion.get(region) ?? new Set()).add(index));
@@ -49,19 +52,21 @@ export function onMaintenanceDue(twine: Twine, id: string): void {
   const { world, fleet } = twine;
   const fault = fleet.faults.get(id);
   if (fault?.kind !== 'maintenance' || fault.phase === 'working') return;
-  if (world.now >= fault.deadline && !isFree(twine, fault)) stopAll(twine, fault);
+  if (world.now >= fault.deadline && !isFree(twine, fault)) stopMachineTasks(twine, fault);
   if (world.now >= fault.start && isFree(twine, fault)) {
     fault.phase = 'working';
-    stopAll(twine, fault);
+    stopMachineTasks(twine, fault);
     world.at(world.now + fault.duration, { kind: 'fault-over', fault: id });
   } else world.at(nextLook(twine, fault), { kind: 'maintenance-due', fault: id });
 }
 
-/** What a job's controller is told of coming work: only about machines that its tasks are on. */
+/** The coming work that a job's controller learns of: only on machines of its tasks. */
 export function noticesFor({ fleet, world }: Twine, job: Job): AdvanceNotice[] {
   return [...fleet.faults.values()].flatMap((fault) => {
     if (fault.kind !== 'maintenance' || fault.phase === 'working') return [];
-    const slots = (fault.slots.get(job.name) ?? []).filter((slot) => covers(fault, job.region, machineOf(job, slot)));
+    const slots = (fault.slots.get(job.name) ?? []).filter((slot) =>
+      faultCovers(fault, job.region, machineOf(job, slot)),
+    );
     if (slots.length === 0 || world.now >= fault.deadline) return [];
     const machineIds = [...new Set(slots.map((slot) => machineName(job.region, machineOf(job, slot))))];
     const { start, deadline } = fault;
@@ -70,10 +75,10 @@ export function noticesFor({ fleet, world }: Twine, job: Job): AdvanceNotice[] {
 }
 
 /** Whatever the budget or a controller says; what is down does not come back before the work is over. */
-function stopAll(twine: Twine, fault: Maintenance): void {
+function stopMachineTasks(twine: Twine, fault: Maintenance): void {
   for (const job of twine.fleet.jobs.values()) {
     for (const slot of slotsOn(fault, job)) {
-      leave(twine, job, slot, DOWN, 'maintenance');
+      leaveState(twine, job, slot, DOWN, 'maintenance');
       job.tasks.crashes[slot] = 0;
     }
   }
@@ -83,7 +88,7 @@ const isFree = (twine: Twine, fault: Maintenance): boolean =>
   [...twine.fleet.jobs.values()].every((job) => slotsOn(fault, job).every((slot) => job.tasks.state[slot] === DOWN));
 
 function nextLook({ world }: Twine, { start, deadline }: Maintenance): number {
-  const soon = world.now + Math.max(1, world.scaled(LOOK_MS));
+  const soon = world.now + Math.max(1, world.scaled(MACHINE_CHECK_MS));
   return Math.min(...[start, deadline, soon].filter((at) => at > world.now));
 }
 
@@ -91,7 +96,7 @@ function slotsOn(fault: Maintenance, job: Job): number[] {
   const slots: number[] = [];
   if (!fault.machines.has(job.region)) return slots;
   for (let slot = 0; slot < job.size; slot += 1)
-    if (exists(job, slot) && covers(fault, job.region, machineOf(job, slot))) slots.push(slot);
+    if (hasTask(job, slot) && faultCovers(fault, job.region, machineOf(job, slot))) slots.push(slot);
   return slots;
 }
 

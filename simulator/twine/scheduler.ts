@@ -1,13 +1,13 @@
 import { plural } from '../../domain/text';
-import type { UpdateEnd } from '../events';
+import type { UpdateEndState } from '../events';
 import { budgetRefusal, paceRefusal, spendPace } from './allowance';
 import { beginOp, completeOp, dropOp, wakeControl } from './control';
-import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { exists, fetchMsOf, nSmallOf, RUNNING, UPDATING, versionOf, type Job } from './job';
-import { failRestart, runErrands } from './errands';
-import { relieve } from './moves';
+import { nameAtIndex, type Twine, type UnitUpdate } from './fleet';
+import { hasTask, fetchMsOf, nSmallOf, RUNNING, UPDATING, slotVersion, type Job } from './job';
+import { failRestart, resizeAndRestart } from './resizeAndRestart';
+import { relieve } from './relocation';
 import { beginSwap } from './swaps';
-import { crashed, finishStart, leave, reachable, regionDown, schedulerDown, startAfter } from './tasks';
+import { crashed, finishStart, leaveState, isMachineUp, regionDown, schedulerDown, startAfter } from './tasks';
 
 /**
  * One step of a region's scheduler for one job: moves away what must leave its machine, removes and restarts what is to be and, when the batch before is over,
@@ -18,7 +18,7 @@ export function schedule(twine: Twine, job: Job): void {
   const isDown = schedulerDown(twine, job.region);
   if (!isDown) {
     relieve(twine, job);
-    runErrands(twine, job);
+    resizeAndRestart(twine, job);
   }
   for (const [id, unit] of activeUnits(twine, job)) {
     if (unit.state !== 'active') continue;
@@ -33,7 +33,7 @@ function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
   else if (unit.left === 0) return;
   unit.reason = null;
   while (unit.left > 0 && unit.cursor < unit.slots.length) {
-    const refusal = take(twine, job, id, unit, unit.slots[unit.cursor] ?? 0);
+    const refusal = takeTask(twine, job, id, unit, unit.slots[unit.cursor] ?? 0);
     if (refusal !== null) {
       unit.reason = refusal.reason;
       // A batch that the budget cuts short is a smaller batch; one that is merely slowed down goes on.
@@ -57,7 +57,7 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
     // What has changed its mind since it was asked for is over at once; the task may be gone.
     if (!wants(job, unit, approval.slot)) dropOp(job, approval);
     else {
-      const refusal = take(twine, job, id, unit, approval.slot);
+      const refusal = takeTask(twine, job, id, unit, approval.slot);
       unit.reason = refusal?.reason ?? null;
       if (refusal !== null) break;
       beginOp(job, approval);
@@ -79,7 +79,7 @@ export function takeFree(twine: Twine, job: Job, id: string, unit: UnitUpdate): 
     const state = job.tasks.state[slot];
     if ((state === RUNNING || (state === UPDATING && !isUrgent)) && wants(job, unit, slot)) continue;
     if (unit.inFlight >= nSmallOf(job)) break;
-    take(twine, job, id, unit, slot);
+    takeTask(twine, job, id, unit, slot);
     leaveQueue(unit, slot);
   }
   if (unit.waiting.size === 0 && unit.inFlight === 0) endUnit(twine, job, id, unit, 'done', null);
@@ -107,7 +107,7 @@ export function onTaskStarted(twine: Twine, job: Job, slot: number, epoch: numbe
   if (!start.live && job.tasks.state[slot] === RUNNING) unit?.rejected.add(slot);
   const [id] = activeUnits(twine, job).find(([, active]) => active === unit) ?? [];
   if (!start.live && unit !== undefined && id !== undefined) {
-    const version = nameOf(twine.fleet, unit.version) ?? '';
+    const version = nameAtIndex(twine.fleet, unit.version) ?? '';
     endUnit(twine, job, id, unit, 'failed', `task ${job.name}/${slot} failed its liveness check on ${version}`);
   }
   schedule(twine, job);
@@ -127,7 +127,7 @@ export function endUnit(
   job: Job,
   id: string,
   unit: UnitUpdate,
-  how: UpdateEnd,
+  how: UpdateEndState,
   reason: string | null,
 ): void {
   unit.state = how;
@@ -139,14 +139,14 @@ export function endUnit(
 /** Whether a slot still wants what an update brings. */
 export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>, slot: number): boolean {
   const { tasks } = job;
-  if (!exists(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
+  if (!hasTask(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
   // A task that starts beside the old one is not there yet.
-  const runs = tasks.version[slot] === unit.version && versionOf(job, slot) === unit.version;
+  const runs = tasks.version[slot] === unit.version && slotVersion(job, slot) === unit.version;
   return !runs || crashed(job, slot);
 }
 
 /** Takes a task; when it must wait, answers for what. */
-function take(
+function takeTask(
   twine: Twine,
   job: Job,
   id: string,
@@ -156,7 +156,7 @@ function take(
   if (!wants(job, unit, slot)) return null;
   const { tasks } = job;
   const update = twine.fleet.indices.get(id) ?? 0;
-  const up = reachable(twine, job, slot);
+  const up = isMachineUp(twine, job, slot);
   if (tasks.state[slot] === RUNNING) {
     const budget = job.hotswap ? null : budgetRefusal(job);
     if (budget !== null) return { by: 'budget', reason: budget };
@@ -171,7 +171,7 @@ function take(
     return null;
   }
   // What cannot be reached is only told its version: it starts on it when its machine returns.
-  leave(twine, job, slot, up ? UPDATING : (tasks.state[slot] ?? 0), 'update', update);
+  leaveState(twine, job, slot, up ? UPDATING : (tasks.state[slot] ?? 0), 'update', update);
   tasks.version[slot] = unit.version;
   tasks.update[slot] = update;
   tasks.crashes[slot] = 0;

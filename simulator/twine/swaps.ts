@@ -1,7 +1,7 @@
 import { completeOp } from './control';
-import { nameOf, type Twine } from './fleet';
+import { nameAtIndex, type Twine } from './fleet';
 import { fetchMsOf, type Job, type Swap } from './job';
-import { release, startAfter } from './tasks';
+import { releaseFlight, startAfter } from './tasks';
 
 /**
  * A new task starts beside the one that runs in a slot, or one that starts already is taken over from the update before;
@@ -11,8 +11,8 @@ import { release, startAfter } from './tasks';
 export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boolean {
   const { tasks } = job;
   const begun = job.swaps.get(slot);
-  const previous = nameOf(twine.fleet, begun?.update ?? tasks.update[slot] ?? 0);
-  if (begun) release(twine, job, begun.update);
+  const previous = nameAtIndex(twine.fleet, begun?.update ?? tasks.update[slot] ?? 0);
+  if (begun) releaseFlight(twine, job, begun.update);
   completeOp(job, slot);
   job.swaps.delete(slot);
   const starts = tasks.version[slot] !== swap.version;
@@ -23,7 +23,7 @@ export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boo
     startAfter(twine, job, slot, fetchMsOf(job, swap.version, twine.world.now) + job.timings.startMs);
   if (!starts) tasks.update[slot] = swap.update;
   const change = { from: 'running', to: 'running', why: 'update', previous } as const;
-  twine.notify({ kind: 'task', job: job.name, slot, ...change, update: nameOf(twine.fleet, swap.update) });
+  twine.notify({ kind: 'task', job: job.name, slot, ...change, update: nameAtIndex(twine.fleet, swap.update) });
   return starts;
 }
 
@@ -34,7 +34,7 @@ export function roomRefusal({ name, hotswap }: Job): string | null {
 }
 
 /** Has a version fetched on all machines of a job, so that its tasks start sooner. True when that was news. */
-export function prefetch(twine: Twine, job: Job, version: number): boolean {
+export function prefetchVersion(twine: Twine, job: Job, version: number): boolean {
   if (job.prefetched.has(version)) return false;
   job.prefetched.set(version, twine.world.now + twine.world.scaled(job.timings.fetchMs));
   return true;

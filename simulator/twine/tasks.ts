@@ -1,10 +1,10 @@
 import type { TaskEvent } from '../events';
 import { completeOp, wakeControl } from './control';
 import { countLog, currentCount, setCount } from './countLog';
-import { nameOf, type Twine, type UnitUpdate } from './fleet';
-import { DOWN, exists, GONE, RUNNING, sizeOf, STATE_NAMES, UPDATING, updateOf, type Job } from './job';
+import { nameAtIndex, type Twine, type UnitUpdate } from './fleet';
+import { DOWN, hasTask, GONE, RUNNING, jobSize, STATE_NAMES, UPDATING, updateOf, type Job } from './job';
 import { spareMachine } from './machines';
-import { covers } from './topology';
+import { faultCovers } from './topology';
 
 /** What can happen to one task. Everything that changes a task goes through here, so that counts stay true. */
 
@@ -14,10 +14,10 @@ const LONGEST_RETRY_MS = 300_000;
 const SPREAD = 0.2;
 
 /** Whether the machine of a slot is up; one on which work is announced is up for what runs there, and starts nothing. */
-export function reachable(twine: Pick<Twine, 'fleet'>, job: Job, slot: number): boolean {
+export function isMachineUp(twine: Pick<Twine, 'fleet'>, job: Job, slot: number): boolean {
   const machine = job.tasks.machine[slot] ?? 0;
   for (const fault of twine.fleet.faults.values()) {
-    if (!covers(fault, job.region, machine)) continue;
+    if (!faultCovers(fault, job.region, machine)) continue;
     if (fault.kind !== 'maintenance' || fault.phase === 'working' || job.tasks.state[slot] === DOWN) return false;
   }
   return true;
@@ -37,17 +37,17 @@ export const schedulerDown = (twine: Twine, region: string): boolean =>
   );
 
 /** Ends what runs or is under way in a slot and puts it into another state. */
-export function leave(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
+export function leaveState(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
   const { tasks } = job;
   const from = tasks.state[slot] ?? RUNNING;
-  const previous = nameOf(twine.fleet, updateOf(job, slot));
+  const previous = nameAtIndex(twine.fleet, updateOf(job, slot));
   if (from === RUNNING) closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
-  if (from === UPDATING) release(twine, job, tasks.update[slot] ?? 0);
+  if (from === UPDATING) releaseFlight(twine, job, tasks.update[slot] ?? 0);
   completeOp(job, slot);
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   setState(twine, job, slot, to);
   adoptSwap(twine, job, slot);
-  const update_ = nameOf(twine.fleet, update);
+  const update_ = nameAtIndex(twine.fleet, update);
   twine.notify({
     kind: 'task',
     job: job.name,
@@ -82,11 +82,11 @@ export function finishStart(
   if (slot >= job.size || tasks.epoch[slot] !== epoch) return undefined;
   if (job.swaps.has(slot)) return finishSwap(twine, job, slot);
   const from = tasks.state[slot] ?? DOWN;
-  const unit = from === UPDATING ? release(twine, job, tasks.update[slot] ?? 0) : undefined;
+  const unit = from === UPDATING ? releaseFlight(twine, job, tasks.update[slot] ?? 0) : undefined;
   tasks.starts[slot] = (tasks.starts[slot] ?? 0) + 1;
   completeOp(job, slot);
   tasks.epoch[slot] = epoch + 1;
-  const live = !twine.crashesOnStart(nameOf(twine.fleet, tasks.version[slot] ?? 0) ?? '', job.region);
+  const live = !twine.crashesOnStart(nameAtIndex(twine.fleet, tasks.version[slot] ?? 0) ?? '', job.region);
   if (live) tasks.startedAt[slot] = twine.world.now;
   else closeTask(twine, job, slot, twine.world.now, true);
   tasks.crashes[slot] = live ? 0 : (tasks.crashes[slot] ?? 0) + 1;
@@ -108,21 +108,21 @@ export function addSlot(twine: Twine, job: Job, slot: number): void {
   tasks.version[slot] = job.version;
   tasks.update[slot] = job.update;
   tasks.machine[slot] = slot;
-  if (!reachable(twine, job, slot)) tasks.machine[slot] = spareMachine(twine, job.region);
+  if (!isMachineUp(twine, job, slot)) tasks.machine[slot] = spareMachine(twine, job.region);
   tasks.crashes[slot] = 0;
   tasks.bornAt[slot] = twine.world.now;
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
   const change = { job: job.name, slot, why: 'resize', update: null, previous: null } as const;
   twine.notify({ kind: 'task', from: 'gone', to: 'down', ...change });
-  if (reachable(twine, job, slot)) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
+  if (isMachineUp(twine, job, slot)) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
 }
 
 /** Removes a task. Where it is not the last it leaves a hole, which goes with the last ones. */
 export function removeSlot(twine: Twine, job: Job, slot: number): void {
-  leave(twine, job, slot, GONE, 'resize');
+  leaveState(twine, job, slot, GONE, 'resize');
   job.unavailable -= 1;
   job.holes += 1;
-  while (job.size > 0 && !exists(job, job.size - 1)) {
+  while (job.size > 0 && !hasTask(job, job.size - 1)) {
     job.size -= 1;
     job.holes -= 1;
   }
@@ -130,8 +130,8 @@ export function removeSlot(twine: Twine, job: Job, slot: number): void {
 
 /** To be called when tasks were added or removed. */
 export function noteSize(twine: Twine, job: Job): void {
-  setCount(job.sizes, twine.world.now, sizeOf(job));
-  twine.notify({ kind: 'job-sized', job: job.name, size: sizeOf(job), budget: job.budget });
+  setCount(job.sizes, twine.world.now, jobSize(job));
+  twine.notify({ kind: 'job-sized', job: job.name, size: jobSize(job), budget: job.budget });
 }
 
 const nameOfState = (state: number): TaskEvent['from'] => STATE_NAMES[state] ?? 'gone';
@@ -144,10 +144,10 @@ function finishSwap(twine: Twine, job: Job, slot: number): ReturnType<typeof fin
   const { tasks } = job;
   const { version, update } = job.swaps.get(slot) ?? { version: 0, update: 0 };
   job.swaps.delete(slot);
-  const unit = release(twine, job, update);
+  const unit = releaseFlight(twine, job, update);
   completeOp(job, slot);
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
-  const live = !twine.crashesOnStart(nameOf(twine.fleet, version) ?? '', job.region);
+  const live = !twine.crashesOnStart(nameAtIndex(twine.fleet, version) ?? '', job.region);
   if (live) {
     closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
     countRunning(twine, job, tasks.version[slot] ?? 0, -1);
@@ -169,14 +169,14 @@ function adoptSwap(twine: Twine, job: Job, slot: number): void {
   const swap = job.swaps.get(slot);
   if (swap === undefined) return;
   job.swaps.delete(slot);
-  release(twine, job, swap.update);
+  releaseFlight(twine, job, swap.update);
   job.tasks.version[slot] = swap.version;
   job.tasks.update[slot] = swap.update;
 }
 
 /** The update in whose flight a task was; it is no more. */
-export function release(twine: Twine, job: Job, update: number): UnitUpdate | undefined {
-  const owner = twine.fleet.updates.get(nameOf(twine.fleet, update) ?? '');
+export function releaseFlight(twine: Twine, job: Job, update: number): UnitUpdate | undefined {
+  const owner = twine.fleet.updates.get(nameAtIndex(twine.fleet, update) ?? '');
   const unit = owner?.units.get(job.name);
   if (unit) unit.inFlight -= 1;
   return unit;

@@ -68,7 +68,7 @@ export const machineName = (region: string, machine: number): string => `${regio
  * Whether a fault is about a machine of a region. Neighbouring machines hang on different main switch boards, so the tasks
  * of a job spread by themselves.
  */
-export function covers(fault: FleetFault, region: string, machine: number): boolean {
+export function faultCovers(fault: FleetFault, region: string, machine: number): boolean {
   if (fault.kind === 'maintenance') return fault.machines.get(region)?.has(machine) ?? false;
   if (fault.region !== region) return false;
   const layout = ('layout' in fault && fault.layout) || DEFAULT_LAYOUT;

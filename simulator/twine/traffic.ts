@@ -1,14 +1,14 @@
 import { countAt } from './countLog';
-import { nameOf, type Shift, type Fleet, type Twine } from './fleet';
+import { nameAtIndex, type TrafficShift, type TwineFleet, type Twine } from './fleet';
 import type { Job } from './job';
 
 /** Sends a share of the requests of some jobs to a version. True when that changed anything. */
 export function shiftTraffic(
   twine: Twine,
   jobs: readonly Job[],
-  { version, percent, deploy }: Omit<Shift, 'at'> & { readonly deploy: string },
+  { version, percent, deploy }: Omit<TrafficShift, 'at'> & { readonly deploy: string },
 ): boolean {
-  const traffic = twine.fleet.traffic ?? new Map<string, readonly Shift[]>();
+  const traffic = twine.fleet.traffic ?? new Map<string, readonly TrafficShift[]>();
   const changed = jobs.filter(({ name }) => {
     const last = traffic.get(name)?.at(-1);
     return last?.version !== version || last.percent !== percent;
@@ -23,18 +23,18 @@ export function shiftTraffic(
  * How many times its fair share of the requests a task on a version gets at a time; 1 where nobody ever shifted traffic. The
  * requests of a version that no task runs are lost: nobody else gets them.
  */
-export function trafficFactor(fleet: Fleet, job: Job, version: number, at: number): number {
+export function trafficFactor(fleet: TwineFleet, job: Job, version: number, at: number): number {
   const shift = fleet.traffic?.get(job.name)?.findLast((one) => one.at <= at);
   const running = countAt(job.running, at);
   if (shift === undefined || running === 0) return 1;
   const named = countOf(fleet, job, shift.version, at);
   const share = shift.percent / 100;
   // A task that did not run then has no say.
-  if (nameOf(fleet, version) === shift.version) return named === 0 ? 0 : share / (named / running);
+  if (nameAtIndex(fleet, version) === shift.version) return named === 0 ? 0 : share / (named / running);
   return named === running ? 0 : (1 - share) / (1 - named / running);
 }
 
-function countOf(fleet: Fleet, job: Job, version: string, at: number): number {
+function countOf(fleet: TwineFleet, job: Job, version: string, at: number): number {
   const log = job.runningOf.get(fleet.indices.get(version) ?? -1);
   return log === undefined ? 0 : countAt(log, at);
 }

@@ -2,18 +2,18 @@ import type { UnitProgress } from '../../domain/fleet/unit';
 import type { UpdateVerb } from '../events';
 import { arriving, chooseSlots, indicesOf, withReverts, type Wish } from './choose';
 import {
-  deployOf,
+  deployOfUpdate,
   freshProgress,
   indexOf,
-  nameOf,
-  type Fleet,
+  nameAtIndex,
+  type TwineFleet,
   type Twine,
   type UnitUpdate,
-  type Update,
+  type FleetUpdate,
 } from './fleet';
-import { DOWN, exists, RUNNING, type Job } from './job';
+import { DOWN, hasTask, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
-import { crashed, reachable, release } from './tasks';
+import { crashed, isMachineUp, releaseFlight } from './tasks';
 
 /** What an update asks of one job. */
 export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
@@ -21,7 +21,7 @@ export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
   readonly version: string;
 }
 
-export interface UpdateRequest extends Pick<Update, 'id' | 'urgency' | 'wholeUnit'> {
+export interface FleetUpdateRequest extends Pick<FleetUpdate, 'id' | 'urgency' | 'wholeUnit'> {
   readonly targets: readonly UpdateTarget[];
 }
 
@@ -29,17 +29,21 @@ export interface UpdateRequest extends Pick<Update, 'id' | 'urgency' | 'wholeUni
  * The update of another deploy that has not ended on a job: nobody else may begin one there meanwhile, unless they keep
  * off each other's tasks, because one excludes the other, or undoes only what the other excludes.
  */
-export function busyWith(fleet: Fleet, id: string, { job, exclude = [], updatedBy = [] }: UpdateTarget): string | null {
+export function busyWith(
+  fleet: TwineFleet,
+  id: string,
+  { job, exclude = [], updatedBy = [] }: UpdateTarget,
+): string | null {
   const excluded = withReverts(fleet, exclude);
   const keepsOff = (other: string): boolean => {
     const theirs = withReverts(fleet, fleet.updates.get(other)?.exclude ?? []);
     return excluded.includes(other) || (updatedBy.length > 0 && updatedBy.every((update) => theirs.includes(update)));
   };
-  return job.active.find((other) => deployOf(other) !== deployOf(id) && !keepsOff(other)) ?? null;
+  return job.active.find((other) => deployOfUpdate(other) !== deployOfUpdate(id) && !keepsOff(other)) ?? null;
 }
 
 /** Begins an update on these jobs, or goes on with it on more. An earlier update of the same deploy that has not ended there is superseded. */
-export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
+export function acceptUpdate(twine: Twine, request: FleetUpdateRequest): void {
   const { id, urgency, wholeUnit } = request;
   const known = twine.fleet.updates.get(id);
   const all = (field: 'updatedBy' | 'exclude'): string[] => [
@@ -47,7 +51,15 @@ export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
   ];
   const [updatedBy, exclude] = [all('updatedBy'), all('exclude')];
   const inherits = [...new Set([...(known?.inherits ?? []), ...inherited(twine.fleet, request)])];
-  const update: Update = { id, urgency, wholeUnit, updatedBy, inherits, exclude, units: known?.units ?? new Map() };
+  const update: FleetUpdate = {
+    id,
+    urgency,
+    wholeUnit,
+    updatedBy,
+    inherits,
+    exclude,
+    units: known?.units ?? new Map(),
+  };
   indexOf(twine.fleet, id);
   twine.fleet.updates.set(id, update);
   for (const target of request.targets) acceptOn(twine, update, target);
@@ -57,7 +69,7 @@ export function acceptUpdate(twine: Twine, request: UpdateRequest): void {
 /** Pauses, resumes or cancels an update on some of its jobs (all by default); tasks in flight finish. True when it changed anything. */
 export function commandUpdate(
   twine: Twine,
-  update: Update,
+  update: FleetUpdate,
   verb: UpdateVerb,
   units: readonly string[] | undefined,
 ): boolean {
@@ -65,19 +77,19 @@ export function commandUpdate(
   for (const unit of update.units.values()) {
     const job = twine.fleet.jobs.get(unit.job);
     if (job === undefined || !job.active.includes(update.id) || (units && !units.includes(unit.job))) continue;
-    changed = command(twine, job, unit, update.id, verb) || changed;
+    changed = commandUnit(twine, job, unit, update.id, verb) || changed;
   }
   return changed;
 }
 
 /** How far an update got on one job. `targeted` is the tasks it chose, so an update that is done without losses has `targeted = updated = live`. */
-export function progressOf(twine: Twine, unit: UnitUpdate): UnitProgress {
+export function unitProgress(twine: Twine, unit: UnitUpdate): UnitProgress {
   const job = twine.fleet.jobs.get(unit.job);
   const counts = { targeted: unit.slots.length, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 };
   if (job) for (const slot of unit.slots) tally(twine, job, unit, slot, counts);
   else counts.gone = unit.slots.length;
   const reason = unit.reason ?? undefined;
-  return { id: unit.job, state: stateOf(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
+  return { id: unit.job, state: unitState(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** How many tasks a target would still have to change, or to wait for, and how many of these have left their old version and are not up. */
@@ -89,11 +101,11 @@ export function outdatedOf({ fleet, world }: Twine, target: UpdateTarget): { out
   return { outdated: slots.length, down: down.length };
 }
 
-function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
+function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void {
   const { fleet, world } = twine;
   const { job, updatedBy } = target;
   for (const [id, earlier] of activeUnits(twine, job))
-    if (deployOf(id) === deployOf(update.id))
+    if (deployOfUpdate(id) === deployOfUpdate(update.id))
       endUnit(twine, job, id, earlier, 'superseded', `superseded by ${update.id}`);
   const version = indexOf(fleet, target.version);
   const wish = { ...target, version, urgency: update.urgency };
@@ -119,16 +131,16 @@ function acceptOn(twine: Twine, update: Update, target: UpdateTarget): void {
 }
 
 /** What set the versions that tasks go back to, where that is what their job is to run now. */
-const inherited = (fleet: Fleet, { id, targets }: UpdateRequest): string[] =>
+const inherited = (fleet: TwineFleet, { id, targets }: FleetUpdateRequest): string[] =>
   targets.flatMap(({ job, version, updatedBy }) => {
-    const setBy = nameOf(fleet, job.update);
-    const isInherited = updatedBy !== undefined && setBy !== null && nameOf(fleet, job.version) === version;
+    const setBy = nameAtIndex(fleet, job.update);
+    const isInherited = updatedBy !== undefined && setBy !== null && nameAtIndex(fleet, job.version) === version;
     return isInherited && setBy !== id && !updatedBy.includes(setBy) ? [setBy] : [];
   });
 
 /** A task that another update began to change becomes one of this. */
 function takeOver(twine: Twine, job: Job, slot: number, update: number): void {
-  release(twine, job, job.tasks.update[slot] ?? 0);
+  releaseFlight(twine, job, job.tasks.update[slot] ?? 0);
   job.tasks.update[slot] = update;
 }
 
@@ -136,7 +148,7 @@ function takeOver(twine: Twine, job: Job, slot: number, update: number): void {
 const revertsWholeUnit = (twine: Twine, job: Job, updatedBy: readonly string[] | undefined): boolean =>
   updatedBy !== undefined && indicesOf(twine.fleet, withReverts(twine.fleet, updatedBy)).has(job.update);
 
-function command(twine: Twine, job: Job, unit: UnitUpdate, id: string, verb: UpdateVerb): boolean {
+function commandUnit(twine: Twine, job: Job, unit: UnitUpdate, id: string, verb: UpdateVerb): boolean {
   if (verb === 'pause' && unit.state !== 'active') return false;
   if (verb === 'resume' && unit.state !== 'paused') return false;
   twine.notify({ kind: 'update-commanded', job: job.name, update: id, verb });
@@ -149,7 +161,7 @@ function command(twine: Twine, job: Job, unit: UnitUpdate, id: string, verb: Upd
   return true;
 }
 
-function stateOf(unit: UnitUpdate): UnitProgress['state'] {
+function unitState(unit: UnitUpdate): UnitProgress['state'] {
   switch (unit.state) {
     case 'active':
       return unit.cursor === 0 ? 'pending' : 'updating';
@@ -161,12 +173,12 @@ function stateOf(unit: UnitUpdate): UnitProgress['state'] {
   }
 }
 
-type Counts = { -readonly [K in 'updated' | 'live' | 'failed' | 'unreachable' | 'gone']: number };
+type UpdateCounts = { -readonly [K in 'updated' | 'live' | 'failed' | 'unreachable' | 'gone']: number };
 
-function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: Counts): void {
+function tally(twine: Twine, job: Job, unit: UnitUpdate, slot: number, counts: UpdateCounts): void {
   const { tasks } = job;
-  if (!exists(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
-  else if (tasks.state[slot] === DOWN && !reachable(twine, job, slot)) counts.unreachable += 1;
+  if (!hasTask(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) counts.gone += 1;
+  else if (tasks.state[slot] === DOWN && !isMachineUp(twine, job, slot)) counts.unreachable += 1;
   else if (unit.rejected.has(slot) && tasks.version[slot] !== unit.version) {
     counts.updated += 1;
     counts.failed += 1;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import type { Check } from '../../cli/doctor/check';
+import type { DoctorCheck } from '../../cli/doctor/check';
 import { runChecks } from '../../cli/doctor/checks';
 import { scriptChecks } from '../../cli/doctor/scripts';
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 /** Checks of a machine with an empty cache and no tools but a shell, whose usual ports are all elsewhere. */
-async function examine(changes: Record<string, string>): Promise<Record<string, Check>> {
+async function examine(changes: Record<string, string>): Promise<Record<string, DoctorCheck>> {
   const unused = await listen(() => 500, true);
   const env = {
     PATH: tools,
@@ -53,7 +53,7 @@ function listen(status: () => number, close = false): Promise<number> {
   });
 }
 
-test('everything that is not in order says how to mend it, and nothing else does', async () => {
+test('everything that is not in order says how to fix it, and nothing else does', async () => {
   const checks = Object.values(await examine({}));
   expect(checks.filter((check) => (check.state === 'ok') !== (check.how === null))).toEqual([]);
 });
@@ -93,7 +93,7 @@ test('scripts that are off need nothing', async () => {
   expect(scripts).toEqual({ name: 'scripts', state: 'ok', found: 'off', how: null });
 });
 
-test('what scripts are not kept from is named with how to mend it, and is missing where the configuration demands it', async () => {
+test('what scripts are not kept from is named with how to fix it, and is missing where the configuration demands it', async () => {
   const file = path.join(folder, 'on.yaml');
   writeFileSync(file, 'scripts: { enabled: true, isolation: [user], network: host }\n');
   const { 'scripts: network': network } = await examine({ CONVEYOR_CONFIG: file });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import * as ts from 'typescript';
-import { ALONE } from '../../cli/commands/alone';
+import { STANDALONE_COMMANDS } from '../../cli/commands/alone';
 import { ROOT, runningSources } from '../setup/sources';
 
 const sources = new Map(runningSources().map((source) => [source.name, source.tree]));
@@ -44,7 +44,7 @@ test('the command line starts without schemas, calendars and Temporal', () => {
   expect(heavyOf('cli/main.ts')).toEqual([]);
 });
 
-test.each(Object.keys(ALONE))('so does conveyor %s, for which nothing else is loaded', (command) => {
+test.each(Object.keys(STANDALONE_COMMANDS))('so does conveyor %s, for which nothing else is loaded', (command) => {
   expect(sources.has(`cli/commands/${command}.ts`)).toBe(true);
   expect(heavyOf(`cli/commands/${command}.ts`)).toEqual([]);
 });

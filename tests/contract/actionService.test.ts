@@ -1,6 +1,6 @@
 import { viaApp } from '../../sdk/client';
 import { ACTION_SERVICE_CHECKS } from '../../sdk/conform/actionService';
-import { expectNoViolations, givenFleet } from '../domain/simulatorFleet';
+import { expectNoViolations, givenFleet } from '../builders/simulatorFleet';
 import { describeSuite } from './suite';
 
 const SERVICES = [

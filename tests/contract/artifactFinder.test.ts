@@ -5,8 +5,8 @@ import type { HistoryRow } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
 import { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from '../../sdk/conform/artifactFinder';
 import { serveArtifactFinder } from '../../sdk/server';
-import { FinderWorld } from '../domain/finderWorld';
-import { expectNoViolations, givenFleet, type TestFleet } from '../domain/simulatorFleet';
+import { FinderWorld } from '../builders/finderWorld';
+import { expectNoViolations, givenFleet, type TestFleet } from '../builders/simulatorFleet';
 import { describeSuite } from './suite';
 
 const describeArtifactFinder = (name: string, makeSubject: () => Promise<ArtifactFinderSubject>): void =>

@@ -12,9 +12,9 @@ import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { conform, type ConformReport } from '../../sdk/conform/run';
 import { sectionOf } from '../../sdk/conform/check';
 import { TASK_CONTROLLER_CHECKS } from '../../sdk/conform/taskController';
-import { NOW } from '../domain/cliSamples';
-import { run } from '../domain/cliWorld';
-import { givenFleet, START, type TestFleet } from '../domain/simulatorFleet';
+import { NOW } from '../builders/cliSamples';
+import { run } from '../builders/cliWorld';
+import { givenFleet, START, type TestFleet } from '../builders/simulatorFleet';
 
 const UNITS = ['kvstore-x', 'kvstore-y'] as const;
 const URL = 'http://simulator/push-types/twine';

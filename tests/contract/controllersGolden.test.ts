@@ -4,7 +4,7 @@ import { shardController } from '../../examples/controllers/shardAware';
 import { callExtension } from '../../sdk/client';
 import { taskControllerProtocol, type TaskControlRequest } from '../../sdk/protocol/taskController';
 import { placeShards } from '../../simulator/controllers/placement';
-import { op, requestOf } from '../domain/controllersWorld';
+import { op, requestOf } from '../sdk/controllersWorld';
 
 /**
  * The exchange of Conveyor §2.3, over HTTP: 500 shards, three replicas each, on twelve tasks in two regions. X1 and X3

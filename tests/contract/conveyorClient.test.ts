@@ -1,7 +1,7 @@
 import { createHttpClient } from '../../client/http/client';
 import { AUDIT, AUDIT_VERIFICATION, CAN, ME, OFFERS, ROUTES } from '../../client/http/routes';
-import { OPERATIONS } from '../../server/operations';
-import { ACCESS, appOf, TOKEN } from '../domain/serverWorld';
+import { HTTP_OPERATIONS } from '../../server/operations';
+import { ACCESS, appOf, TOKEN } from '../builders/serverWorld';
 import { CASES, describeConveyorClient, type Behind } from './conveyorClient';
 
 /** A server in this process, over what stands behind it. */
@@ -23,7 +23,7 @@ test('every operation is tried, and has a route that the server describes', () =
   expect([...new Set(CASES.map(({ operation }) => operation))].sort()).toEqual(Object.keys(ROUTES).sort());
   const shapeOf = (route: string): string => route.replace(/\{\w+\}/g, '{}');
   const described = new Set(
-    OPERATIONS.map(({ method, path }) => shapeOf(`${method.toUpperCase()} ${path}`)).concat('GET /readyz'),
+    HTTP_OPERATIONS.map(({ method, path }) => shapeOf(`${method.toUpperCase()} ${path}`)).concat('GET /readyz'),
   );
   expect(routes.filter((route) => !described.has(shapeOf(route)))).toEqual([]);
   // What the server takes besides is for those who are no clients.

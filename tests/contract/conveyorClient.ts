@@ -2,8 +2,8 @@ import type { ConveyorClient } from '../../client/api';
 import { ROUTES } from '../../client/http/routes';
 import { documentOf } from '../../domain/pipeline/document';
 import { ConveyorError, ERRORS, type ErrorCode } from '../../domain/errors';
-import { deploy, pipeline, release } from '../domain/cliSamples';
-import { artifact, NOW, pipelineOf, specOf } from '../domain/pipelineWorld';
+import { deploy, pipeline, release } from '../builders/cliSamples';
+import { artifact, NOW, pipelineOf, specOf } from '../builders/pipelineWorld';
 
 export type Operation = keyof typeof ROUTES;
 
@@ -144,7 +144,7 @@ const errorOf = async (asked: Promise<unknown>): Promise<unknown> =>
 
 /** An error as it would be thrown, whose words are its own. */
 const errorWith = (code: string, retryable: boolean, exit: number): ConveyorError =>
-  new ConveyorError(code as ErrorCode, `${code} happened to “kvstore”`, `mend ${code}`, retryable, exit);
+  new ConveyorError(code as ErrorCode, `${code} happened to “kvstore”`, `fix ${code}`, retryable, exit);
 
 /**
  * What every implementation of `ConveyorClient` does with what stands behind it.

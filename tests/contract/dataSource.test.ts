@@ -1,6 +1,6 @@
 import { viaApp } from '../../sdk/client';
 import { DATA_SOURCE_CHECKS } from '../../sdk/conform/dataSource';
-import { givenFleet } from '../domain/simulatorFleet';
+import { givenFleet } from '../builders/simulatorFleet';
 import { describeSuite } from './suite';
 
 describeSuite('data source of the simulator', DATA_SOURCE_CHECKS, async () => {

@@ -1,7 +1,7 @@
 import { viaApp } from '../../sdk/client';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import type { PushTypeSubject } from '../../sdk/conform/pushType/world';
-import { expectNoViolations, givenFleet } from '../domain/simulatorFleet';
+import { expectNoViolations, givenFleet } from '../builders/simulatorFleet';
 import { describeSuite } from './suite';
 
 describeSuite('push type twine', PUSH_TYPE_CHECKS, async (): Promise<PushTypeSubject> => {

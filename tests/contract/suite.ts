@@ -1,10 +1,10 @@
-import { tryCheck, type Check } from '../../sdk/conform/check';
+import { tryCheck, type ConformCheck } from '../../sdk/conform/check';
 import type { Reachable } from '../../sdk/conform/conversation';
 
 /** Runs a suite of `conveyor conform` as tests. `lacks` names what the service leaves out, as the protocol lets it: nothing else is skipped. */
 export function describeSuite<S extends Reachable>(
   name: string,
-  checks: readonly Check<S>[],
+  checks: readonly ConformCheck<S>[],
   makeSubject: () => Promise<S>,
   lacks: readonly string[] = [],
 ): void {

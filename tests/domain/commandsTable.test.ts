@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { effectOf, NO_COMMANDS, reverting, take, whyNot, type Control } from '../../domain/deploy/control';
 import { planDeploy } from '../../domain/deploy/plan';
@@ -7,7 +7,8 @@ import { deployWith } from '../../domain/spec/deploy';
 import { DEPLOY_VERBS, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
 
-const DOCS = readFileSync(join(__dirname, '../../docs/commands.md'), 'utf8');
+const FILE = join(__dirname, '../../docs/commands.md');
+const WRITTEN = readFileSync(FILE, 'utf8');
 const NOW = Date.parse('2026-11-23T17:00:00Z');
 const ALICE = { actor: 'user:alice', reason: 'r' };
 const SPEC = deployWith.parse({
@@ -70,13 +71,50 @@ const STATES: Readonly<Record<string, DeployRecord>> = {
   ended: { ...baking, stage: 'ended' },
 };
 
+const TABLE = /^\| While it is[^]*?(?=\n\n)/m;
+
+/** The table and the lists under it, as the code has them. What is in them keeps its mark, and what is new gets the next. */
+function upToDate(docs: string): string {
+  const texts = new Map([...marksIn(docs)].map(([mark, text]) => [text, mark]));
+  const markOf = (text: string, all: readonly string[]): string => {
+    const mark = texts.get(text) ?? all.find((one) => ![...texts.values()].includes(one)) ?? '';
+    texts.set(text, mark);
+    return mark;
+  };
+  const NUMBERS = Array.from({ length: 99 }, (_, index) => String(index + 1));
+  const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+  const rows = Object.entries(STATES).map(([state, record]) => {
+    const situation = situationOf(record, SPEC);
+    const cells = DEPLOY_VERBS.map((verb) => {
+      const why = whyNot(situation, verb, {});
+      return why === undefined ? `✓ ${markOf(effectOf(verb, situation), NUMBERS)}` : `✗ ${markOf(why, LETTERS)}`;
+    });
+    return `| ${[state, ...cells].join(' | ')} |`;
+  });
+  const head = ['While it is', ...DEPLOY_VERBS.map((verb) => `\`${verb}\``)];
+  const table = [`| ${head.join(' | ')} |`, `|${'-|'.repeat(head.length)}`, ...rows].join('\n');
+  const known = new Set(marksIn(docs).values());
+  const added = (all: readonly string[]): string =>
+    [...texts]
+      .filter(([text, mark]) => all.includes(mark) && !known.has(text))
+      .map(([text, mark]) => `\n- **${mark}** ${text}`)
+      .join('');
+  return docs
+    .replace(TABLE, () => table)
+    .replace(/^- \*\*\d+\*\* .*(?=\n\n)/m, (last) => last + added(NUMBERS))
+    .replace(/^- \*\*[a-z]\*\* .*(?=\n\n)/m, (last) => last + added(LETTERS));
+}
+
+if (process.env['UPDATE_DOCS']) writeFileSync(FILE, upToDate(WRITTEN));
+const DOCS = readFileSync(FILE, 'utf8');
+
 /** `a. text` → text by its mark. */
-const marks = new Map(
-  [...DOCS.matchAll(/^- \*\*(\d+|[a-z])\*\* (.*)$/gm)].map(([, mark = '', text = '']) => [
-    mark,
-    text.replace(/`/g, ''),
-  ]),
-);
+function marksIn(docs: string): Map<string, string> {
+  const lines = docs.matchAll(/^- \*\*(\d+|[a-z])\*\* (.*)$/gm);
+  return new Map([...lines].map(([, mark = '', text = '']) => [mark, text.replace(/`/g, '')]));
+}
+
+const marks = marksIn(DOCS);
 const cellsOf = (line: string): string[] =>
   line
     .split('|')

@@ -3,7 +3,7 @@ import { identityOf, isVersionOf, versionOf } from '../../domain/artifact';
 import { deployId, NAME, parseId, releaseId, updateId, workflowIds, type Id } from '../../domain/ids';
 import { mayCommand, PRINCIPAL } from '../../domain/principals';
 import { formatDuration, formatTime, plural, withReason } from '../../domain/text';
-import { artifact } from './pipelineWorld';
+import { artifact } from '../builders/pipelineWorld';
 
 describe('an id that a person types', () => {
   test.each<[string, Id | undefined]>([

@@ -2,8 +2,8 @@ import { identityOf } from '../../domain/artifact';
 import type { Inheritance } from '../../domain/deploy/planRevert';
 import type { Snapshot } from '../../domain/deploy/snapshot';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../../domain/limits';
-import { admit, asked, withdrawn } from '../../domain/pipeline/admission';
-import { deploySettled, settled } from '../../domain/pipeline/books';
+import { admit, enqueueReady, withdraw } from '../../domain/pipeline/admission';
+import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome';
 import { takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { fitted } from '../../domain/pipeline/fitted';
 import { inFull } from '../../domain/pipeline/kept';
@@ -17,9 +17,9 @@ import {
   refuseSubmission,
 } from '../../domain/pipeline/requests';
 import { withLate } from '../../domain/pipeline/order';
-import { reconciled } from '../../domain/pipeline/reconciled';
+import { reconcile } from '../../domain/pipeline/reconcile';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
-import { condemned } from '../../domain/pipeline/knownBad';
+import { markKnownBad } from '../../domain/pipeline/knownBad';
 import { created, isKnownBad, newPipeline, started, type PipelineState } from '../../domain/pipeline/state';
 import { completed, remembering } from '../../domain/pipeline/submissions';
 import { pipelineStatus } from '../../domain/pipeline/view';
@@ -27,8 +27,17 @@ import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { lintPipeline } from '../../domain/spec/lint';
 import { jsonBytes } from '../../domain/size';
 import type { Trigger } from '../../domain/views';
-import { deployNames, largeArtifacts, largeVersion, largeResult, largeSpec, long, nameOf, range } from './limitsWorld';
-import { artifact, NOW } from './pipelineWorld';
+import {
+  deployNames,
+  largeArtifacts,
+  largeVersion,
+  largeResult,
+  largeSpec,
+  long,
+  nameOf,
+  range,
+} from '../builders/limitsWorld';
+import { artifact, NOW } from '../builders/pipelineWorld';
 
 const trigger = (n: number, kind: Trigger['kind'] = 'api'): Trigger => ({
   kind,
@@ -59,10 +68,10 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
     for (const [index, action] of deploys.entries()) {
       const result = largeResult(n % 3 === 2 && index === 0 ? 'reverted' : 'succeeded', n);
       const deploy = { action, artifacts: [largeArtifacts(n)[index] ?? artifact('x')], result };
-      state = step(state, (now) => deploySettled(now, number, deploy, NOW));
-      state = step(state, (now) => withdrawn(now, { release: number, action, leaves: result.leaves ?? null }));
+      state = step(state, (now) => recordDeploy(now, number, deploy, NOW));
+      state = step(state, (now) => withdraw(now, { release: number, action, leaves: result.leaves ?? null }));
     }
-    state = step({ ...state, held: null }, (now) => settled(now, resultOf(number, n), NOW));
+    state = step({ ...state, held: null }, (now) => recordRelease(now, resultOf(number, n), NOW));
     state = step(state, withoutOldFollowOns);
   }
   // As finders bring them in an order, also too late.
@@ -92,7 +101,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
           mutex,
           artifacts: artifacts.filter(({ name }) => inputs.includes(name)),
         };
-        state = asked(state, ready, NOW);
+        state = enqueueReady(state, ready, NOW);
       }
       state = step(state, (now) => admit(now, NOW).state);
     }
@@ -101,7 +110,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   const open = range(64).map((n) => long(400, `deploy ${n} has not ended `));
   for (const { number, state: running } of state.active)
     if (running === 'running')
-      state = step(state, (now) => reconciled(now, { kind: 'gone', number, endedAt: ENDED, deploys: [], open }, NOW));
+      state = step(state, (now) => reconcile(now, { kind: 'gone', number, endedAt: ENDED, deploys: [], open }, NOW));
   return fitted(range(60).reduce(commanded, state));
 }
 
@@ -110,7 +119,7 @@ const withoutOldFollowOns = (state: PipelineState): PipelineState =>
   thinned(
     state.active
       .filter(({ followOn, trigger: { of = 0 } }) => followOn && of < state.nextNumber - 14)
-      .reduce((now, { number }) => settled(now, { ...resultOf(number, number), deploys: [] }, NOW), state),
+      .reduce((now, { number }) => recordRelease(now, { ...resultOf(number, number), deploys: [] }, NOW), state),
     NOW,
   );
 
@@ -222,7 +231,7 @@ describe('an ordinary pipeline', () => {
       );
       const { number } = state.active.at(-1) ?? { number: 0 };
       const end = { number, state: 'succeeded', cause: null, artifacts, deploys: [], endedAt: ENDED } as const;
-      state = step(state, (now) => settled(now, end, NOW));
+      state = step(state, (now) => recordRelease(now, end, NOW));
     }
     expect([state.history.length, state.keys.length]).toEqual([100, 1_000]);
   });
@@ -239,8 +248,8 @@ describe('rollbacks', () => {
       const number = state.nextNumber - 1;
       const deploy = { action, artifacts: [largeArtifacts(n)[index] ?? artifact('x')] };
       const result = { ...largeResult('succeeded', n), skipped: [] };
-      state = step(started(state, number), (now) => deploySettled(now, number, { ...deploy, result }, NOW));
-      state = step(state, (now) => settled(now, { ...resultOf(number, n), deploys: [] }, NOW));
+      state = step(started(state, number), (now) => recordDeploy(now, number, { ...deploy, result }, NOW));
+      state = step(state, (now) => recordRelease(now, { ...resultOf(number, n), deploys: [] }, NOW));
     }
     while (refuseRelease(state, largeArtifacts(9_000), from(state.nextNumber)) === undefined)
       state = step(state, (now) => released(now, state.nextNumber));
@@ -300,7 +309,7 @@ describe('what is known to be bad', () => {
   const until = (count: number, length = 10) =>
     range(count).reduce(
       (state, n) =>
-        condemned(state, [artifact(`kv:${n}-${long(length)}`)], `release ${n} was reverted: ${long(300)}`, NOW),
+        markKnownBad(state, [artifact(`kv:${n}-${long(length)}`)], `release ${n} was reverted: ${long(300)}`, NOW),
       newPipeline(spec, {}, DEFAULT_SETTINGS),
     );
   const version = (n: number, length = 10) => `kv:${n}-${long(length)}`;
@@ -362,7 +371,7 @@ describe('what is known to be bad', () => {
         artifacts: [artifact(`kv:${n}`, name)],
         result: { ...largeResult('succeeded', n), skipped: [] },
       };
-      return settled(state2, { ...resultOf(state.nextNumber, n), deploys: [deploy] }, NOW);
+      return recordRelease(state2, { ...resultOf(state.nextNumber, n), deploys: [deploy] }, NOW);
     }, full);
     const next = undone(two, 2);
     expect(next.active.map(({ trigger }) => trigger.kind)).toEqual(['rollback']);

@@ -1,10 +1,10 @@
 import { NOT_BEGUN, answered, submissionsOf } from '../../domain/finder/sweep';
-import { asked } from '../../domain/pipeline/admission';
+import { enqueueReady } from '../../domain/pipeline/admission';
 import { refuseApply, refuseRelease, refuseSubmission } from '../../domain/pipeline/requests';
 import { isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { parsePipelineValue } from '../../domain/spec/parse';
-import { artifact, manual, NOW, pipelineOf, running, specOf } from './pipelineWorld';
-import { appOf, FakePipelines, standardDelivery, TOKEN } from './serverWorld';
+import { artifact, manual, NOW, pipelineOf, running, specOf } from '../builders/pipelineWorld';
+import { appOf, FakePipelines, standardDelivery, TOKEN } from '../builders/serverWorld';
 
 const metadata = (bytes: number): Record<string, string> => ({ notes: 'x'.repeat(bytes) });
 const fat = (bytes: number) => ({ ...artifact('kv:1'), metadata: metadata(bytes) });
@@ -74,10 +74,10 @@ describe('the workflow of a pipeline, which anybody can talk to', () => {
     expect(isReady(one)).toBe(true);
     for (const wrong of [{}, { release: 1 }, { ...one, artifacts: 'all' }, { ...one, mutex: [1] }, [], 'x', null])
       expect([isReady(wrong), isOver(wrong), isResult(wrong)]).toEqual([false, wrong !== null && isOver(wrong), false]);
-    expect(asked(state, one, NOW).ready).toEqual([]);
-    expect(asked(running(state, artifact('kv:1')), { ...one, artifacts: [fat(20_000)] }, NOW).ready).toMatchObject([
-      { artifacts: [{ version: 'kv:1', metadata: {} }] },
-    ]);
+    expect(enqueueReady(state, one, NOW).ready).toEqual([]);
+    expect(
+      enqueueReady(running(state, artifact('kv:1')), { ...one, artifacts: [fat(20_000)] }, NOW).ready,
+    ).toMatchObject([{ artifacts: [{ version: 'kv:1', metadata: {} }] }]);
   });
 });
 

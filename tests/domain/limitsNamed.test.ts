@@ -5,8 +5,12 @@ import {
   ACCESS_LIMITS,
   ARTIFACT_LIMITS,
   AUDIT_LIMITS,
+  CONFIG_LIMITS,
+  GATE_LIMITS,
   LOG_LIMITS,
+  MOBILE_LIMITS,
   REQUEST_LIMITS,
+  SITEVAR_LIMITS,
   SPEC_LIMITS,
   STATE_LIMITS,
   type Limit,
@@ -139,6 +143,10 @@ const TABLES = [
   ['The platform section of the configuration', ACCESS_LIMITS],
   ['What scripts wrote', LOG_LIMITS],
   ['The audit', AUDIT_LIMITS],
+  ['A gate', GATE_LIMITS],
+  ['A sitevar', SITEVAR_LIMITS],
+  ['What apps pull', MOBILE_LIMITS],
+  ['Configuration', CONFIG_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 

@@ -5,7 +5,7 @@ import { deployDetails } from '../../domain/deploy/details';
 import { NOT_BEGUN, sweepDetails } from '../../domain/finder/sweep';
 import { block, code, marked, paragraphs, sections, summaryOf } from '../../domain/markdown';
 import { releaseDetails } from '../../domain/release/details';
-import { action, children, deploy, release, revertedDeploy } from './cliSamples';
+import { action, children, deploy, release, revertedDeploy } from '../builders/cliSamples';
 
 interface Node {
   readonly type: string;

@@ -1,31 +1,32 @@
 import fc from 'fast-check';
 import {
-  FREE,
+  FREE_MUTEX,
   freeFrom,
-  guestsOf,
-  guestsOn,
+  canariesOf,
+  canariesOn,
   isIdle,
-  release,
+  releaseMutex,
   request,
-  timed,
+  withHeldSince,
   welcome,
-  type Granted,
+  type Grants,
   type LockRequest,
   type Mutex,
 } from '../../domain/mutex';
 
 const ask = (owner: string, requester = owner): LockRequest => ({ owner, requester });
-const names = ({ granted }: Granted) => granted.map(({ requester }) => requester);
+const names = ({ granted }: Grants) => granted.map(({ requester }) => requester);
 
 describe('a mutex', () => {
-  const held = request(FREE, ask('a')).mutex;
+  const held = request(FREE_MUTEX, ask('a')).mutex;
   const contended = request(request(held, ask('b')).mutex, ask('c')).mutex;
 
-  test('is granted at once when it is free', () => expect(names(request(FREE, ask('a')))).toEqual(['a']));
+  test('is granted at once when it is free', () => expect(names(request(FREE_MUTEX, ask('a')))).toEqual(['a']));
 
   test('makes another owner wait', () => expect(names(request(held, ask('b')))).toEqual([]));
 
-  test('goes to whoever asked first when it is let go', () => expect(names(release(contended, 'a'))).toEqual(['b']));
+  test('goes to whoever asked first when it is let go', () =>
+    expect(names(releaseMutex(contended, 'a'))).toEqual(['b']));
 
   test('grants what it granted already again, since the first answer may have been lost', () => {
     const again = request(contended, ask('a'));
@@ -36,62 +37,65 @@ describe('a mutex', () => {
   test('counts a request that waits once', () => expect(request(contended, ask('b')).mutex).toEqual(contended));
 
   test('knows since when its holder has held it, whoever asks or leaves meanwhile', () => {
-    const at = (before: Mutex, { mutex }: Granted, nowMs: number): Mutex => timed(mutex, before, nowMs);
-    const taken = at(FREE, request(FREE, ask('a')), 100);
+    const at = (before: Mutex, { mutex }: Grants, nowMs: number): Mutex => withHeldSince(mutex, before, nowMs);
+    const taken = at(FREE_MUTEX, request(FREE_MUTEX, ask('a')), 100);
     const asked = at(taken, request(taken, ask('b')), 200);
     const twice = at(asked, request(asked, ask('a', 'a2')), 300);
-    const once = at(twice, release(twice, 'a'), 400);
+    const once = at(twice, releaseMutex(twice, 'a'), 400);
     expect([taken, asked, twice, once].map(({ holder }) => holder?.sinceMs)).toEqual([100, 100, 100, 100]);
-    const next = at(once, release(once, 'a2'), 500);
+    const next = at(once, releaseMutex(once, 'a2'), 500);
     expect(next.holder).toEqual({ owner: 'b', requesters: ['b'], sinceMs: 500 });
-    expect(at(next, release(next, 'b'), 600).holder).toBeNull();
+    expect(at(next, releaseMutex(next, 'b'), 600).holder).toBeNull();
   });
 
   test('lets the same owner in several times, and goes on when all have let go', () => {
     const twice = request(contended, ask('a', 'a2'));
     expect(names(twice)).toEqual(['a2']);
-    const once = release(twice.mutex, 'a');
+    const once = releaseMutex(twice.mutex, 'a');
     expect(names(once)).toEqual([]);
-    expect(names(release(once.mutex, 'a2'))).toEqual(['b']);
+    expect(names(releaseMutex(once.mutex, 'a2'))).toEqual(['b']);
   });
 
   test('grants all that its next owner waits for together', () => {
     const waiting = request(contended, ask('b', 'b2')).mutex;
-    expect(names(release(waiting, 'a'))).toEqual(['b', 'b2']);
+    expect(names(releaseMutex(waiting, 'a'))).toEqual(['b', 'b2']);
   });
 
-  test('forgets who gives up waiting', () => expect(names(release(release(contended, 'b').mutex, 'a'))).toEqual(['c']));
+  test('forgets who gives up waiting', () =>
+    expect(names(releaseMutex(releaseMutex(contended, 'b').mutex, 'a'))).toEqual(['c']));
 
   test('is not let go by somebody who does not hold it', () =>
-    expect(release(contended, 'stranger').mutex).toEqual(contended));
+    expect(releaseMutex(contended, 'stranger').mutex).toEqual(contended));
 
   test('is idle once nobody holds it or waits', () => {
     expect(isIdle(contended)).toBe(false);
-    expect(isIdle(['a', 'b', 'c'].reduce((mutex, requester) => release(mutex, requester).mutex, contended))).toBe(true);
+    expect(isIdle(['a', 'b', 'c'].reduce((mutex, requester) => releaseMutex(mutex, requester).mutex, contended))).toBe(
+      true,
+    );
   });
 });
 
 describe('a guest', () => {
   const guest = (requester: string, units = ['x'], updates = ['u1']) => ({ owner: 'c', requester, updates, units });
-  const held = welcome(request(FREE, ask('a')).mutex, guest('c1'));
+  const held = welcome(request(FREE_MUTEX, ask('a')).mutex, guest('c1'));
 
   test('waits for nobody, and nobody waits for it', () => {
-    expect(names(request(welcome(FREE, guest('c1')), ask('a')))).toEqual(['a']);
+    expect(names(request(welcome(FREE_MUTEX, guest('c1')), ask('a')))).toEqual(['a']);
     expect(held.holder).toEqual({ owner: 'a', requesters: ['a'] });
   });
   test('may say anew which updates are its own', () =>
-    expect(guestsOf(welcome(held, guest('c1', ['x'], ['u1', 'u2'])))).toEqual([guest('c1', ['x'], ['u1', 'u2'])]));
+    expect(canariesOf(welcome(held, guest('c1', ['x'], ['u1', 'u2'])))).toEqual([guest('c1', ['x'], ['u1', 'u2'])]));
   test('keeps the lock alive, and leaves as a holder does', () => {
-    const alone = release(held, 'a').mutex;
+    const alone = releaseMutex(held, 'a').mutex;
     expect(isIdle(alone)).toBe(false);
-    expect(isIdle(release(alone, 'c1').mutex)).toBe(true);
+    expect(isIdle(releaseMutex(alone, 'c1').mutex)).toBe(true);
   });
   test('stays when others come and go', () =>
-    expect(guestsOf(release(request(held, ask('b')).mutex, 'a').mutex)).toEqual([guest('c1')]));
+    expect(canariesOf(releaseMutex(request(held, ask('b')).mutex, 'a').mutex)).toEqual([guest('c1')]));
   test('is in the way only of its units', () => {
     const guests = [guest('c1', ['x', 'y']), guest('c2', ['z'])];
-    expect(guestsOn(guests, ['y']).map(({ requester }) => requester)).toEqual(['c1']);
-    expect(guestsOn(guests, ['w'])).toEqual([]);
+    expect(canariesOn(guests, ['y']).map(({ requester }) => requester)).toEqual(['c1']);
+    expect(canariesOn(guests, ['w'])).toEqual([]);
   });
 });
 
@@ -101,10 +105,10 @@ const requesterOf = ({ owner, part }: { owner: number; part: number }) => `${own
 test('never two owners at once, in the order of asking, and everybody is granted once those before let go', () => {
   fc.assert(
     fc.property(fc.array(anEvent, { maxLength: 60 }), (events) => {
-      let mutex: Mutex = FREE;
+      let mutex: Mutex = FREE_MUTEX;
       let holding: string[] = [];
       let waiting: LockRequest[] = [];
-      const follow = (next: Granted) => {
+      const follow = (next: Grants) => {
         const owners = new Set([...holding, ...names(next)].map((requester) => requester.split('/')[0]));
         expect(owners.size).toBeLessThanOrEqual(1);
         const [first] = waiting;
@@ -121,7 +125,7 @@ test('never two owners at once, in the order of asking, and everybody is granted
       const letGo = (requester: string) => {
         holding = holding.filter((other) => other !== requester);
         waiting = waiting.filter((other) => other.requester !== requester);
-        follow(release(mutex, requester));
+        follow(releaseMutex(mutex, requester));
       };
       for (const event of events) {
         const requester = requesterOf(event);

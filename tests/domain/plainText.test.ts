@@ -1,13 +1,13 @@
 import type { Artifact } from '../../domain/artifact';
 import { NOT_BEGUN, answered, submissionsOf } from '../../domain/finder/sweep';
 import { whyNotPlain } from '../../domain/plainText';
-import { command } from '../../client/commands';
-import { release } from '../../client/releases';
+import { sendCommand } from '../../client/commands';
+import { createRelease } from '../../client/releases';
 import type { Workflows } from '../../client/workflows';
 import { safe } from '../../cli/render/paint';
-import { run } from './cliWorld';
-import { artifact, manual } from './pipelineWorld';
-import { appOf, FakePipelines, standardDelivery, TOKEN } from './serverWorld';
+import { run } from '../builders/cliWorld';
+import { artifact, manual } from '../builders/pipelineWorld';
+import { appOf, FakePipelines, standardDelivery, TOKEN } from '../builders/serverWorld';
 
 /** A server that must not be asked. */
 const NOBODY = {} as Workflows;
@@ -70,7 +70,9 @@ test('metadata may have several lines, as the message of a commit has', async ()
 describe.each(wrong)('%s', (_, given, says) => {
   test('is refused on the command line and wherever a program releases', async () => {
     const error = { code: 'invalid-text', exit: 2, message: expect.stringContaining(says) };
-    await expect(release(NOBODY, 'kvstore', { artifacts: [given], trigger: manual() })).rejects.toMatchObject(error);
+    await expect(createRelease(NOBODY, 'kvstore', { artifacts: [given], trigger: manual() })).rejects.toMatchObject(
+      error,
+    );
   });
 
   test('is refused by the API and in a delivery with 400, and brought to nobody', async () => {
@@ -96,8 +98,10 @@ describe.each(wrong)('%s', (_, given, says) => {
 
 test.each(UNFIT)('%s in a key or a reason is refused', async (_, text) => {
   const error = { code: 'invalid-text' };
-  await expect(release(NOBODY, 'kvstore', { artifacts: [], trigger: manual(text) })).rejects.toMatchObject(error);
-  await expect(command(NOBODY, 'kvstore', 'freeze', { actor: 'user:a', reason: text })).rejects.toMatchObject(error);
+  await expect(createRelease(NOBODY, 'kvstore', { artifacts: [], trigger: manual(text) })).rejects.toMatchObject(error);
+  await expect(sendCommand(NOBODY, 'kvstore', 'freeze', { actor: 'user:a', reason: text })).rejects.toMatchObject(
+    error,
+  );
   const response = await appOf().request('/v1/pipelines/kvstore/commands/freeze', {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}` },

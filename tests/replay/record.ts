@@ -14,12 +14,13 @@ import { Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordDeploys, recordLarge } from './recordDeploy';
+import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued|landing]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -195,7 +196,7 @@ async function recordContinued(stack: Stack): Promise<void> {
   await save(stack, 'pipeline-continued', workflowIds.pipeline(shop.name));
 }
 
-async function recordAll(stack: Stack): Promise<void> {
+async function recordAll(stack: Stack, folder: string): Promise<void> {
   for (const [name, scenario] of Object.entries(SCENARIOS)) await record(stack, name, scenario);
   await recordRollback(stack);
   await recordLock(stack);
@@ -204,14 +205,16 @@ async function recordAll(stack: Stack): Promise<void> {
   await recordModel(stack, save);
   await recordRerun(stack, save);
   await recordDeploys(stack, save);
+  await recordLanding(stack, save, folder);
 }
 
-async function recordAllContinued(stack: Stack): Promise<void> {
+async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
   await recordContinued(stack);
   await recordFanOut('continued-family')(stack);
+  await recordLandingContinued(stack, save, folder);
 }
 
-type Play = (stack: Stack) => Promise<void>;
+type Play = (stack: Stack, folder: string) => Promise<void>;
 
 /** What can be recorded by itself. */
 const PARTS: Readonly<Record<string, Play>> = {
@@ -221,12 +224,14 @@ const PARTS: Readonly<Record<string, Play>> = {
   rerun: (stack) => recordRerun(stack, save),
   deploys: (stack) => recordDeploys(stack, save),
   large: (stack) => recordLarge(stack, save),
+  landing: (stack, folder) => recordLanding(stack, save, folder),
 };
 
 /** Of these, where histories are short. */
 const CONTINUED: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('continued-family'),
   continued: recordAllContinued,
+  landing: (stack, folder) => recordLandingContinued(stack, save, folder),
 };
 
 async function main(): Promise<void> {
@@ -246,12 +251,14 @@ async function main(): Promise<void> {
   }
 }
 
-async function withStack(temporal: string, work: (stack: Stack) => Promise<void>): Promise<void> {
-  const stack = await Stack.open({ temporal });
+async function withStack(temporal: string, work: Play): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'conveyor-record-'));
+  const stack = await Stack.open({ temporal, ...withRepository(folder) });
   try {
-    await work(stack);
+    await work(stack, folder);
   } finally {
     await stack.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

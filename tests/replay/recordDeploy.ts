@@ -19,7 +19,7 @@ const BAKE = '2s';
 const ALL = { name: 'all', scope: '*', amount: '100%', bake: BAKE } as const;
 const COMMAND = { command: ['true'] };
 
-/** A region is bad for a while: its group is paused and goes on when it is mended. */
+/** A region is bad for a while: its group is paused and goes on when it is fixed. */
 async function recordPausedGroup(stack: Stack, save: Save): Promise<void> {
   const deploy: Given['deploy'] = { mode: 'parallel', pauseBy: 'region', maxPaused: 1, phases: [ALL] };
   const shop = await given(stack, { name: 'shop-parallel', nSmall: 1, restartMs: 400, deploy });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { KVSTORE_JOBS } from '../../cli/demo/world';
-import { expand } from '../../domain/spec/expand/expand';
+import { expandActions } from '../../domain/spec/expand/expand';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 
 /** What is in examples/, found by looking, so that no example can be forgotten. */
@@ -25,14 +25,14 @@ export const IN_VIRTUAL_TIME = [
   'storage/pipeline.yaml',
 ];
 
-/** These deploy to a fleet that is not the simulated one; tests/system/prometheus.test.ts runs them. */
-export const ON_OTHER_FLEETS = ['push-types/processes/pipeline.yaml'];
+/** These deploy to a fleet that is not the simulated one; tests/system/prometheus.test.ts and tests/contract/gatekeeper.test.ts run them. */
+export const ON_OTHER_FLEETS = ['push-types/gatekeeper/pipeline.yaml', 'push-types/processes/pipeline.yaml'];
 
 export const examplePath = (file: string): string => join(FOLDER, file);
 
 /** As if each action had been written out. */
 export const exampleSource = (file: string): PipelineSource =>
-  expand(parse(readFileSync(examplePath(file), 'utf8'), { merge: true })).value as PipelineSource;
+  expandActions(parse(readFileSync(examplePath(file), 'utf8'), { merge: true })).value as PipelineSource;
 
 export type ExampleJob = Pick<(typeof KVSTORE_JOBS)[number], 'name' | 'service' | 'region' | 'tasks' | 'version'>;
 

@@ -43,6 +43,20 @@ class KnownStorage extends AsyncLocalStorage {
 // Newer releases of Node have a getter there.
 Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value: KnownStorage });
 
+/**
+ * What jest keeps on the global object of a test file. What stays there also is for all later files of the process: a `jest.setTimeout`,
+ * a retry, and each handler of events, which then reports every later test once more.
+ */
+const OF_JEST = new Set([
+  'JEST_STATE_SYMBOL',
+  'EVENT_HANDLERS',
+  'TEST_TIMEOUT_SYMBOL',
+  'RETRY_TIMES',
+  'RETRY_IMMEDIATELY',
+  'WAIT_BEFORE_RETRY',
+  'LOG_ERRORS_BEFORE_RETRY',
+]);
+
 /** Of the process, which the test files share. */
 const allListeners = () =>
   process.eventNames().flatMap((name) => process.rawListeners(name).map((listener) => ({ name, listener })));
@@ -66,6 +80,8 @@ module.exports = class TidyEnvironment extends TestEnvironment {
     process.exit = this.replaced.exit;
     for (const { name, listener } of allListeners())
       if (!this.listeners.has(listener)) process.removeListener(name, listener);
+    for (const symbol of Object.getOwnPropertySymbols(globalThis))
+      if (OF_JEST.has(symbol.description)) delete globalThis[symbol];
     for (const storage of storages) storage.disable();
     storages.clear();
     await super.teardown();

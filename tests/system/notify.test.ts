@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CloudEvent } from '../../domain/notify';
+import type { CloudEvent } from '../../domain/notify/cloudEvents';
 import { given, SELDOM } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';

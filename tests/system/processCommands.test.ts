@@ -20,6 +20,21 @@ const COMMANDS = [
   ['server', ['server', '--port', '0'], /^Conveyor server ready/m],
   ['simulator', ['simulator', '--port', '0'], /^simulator ready/m],
   ['hcs', ['hcs', '--port', '0'], /^Health Check Service ready/m],
+  [
+    'config-proxy',
+    [
+      'config-proxy',
+      '--repository',
+      'flags',
+      '--cache',
+      join(home, 'cache'),
+      '--etcd',
+      'http://127.0.0.1:1',
+      '--port',
+      '0',
+    ],
+    /^config-proxy ready/m,
+  ],
 ] as const;
 
 const env = (): Env => ({

@@ -153,7 +153,7 @@ test('a file that a worker was given open is not open in its scripts', async () 
   const secret = stack.file('secret', 'sesame\n');
   const program = `
     const { createRunner } = require('./dist/runner/runner');
-    const { parseRegistry } = require('./dist/sdk/registry');
+    const { parseRegistry } = require('./dist/platform/registry');
     const given = { enabled: true, isolation: 'best-effort', directory: '${stack.home}' };
     const { scripts } = parseRegistry({ scripts: given }, process.env);
     const log = { listen: () => (text) => process.stdout.write(text) };

@@ -85,3 +85,22 @@ test('a first phase of which no task could be updated in time goes on when a per
   await deploy.command('resume');
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
 });
+
+test('a phase that is skipped while the push type is asked which units are lost leaves no pause behind', async () => {
+  const pre = [{ service: 'slow', with: { takesMs: 5 * MINUTE } }];
+  const deploy = await push({
+    phases: [
+      { ...FIRST, pre },
+      { ...FIRST, name: 'half', scope: '*', amount: '50%' },
+    ],
+  });
+  await deploy.reaches(({ state }) => state === 'preprocessing');
+  const region = await lose('x');
+  const http = { kind: 'http', service: 'twine', method: 'fetchDeployUnits', mode: 'down' };
+  const silence = await world.control<{ id: string }>('POST', '/control/faults', http);
+  expect((await isPaused(deploy)).paused).toMatchObject({ by: 'dependency' });
+  await deploy.command('skip-phase');
+  await restore(region);
+  await restore(silence);
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+});

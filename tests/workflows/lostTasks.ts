@@ -158,7 +158,7 @@ const TASK_TIMEOUT_MS = 20_000;
 const [SCHEDULED, STARTED, CANCEL_REQUESTED] = [1, 2, 3];
 /** Longer than anything is late in virtual time. */
 const LONG_DUE_MS = 600_000;
-/** Of the task queue that has least: how many a worker runs at once (sdk/registry.ts). */
+/** Of the task queue that has least: how many a worker runs at once (platform/registry.ts). */
 const SLOTS = 20;
 /** Longer than a worker takes to take up what is due. */
 const SURE_MS = 3_000;

@@ -1,6 +1,6 @@
 import { evaluateCheck } from '../../domain/health/evaluate';
-import type { HealthSeries, Side, Window } from '../../domain/health/series';
-import type { Evidence, Verdict } from '../../domain/health/verdict';
+import type { HealthSeries, Side, TimeRange } from '../../domain/health/series';
+import type { CheckEvidence, Verdict } from '../../domain/health/verdict';
 import { healthCheckInFile } from '../../domain/spec/health';
 import type { Series } from '../../sdk/protocol/dataSource';
 import { deploying } from './deploys';
@@ -21,7 +21,7 @@ afterEach(() => world.close());
 interface Heard {
   readonly job: string;
   readonly updates: number;
-  readonly evidence: Evidence;
+  readonly evidence: CheckEvidence;
 }
 
 function overhear({ simulator: { app } }: VirtualWorld): Heard[] {
@@ -32,7 +32,7 @@ function overhear({ simulator: { app } }: VirtualWorld): Heard[] {
     const response = await fetch(request, ...rest);
     if (asked === undefined || !response.ok) return response;
     const { targets } = (await asked.json()) as { targets: { updatedBy: string[] } };
-    const { units } = (await response.clone().json()) as { units: { id: string; checks: Evidence[] }[] };
+    const { units } = (await response.clone().json()) as { units: { id: string; checks: CheckEvidence[] }[] };
     for (const { id, checks } of units)
       calls.push(...checks.map((evidence) => ({ job: id, updates: targets.updatedBy.length, evidence })));
     return response;
@@ -40,7 +40,7 @@ function overhear({ simulator: { app } }: VirtualWorld): Heard[] {
   return calls;
 }
 
-const lastHeard = (which: (call: Heard) => boolean): Evidence => heard.filter(which).at(-1)!.evidence;
+const lastHeard = (which: (call: Heard) => boolean): CheckEvidence => heard.filter(which).at(-1)!.evidence;
 
 type Check = NonNullable<NonNullable<Parameters<typeof kvstore>[0]>['healthChecks']>[number];
 
@@ -72,7 +72,7 @@ const LOOKS = '1m';
 const isBaking = ({ state }: { readonly state: string }): boolean => state === 'baking';
 
 /** The series of every task of a job that reported within a window. */
-async function seriesOf(job: string, metric: string, { start, end }: Window): Promise<Series[]> {
+async function seriesOf(job: string, metric: string, { start, end }: TimeRange): Promise<Series[]> {
   const query = `job=${job}&metric=${metric}&from=${start}&to=${end}`;
   return (await world.control<{ series: Series[] }>('GET', `/control/metrics?${query}`)).series;
 }
@@ -158,7 +158,7 @@ test('an updated task that does not come back is missed: the phase waits for a p
 });
 
 /** What an alarm of the whole job says, as peers have it: all its tasks on average, against what they were before the deploy. */
-async function wholeJob(job: string, window: Window, deployedAt: number): Promise<Evidence> {
+async function wholeJob(job: string, window: TimeRange, deployedAt: number): Promise<CheckEvidence> {
   const baseline = { start: deployedAt - 3 * MINUTE, end: deployedAt };
   const [during, before] = await Promise.all(
     [window, baseline].map(async (time): Promise<Side> => {
@@ -191,7 +191,7 @@ test('a fault in tasks that were not updated neither fails a phase nor passes on
 
   const last = (job: string, verdict: Verdict) =>
     lastHeard((call) => call.job === job && call.updates === 1 && call.evidence.verdict === verdict);
-  const numbers = ({ verdict, observed, reference, tasks }: Evidence) => [verdict, observed, reference, tasks];
+  const numbers = ({ verdict, observed, reference, tasks }: CheckEvidence) => [verdict, observed, reference, tasks];
   const about = (value: number): unknown => expect.closeTo(value, value < 0.1 ? 2 : 1);
   const [passed, caught] = [last('kvstore-x', 'healthy'), last('kvstore-y', 'unhealthy')];
   expect(numbers(passed)).toEqual(['healthy', about(0.001), about(0.001), 2]);

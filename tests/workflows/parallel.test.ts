@@ -17,7 +17,7 @@ afterEach(() => world.close());
 
 const bad = (onlyRegion?: string) =>
   world.describeVersion('kv:2', { errorRatio: 0.2, ...(onlyRegion && { onlyRegion }) });
-const mended = () => world.describeVersion('kv:2', {});
+const fixed = () => world.describeVersion('kv:2', {});
 
 const parallel = (more: object = {}, input: Partial<DeployInput> = {}) =>
   deploying(
@@ -71,7 +71,7 @@ test('a region that is unhealthy is paused by itself, and goes on once it is hea
   await world.sleep(90 * MINUTE);
   expect(await updated('y')).toBe(before);
   expect(await deploy.status()).toMatchObject({ state: 'updating', paused: null, phases: [{ state: 'running' }, {}] });
-  await mended();
+  await fixed();
   expect((await deploy.ended()).outcome).toBe('succeeded');
   expect([await updated('y'), await effects('pauseUpdates'), await effects('resumeUpdates')]).toEqual([10, 1, 1]);
   const kinds = (await deploy.status()).timeline.map(({ kind }) => kind);
@@ -99,7 +99,7 @@ describe('more groups than may be paused', () => {
     const then = await updated('x');
     await world.sleep(HOUR);
     expect(await updated('x')).toBe(then);
-    await mended();
+    await fixed();
     await world.sleep(10 * MINUTE);
     await deploy.command('resume');
     expect((await deploy.ended()).outcome).toBe('succeeded');
@@ -121,7 +121,7 @@ test('a phase does not end while a group is paused whose tasks are all updated, 
   expect(await deploy.status()).toMatchObject({ state: 'baking', phases: [{ state: 'running', bakeUntil: null }, {}] });
   expect(await updated('x')).toBe(1);
   const at = await world.now();
-  await mended();
+  await fixed();
   await deploy.ended();
   const { phases } = await deploy.status();
   expect(Date.parse(phases[0]?.bakedAt ?? '') - at).toBeGreaterThanOrEqual(3 * MINUTE);
@@ -155,7 +155,7 @@ describe('a command while a group is paused', () => {
     await world.until('the others go on', async () => (await updated('x')) === 10 && (await updated('z')) === 10);
     expect(await deploy.status()).toMatchObject({ paused: null, pausedGroups: [{ group: 'region:y' }] });
     expect(await updated('y')).toBe(y);
-    await mended();
+    await fixed();
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
@@ -175,7 +175,7 @@ describe('a command while a group is paused', () => {
     const x = await updated('x');
     await world.sleep(HOUR);
     expect([await updated('x'), await updated('y')]).toEqual([x, y]);
-    await mended();
+    await fixed();
     expect((await deploy.ended()).outcome).toBe('succeeded');
     expect(await updated('x')).toBe(10);
   });
@@ -186,7 +186,7 @@ describe('a command while a group is paused', () => {
     await deploy.command('skip-bake');
     await world.sleep(HOUR);
     expect(await deploy.status()).toMatchObject({ phases: [{ state: 'running' }, {}] });
-    await mended();
+    await fixed();
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
@@ -221,7 +221,7 @@ test('a group that is paused when the window closes is paused when it opens agai
   await world.until('the others are updated', async () => (await updated('x')) === 10);
   expect(await updated('y')).toBe(y);
   expect(groups(await deploy.status())).toEqual(['region:y']);
-  await mended();
+  await fixed();
   expect((await deploy.ended()).outcome).toBe('succeeded');
 });
 

@@ -22,7 +22,7 @@ async function updating(): Promise<void> {
   await world.sleep(5 * MINUTE);
 }
 
-/** Answers of a method that are no answers; the function mends them. */
+/** Answers of a method that are no answers; the function fixes them. */
 async function garbage(method: string): Promise<() => Promise<unknown>> {
   const fault = { kind: 'http', service: 'twine', method, mode: 'garbage' };
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
@@ -71,10 +71,10 @@ test('health checks that are refused once are made again while paused, and still
   await world.apply(kvstore({ config: { jobs: ['kvstore-slow'] }, phases }));
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
-  const mend = await garbage('runHealthChecks');
+  const fix = await garbage('runHealthChecks');
   await world.command(DEPLOY, 'pause');
   await world.sleep(HOUR);
-  await mend();
+  await fix();
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted', revert: { by: 'health' } });
 });
@@ -82,10 +82,10 @@ test('health checks that are refused once are made again while paused, and still
 describe('a revert that the push type refuses', () => {
   test('is tried again by itself until it is taken', async () => {
     await updating();
-    const mend = await garbage('executeUpdates');
+    const fix = await garbage('executeUpdates');
     await world.command(DEPLOY, 'revert');
     await world.reaches('kvstore', 1, ({ state, paused }) => state === 'reverting' && paused !== null);
-    await mend();
+    await fix();
     await world.ended('kvstore', 1, { withinMs: 3 * HOUR });
     expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
     expect((await slow())?.versions).toEqual({ 'kv:1': 40 });

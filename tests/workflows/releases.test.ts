@@ -1,4 +1,5 @@
 import type { PipelineState } from '../../domain/pipeline/state';
+import { CALM, slowAction } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -188,4 +189,46 @@ test('the same key submitted twice is one release', async () => {
   expect(await submit()).toEqual({ number: 1, duplicate: false });
   expect(await submit()).toEqual({ number: 1, duplicate: true });
   await world.ended('kvstore', 1);
+});
+
+describe('what a release says to its pipeline', () => {
+  /** The signals that the pipeline was sent, and how many events it has beside those of its tasks, which a query may add to. */
+  async function heard(): Promise<{ signals: string[]; events: number }> {
+    const history = await world.pipeline('kvstore').fetchHistory();
+    const events = history.events ?? [];
+    const signals = events.flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName ?? []);
+    const isTask = (event: (typeof events)[number]): boolean =>
+      Boolean(
+        event.workflowTaskScheduledEventAttributes ??
+        event.workflowTaskStartedEventAttributes ??
+        event.workflowTaskCompletedEventAttributes,
+      );
+    return {
+      signals: signals.filter((name) => name !== 'hello'),
+      events: events.filter((event) => !isTask(event)).length,
+    };
+  }
+
+  test('is how it and its deploy ended, at once, where the deploy comes last', async () => {
+    await world.apply(kvstore());
+    const before = await heard();
+    await world.release('kvstore', 'kv:2');
+    await world.ended('kvstore', 1);
+    const after = await heard();
+    expect(after.signals).toEqual(['deploy-ready', 'release-over']);
+    expect(after.events - before.events).toBeLessThanOrEqual(15);
+    const { good, deploys } = await world.pipeline('kvstore').query<PipelineState>('pipeline');
+    expect(good['deploy']?.at(-1)?.release).toBe(1);
+    expect(deploys.holder).toBeNull();
+  });
+
+  test('is how its deploy ended before anything else of it has, so that the next may deploy meanwhile', async () => {
+    const { actions, ...pipeline } = kvstore();
+    await world.apply({ ...pipeline, actions: { ...actions, after: slowAction(60, { needs: ['deploy'] }) } }, CALM);
+    await world.release('kvstore', 'kv:2');
+    await world.until('the deploy is over', async () => (await heard()).signals.includes('deploy-over'));
+    expect((await world.releaseStatus('kvstore', 1)).state).toBe('running');
+    await world.ended('kvstore', 1, { withinMs: 3 * HOUR });
+    expect((await heard()).signals).toEqual(['deploy-ready', 'deploy-over', 'release-over']);
+  });
 });

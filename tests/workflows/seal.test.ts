@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Client } from '@temporalio/client';
-import { command } from '../../client/commands';
+import { sendCommand } from '../../client/commands';
 import { untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { MINUTE, SEAL, VirtualWorld } from './world';
@@ -22,8 +22,8 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const asked = (verb: Parameters<typeof command>[2], input = ALICE, of = 'kvstore/1') =>
-  command(world.workflows(), of, verb, input);
+const asked = (verb: Parameters<typeof sendCommand>[2], input = ALICE, of = 'kvstore/1') =>
+  sendCommand(world.workflows(), of, verb, input);
 
 const allRun = async (version: string): Promise<void> => {
   for (const job of await world.jobs()) expect(job.versions).toEqual({ [version]: 6 });

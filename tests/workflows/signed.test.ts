@@ -1,8 +1,8 @@
 import type { PlatformFacts } from '../../domain/access/platform';
 import type { Artifact } from '../../domain/artifact';
 import type { ReleaseStatus } from '../../domain/views';
-import { parseRegistry } from '../../sdk/registry';
-import { artifact, envelope, signed, signer, statement } from '../domain/signing';
+import { parseRegistry } from '../../platform/registry';
+import { artifact, envelope, signed, signer, statement } from '../builders/signing';
 import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';

@@ -58,11 +58,11 @@ function answering(method: string, change: (answer: Record<string, unknown>) => 
 }
 
 test('an update that could not be sent is not begun behind the back of a person who has paused', async () => {
-  const mend = await fault('executeUpdates');
+  const fix = await fault('executeUpdates');
   await begin();
   await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'dependency');
   await world.command(DEPLOY, 'pause');
-  await mend();
+  await fix();
   await world.sleep(2 * HOUR);
   expect(await versions('kvstore-x')).toEqual({ 'kv:1': 6 });
   await world.command(DEPLOY, 'resume');
@@ -71,12 +71,12 @@ test('an update that could not be sent is not begun behind the back of a person 
 });
 
 test('a phase that is skipped while the push type is silent leaves no pause that nobody ends', async () => {
-  const mend = await fault('needsPush');
+  const fix = await fault('needsPush');
   await begin({ phases: [1, 3].map((amount) => ({ scope: '*', amount, bake: '10m' })) });
   await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'dependency');
   await world.command(DEPLOY, 'skip-phase');
   await world.sleep(10 * MINUTE);
-  await mend();
+  await fix();
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
 });

@@ -4,7 +4,7 @@ import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Rerun } from '../../client/api';
-import { rerun } from '../../client/releases';
+import { rerunRelease } from '../../client/releases';
 import { proven, sealing } from '../../client/seal';
 import { Workflows } from '../../client/workflows';
 import type { Artifact } from '../../domain/artifact';
@@ -16,8 +16,8 @@ import type { CommandInput, CommandReceipt, Verb } from '../../domain/verbs';
 import type { DeployStatus, PipelineStatus, ReleaseStatus, Trigger } from '../../domain/views';
 import { viaApp } from '../../sdk/client';
 import type { PlatformFacts } from '../../domain/access/platform';
-import { parseRegistry } from '../../sdk/registry';
-import type { SealSettings } from '../../sdk/seal';
+import { parseRegistry, type Registry } from '../../platform/registry';
+import type { SealSettings } from '../../platform/seal';
 import { createSimulator, type Simulator } from '../../simulator/app';
 import { createRunner } from '../../runner/runner';
 import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
@@ -62,6 +62,7 @@ export class VirtualWorld {
     seed = 1,
     codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
     seal: SealSettings | null = process.env['CONVEYOR_TEST_SEALED'] === '1' ? SEAL : null,
+    configRepositories: Registry['configRepositories'] = [],
   ): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await startServer(path);
@@ -73,7 +74,7 @@ export class VirtualWorld {
     const taskQueue = `virtual-${randomUUID()}`;
     const index = new MemoryIndex();
     const slow = new SlowActions(clock, simulator.simulation);
-    const registry = { ...parseRegistry(EXTENSIONS, { PATH: process.env['PATH'] }), seal };
+    const registry = { ...parseRegistry(EXTENSIONS, { PATH: process.env['PATH'] }), seal, configRepositories };
     const rules: VirtualWorld['rules'] = { facts: { policy: null, groups: {} } };
     const worker = await createWorker({
       connection: env.nativeConnection,
@@ -206,7 +207,7 @@ export class VirtualWorld {
 
   /** As `conveyor rerun` does. */
   rerun(pipeline: string, of: number, given: Partial<Rerun> = {}) {
-    return rerun(this.workflows(), pipeline, of, { actor: 'user:alice', ...given });
+    return rerunRelease(this.workflows(), pipeline, of, { actor: 'user:alice', ...given });
   }
 
   /** For what the client makes of them. */

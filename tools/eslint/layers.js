@@ -19,22 +19,32 @@ const LAYERS = {
     why: 'workflow code is deterministic and is loaded once for every running workflow: no effects, and nothing heavy such as schemas',
   },
   activities: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk', 'runner'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk', 'platform', 'runner', 'config'],
     types: [],
     why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
   },
   runner: {
-    from: ['domain', 'sdk'],
+    from: ['domain', 'platform'],
     types: [],
     why: 'the runner starts processes and looks after them; whose scripts they are, and why they run, is not its business',
+  },
+  config: {
+    from: ['domain', 'domain/spec', 'sdk', 'platform'],
+    types: [],
+    why: 'configuration is compiled, kept and distributed without knowing who asks for it, or which workflow lands it',
   },
   sdk: {
     from: ['domain', 'domain/spec'],
     types: [],
     why: 'the sdk is what an extension author installs: it must not drag the rest of Conveyor along',
   },
-  simulator: {
+  platform: {
     from: ['domain', 'domain/spec', 'sdk'],
+    types: [],
+    why: "what the platform's configuration says is for all programs, so it knows none of them",
+  },
+  simulator: {
+    from: ['domain', 'domain/spec', 'sdk', 'config'],
     types: [],
     why: 'the simulated world knows Conveyor only by its protocols, as a real one would',
   },
@@ -50,17 +60,28 @@ const LAYERS = {
     why: 'whoever goes through a server needs nothing of Temporal, which takes half a second to load',
   },
   server: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'sdk'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'sdk', 'platform', 'config'],
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
   },
   cli: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'client/http', 'sdk', 'runner'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'client/http', 'sdk', 'platform', 'runner', 'config'],
     types: [],
     why: 'front ends go through the client; programs are started by path, in a process of their own or as this one',
   },
   workers: {
-    from: ['domain', 'domain/spec', 'workflows', 'activities', 'runner', 'client', 'sdk', 'simulator'],
+    from: [
+      'domain',
+      'domain/spec',
+      'workflows',
+      'activities',
+      'runner',
+      'client',
+      'sdk',
+      'platform',
+      'simulator',
+      'config',
+    ],
     types: [],
     why: TOP,
   },

@@ -1,11 +1,15 @@
 import { afterWatch, type Watched } from '../../domain/deploy/bake';
-import type { PhasePlan } from '../../domain/deploy/plan';
+import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/plan';
 import { withPhase } from '../../domain/deploy/state';
+import { phaseUnits } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
+import { summaryOf } from '../../domain/markdown';
 import { formatTime } from '../../domain/text';
+import { promptPush } from '../proxies';
+import { messageOf } from './calls';
 import { lookbackMs, reportOf, watch, watchable } from './health';
 import { whilePaused } from './pause';
-import type { DeployRun } from './run';
+import type { DeploySession } from './session';
 import { stopRest } from './updates';
 
 /**
@@ -13,15 +17,15 @@ import { stopRest } from './updates';
  * not while a group is paused. Returns also when a person skipped the bake or the phase, or when the deploy is to stop;
  * the caller looks at the record.
  */
-export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
+export async function bake(run: DeploySession, phase: PhasePlan): Promise<void> {
   run.enter('baking');
   let until = Date.now() + phase.bakeMs;
   let extended = false;
   let fold: HealthFold | undefined;
-  while (!isLeft(run)) {
+  while (!isBakeLeft(run)) {
     const { pausedGroups } = run.record;
     const isHeld = pausedGroups.length > 0;
-    if (isHalted(run) || isHeld) await stopRest(run);
+    if (run.isHalted || isHeld) await stopRest(run);
     showUntil(run, isHeld ? null : until);
     const seen = await watchUntil(run, phase, isHeld ? null : until, fold);
     if (seen === 'woken') {
@@ -40,10 +44,8 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
       until = Date.now() + lookbackMs(run);
       run.note('bake-extended', `${phase.name} bakes on until ${formatTime(until)}: ${seen.reason}`);
     } else {
-      const reason = step.kind === 'revert' ? run.condemn(step.reason) : step.reason;
-      if (reason === undefined) break;
       const by = step.kind === 'pause' ? step.by : 'health';
-      run.pause(by, reason);
+      if (!run.revertOrPause({ action: step.kind, reason: step.reason }, by)) break;
       showUntil(run, null);
       await whilePaused(run);
       until = Date.now() + (by === 'dependency' ? lookbackMs(run) : phase.bakeMs);
@@ -54,27 +56,22 @@ export async function bake(run: DeployRun, phase: PhasePlan): Promise<void> {
 }
 
 /** Whether this bake is over for another reason than its verdict. */
-const isLeft = (run: DeployRun): boolean => {
-  const { skipPhase, skipBake } = run.record.control;
-  return run.stop() !== null || skipPhase !== null || skipBake !== null;
-};
-
-const isHalted = (run: DeployRun): boolean => run.paused !== null || run.window?.haltsUpdates === true;
+const isBakeLeft = (run: DeploySession): boolean => run.isLeft() || run.record.control.skipBake !== null;
 
 type Seen = Watched & { readonly fold: HealthFold | undefined };
 
 async function watchUntil(
-  run: DeployRun,
+  run: DeploySession,
   phase: PhasePlan,
   until: number | null,
   fold: HealthFold | undefined,
 ): Promise<Seen | 'woken'> {
   const { skippedChecks } = run.record.control;
   const wake = () =>
-    isLeft(run) ||
+    isBakeLeft(run) ||
     run.record.control.skippedChecks !== skippedChecks ||
     run.record.control.resuming !== null ||
-    (isHalted(run) && run.rest !== null);
+    (run.isHalted && run.update.hasRest);
   const summary = `bake ${phase.name} until ${until === null ? 'no group is paused' : formatTime(until)}`;
   const leftMs = until === null ? 0 : Math.max(0, until - Date.now());
   if (!watchable(run)) {
@@ -98,17 +95,17 @@ const UNCHECKED: Seen = {
 };
 
 /** The bake goes on being checked and ends with a verdict, so a resume in the middle of it needs none of its own. */
-function resumeAtOnce(run: DeployRun): void {
+function resumeAtOnce(run: DeploySession): void {
   const asked = run.record.control.resuming;
   if (asked) run.unpause(`resumed by ${asked.actor}`);
 }
 
-function showUntil(run: DeployRun, until: number | null): void {
+function showUntil(run: DeploySession, until: number | null): void {
   const bakeUntil = until === null ? null : formatTime(until);
   run.set((record) => withPhase(record, record.cursor, { bakeUntil }));
 }
 
-function baked(run: DeployRun, phase: PhasePlan): void {
+function baked(run: DeploySession, phase: PhasePlan): void {
   const { skipBake, skipPhase } = run.record.control;
   const skipped = skipBake ?? skipPhase;
   const skippedBy = skipped ? `bake by ${skipped.actor}: ${skipped.reason}` : null;
@@ -117,4 +114,32 @@ function baked(run: DeployRun, phase: PhasePlan): void {
   );
   if (skippedBy) run.note('bake-skipped', `${phase.name}: ${skippedBy}`);
   else run.note('bake-passed', `${phase.name} baked: ${run.record.verdict ?? 'nothing is checked'}`);
+}
+
+/**
+ * Bakes a phase, and meanwhile lets the fleet fetch what the next one brings (Conveyor §4), where the push type offers that. It
+ * is a favour: nothing waits for it, and nothing fails with it.
+ */
+export async function besidePrefetch(
+  run: DeploySession,
+  plan: DeployPlan,
+  phase: PhasePlan,
+  baking: () => Promise<void>,
+): Promise<void> {
+  const next = plan.phases[Number(phase.key) + 1];
+  let baked = false;
+  if (next !== undefined && run.record.prefetches !== false) void prefetch(run, plan, next, () => baked);
+  await baking();
+  baked = true;
+}
+
+async function prefetch(run: DeploySession, plan: DeployPlan, next: PhasePlan, over: () => boolean): Promise<void> {
+  const options = { summary: summaryOf(`prefetch for ${next.name}`) };
+  const work = { phase: next.key, selection: phaseUnits(run.record, next), want: wantOf(next, plan) };
+  const asked = await run.waitFor(
+    () => promptPush(run.input.settings).prefetch.executeWithOptions(options, [run.call, work]),
+    over,
+  );
+  if (asked.kind === 'done' && !asked.value) run.patch({ prefetches: false });
+  if (asked.kind === 'failed') run.note('trouble', `${next.name} was not prefetched: ${messageOf(asked.error)}`);
 }

@@ -3,20 +3,21 @@ import { foundNone } from '../../domain/deploy/canary';
 import { reverting } from '../../domain/deploy/control';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
+import type { Stop } from '../../domain/deploy/stop';
 import { workflowIds } from '../../domain/ids';
 import { canaryKeptSignal } from '../messages';
-import { checkBaseline } from './baseline';
+import { checkBaseline } from './gates';
 import { waitWatching, whilePaused } from './pause';
-import { pushAll } from './phases';
-import { lookAtPresent } from './present';
+import { pushAll } from './phase';
+import { lookAtPresent } from './prepare';
 import { revert } from './revert';
-import type { DeployRun, Stop } from './run';
+import type { DeploySession } from './session';
 
 /**
  * A canary: one phase on a few tasks of each unit, beside whoever deploys the service, and always undone at its end. An
- * unhealthy one, and one that found no task, fails its action and condemns nothing: what becomes of the artifact is for its release to decide.
+ * unhealthy one, and one that found no task, fails its action and marks nothing as bad: what becomes of the artifact is for its release to decide.
  */
-export async function performCanary(run: DeployRun): Promise<Ending> {
+export async function performCanary(run: DeploySession): Promise<Ending> {
   if (run.record.updates.length === 0) await checkBaseline(run);
   await pushAll(run);
   const none = foundNone(run.record, run.input);
@@ -24,7 +25,7 @@ export async function performCanary(run: DeployRun): Promise<Ending> {
   const stop = run.stop();
   const { control } = run.record;
   if (run.record.updates.length > 0) {
-    const undone = await undo(run, stop);
+    const undone = await undoCanary(run, stop);
     if (undone.kind !== 'reverted') return undone;
   }
   if (stop === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
@@ -35,12 +36,12 @@ export async function performCanary(run: DeployRun): Promise<Ending> {
 }
 
 /** Health goes on being checked for as long as the release wants it. */
-async function keep(run: DeployRun): Promise<void> {
-  if (!run.input.canary?.keepUntil || run.keepOver || run.stop()) return;
+async function keep(run: DeploySession): Promise<void> {
+  if (!run.input.canary?.keepUntil || run.keepOver || run.isStopping()) return;
   run.patch({ kept: true });
   run.note('canary-kept', 'it has baked, and is kept until its release lets it go');
-  await tellRelease(run);
-  while (!run.keepOver && run.stop() === null) {
+  const isWanted = await reportKept(run);
+  while (isWanted && !run.keepOver && !run.isStopping()) {
     await whilePaused(run);
     const wait = { summary: 'the canary is kept', untilMs: null };
     await waitWatching(run, wait, () => run.keepOver);
@@ -48,15 +49,18 @@ async function keep(run: DeployRun): Promise<void> {
   run.patch({ kept: false });
 }
 
-/** A release that is gone does not want it any more. */
-async function tellRelease(run: DeployRun): Promise<void> {
+/** @returns whether its release wants it: one that is gone does not any more. */
+function reportKept(run: DeploySession): Promise<boolean> {
   const { pipeline, release, action, version } = run.input;
-  await getExternalWorkflowHandle(workflowIds.release(pipeline, release))
+  return getExternalWorkflowHandle(workflowIds.release(pipeline, release))
     .signal(canaryKeptSignal(action), { version })
-    .catch(() => void (run.keepOver = true));
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
-async function undo(run: DeployRun, stop: Stop | null): Promise<Ending> {
+async function undoCanary(run: DeploySession, stop: Stop | null): Promise<Ending> {
   run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
   await lookAtPresent(run);
   const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };

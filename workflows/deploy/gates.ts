@@ -1,17 +1,22 @@
+import { withForgiven } from '../../domain/deploy/overrides';
+import { idsOf } from '../../domain/deploy/snapshot';
+import { releaseId } from '../../domain/ids';
+import { canariesOn } from '../../domain/mutex';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { withBlackout } from '../../domain/release/openTimes';
 import { formatTime, withReason } from '../../domain/text';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import { untilGuestsLeft } from './guests';
+import { holders } from '../proxies';
+import { baselineChecks, reportOf, watchBaseline } from './health';
 import { waitWatching, whilePaused } from './pause';
-import type { DeployRun } from './run';
+import type { DeploySession } from './session';
 import { SKEW_MS } from './window';
 
 /**
  * Waits until the next phase may begin, or the deploy is to stop: it is not paused, the pipeline not frozen, the window
  * open, and of the completion no canary in its way.
  */
-export async function passGates(run: DeployRun, phase?: PhasePlan): Promise<void> {
+export async function passGates(run: DeploySession, phase?: PhasePlan): Promise<void> {
   const isFrozen = () => run.record.control.frozen !== null;
   for (;;) {
     await whilePaused(run);
@@ -19,15 +24,15 @@ export async function passGates(run: DeployRun, phase?: PhasePlan): Promise<void
     const { frozen } = run.record.control;
     if (frozen) run.pause('freeze', withReason(frozenWords(frozen), frozen.reason));
     else if (await untilOpen(run, isFrozen)) continue;
-    else if (phase?.kind !== 'completion' || !(await untilGuestsLeft(run, isFrozen))) return;
+    else if (phase?.kind !== 'completion' || !(await untilCanariesLeft(run, isFrozen))) return;
   }
 }
 
-/** Waits while the phase under way may start no update: paused, or its window closed. `leave` ends the phase. */
-export async function whileHalted(run: DeployRun, leave: () => boolean): Promise<void> {
+/** Waits while the phase under way may start no update: paused, or its window closed. */
+export async function whileHalted(run: DeploySession): Promise<void> {
   do await whilePaused(run);
-  while (!leave() && run.window?.haltsUpdates === true && (await untilOpen(run, leave)));
-  if (leave()) return;
+  while (!run.isLeft() && run.isClosed && (await untilOpen(run, run.isLeft)));
+  if (run.isLeft()) return;
   if (run.record.stage === 'waiting-window') run.enter('updating');
   run.window?.watchClosing();
 }
@@ -36,7 +41,7 @@ export async function whileHalted(run: DeployRun, leave: () => boolean): Promise
  * Waits for the window to open, at most until `over`; health goes on being checked meanwhile.
  * @returns whether it had to wait, so that everything else has to be looked at again.
  */
-async function untilOpen(run: DeployRun, over: () => boolean): Promise<boolean> {
+async function untilOpen(run: DeploySession, over: () => boolean): Promise<boolean> {
   const closed = (await run.window?.closed(run)) ?? null;
   if (closed === null) return false;
   const { opensAtMs, why = '' } = closed;
@@ -48,5 +53,57 @@ async function untilOpen(run: DeployRun, over: () => boolean): Promise<boolean> 
   const untilMs = Math.max(opensAtMs, Date.now() + SKEW_MS);
   const isOver = () => over() || run.window?.isSkipped() === true;
   await waitWatching(run, { summary: `the window opens at ${at}`, untilMs }, isOver);
+  return true;
+}
+
+/** A check that is unhealthy already pauses, so that a fix is not reverted to what it fixes. */
+export async function checkBaseline(run: DeploySession): Promise<void> {
+  if (run.isStopping() || run.input.rollback || baselineChecks(run).length === 0) return;
+  run.enter('planning');
+  const waited = await watchBaseline(run);
+  if (waited.kind === 'woken') return;
+  const report = reportOf(waited);
+  if (report.verdict !== 'unhealthy') return;
+  if (run.input.emergency)
+    return run.set((record, now) => withForgiven(record, 'unhealthy before the emergency push', now));
+  run.pause(
+    'health',
+    `unhealthy before anything was updated: ${report.reason}. Resume to go on; skip-health-check --for deploy if the new version is the fix`,
+  );
+  await whilePaused(run);
+}
+
+/** A canary says whose tasks are reserved before they are: from then on others exclude them. */
+export async function joinAsCanary(run: DeploySession, updateId: string): Promise<void> {
+  if (!run.input.canary) return;
+  const { pipeline, release, settings } = run.input;
+  const { updates, fleet } = run.record;
+  const units = idsOf(fleet?.snapshot);
+  const guest = {
+    owner: releaseId(pipeline, release),
+    requester: run.workflowId,
+    updates: [...new Set([...updates, updateId])],
+    ...(units ? { units } : {}),
+  };
+  await holders(run.isUrgent).joinLock(run.lockId, guest, settings);
+}
+
+/**
+ * A completion leaves no task behind, so it waits until no canary is left on the units (docs/design/deploy.md#phases).
+ * @returns whether it had to wait.
+ */
+async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promise<boolean> {
+  if (run.input.canary) return false;
+  const before = run.canariesLeft;
+  const guests = await holders(run.isUrgent).guestsOf(run.lockId);
+  const present = canariesOn(guests, idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
+  if (present.length === 0) return false;
+  run.enter('waiting-lock');
+  const waitsForGuests = present.map(({ requester }) => requester.slice('deploy/'.length));
+  run.patch({ waitsForGuests });
+  run.note('waiting-for-canaries', `waits until no canary is left on its units: ${waitsForGuests.join(', ')}`);
+  const wait = { summary: 'until no canary is left', untilMs: null };
+  await waitWatching(run, wait, () => run.canariesLeft > before || over());
+  run.patch({ waitsForGuests: [] });
   return true;
 }

@@ -1,6 +1,6 @@
 import type { HealthReport } from '../../activities/healthWatch';
 import { skipsOf } from '../../domain/deploy/control';
-import { withPausedGroups } from '../../domain/deploy/groups';
+import { groupRules, withPausedGroups } from '../../domain/deploy/groups';
 import { withHealth } from '../../domain/deploy/state';
 import { present } from '../../domain/deploy/unavailable';
 import type { HealthFold } from '../../domain/health/fold';
@@ -8,11 +8,10 @@ import { longestLookback, withLookback } from '../../domain/health/lookback';
 import { pastRows } from '../../domain/health/recent';
 import type { Verdict } from '../../domain/health/verdict';
 import type { HealthCheck } from '../../domain/spec/health';
-import { patientPushWatchers, pushWatchers } from '../proxies';
+import { unboundedPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
-import { isRefusal, messageOf } from './dependable';
-import { groupRules } from './groups';
-import type { DeployRun } from './run';
+import { isRefusal, messageOf } from './calls';
+import type { DeploySession } from './session';
 
 /** What a watch is for; it always judges all tasks that this deploy updated so far, and no other. */
 interface Watch {
@@ -32,16 +31,23 @@ interface Watch {
 }
 
 /** How much data one evaluation reads at the most; also how long an extension of a bake lasts. In ms. */
-export const lookbackMs = (run: DeployRun): number =>
+export const lookbackMs = (run: DeploySession): number =>
   longestLookback(run.input.spec.healthChecks, run.input.spec.healthInterval);
 
 /** Whether there is anything to judge: checks, and tasks that this deploy updated. */
-export const watchable = (run: DeployRun): boolean =>
-  run.input.spec.healthChecks.length > 0 && run.record.updates.some((id) => id !== run.unsent);
+export const watchable = (run: DeploySession): boolean =>
+  run.input.spec.healthChecks.length > 0 && run.record.updates.some(run.update.isTaken);
 
 /** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
-export function watch(run: DeployRun, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
-  return evaluate(run, run.input.spec.healthChecks, run.record.updates, options, wake, groupRules(run));
+export function watch(run: DeploySession, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
+  return evaluate(
+    run,
+    run.input.spec.healthChecks,
+    run.record.updates,
+    options,
+    wake,
+    groupRules(run.record, run.input),
+  );
 }
 
 /**
@@ -49,7 +55,7 @@ export function watch(run: DeployRun, options: Watch, wake: () => boolean): Prom
  * updates means all tasks of the units (docs/design/deploy.md#plan). What is unhealthy gets one window to recover: the
  * last deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
-export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Waited<HealthReport>> {
+export function watchBaseline(run: DeploySession): Promise<Waited<HealthReport>> {
   const checks = baselineChecks(run);
   return evaluate(
     run,
@@ -60,15 +66,15 @@ export function watchBaseline(run: DeployRun, wake: () => boolean): Promise<Wait
       until: run.input.emergency ? Date.now() : Date.now() + lookbackMs(run) + run.input.spec.healthInterval,
       stopAt: ['healthy', 'inconclusive', 'errored'],
     },
-    wake,
+    run.isLeft,
   );
 }
 
-export const baselineChecks = (run: DeployRun): HealthCheck[] =>
+export const baselineChecks = (run: DeploySession): HealthCheck[] =>
   run.input.spec.healthChecks.filter((check) => check.compare === undefined);
 
 async function evaluate(
-  run: DeployRun,
+  run: DeploySession,
   checks: readonly HealthCheck[],
   updatedBy: readonly string[],
   { summary, until, stopAt, onlyReverts = false, stopAtChange = false, updating, fold, giveUpMs }: Watch,
@@ -78,7 +84,7 @@ async function evaluate(
   const { spec, settings } = run.input;
   const lookback = lookbackMs(run);
   const start = run.record.firstUpdateMs ?? Date.now();
-  const activities = (run.paused ? patientPushWatchers : pushWatchers)(settings);
+  const activities = (run.paused ? unboundedPushWatchers : pushWatchers)(settings);
   const waited = await run.waitFor(
     () =>
       activities.watchHealth.executeWithOptions({ summary }, [
@@ -103,18 +109,18 @@ async function evaluate(
     wake,
     giveUpMs === undefined ? undefined : { afterMs: giveUpMs, summary },
   );
-  if (waited.kind === 'done') take(run, waited.value, groups !== undefined);
+  if (waited.kind === 'done') recordReport(run, waited.value, groups !== undefined);
   return waited;
 }
 
-function take(run: DeployRun, { verdict, rows, paused = [] }: HealthReport, inGroups: boolean): void {
+function recordReport(run: DeploySession, { verdict, rows, paused = [] }: HealthReport, inGroups: boolean): void {
   run.set((record) => withHealth(record, paused.length > 0 ? 'unhealthy' : verdict, rows));
   if (!inGroups) return;
   const before = run.record.pausedGroups;
   run.set((record, now) => withPausedGroups(record, now, paused));
   const fresh = run.record.pausedGroups.filter((group) => !before.includes(group));
-  // Of too many the revert tells, or the pause of the whole.
-  if (verdict !== 'unhealthy') run.tellGroups(fresh);
+  // Too many are reported by the revert, or by the pause of the whole.
+  if (verdict !== 'unhealthy') run.reportGroups(fresh);
 }
 
 /** A watch that could not be made at all counts as errored, never as healthy. */

@@ -1,29 +1,28 @@
 import type { HealthReport } from '../../activities/pushType';
 import type { GroupNames } from '../../activities/updates';
-import { otherGroups } from '../../domain/deploy/groups';
+import { isParallel, otherGroups } from '../../domain/deploy/groups';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import { summaryOf } from '../../domain/markdown';
 import type { Waited } from '../waiting';
-import { insist } from './dependable';
-import { isParallel } from './groups';
-import { lookbackMs, reportOf, watch, watchable } from './health';
+import { callUntilAnswered } from './calls';
+import { reportOf, watch, watchable } from './health';
 import { whilePaused } from './pause';
-import type { DeployRun } from './run';
+import type { DeploySession } from './session';
 import { inFleet, runUpdates } from './updates';
-import type { GroupControl, UpdateControl, UpdateOrder, UpdateEnd } from './updateControl';
+import type { GroupControl, UpdateControl, UpdateOrder, UpdateEnd } from './update';
 
 /**
  * Runs the updates of a phase; in parallel mode health is checked meanwhile, and a group that is unhealthy is paused by
  * itself until it is healthy again (Conveyor §5.2).
  */
 export async function runGuarded(
-  run: DeployRun,
+  run: DeploySession,
   phase: PhasePlan,
   order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
-  if (!isParallel(run)) return runUpdates(run, phase, order, control);
+  if (!isParallel(run.input)) return runUpdates(run, phase, order, control);
   const guard = new Guard(run, phase, order, control);
   const watching = guard.watch();
   try {
@@ -36,35 +35,25 @@ export async function runGuarded(
 
 /** No update is sent, and no phase ends, while a group is paused: what is sent begins everywhere at once. */
 export async function untilNoGroupPaused(
-  run: DeployRun,
-  leave: () => boolean,
+  run: DeploySession,
   hold: () => Promise<void> = () => whilePaused(run),
 ): Promise<void> {
-  while (run.record.pausedGroups.length > 0 && !leave()) {
+  while (run.record.pausedGroups.length > 0 && !run.isLeft()) {
     const { skippedChecks } = run.record.control;
-    const wake = () => leave() || run.paused !== null || run.record.control.skippedChecks !== skippedChecks;
+    const wake = () => run.isLeft() || run.paused !== null || run.record.control.skippedChecks !== skippedChecks;
     const waited = await watch(run, { summary: 'until no group is paused', ...TO_ITS_END }, wake);
     if (waited.kind !== 'woken') judge(run, waited);
     await hold();
   }
 }
 
-/** In parallel mode one check window passes after the last update, however short the bake; an emergency need not wait for it. */
-export function bakeMsOf(run: DeployRun, { bakeMs }: PhasePlan): number {
-  const { spec, emergency } = run.input;
-  const isChecked = isParallel(run) && spec.healthChecks.length > 0 && !emergency?.skipBake;
-  return isChecked ? Math.max(bakeMs, lookbackMs(run)) : bakeMs;
-}
-
 const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as const;
 
 /** Too many groups are unhealthy, or they cannot be checked at all: then nothing goes on. */
-function judge(run: DeployRun, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
+function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
   const report = reportOf(waited);
   if (waited.kind !== 'done') return run.pause('dependency', report.reason);
-  if (report.verdict !== 'unhealthy') return;
-  const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
-  if (kept !== undefined) run.pause('health', kept);
+  if (report.verdict === 'unhealthy') run.revertOrPause(report);
 }
 
 /** Watches the groups beside the updates, and makes the fleet do what their verdicts ask for when the updates let it. */
@@ -76,7 +65,7 @@ class Guard implements GroupControl {
   private fold: HealthFold | undefined;
 
   constructor(
-    private readonly run: DeployRun,
+    private readonly run: DeploySession,
     private readonly phase: PhasePlan,
     private readonly order: UpdateOrder,
     private readonly control: UpdateControl,
@@ -85,7 +74,7 @@ class Guard implements GroupControl {
   /** Until `end`; it rests while the updates stand still, when others watch. */
   async watch(): Promise<void> {
     const { run } = this;
-    const mayWatch = () => watchable(run) && run.paused === null && run.stop() === null && !this.control.closed();
+    const mayWatch = () => watchable(run) && !run.isHalted && run.stop() === null;
     while (!this.isOver) {
       if (!mayWatch()) {
         await run.until(() => this.isOver || mayWatch());
@@ -114,31 +103,30 @@ class Guard implements GroupControl {
     const refused = await this.command('pauseUpdates', fresh);
     if (refused) this.run.pause('health', `${fresh.join(', ')} cannot be paused alone: ${refused}`);
     // Whoever lets the updates go on lets these go on too.
-    if (this.run.paused !== null || this.control.closed()) return void (this.paused = [...wanted, ...gone]);
+    if (this.run.isHalted) return void (this.paused = [...wanted, ...gone]);
     await this.command('resumeUpdates', gone);
   }
 
   /** A group may have become unhealthy while nobody acted on it; without an evaluation nothing goes on. */
   async refresh(): Promise<void> {
     const { run, control } = this;
-    while (watchable(run) && !control.leave()) {
+    while (watchable(run) && !run.isLeft()) {
       const options = { summary: 'health before updates go on', until: Date.now(), stopAt: [], updating: true };
-      const stands = () => run.paused !== null || control.closed();
-      this.take(await watch(run, { ...options, fold: this.fold }, () => control.leave() || stands()));
-      if (!stands()) return;
+      this.take(await watch(run, { ...options, fold: this.fold }, () => run.isLeft() || run.isHalted));
+      if (!run.isHalted) return;
       await control.hold();
     }
   }
 
   async resumeOthers(nth: number): Promise<void> {
     this.paused = this.wanted();
-    if (this.paused.length === 0) return inFleet(this.run, 'resumeUpdates', [this.order.updateId], nth, this.control);
+    if (this.paused.length === 0) return inFleet(this.run, 'resumeUpdates', [this.order.updateId], nth);
     await this.command('resumeUpdates', this.paused, { but: true });
   }
 
   untilNonePaused(): Promise<void> {
     this.paused = [];
-    return untilNoGroupPaused(this.run, this.control.leave, this.control.hold);
+    return untilNoGroupPaused(this.run, this.control.hold);
   }
 
   private take(waited: Waited<HealthReport>): void {
@@ -158,16 +146,13 @@ class Guard implements GroupControl {
     others: { readonly but?: true } = {},
   ): Promise<string | undefined> {
     if (names.length === 0) return undefined;
-    const { run, order, control } = this;
+    const { run, order } = this;
     const { pauseBy } = run.input.spec;
     this.calls += 1;
     const nth = this.calls;
-    const answer = await insist(
-      run,
-      method,
-      (push) =>
-        push[method](run.call, [order.updateId], nth, { selection: order.selection, pauseBy, names, ...others }),
-      control.leave,
+    const groups = { selection: order.selection, pauseBy, names, ...others };
+    const answer = await callUntilAnswered(run, method, (push) =>
+      push[method](run.call, [order.updateId], nth, groups),
     );
     if (!answer || !('refused' in answer)) return undefined;
     run.note('trouble', `${method} was refused: ${answer.refused}`);

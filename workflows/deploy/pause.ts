@@ -1,15 +1,15 @@
 import { skipsOf } from '../../domain/deploy/control';
 import { isUntried, present } from '../../domain/deploy/unavailable';
-import { insist } from './dependable';
+import { callUntilAnswered } from './calls';
 import { lookbackMs, reportOf, watch, watchable } from './health';
-import type { DeployRun } from './run';
-import { trackingOf } from './tracking';
+import type { DeploySession } from './session';
+import { trackingOf } from './update';
 
 /**
  * Waits while the deploy is paused, at most until `over`. Checks go on meanwhile and may still revert it, unless the pause said
  * `--no-revert` (docs/design/deploy.md#verbs). Resuming wants one fresh healthy verdict first.
  */
-export async function whilePaused(run: DeployRun, over: () => boolean = never): Promise<void> {
+export async function whilePaused(run: DeploySession, over: () => boolean = never): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };
   let heed: Heed = 'all';
   while (run.paused !== null && run.stop() === null && !over()) {
@@ -37,11 +37,11 @@ interface Patience {
 }
 
 /** What ends a wait while paused: among others a skip, since a check that no longer counts must not revert. */
-function wakes(run: DeployRun, over: () => boolean): () => boolean {
+function wakes(run: DeploySession, over: () => boolean): () => boolean {
   const { skippedChecks } = run.record.control;
   return () =>
     over() ||
-    run.stop() !== null ||
+    run.isStopping() ||
     run.record.control.resuming !== null ||
     run.paused === null ||
     run.record.control.skippedChecks !== skippedChecks;
@@ -52,12 +52,12 @@ function wakes(run: DeployRun, over: () => boolean): () => boolean {
  * when the deploy is to stop or is paused.
  */
 export async function waitWatching(
-  run: DeployRun,
+  run: DeploySession,
   { summary, untilMs }: { readonly summary: string; readonly untilMs: number | null },
   over: () => boolean,
 ): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };
-  const isOver = () => over() || run.stop() !== null || run.paused !== null;
+  const isOver = () => over() || run.isStopping() || run.paused !== null;
   while (!isOver() && (untilMs === null || Date.now() < untilMs)) {
     const { skippedChecks } = run.record.control;
     const wake = () => isOver() || run.record.control.skippedChecks !== skippedChecks;
@@ -73,15 +73,12 @@ export async function waitWatching(
       run.note('unchecked-while-waiting', report.reason);
       await run.until(wake, { afterMs: Math.min(patience.waitMs, leftMs ?? Infinity), summary });
       patience.waitMs *= 2;
-    } else {
-      const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
-      if (kept !== undefined) run.pause('health', kept);
-    }
+    } else run.revertOrPause(report);
   }
 }
 
 /** @returns what to heed from now on. */
-async function watchPaused(run: DeployRun, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
+async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
   const onlyReverts = heed === 'reverts';
   const waitsForHealth = run.paused?.by === 'dependency' && !onlyReverts;
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
@@ -104,15 +101,15 @@ async function watchPaused(run: DeployRun, patience: Patience, heed: Heed, over:
     run.unpause(skip ? `health is fine but for what ${skip.actor} skipped` : 'health is checked again and fine');
     return heed;
   }
-  const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
-  if (kept === undefined) return 'nothing';
+  const tried = run.tryAutoRevert(report);
+  if (tried.kind === 'reverting') return 'nothing';
   // Unfreezing must not let go on what only a person may.
-  if (run.paused?.by === 'freeze') run.stayPaused(kept);
-  else run.note('unhealthy-while-paused', kept);
+  if (run.paused?.by === 'freeze') run.stayPaused(tried.reason);
+  else run.note('unhealthy-while-paused', tried.reason);
   return report.action === 'pause' ? 'reverts' : 'nothing';
 }
 
-async function tryToResume(run: DeployRun): Promise<void> {
+async function tryToResume(run: DeploySession): Promise<void> {
   const asked = run.record.control.resuming;
   if (asked === null) return;
   const { skippedChecks } = run.record.control;
@@ -121,29 +118,33 @@ async function tryToResume(run: DeployRun): Promise<void> {
   const waited = await watch(
     run,
     { summary: 'a fresh verdict before resuming', until: deadline, stopAt: ['healthy', 'unhealthy'] },
-    () => run.stop() !== null || run.record.control.skippedChecks !== skippedChecks,
+    () => run.isStopping() || run.record.control.skippedChecks !== skippedChecks,
   );
   if (waited.kind === 'woken') return;
   const report = reportOf(waited);
   if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
   if (report.verdict === 'inconclusive' && (await isUntouched(run)))
     return run.unpause(`resumed by ${asked.actor}; nothing is updated yet, so that there is nothing to judge`);
-  const kept = report.action === 'revert' ? run.condemn(report.reason) : report.reason;
-  if (kept !== undefined) run.stayPaused(`${asked.actor} resumed it, but ${kept}`);
+  const tried = run.tryAutoRevert(report);
+  if (tried.kind === 'kept') run.stayPaused(`${asked.actor} resumed it, but ${tried.reason}`);
 }
 
 /** Whether no update that was sent has reached any task. */
-async function isUntouched(run: DeployRun): Promise<boolean> {
+async function isUntouched(run: DeploySession): Promise<boolean> {
   if (!isUntried(run.record)) return false;
-  for (const id of run.record.updates.filter((one) => one !== run.unsent)) {
-    const leave = () => run.stop() !== null;
+  for (const id of run.record.updates.filter(run.update.isTaken)) {
     const tracking = trackingOf(
       run,
       { updateIds: [id], selection: present(run.record) },
       { success: { all: true }, kind: 'partial' },
     );
-    const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), leave);
+    const seen = await callUntilAnswered(
+      run,
+      'trackUpdates',
+      (push) => push.trackUpdates(run.call, tracking),
+      run.isStopping,
+    );
     if (seen === undefined || 'refused' in seen || seen.value.totals.updated > 0) return false;
   }
-  return run.stop() === null;
+  return !run.isStopping();
 }

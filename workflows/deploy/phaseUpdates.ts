@@ -8,73 +8,63 @@ import { change, withPhase } from '../../domain/deploy/state';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime, plural, withReason } from '../../domain/text';
-import { whileHalted } from './gates';
-import { joinAsGuest } from './guests';
-import { isEmpty, nextPart, settleTraffic, Tally, unitsOfPart, type Part } from './lockstep';
+import { joinAsCanary, whileHalted } from './gates';
+import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
-import { resumed } from './dependable';
-import type { DeployRun } from './run';
-import { cameUp } from './transient';
-import { earlierTries, type Tried } from './tries';
+import { untilResumed } from './calls';
+import type { DeploySession } from './session';
+import { cameUp, earlierTries, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
 import { giveUp, stopRest } from './updates';
-import type { UpdateControl, UpdateOrder, UpdateEnd } from './updateControl';
+import type { UpdateControl, UpdateOrder, UpdateEnd } from './update';
 
 /**
  * Updates the tasks of one phase until its criterion is met; a failure that waits for a person is tried again when they resume.
  * @param workOf What is left of it now: units may be left out meanwhile.
- * @param leave Whether the phase is to end early.
  * @returns whether the criterion was met.
  */
-export async function updatePhase(
-  run: DeployRun,
-  phase: PhasePlan,
-  workOf: () => PhaseWork,
-  leave: () => boolean,
-): Promise<boolean> {
-  const tally = new Tally(run);
+export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: () => PhaseWork): Promise<boolean> {
+  const strides = new Strides(run);
   const control = {
-    leave,
-    closed: () => run.window?.haltsUpdates === true,
-    hold: () => whileHalted(run, leave),
+    hold: () => whileHalted(run),
     show: (counted: Counted) => {
-      const all = tally.with(counted);
+      const all = strides.counted(counted);
       run.set((record) => ({ ...record, phases: withCounts(record.phases, Number(phase.key), all) }));
     },
   };
   let failures = 0;
   let tried: Tried | undefined;
   let earlier: Earlier | undefined;
-  for (let attempt = 1; !leave(); attempt += 1) {
+  for (let attempt = 1; !run.isLeft(); attempt += 1) {
     await control.hold();
-    earlier = tried && (await earlierTries(run, phase, tried, earlier, leave));
+    earlier = tried && (await earlierTries(run, phase, tried, earlier));
     await control.hold();
-    await untilNoGroupPaused(run, leave, control.hold);
-    if (leave()) return false;
+    await untilNoGroupPaused(run, control.hold);
+    if (run.isLeft()) return false;
     const work = workOf();
-    const part = tried?.part ?? (await nextPart(run, phase, work, attempt, control));
+    const part = tried?.part ?? (await strides.next(phase, work, attempt, control.hold));
     if (part === undefined) return false;
     const id = updateId(run.workflowId, phase.key, attempt);
-    const overdue = (reason: string) => pauseOverdue(run, phase, id, reason, leave);
-    const order = orderOf(run, phase, work, part, id);
-    const end = await send(run, phase, order, part, { ...control, earlier, overdue });
+    const overdue = (reason: string) => pauseOverdue(run, phase, id, reason);
+    const order = phaseOrder(run, phase, work, part, id);
+    const end = await sendPart(run, phase, order, part, { ...control, earlier, overdue });
     if (end.kind === 'met' && part.isLast) {
       await updated(run, phase, id, end);
-      await settleTraffic(run, phase, work, control);
+      await strides.settle(phase, work, control.hold);
       return true;
     }
     if (end.kind === 'left') return false;
     if (end.kind !== 'met' || end.unfinished) await giveUp(run, [id]);
     if (end.kind === 'met') {
-      tally.keep();
+      strides.through();
       noteMissing(run, end.missing);
       [failures, tried] = [0, undefined];
       continue;
     }
     failures += 1;
     const { skipped } = run.record;
-    await act(run, phase, end, { id, failures, leave });
+    await afterFailure(run, phase, end, id, failures);
     // In lockstep the others may go another way without units that were left out since.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
     tried = isOther ? undefined : { id, part };
@@ -82,20 +72,26 @@ export async function updatePhase(
   return false;
 }
 
-async function send(
-  run: DeployRun,
+async function sendPart(
+  run: DeploySession,
   phase: PhasePlan,
   order: UpdateOrder,
-  part: Part,
+  part: StridePart,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
   if (isEmpty(part)) return { kind: 'met', unfinished: false, missing: 0 };
   sending(run, phase, order.updateId);
-  await joinAsGuest(run, order.updateId);
+  await joinAsCanary(run, order.updateId);
   return runGuarded(run, phase, order, control);
 }
 
-function orderOf(run: DeployRun, { kind }: PhasePlan, work: PhaseWork, part: Part, id: string): UpdateOrder {
+function phaseOrder(
+  run: DeploySession,
+  { kind }: PhasePlan,
+  work: PhaseWork,
+  part: StridePart,
+  id: string,
+): UpdateOrder {
   const { counts, isLast } = part;
   const wholeUnit = kind === 'completion' && isLast;
   const request = { ...work, updateId: id, wholeUnit, ...(counts ? { counts } : {}) };
@@ -105,7 +101,7 @@ function orderOf(run: DeployRun, { kind }: PhasePlan, work: PhaseWork, part: Par
   };
 }
 
-function sending(run: DeployRun, phase: PhasePlan, id: string): void {
+function sending(run: DeploySession, phase: PhasePlan, id: string): void {
   run.set((record, now) =>
     change(record, now, {
       ...withSent(record, Number(phase.key), record.skipped),
@@ -117,14 +113,9 @@ function sending(run: DeployRun, phase: PhasePlan, id: string): void {
 }
 
 /** Whether it waits for a person, or for the tasks; it does not for units that are unavailable and to be skipped. */
-async function pauseOverdue(
-  run: DeployRun,
-  phase: PhasePlan,
-  id: string,
-  reason: string,
-  leave: () => boolean,
-): Promise<boolean> {
-  if (await leaveOutLost(run, phase, leave, () => giveUp(run, [id]))) return false;
+async function pauseOverdue(run: DeploySession, phase: PhasePlan, id: string, reason: string): Promise<boolean> {
+  if (await leaveOutLost(run, phase, () => giveUp(run, [id]))) return false;
+  if (isSkippedMeanwhile(run)) return false;
   run.pause('timeout', `${phase.name}: ${reason}`);
   return true;
 }
@@ -133,43 +124,49 @@ async function pauseOverdue(
  * Tasks that came up dead are a bad change, as an unhealthy verdict is; anything else waits for a person. A canary may be
  * refused because a deploy is updating the same units, so it also tries again by itself.
  */
-async function act(
-  run: DeployRun,
+async function afterFailure(
+  run: DeploySession,
   phase: PhasePlan,
   end: Exclude<UpdateEnd, { kind: 'met' | 'left' }>,
-  { id, failures, leave }: { readonly id: string; readonly failures: number; readonly leave: () => boolean },
+  id: string,
+  failures: number,
 ): Promise<void> {
   if (end.kind === 'stuck' && end.late) return;
-  if (end.kind === 'stuck' && (await leaveOutLost(run, phase, leave, () => giveUp(run, [id])))) return;
-  if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures, leave))) return;
+  if (end.kind === 'stuck') {
+    if ((await leaveOutLost(run, phase, () => giveUp(run, [id]))) || isSkippedMeanwhile(run)) return;
+  }
+  if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     run.pause('dependency', reason);
-    return run.input.canary ? retried(run, failures, leave) : resumed(run, leave);
+    return run.input.canary ? retried(run, failures) : untilResumed(run);
   }
-  const reverts = end.kind === 'not-live' && run.input.spec.onUnhealthy === 'revert';
-  const kept = reverts ? run.condemn(reason) : reason;
-  if (kept === undefined) return;
-  run.pause(end.kind === 'not-live' ? 'health' : 'unit', kept);
-  await whilePaused(run);
+  const isPaused =
+    end.kind === 'not-live'
+      ? run.revertOrPause({ action: run.input.spec.onUnhealthy, reason })
+      : run.revertOrPause({ action: 'pause', reason }, 'unit');
+  if (isPaused) await whilePaused(run);
 }
 
-async function retried(run: DeployRun, failures: number, leave: () => boolean): Promise<void> {
+/** Left while it was asked which units are lost: nobody waits for the phase any more. Until 0.3 it paused all the same. */
+const isSkippedMeanwhile = (run: DeploySession): boolean => run.isLeft() && patched('a skipped phase does not pause');
+
+async function retried(run: DeploySession, failures: number): Promise<void> {
   const afterMs = retryAfterMs(run.input.settings, failures);
-  const wake = () => leave() || run.record.control.resuming !== null;
+  const wake = () => run.isLeft() || run.record.control.resuming !== null;
   await run.until(wake, { afterMs, summary: 'canary: try again' });
   const { frozen } = run.record.control;
   // What was refused has not begun. Histories from before 0.3 tried again all the same.
   if (frozen && patched('canary-retry-heeds-freeze')) {
     run.note('still-paused', withReason(`frozen by ${frozen.actor}`, frozen.reason));
-    await run.until(() => leave() || run.record.control.frozen === null);
+    await run.until(() => run.isLeft() || run.record.control.frozen === null);
   }
   run.unpause('trying again');
 }
 
 /** What is left over of an update whose criterion is met goes on only in the completion phase: nothing after it would cover it. */
 async function updated(
-  run: DeployRun,
+  run: DeploySession,
   phase: PhasePlan,
   id: string,
   { unfinished, missing }: Extract<UpdateEnd, { kind: 'met' }>,
@@ -179,12 +176,12 @@ async function updated(
   );
   noteMissing(run, missing);
   run.note('updates-done', `${phase.name}: updated and live`);
-  run.rest = unfinished ? id : null;
+  run.update.met(id, unfinished);
   if (phase.kind !== 'completion') await stopRest(run);
 }
 
 /** Who accepted what is missing of the completion meant what was under way, in lockstep one stride. */
-function noteMissing(run: DeployRun, missing: number): void {
+function noteMissing(run: DeploySession, missing: number): void {
   const { control, missing: before } = run.record;
   const { accepted } = control;
   if (accepted === null) return;

@@ -1,26 +1,23 @@
+import { patched } from '@temporalio/workflow';
 import type { LookRequest, PlanRequest } from '../../activities/fleet';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
-import { dependable, insist } from './dependable';
+import { callOrPause, callUntilAnswered } from './calls';
 import { cannotShift } from './lockstep';
-import type { DeployRun } from './run';
+import type { DeploySession } from './session';
 import { heedUnavailable } from './unavailable';
 
 /** Validates the configuration with the push type, and learns whose units these are. @returns the ending when there is nothing to go on with. */
-export async function introduce(run: DeployRun): Promise<Ending | undefined> {
+export async function introduce(run: DeploySession): Promise<Ending | undefined> {
   if (run.record.service !== null) return undefined;
   const { pushType } = run.input.spec;
-  const stopped = () => run.stop() !== null;
-  const valid = await insist(
-    run,
-    'validateConfig',
-    (push) => push.validateConfig(run.call, run.input.artifacts),
-    stopped,
+  const valid = await callUntilAnswered(run, 'validateConfig', (push) =>
+    push.validateConfig(run.call, run.input.artifacts),
   );
-  if (valid === undefined) return left(run);
+  if (valid === undefined) return untouchedEnding(run);
   if ('refused' in valid) return { kind: 'failed', reason: valid.refused, fault: 'conveyor' };
   const { problems, service, unsigned } = valid.value;
   if (unsigned !== undefined) return { kind: 'failed', reason: unsigned, fault: 'change' };
@@ -33,9 +30,9 @@ export async function introduce(run: DeployRun): Promise<Ending | undefined> {
  * Reads the units, keeps what each runs, and plans. Nothing was touched yet, so that what cannot work ends the deploy here.
  * @returns the ending when there is nothing to go on with.
  */
-export async function prepare(run: DeployRun): Promise<Ending | undefined> {
+export async function prepare(run: DeploySession): Promise<Ending | undefined> {
   while (run.record.plan === null || run.record.cursor < 0) {
-    if (run.stop()) return left(run);
+    if (run.stop()) return untouchedEnding(run);
     run.enter('planning');
     const hopeless = (await cannotShift(run)) ?? (await plan(run));
     if (hopeless !== 'again') return hopeless;
@@ -43,15 +40,11 @@ export async function prepare(run: DeployRun): Promise<Ending | undefined> {
   return undefined;
 }
 
-async function plan(run: DeployRun): Promise<Ending | 'again' | undefined> {
-  const stopped = () => run.stop() !== null;
-  const made = await insist(
-    run,
-    'fetchDeployUnits',
-    (push) => push.planUnits(run.call, planRequest(run.input)),
-    stopped,
+async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
+  const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) =>
+    push.planUnits(run.call, planRequest(run.input)),
   );
-  if (made === undefined) return left(run);
+  if (made === undefined) return untouchedEnding(run);
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
   if ('impossible' in made.value) return { kind: 'failed', reason: made.value.impossible, fault: 'change' };
   const { plan: planned, fleet, unavailable, signed } = made.value;
@@ -60,7 +53,7 @@ async function plan(run: DeployRun): Promise<Ending | 'again' | undefined> {
   const names = planned.phases.map(({ name }) => name).join(', ');
   run.note('planned', `${planned.phases.length} phases over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
-  if (run.stop()) return left(run);
+  if (run.stop()) return untouchedEnding(run);
   if (again) return again;
   const { skipped } = run.record;
   return run.input.followOn && skipped.length === fleet.units
@@ -69,14 +62,12 @@ async function plan(run: DeployRun): Promise<Ending | 'again' | undefined> {
 }
 
 /** The units as they are now, of which the completion leaves none behind. */
-export async function fetchAgain(run: DeployRun): Promise<void> {
+export async function fetchAgain(run: DeploySession): Promise<void> {
   const { fleet } = run.record;
   while (fleet !== null && run.stop() === null) {
-    const fetched = await dependable(
-      run,
-      'fetchDeployUnits',
-      (push) => push.fetchAgain(run.call, fleet.snapshot, lookRequest(run.input)),
-      () => run.stop() !== null,
+    const look = lookRequest(run.input);
+    const fetched = await callOrPause(run, 'fetchDeployUnits', (push) =>
+      push.fetchAgain(run.call, fleet.snapshot, look),
     );
     if (fetched === undefined) return;
     const { now, units, unavailable } = fetched.value;
@@ -85,6 +76,28 @@ export async function fetchAgain(run: DeployRun): Promise<void> {
     if (!(await heedUnavailable(run, unavailable, units))) return;
   }
 }
+
+/**
+ * What a canary goes back to: each unit to what it runs now, not to what it ran before, since a deploy may have gone on, or back,
+ * meanwhile.
+ * @returns whether that is something else than at the last look.
+ */
+export async function lookAtPresent(run: DeploySession): Promise<boolean> {
+  const { fleet } = run.record;
+  if (fleet === null) return false;
+  const look = { ...lookRequest(run.input), asNow: true as const };
+  const never = () => false;
+  const call = 'fetchDeployUnits';
+  const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), never);
+  if (fetched === undefined) return false;
+  const { now, withoutPast, moved } = fetched.value;
+  run.patch({ fleet: { ...fleet, snapshot: now, withoutPast } });
+  return moved;
+}
+
+/** Between that look and the update a deploy of the same units may have begun to go back: then the canary follows it. */
+export const hasMovedSince = async (run: DeploySession): Promise<boolean> =>
+  run.input.canary !== undefined && patched('canary-looks-again') && (await lookAtPresent(run));
 
 function planRequest(input: DeployInput): PlanRequest {
   const { spec, artifacts, rollback, emergency, canary, followOn } = input;
@@ -96,14 +109,14 @@ function planRequest(input: DeployInput): PlanRequest {
   };
 }
 
-export const lookRequest = ({ version, lastGood, followOn, inherited }: DeployInput): LookRequest => ({
+const lookRequest = ({ version, lastGood, followOn, inherited }: DeployInput): LookRequest => ({
   ...(followOn ? { only: followOn.units } : {}),
   ...(inherited ? { inherited } : {}),
   rules: { lastGood, deployed: version },
 });
 
 /** It was ended before anything was touched. */
-function left(run: DeployRun): Ending {
+function untouchedEnding(run: DeploySession): Ending {
   const stop = run.stop();
   const { revert } = run.record.control;
   if (stop?.kind === 'revert')

@@ -1,41 +1,43 @@
 import type { RevertRequest, RevertSent } from '../../activities/reverts';
 import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
-import { revertPhase } from '../../domain/deploy/planRevert';
+import { reachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
 import type { Ending } from '../../domain/deploy/outcome';
 import { NONE_NAMED } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
+import type { Stop } from '../../domain/deploy/stop';
 import { namesOf, unitNames } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime } from '../../domain/text';
-import { joinAsGuest } from './guests';
-import { isEmpty, nextPartBack, Tally, unitsOfPart, unitsOfRevert, type Part } from './lockstep';
-import { hasMovedSince } from './present';
-import type { DeployRun, Stop } from './run';
+import { untilResumed } from './calls';
+import { joinAsCanary } from './gates';
+import { isEmpty, Strides, unitsOfPart, unitsOfRevert, type StridePart } from './lockstep';
+import { hasMovedSince } from './prepare';
+import type { DeploySession } from './session';
 import { runUpdates } from './updates';
-import type { UpdateOrder, UpdateEnd } from './updateControl';
+import type { UpdateOrder, UpdateEnd } from './update';
 
 /**
  * Brings every task that this deploy touched back to what it ran before, by the same runner as a phase. A revert can be
  * paused, not cancelled; when the old version does not come up it is tried again until it does or a person ends it.
  */
-export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
+export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
   const { control } = run.record;
   const bad = stop.by === 'health' || control.revert?.notBad !== true;
   const paused = stop.by === 'health' ? null : (control.revert?.paused ?? null);
   const ending = { kind: 'reverted' as const, by: stop.by, reason: stop.reason, bad, paused };
-  if (run.revertOf('') === null) return ending;
-  const lost = run.withoutPast();
+  if (requestOf(run, '') === null) return ending;
+  const lost = unitsWithoutPast(run.record);
   if (lost.length > 0) return cannotRevert(run, ending, lost);
-  begin(run, stop);
-  const tally = new Tally(run);
+  beginRevert(run, stop);
+  const strides = new Strides(run);
   let failures = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const { end, isLast } = await tryOnce(run, attempt, (counted) => show(run, tally.with(counted)));
+    const { end, isLast } = await tryRevert(run, attempt, strides);
     if (end.kind === 'met' && isLast && !(await hasMovedSince(run))) return done(run, ending);
     if (end.kind === 'met') {
-      tally.keep();
+      strides.through();
       failures = 0;
       continue;
     }
@@ -47,7 +49,7 @@ export async function revert(run: DeployRun, stop: Extract<Stop, { kind: 'revert
 
 type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
 
-function begin(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>): void {
+function beginRevert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): void {
   run.enter('reverting');
   run.set((record, now) =>
     change(record, now, {
@@ -57,43 +59,45 @@ function begin(run: DeployRun, stop: Extract<Stop, { kind: 'revert' }>): void {
   run.note('reverting', `reverting, ${stop.by === 'health' ? 'by itself' : `asked by ${stop.by}`}: ${stop.reason}`);
 }
 
+/** Back to what ran before, of all that was updated so far; null when nothing was. */
+function requestOf({ record, input }: DeploySession, updateId: string): RevertRequest | null {
+  const { updates: updatedBy, fleet } = record;
+  if (updatedBy.length === 0 || fleet === null) return null;
+  const { snapshot, now } = fleet;
+  const rules = { lastGood: input.lastGood, deployed: input.version };
+  return { updateId, parts: reachedParts(record), snapshot, ...(now ? { now } : {}), rules, updatedBy };
+}
+
 /** How a try ended, and whether nothing is left to bring back after it. */
-interface Tried {
+interface RevertTry {
   readonly end: UpdateEnd;
   readonly isLast: boolean;
 }
 
 const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
 
-/** Only a person ends a revert, and only one whose tasks do not come up. */
-const isEnded = (run: DeployRun): boolean => run.record.revertStuck && run.record.control.cancel !== null;
-
-async function tryOnce(run: DeployRun, attempt: number, shown: (counted: Counted) => void): Promise<Tried> {
+async function tryRevert(run: DeploySession, attempt: number, strides: Strides): Promise<RevertTry> {
   const id = updateId(run.workflowId, 'revert', attempt);
-  const ended = () => isEnded(run);
   const { plan } = run.record;
-  const request = run.revertOf(id);
+  const request = requestOf(run, id);
   if (plan === null || request === null) return { end: NOTHING_LEFT, isLast: true };
-  const hold = async (): Promise<void> => {
-    await run.until(() => run.paused === null || run.record.control.resuming !== null || ended());
-    const asked = run.record.control.resuming;
-    if (asked) run.unpause(`resumed by ${asked.actor}`);
-  };
-  await hold();
+  await untilResumed(run);
   const aside = run.input.spec.lockstep ? (run.record.revert?.leftOut ?? []).map((unit) => unit.id) : [];
-  const part = await nextPartBack(run, aside.length > 0 ? { ...request, aside } : request, attempt, ended);
+  const part = await strides.nextBack(aside.length > 0 ? { ...request, aside } : request, attempt);
   if (part === undefined) return { end: { kind: 'left' }, isLast: false };
   if ('refused' in part) return { end: { kind: 'refused', reason: part.refused }, isLast: false };
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
-  await hold();
-  await joinAsGuest(run, id);
-  const control = { leave: ended, closed: () => false, hold, show: shown };
-  const end = await runUpdates(run, revertPhase(plan), orderOf(run, request, part), control);
+  await untilResumed(run);
+  await joinAsCanary(run, id);
+  const end = await runUpdates(run, revertPhase(plan), revertOrder(run, request, part), {
+    hold: () => untilResumed(run),
+    show: (counted) => show(run, strides.counted(counted)),
+  });
   // Nothing of it is left in the fleet.
-  return { end: end.kind === 'left' && !ended() ? NOTHING_LEFT : end, isLast: part.isLast };
+  return { end: end.kind === 'left' && !run.isLeft() ? NOTHING_LEFT : end, isLast: part.isLast };
 }
 
-function orderOf(run: DeployRun, request: RevertRequest, part: Part): UpdateOrder {
+function revertOrder(run: DeploySession, request: RevertRequest, part: StridePart): UpdateOrder {
   const { counts } = part;
   return {
     updateId: request.updateId,
@@ -114,7 +118,7 @@ function orderOf(run: DeployRun, request: RevertRequest, part: Part): UpdateOrde
  * Units that are gone are left out; those that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). What another
  * stride was about is as it was.
  */
-function showSent(run: DeployRun, { units, gone, refused }: RevertSent, counts: TaskCounts | undefined): void {
+function showSent(run: DeploySession, { units, gone, refused }: RevertSent, counts: TaskCounts | undefined): void {
   if (run.record.revert === null) return;
   const { leftOut: before = [], ...view } = run.record.revert;
   const others = counts ? before.filter(({ id }) => !(id in counts)) : [];
@@ -129,12 +133,12 @@ function showSent(run: DeployRun, { units, gone, refused }: RevertSent, counts: 
   run.patch({ revert: { ...view, units: [...known.values()], ...(leftOut.length > 0 ? { leftOut } : {}) } });
 }
 
-function show(run: DeployRun, { totals, units }: Counted): void {
+function show(run: DeploySession, { totals, units }: Counted): void {
   const { revert: view } = run.record;
   if (view !== null) run.patch({ revert: withRevertCounts(view, { totals, units }) });
 }
 
-function done(run: DeployRun, ending: Reverted): Ending {
+function done(run: DeploySession, ending: Reverted): Ending {
   run.set((record, now) =>
     change(record, now, {
       revertStuck: false,
@@ -150,7 +154,7 @@ function done(run: DeployRun, ending: Reverted): Ending {
 
 /** Loudly paused; tries again by itself after a while, or at once when a person resumes. Only a person ends it. */
 async function stuck(
-  run: DeployRun,
+  run: DeploySession,
   ending: Reverted,
   end: Exclude<UpdateEnd, { kind: 'met' }>,
   failures: number,
@@ -170,7 +174,7 @@ async function stuck(
 }
 
 /** Nothing is known to go back to: a person has to decide (docs/design/deploy.md#revert). */
-async function cannotRevert(run: DeployRun, ending: Reverted, units: readonly string[]): Promise<Ending> {
+async function cannotRevert(run: DeploySession, ending: Reverted, units: readonly string[]): Promise<Ending> {
   run.patch({ revertStuck: true });
   run.enter('reverting');
   run.pause(

@@ -6,8 +6,8 @@ import { formatDuration } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
 import { followRun } from '../actionRuns';
 import { promptActions, scriptWatchers, stepWatchers } from '../proxies';
-import { isRefusal, messageOf } from './dependable';
-import type { DeployRun } from './run';
+import { isRefusal, messageOf } from './calls';
+import type { DeploySession } from './session';
 
 /**
  * How an attempt of a step ended; `left` when `wake` became true first. `refused` and `unavailable` are about whoever should
@@ -17,31 +17,26 @@ export type StepEnd =
   | { readonly kind: 'passed' | 'failed' | 'refused' | 'unavailable'; readonly message: string }
   | { readonly kind: 'left' };
 
-/** One attempt of a step around a phase. What is left is stopped; `run.lastStep` ends once it has. */
+/** One attempt of a step around a phase. What is left is stopped; `run.stepOver` waits for that. */
 export async function performStep(
-  run: DeployRun,
+  run: DeploySession,
   of: StepRun,
   facts: StepFacts,
-  wake: () => boolean,
+  wake = run.isLeft,
 ): Promise<StepEnd> {
   const { timeoutMs, title } = of;
   const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: summaryOf(`${title}: timeout`) };
-  const perform = (): Promise<ActionEnd> => {
-    const end = start(run, of, facts);
-    run.lastStep = end.catch(() => undefined);
-    return end;
-  };
-  const waited = await run.waitFor(perform, wake, timeout);
+  const waited = await run.waitFor(() => run.stepBegan(start(run, of, facts)), wake, timeout);
   if (waited.kind === 'woken') return { kind: 'left' };
   if (waited.kind === 'done')
     return { kind: waited.value.succeeded ? 'passed' : 'failed', message: waited.value.message };
   if (waited.kind === 'failed')
     return { kind: isRefusal(waited.error) ? 'refused' : 'unavailable', message: messageOf(waited.error) };
-  await run.lastStep;
+  await run.stepOver();
   return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs ?? 0)}` };
 }
 
-function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd> {
+function start(run: DeploySession, of: StepRun, facts: StepFacts): Promise<ActionEnd> {
   const { call, runId, timeoutMs } = of;
   const summary = summaryOf(of.title);
   const { action, settings } = run.input;
@@ -53,14 +48,14 @@ function start(run: DeployRun, of: StepRun, facts: StepFacts): Promise<ActionEnd
   return scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
     {
       ...{ runId, action, command: call.command, env: [], facts, timeoutMs, heartbeatTimeoutMs },
-      logBytes: logBytes((run.scripts += 1)),
+      logBytes: logBytes(run.countScript()),
       ...behalfOf(run, of),
     },
   ]);
 }
 
-/** A run of the action service that is the step: beside what is written under `with` it is told which phase and units. */
-export function actionRun(run: DeployRun, of: StepRun, { phase, selection }: StepFacts): ActionRun {
+/** A run of the action service that is the step: besides its `with` it receives the phase and the units. */
+export function actionRun(run: DeploySession, of: StepRun, { phase, selection }: StepFacts): ActionRun {
   const { call, runId, attempt } = of;
   const { pipeline, release, action, actor, artifacts, settings } = run.input;
   return {
@@ -75,18 +70,20 @@ export function actionRun(run: DeployRun, of: StepRun, { phase, selection }: Ste
   };
 }
 
-const behalfOf = (run: DeployRun, { back }: StepRun): Behalf => ({ ...run.behalf, ...(back ? { back } : {}) });
+const behalfOf = (run: DeploySession, { back }: StepRun): Behalf => ({ ...run.behalf, ...(back ? { back } : {}) });
 
 /** Stops a run that was begun and that nobody follows any more, since its service did not answer. */
-export function abandonStep(run: DeployRun, of: StepRun, facts: StepFacts): void {
-  run.lastStep = run.waitFor(
-    () => stop(run, of, facts),
-    () => false,
+export function abandonStep(run: DeploySession, of: StepRun, facts: StepFacts): void {
+  void run.stepBegan(
+    run.waitFor(
+      () => stop(run, of, facts),
+      () => false,
+    ),
   );
 }
 
 /** For a while; a deploy ends also when a service does not answer. */
-async function stop(run: DeployRun, of: StepRun, facts: StepFacts): Promise<void> {
+async function stop(run: DeploySession, of: StepRun, facts: StepFacts): Promise<void> {
   try {
     await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
   } catch (error) {

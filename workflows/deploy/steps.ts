@@ -4,7 +4,7 @@ import {
   stepName,
   stepRun,
   stepsOf,
-  withStanding,
+  withStepToUndo,
   type StepFacts,
   type StepPlace,
   type StepRun,
@@ -13,11 +13,11 @@ import {
 import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { summaryOf } from '../../domain/markdown';
-import { patientActions } from '../proxies';
-import { resumed } from './dependable';
+import { unboundedActions } from '../proxies';
+import { untilResumed } from './calls';
 import { whileHalted } from './gates';
 import { waitWatching, whilePaused } from './pause';
-import type { DeployRun } from './run';
+import type { DeploySession } from './session';
 import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
 
 /**
@@ -25,62 +25,60 @@ import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
  * before the updates outside of its window; one that runs goes on. Returns also when the phase is left, and then what ran is
  * stopped. What the steps before did is undone by `undoSteps`.
  */
-export async function runSteps(run: DeployRun, phase: PhasePlan, time: StepTime): Promise<void> {
+export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepTime): Promise<void> {
   const steps = stepsOf(phase, time);
-  if (steps.length === 0 || isLeft(run)) return;
+  if (steps.length === 0 || run.isLeft()) return;
   const { snapshot } = phaseUnits(run.record, phase);
   const facts = stepFacts(run.input, phase, snapshot, run.record.skipped);
   for (const place of steps) {
     await untilPassed(run, place, facts);
-    if (isLeft(run)) return;
+    if (run.isLeft()) return;
   }
   if (time === 'pre') run.enter('updating');
   else await whilePaused(run);
 }
 
-const isLeft = (run: DeployRun): boolean => run.stop() !== null || run.record.control.skipPhase !== null;
-
 /** A step that failed is run again when a person resumes, under a run id of its own. */
-async function untilPassed(run: DeployRun, place: StepPlace, facts: StepFacts): Promise<void> {
+async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFacts): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    await (place.time === 'pre' ? whileHalted(run, () => isLeft(run)) : whilePaused(run));
-    if (isLeft(run)) return;
+    await (place.time === 'pre' ? whileHalted(run) : whilePaused(run));
+    if (run.isLeft()) return;
     const of = stepRun(run.workflowId, place, attempt);
-    begin(run, place, of);
-    const end = await insisted(run, of, facts);
+    beginStep(run, place, of);
+    const end = await performUntilAnswered(run, of, facts);
     run.patch({ step: null });
     if (end.kind === 'left') return;
     if (end.kind === 'passed') return run.note('step-passed', `${of.title}: ${end.message}`);
     await fail(run, place, of, end);
-    if (isLeft(run)) return;
+    if (run.isLeft()) return;
   }
 }
 
-function begin(run: DeployRun, place: StepPlace, { title }: StepRun): void {
+function beginStep(run: DeploySession, place: StepPlace, { title }: StepRun): void {
   run.enter(place.time === 'pre' ? 'preprocessing' : 'postprocessing');
   run.set((record, now) =>
     change(record, now, {
       step: stepName(place.step),
-      standing: withStanding(record.standing, place, record.skipped),
+      standing: withStepToUndo(record.standing, place, record.skipped),
     }),
   );
   run.note('step-started', title);
 }
 
 /** Runs an attempt for as long as it takes; a service that is silent shows as a pause until it answers (docs/design/overview.md#failures). */
-async function insisted(run: DeployRun, of: StepRun, facts: StepFacts): Promise<StepEnd> {
+async function performUntilAnswered(run: DeploySession, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   for (;;) {
-    const end = await watched(run, of, facts);
+    const end = await performWatched(run, of, facts);
     if (end.kind !== 'unavailable') return end;
     if (!(await answers(run, of, facts, end.message))) return { kind: 'left' };
   }
 }
 
 /** Health goes on being checked meanwhile, and may revert or pause the deploy. */
-async function watched(run: DeployRun, of: StepRun, facts: StepFacts): Promise<StepEnd> {
+async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   let end: StepEnd | undefined;
   const over = () => end !== undefined;
-  const performing = performStep(run, of, facts, () => isLeft(run)).then((ended) => void (end = ended));
+  const performing = performStep(run, of, facts).then((ended) => void (end = ended));
   const wait = { summary: summaryOf(`${of.title}: health goes on being checked`), untilMs: null };
   while (!over() && run.stop() === null) await (run.paused ? whilePaused(run, over) : waitWatching(run, wait, over));
   await performing;
@@ -88,13 +86,10 @@ async function watched(run: DeployRun, of: StepRun, facts: StepFacts): Promise<S
 }
 
 /** Waits until a service answers again; false when the phase is left before. */
-async function answers(run: DeployRun, of: StepRun, facts: StepFacts, why: string): Promise<boolean> {
+async function answers(run: DeploySession, of: StepRun, facts: StepFacts, why: string): Promise<boolean> {
   const name = stepName(of.call);
   run.pause('dependency', `${name} does not answer; trying until it does: ${why}`);
-  const asked = await run.waitFor(
-    () => patientActions.askAction(actionRun(run, of, facts)),
-    () => isLeft(run),
-  );
+  const asked = await run.waitFor(() => unboundedActions.askAction(actionRun(run, of, facts)));
   const isWanted = asked.kind !== 'woken';
   if (run.paused?.by === 'dependency' && run.stop() === null)
     run.unpause(isWanted ? `${name} answers again` : `${name} is not needed any more`);
@@ -104,23 +99,21 @@ async function answers(run: DeployRun, of: StepRun, facts: StepFacts, why: strin
 
 /** What could not be run says nothing of the change, so that it never reverts; a person has to look. */
 async function fail(
-  run: DeployRun,
+  run: DeploySession,
   { step }: StepPlace,
   { title }: StepRun,
   { kind, message }: Exclude<StepEnd, { kind: 'left' }>,
 ): Promise<void> {
   if (kind === 'refused') {
     run.pause('dependency', `${title} cannot be run: ${message}`);
-    await resumed(run, () => isLeft(run));
+    await untilResumed(run);
   } else {
     const reason = `${title} failed: ${message}`;
     run.note('step-failed', reason);
-    const kept = step.onFailure === 'revert' ? run.condemn(reason) : reason;
-    if (kept === undefined) return;
-    run.pause('action', kept);
-    await whilePaused(run, () => isLeft(run));
+    if (!run.revertOrPause({ action: step.onFailure, reason }, 'action')) return;
+    await whilePaused(run, run.isLeft);
   }
   // Nobody waits for it any more.
   const isOurs = run.paused?.by === 'action' || run.paused?.by === 'dependency';
-  if (isLeft(run) && run.stop() === null && isOurs) run.unpause('the phase is skipped');
+  if (run.isLeft() && !run.isStopping() && isOurs) run.unpause('the phase is skipped');
 }

@@ -3,28 +3,28 @@ import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { summaryOf } from '../../domain/markdown';
-import { patientPushWatchers } from '../proxies';
-import { insist } from './dependable';
-import { unitsOfPart, type Part } from './lockstep';
-import type { DeployRun } from './run';
-import { trackingOf } from './tracking';
-import type { UpdateControl, UpdateEnd } from './updateControl';
+import { formatDuration } from '../../domain/text';
+import { unboundedPushWatchers } from '../proxies';
+import { callUntilAnswered } from './calls';
+import { unitsOfPart, type StridePart } from './lockstep';
+import type { DeploySession } from './session';
+import { trackingOf } from './update';
+import type { UpdateControl, UpdateEnd } from './update';
 
 /** The criterion of a phase, whatever it takes to meet it: several tries, a pause, a person who goes without. */
 
 /** The last try of a phase, or of a stride of one, which is tried again as it is. */
 export interface Tried {
   readonly id: string;
-  readonly part: Part;
+  readonly part: StridePart;
 }
 
 /** What the tries of a phase so far have come to, just before the next. */
 export async function earlierTries(
-  run: DeployRun,
+  run: DeploySession,
   phase: PhasePlan,
   { id, part }: Tried,
   before: Earlier | undefined,
-  leave: () => boolean,
 ): Promise<Earlier | undefined> {
   const update = {
     updateIds: [id],
@@ -32,25 +32,47 @@ export async function earlierTries(
     ...(before ? { earlier: before } : {}),
   };
   const tracking = trackingOf(run, update, phase);
-  const seen = await insist(run, 'trackUpdates', (push) => push.unitsBehind(run.call, tracking), leave);
+  const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.unitsBehind(run.call, tracking));
   // One that was refused has done nothing.
   if (seen === undefined || 'refused' in seen) return before;
   return { first: before?.first ?? id, units: seen.value };
 }
 
+/** How often a phase goes on by itself after a failure that passed. */
+const MAX_TRANSIENT = 3;
+
+/**
+ * A task that failed to start may come up at the fleet's next try: such a failure is transient, and another update takes what the
+ * failed one left (docs/design/pipeline.md#retry). One that stays dead for a while is the fault of the change.
+ * @returns whether there is nothing to blame on the change: every task that failed lives by now, or the phase is left.
+ */
+export async function cameUp(run: DeploySession, phase: PhasePlan, updateId: string, attempt: number) {
+  if (attempt > MAX_TRANSIENT) return false;
+  const afterMs = run.input.settings.transientMs;
+  run.note('failing', `${phase.name}: a task failed to start; looking again in ${formatDuration(afterMs)}`);
+  await run.until(run.isLeft, { afterMs, summary: summaryOf(`${phase.name}: whether what failed comes up`) });
+  const tracking = trackingOf(run, { updateIds: [updateId], selection: phaseUnits(run.record, phase) }, phase);
+  const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
+  if (seen === undefined || 'refused' in seen) return run.isLeft();
+  const { totals, failed } = seen.value;
+  const isUp = totals.units > 0 && failed === 0;
+  if (isUp) run.note('retrying', `${phase.name}: what failed has come up; updating the rest`);
+  return isUp;
+}
+
 /** While its update timeout pauses a phase: ends that once the criterion is met after all, by tasks in flight or that return. */
 export async function untilMet(
-  run: DeployRun,
+  run: DeploySession,
   { name }: PhasePlan,
   tracking: Tracking,
   control: UpdateControl,
 ): Promise<void> {
-  const isOver = () => control.leave() || run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
+  const isOver = () => run.isLeft() || run.paused?.by !== 'timeout' || run.record.control.resuming !== null;
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
   const summary = summaryOf(`${name}: whether its criterion is met after all`);
   const waited = await run.waitFor(
     () =>
-      patientPushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
+      unboundedPushWatchers(run.input.settings).followUpdates.executeWithOptions({ summary }, [
         run.call,
         { ...tracking, intervalMs, heartbeatTimeoutMs },
       ]),
@@ -65,12 +87,12 @@ export async function untilMet(
 
 /** A person goes on without what is missing. @returns undefined when nobody does. */
 export async function accepted(
-  run: DeployRun,
+  run: DeploySession,
   tracking: Tracking,
   control: UpdateControl,
 ): Promise<UpdateEnd | undefined> {
   if (run.record.control.accepted === null) return undefined;
-  const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), control.leave);
+  const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
   if (seen === undefined) return undefined;
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);

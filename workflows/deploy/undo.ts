@@ -4,29 +4,28 @@ import {
   stepFacts,
   undoRun,
   withFailed,
-  withoutStanding,
+  withoutStepToUndo,
   withTry,
   type StepRun,
 } from '../../domain/deploy/steps';
-import { change, type StandingStep, type DeployRecord } from '../../domain/deploy/state';
+import { change, type StepToUndo, type DeployRecord } from '../../domain/deploy/state';
 import type { Ending } from '../../domain/deploy/outcome';
 import { summaryOf } from '../../domain/markdown';
 import { performStep, type StepEnd } from './stepCalls';
-import type { DeployRun } from './run';
+import type { DeploySession } from './session';
 
 /** Of a phase that a person skipped, what the steps before it did. A deploy that is to stop undoes it at its end. */
-export async function undoSkipped(run: DeployRun, { key }: PhasePlan): Promise<void> {
-  const stops = () => run.stop() !== null;
-  if (run.record.control.skipPhase !== null) await undoSteps(run, 'postprocessing', stops, Number(key));
+export async function undoSkipped(run: DeploySession, { key }: PhasePlan): Promise<void> {
+  if (run.record.control.skipPhase !== null) await undoSteps(run, 'postprocessing', run.isStopping, Number(key));
 }
 
 /** Of a deploy that stops where it is. A revert that a person asks for meanwhile goes first. */
-export async function undoStopped(run: DeployRun): Promise<void> {
+export async function undoStopped(run: DeploySession): Promise<void> {
   if (run.stop() !== null) await undoSteps(run, 'postprocessing', () => run.stop()?.kind === 'revert');
 }
 
 /** Of one that has reverted: traffic comes back to what ran before, and no revert waits for that. */
-export async function undoReverted(run: DeployRun, ending: Ending): Promise<Ending> {
+export async function undoReverted(run: DeploySession, ending: Ending): Promise<Ending> {
   await undoSteps(run, 'reverting', () => false);
   return ending;
 }
@@ -37,7 +36,7 @@ export async function undoReverted(run: DeployRun, ending: Ending): Promise<Endi
  * waits for one short try of each at the most, also one that comes meanwhile.
  */
 async function undoSteps(
-  run: DeployRun,
+  run: DeploySession,
   stage: 'postprocessing' | 'reverting',
   wake: () => boolean,
   phase?: number,
@@ -48,7 +47,7 @@ async function undoSteps(
   run.enter(stage);
   // What is undone while it still runs might be done afterwards.
   let isOver = false;
-  void run.lastStep.then(() => (isOver = true));
+  void run.stepOver().then(() => (isOver = true));
   await run.until(() => isOver || wake());
   for (const of of due) await undo(run, plan, of, wake);
   run.patch({ step: null });
@@ -56,7 +55,7 @@ async function undoSteps(
 
 const MAX_TRIES = 3;
 
-async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: () => boolean): Promise<void> {
+async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: () => boolean): Promise<void> {
   const { dependencyGraceMs: graceMs } = run.input.settings;
   let answered = 0;
   for (let tries = 1; !wake(); tries += 1) {
@@ -80,7 +79,7 @@ async function undo(run: DeployRun, plan: DeployPlan, of: StandingStep, wake: ()
 }
 
 /** One that an emergency waits for has the grace of a dependency and no longer, from when there is the emergency. */
-async function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: () => boolean): Promise<StepEnd> {
+async function tryOnce(run: DeploySession, of: StepToUndo, next: StepRun, wake: () => boolean): Promise<StepEnd> {
   const { input, record } = run;
   const { dependencyGraceMs: graceMs } = input.settings;
   run.set((now, at) => change(now, at, { step: next.title, standing: withTry(now.standing, of) }));
@@ -100,12 +99,12 @@ async function tryOnce(run: DeployRun, of: StandingStep, next: StepRun, wake: ()
   const end = await performStep(run, next, facts, () => isLate || wake());
   isOver = true;
   if (end.kind !== 'left' || wake()) return end;
-  await run.lastStep;
+  await run.stepOver();
   return { kind: 'failed', message: 'an emergency waits for no more' };
 }
 
-function settle(run: DeployRun, of: StandingStep, kind: 'step-undone' | 'not-undone', text: string): void {
-  const settled = kind === 'step-undone' ? withoutStanding : withFailed;
+function settle(run: DeploySession, of: StepToUndo, kind: 'step-undone' | 'not-undone', text: string): void {
+  const settled = kind === 'step-undone' ? withoutStepToUndo : withFailed;
   run.set((record: DeployRecord) => ({ ...record, standing: settled(record.standing, of) }));
   run.note(kind, text);
 }

@@ -1,15 +1,15 @@
-import type { Tracked, Tracking } from '../../activities/updates';
+import type { TrackedUpdate, Tracking } from '../../activities/updates';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Named } from '../../domain/deploy/snapshot';
 import { namesOf } from '../../domain/deploy/unavailable';
 import { formatDuration } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
 import { pushWatchers } from '../proxies';
-import { insist, messageOf } from './dependable';
-import type { DeployRun } from './run';
-import { trackingOf } from './tracking';
+import { callUntilAnswered, messageOf } from './calls';
+import type { DeploySession } from './session';
+import { trackingOf } from './update';
 import { accepted, untilMet } from './tries';
-import type { UpdateControl, UpdateEnd, UpdateOrder } from './updateControl';
+import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
 /**
  * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or cannot be met
@@ -17,7 +17,7 @@ import type { UpdateControl, UpdateEnd, UpdateOrder } from './updateControl';
  * it begins anew, since whoever resumes wants another try.
  */
 export async function runUpdates(
-  run: DeployRun,
+  run: DeploySession,
   phase: PhasePlan,
   order: UpdateOrder,
   control: UpdateControl,
@@ -25,29 +25,29 @@ export async function runUpdates(
   const budget = { leftMs: phase.updateTimeoutMs };
   let ids: readonly string[] | undefined;
   for (let pauses = 1; ; pauses += 1) {
-    const sent: Outcome = ids ? { ids } : await send(run, phase, order, control);
+    const sent: Outcome = ids ? { ids } : await send(run, phase, order);
     if (sent !== 'paused' && 'ids' in sent) ids = sent.ids;
     const end = sent === 'paused' || 'kind' in sent ? sent : await follow(run, phase, order, sent.ids, budget, control);
     const known = ids ?? [order.updateId];
-    if (control.leave()) return giveUp(run, known);
+    if (run.isLeft()) return giveUp(run, known);
     if (end !== 'paused') {
       if (end.kind !== 'stuck' || !end.late || !(await control.overdue?.(end.reason))) return end;
       budget.leftMs = phase.updateTimeoutMs;
     }
-    if (control.groups?.differs() && !isHalted(run, control)) {
+    if (control.groups?.differs() && !run.isHalted) {
       await control.groups.settle();
       continue;
     }
-    await inFleet(run, 'pauseUpdates', known, pauses, control);
-    const tracking = followed(run, phase, order, known, control);
+    await inFleet(run, 'pauseUpdates', known, pauses);
+    const tracking = trackingFor(run, phase, order, known, control);
     const watching = untilMet(run, phase, tracking, control);
     await control.hold();
     await watching;
     await control.groups?.refresh();
-    if (control.leave()) return giveUp(run, known);
+    if (run.isLeft()) return giveUp(run, known);
     // What the push type has not taken yet it would begin everywhere.
     if (control.groups && !ids) await control.groups.untilNonePaused();
-    else await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', known, pauses, control));
+    else await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', known, pauses));
     const without = await accepted(run, tracking, control);
     if (without) return without;
   }
@@ -56,17 +56,15 @@ export async function runUpdates(
 /** The ids by which the push type knows what was sent, or why it was not. */
 type Outcome = { readonly ids: readonly string[] } | UpdateEnd | 'paused';
 
-const isHalted = (run: DeployRun, control: UpdateControl): boolean => run.paused !== null || control.closed();
-
 /** `paused` when a command came before the answer: what was on its way by then is waited for, so that nothing that follows from the command overtakes it. */
-async function send(run: DeployRun, phase: PhasePlan, order: UpdateOrder, control: UpdateControl): Promise<Outcome> {
+async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): Promise<Outcome> {
   const options = {
     summary: summaryOf(`${phase.name}: send updates`),
     cancellationType: 'WAIT_CANCELLATION_COMPLETED' as const,
   };
   let sending: Promise<unknown> = Promise.resolve();
-  run.unsent = order.updateId;
-  const sent = await insist(
+  run.update.sending(order.updateId);
+  const sent = await callUntilAnswered(
     run,
     'executeUpdates',
     (push) => {
@@ -74,32 +72,32 @@ async function send(run: DeployRun, phase: PhasePlan, order: UpdateOrder, contro
       sending = call;
       return call;
     },
-    () => control.leave() || control.closed() || run.paused?.by === 'operator',
+    () => run.isLeft() || run.isClosed || run.paused?.by === 'operator',
   );
   if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
-  run.unsent = null;
+  run.update.taken();
   const { updateIds: ids, count, refused } = sent.value;
   if (count === 0) return { kind: 'left' };
-  return unheard(run, refused, 'did not take the update of') ?? { ids };
+  return unanswered(run, refused, 'did not take the update of') ?? { ids };
 }
 
 const paused = () => 'paused' as const;
 
 /** An answer that leaves units out says nothing of them, least of all that they are updated. */
-const unheard = (run: DeployRun, units: Named, what: string): UpdateEnd | undefined =>
+const unanswered = (run: DeploySession, units: Named, what: string): UpdateEnd | undefined =>
   units.count === 0 ? undefined : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${namesOf(units)}` };
 
 /** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
 async function follow(
-  run: DeployRun,
+  run: DeploySession,
   phase: PhasePlan,
   order: UpdateOrder,
   updateIds: readonly string[],
   budget: { leftMs: number },
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
-  const tracking = followed(run, phase, order, updateIds, control);
+  const tracking = trackingFor(run, phase, order, updateIds, control);
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
   const summary = summaryOf(`${phase.name}: follow updates`);
   const startedMs = Date.now();
@@ -110,7 +108,7 @@ async function follow(
         run.call,
         { ...tracking, intervalMs, heartbeatTimeoutMs },
       ]),
-    () => control.leave() || isHalted(run, control) || control.groups?.differs() === true,
+    () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
     isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,
   );
   if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
@@ -118,7 +116,7 @@ async function follow(
   if (waited.kind === 'done') return judged(run, order, waited.value, control);
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
   // The counts as they are now, however long the push type takes to give them.
-  const seen = await insist(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), control.leave);
+  const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
   if (seen === undefined) return 'paused';
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
@@ -128,8 +126,8 @@ async function follow(
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
-function followed(
-  run: DeployRun,
+function trackingFor(
+  run: DeploySession,
   phase: PhasePlan,
   { selection, withoutGone }: UpdateOrder,
   updateIds: readonly string[],
@@ -139,9 +137,14 @@ function followed(
   return trackingOf(run, of, phase);
 }
 
-function judged(run: DeployRun, { updateId }: UpdateOrder, tracked: Tracked, control: UpdateControl): UpdateEnd {
+function judged(
+  run: DeploySession,
+  { updateId }: UpdateOrder,
+  tracked: TrackedUpdate,
+  control: UpdateControl,
+): UpdateEnd {
   control.show(tracked);
-  const left = unheard(run, tracked.unheard, `says nothing of what ${updateId} did to`);
+  const left = unanswered(run, tracked.unheard, `says nothing of what ${updateId} did to`);
   if (left) return left;
   const { progress, unfinished, missing } = tracked;
   return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', unfinished, missing } : progress;
@@ -149,19 +152,18 @@ function judged(run: DeployRun, { updateId }: UpdateOrder, tracked: Tracked, con
 
 /** A push type that refuses does not keep a person from resuming, cancelling or reverting; it is said, and no more. */
 export async function inFleet(
-  run: DeployRun,
+  run: DeploySession,
   method: 'pauseUpdates' | 'resumeUpdates',
   updateIds: readonly string[],
   nth: number,
-  control: UpdateControl,
 ): Promise<void> {
-  const answer = await insist(run, method, (push) => push[method](run.call, updateIds, nth), control.leave);
+  const answer = await callUntilAnswered(run, method, (push) => push[method](run.call, updateIds, nth));
   if (answer && 'refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
 }
 
 /** Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. */
-export async function giveUp(run: DeployRun, updateIds: readonly string[]): Promise<UpdateEnd> {
-  const answer = await insist(
+export async function giveUp(run: DeploySession, updateIds: readonly string[]): Promise<UpdateEnd> {
+  const answer = await callUntilAnswered(
     run,
     'cancelUpdates',
     (push) => push.cancelUpdates(run.call, updateIds),
@@ -172,8 +174,7 @@ export async function giveUp(run: DeployRun, updateIds: readonly string[]): Prom
 }
 
 /** Nothing of an update that met its criterion goes on once the deploy pauses, stops or leaves its phase. */
-export async function stopRest(run: DeployRun): Promise<void> {
-  const { rest } = run;
-  run.rest = null;
+export async function stopRest(run: DeploySession): Promise<void> {
+  const rest = run.update.takeRest();
   if (rest !== null) await giveUp(run, [rest]);
 }

@@ -3,7 +3,7 @@ import type { WindowState } from '../../domain/calendar/window';
 import type { DeployRecord } from '../../domain/deploy/state';
 import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
-import { calendar } from '../proxies';
+import { calendarActivities } from '../proxies';
 import type { Waited } from '../waiting';
 
 type Closed = Extract<WindowState, { open: false }>;
@@ -11,7 +11,7 @@ type Closed = Extract<WindowState, { open: false }>;
 /** What it asks of its deploy. */
 interface Waiter {
   readonly record: Pick<DeployRecord, 'phases'>;
-  stop(): object | null;
+  isStopping(): boolean;
   waitFor<T>(start: () => Promise<T>, wake: () => boolean): Promise<Waited<T>>;
   until(wake: () => boolean, timeout: { afterMs: number; summary: string }): Promise<boolean>;
 }
@@ -40,14 +40,13 @@ export class DeployWindow {
 
   /** Until when it is closed, and for which blackout; null while it is open. */
   async closed(run: Waiter): Promise<Closed | null> {
-    if (this.isOpen || this.isSkipped() || run.stop() || this.letsFinish(run)) return null;
+    if (this.isOpen || this.isSkipped() || run.isStopping() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
     const summary = 'how the window stands';
     const options = { summary };
-    const stopped = () => run.stop() !== null;
     const waited = await run.waitFor(
-      () => calendar.windowState.executeWithOptions(options, [windows, blackouts]),
-      stopped,
+      () => calendarActivities.windowState.executeWithOptions(options, [windows, blackouts]),
+      run.isStopping,
     );
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return null;
@@ -55,7 +54,7 @@ export class DeployWindow {
     this.closesAtMs = waited.value.closesAtMs;
     if (this.isOpen) return null;
     // The clock over there is behind ours.
-    await run.until(stopped, { afterMs: SKEW_MS, summary });
+    await run.until(run.isStopping, { afterMs: SKEW_MS, summary });
     return this.closed(run);
   }
 

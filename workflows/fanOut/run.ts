@@ -1,9 +1,9 @@
 import { getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
-  cancelled,
+  cancelledFanOut,
   shardLost,
   shardReported,
-  shardTold,
+  withStopSent,
   toStop,
   whyNotCancel,
   type FanOutInput,
@@ -17,7 +17,7 @@ import { mayCommand } from '../../domain/principals';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { policySignal, statusQuery } from '../messages';
-import { children } from '../proxies';
+import { childActivities } from '../proxies';
 import { shardReportSignal, stopSignal } from './messages';
 
 /** One fan-out under way: its state and its inbox. */
@@ -84,11 +84,11 @@ export class FanOutRun {
     await Promise.all(this.followed);
   }
 
-  /** Every shard that runs hears that nothing more is started; one that has ended need not. */
-  async tellStop(): Promise<void> {
+  /** Stops every shard that runs: it starts nothing more. */
+  async sendStop(): Promise<void> {
     for (const { index } of toStop(this.state)) {
       const reason = this.state.stop?.reason ?? '';
-      this.set((state) => shardTold(state, index));
+      this.set((state) => withStopSent(state, index));
       await getExternalWorkflowHandle(this.shardId(index))
         .signal(stopSignal, { reason })
         .catch(() => undefined);
@@ -99,7 +99,7 @@ export class FanOutRun {
   async look(): Promise<void> {
     const running = this.state.shards.filter(({ state }) => state === 'running');
     const ids = running.map(({ index }) => this.shardId(index));
-    for (const { id, report } of await children.shardsOver(ids)) {
+    for (const { id, report } of await childActivities.shardsOver(ids)) {
       const index = running[ids.indexOf(id)]?.index ?? -1;
       this.set((state) => (report === null ? shardLost(state, index, id) : shardReported(state, index, report, true)));
     }
@@ -110,7 +110,7 @@ export class FanOutRun {
   }
 
   private cancel(command: CommandInput): string {
-    this.set((state) => cancelled(state, command));
+    this.set((state) => cancelledFanOut(state, command));
     return 'no more children are started; those that run go on';
   }
 

@@ -11,25 +11,25 @@ import {
 import type { Artifact } from '../../domain/artifact';
 import { childrenDetails, shardView } from '../../domain/children/view';
 import {
-  begun,
+  childBegun,
   due,
-  isEmpty,
+  isShardIdle,
   newWindow,
   numbered,
-  reportOf,
-  settled,
-  stopped,
+  shardReport,
+  childEnded,
+  withoutNewStarts,
   wakeAtMs,
   type ChildEnd,
   type ShardReport,
   type WindowPlan,
-  type WindowState,
+  type ShardState,
 } from '../../domain/children/window';
 import type { Settings } from '../../domain/settings';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import { onSignal } from '../inbox';
 import { childOverSignal, statusQuery } from '../messages';
-import { children, childStarts } from '../proxies';
+import { childActivities, childStarts } from '../proxies';
 import { versioned } from '../versioning';
 import { Alarm } from './alarm';
 import { shardReportSignal, stopSignal } from './messages';
@@ -53,16 +53,16 @@ export interface ShardInput extends WindowPlan {
  * A sliding window over some of a release's children: so many run at once, each is started once, and whoever ends makes
  * room for the next. It outlives its fan-out.
  */
-export async function fanOutShard(input: ShardInput, carried: WindowState | null = null): Promise<ShardReport> {
+export async function fanOutShard(input: ShardInput, carried: ShardState | null = null): Promise<ShardReport> {
   const run = new ShardRun(input, carried ?? newWindow(input));
   CancellationScope.current().cancelRequested.catch(() => run.stop());
   return CancellationScope.nonCancellable(async () => {
     run.askAgain();
-    while (!isEmpty(run.window)) {
+    while (!isShardIdle(run.window)) {
       // Not after all that is under way: a child that does not answer would keep the others waiting.
       if (workflowInfo().continueAsNewSuggested) {
         // The next history knows no more what the fan-out has heard.
-        while (run.hasNews()) await run.tell(false);
+        while (run.hasNews()) await run.report(false);
         await continueAsNew<typeof fanOutShard>({ ...input, names: [] }, run.window);
       }
       run.step();
@@ -70,8 +70,8 @@ export async function fanOutShard(input: ShardInput, carried: WindowState | null
     }
     run.asksNoMore();
     await run.drained();
-    await run.tell(true);
-    return reportOf(run.window);
+    await run.report(true);
+    return shardReport(run.window);
   });
 }
 setWorkflowOptions(versioned('PINNED'), fanOutShard);
@@ -82,17 +82,17 @@ class ShardRun {
   private readonly running = new Set<Promise<void>>();
   private readonly asking = new CancellationScope();
   private readonly alarm = new Alarm(() => (this.changed = true));
-  private told: { readonly atMs: number; readonly window: WindowState };
+  private reported: { readonly atMs: number; readonly window: ShardState };
   private lookAtMs: number;
 
   constructor(
     private readonly input: ShardInput,
-    public window: WindowState,
+    public window: ShardState,
   ) {
-    this.told = { atMs: Date.now(), window };
+    this.reported = { atMs: Date.now(), window };
     this.lookAtMs = Date.now() + input.settings.reconcileIntervalMs;
-    setHandler(statusQuery, () => shardView(reportOf(this.window)));
-    onSignal(childOverSignal, (end) => this.settle(end));
+    setHandler(statusQuery, () => shardView(shardReport(this.window)));
+    onSignal(childOverSignal, (end) => this.recordEnd(end));
     onSignal(stopSignal, () => this.stop());
   }
 
@@ -103,7 +103,7 @@ class ShardRun {
   }
 
   stop(): void {
-    this.set(stopped(this.window));
+    this.set(withoutNewStarts(this.window));
   }
 
   /** Children whose answer did not come before the last history ended; one that was started is not started again. */
@@ -120,13 +120,13 @@ class ShardRun {
   step(): void {
     const now = Date.now();
     for (const child of due(this.window, this.input, now)) {
-      this.set(begun(this.window, child));
+      this.set(childBegun(this.window, child));
       this.track(this.start(child));
     }
     const { reportIntervalMs, settings } = this.input;
     const unsaid = this.hasNews();
-    if (unsaid && now >= this.told.atMs + reportIntervalMs) this.track(this.tell(false));
-    else if (unsaid) this.alarm.set(this.told.atMs + reportIntervalMs, 'say where it stands');
+    if (unsaid && now >= this.reported.atMs + reportIntervalMs) this.track(this.report(false));
+    else if (unsaid) this.alarm.set(this.reported.atMs + reportIntervalMs, 'say where it stands');
     if (now >= this.lookAtMs) {
       this.lookAtMs = now + settings.reconcileIntervalMs;
       this.track(this.look());
@@ -138,15 +138,15 @@ class ShardRun {
 
   /** Whether it stands elsewhere than it said last. */
   hasNews(): boolean {
-    return this.window !== this.told.window;
+    return this.window !== this.reported.window;
   }
 
-  /** Tells the fan-out where this shard stands; one that was terminated need not know. */
-  async tell(over: boolean): Promise<void> {
-    this.told = { atMs: Date.now(), window: this.window };
+  /** Reports the progress of this shard to the fan-out, unless that was terminated. */
+  async report(over: boolean): Promise<void> {
+    this.reported = { atMs: Date.now(), window: this.window };
     const { root, index } = this.input;
     await getExternalWorkflowHandle(root)
-      .signal(shardReportSignal, { index, report: reportOf(this.window), over })
+      .signal(shardReportSignal, { index, report: shardReport(this.window), over })
       .catch(() => undefined);
   }
 
@@ -170,9 +170,9 @@ class ShardRun {
       const ask = () => childStarts(settings).startChildRelease.executeWithOptions({ summary: child }, [request]);
       const answer = await this.asking.run(ask);
       if (answer.kind === 'started') this.set(numbered(this.window, child, answer.number));
-      else this.settle({ pipeline: child, number: null, state: 'failed', reason: answer.reason });
+      else this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: answer.reason });
     } catch (error) {
-      this.settle({ pipeline: child, number: null, state: 'failed', reason: messageOf(error) });
+      this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: messageOf(error) });
     }
   }
 
@@ -182,18 +182,18 @@ class ShardRun {
       number === null ? [] : { pipeline, number },
     );
     if (running.length === 0) return;
-    for (const end of await children.childrenOver(running)) this.settle(end);
+    for (const end of await childActivities.childrenOver(running)) this.recordEnd(end);
   }
 
-  private settle(end: ChildEnd): void {
-    this.set(settled(this.window, end, this.input));
+  private recordEnd(end: ChildEnd): void {
+    this.set(childEnded(this.window, end, this.input));
   }
 
-  private set(window: WindowState): void {
+  private set(window: ShardState): void {
     if (window === this.window) return;
     this.window = window;
     this.changed = true;
-    setCurrentDetails(childrenDetails(workflowInfo().workflowId, shardView(reportOf(window)), []));
+    setCurrentDetails(childrenDetails(workflowInfo().workflowId, shardView(shardReport(window)), []));
   }
 
   private track(work: Promise<void>): void {

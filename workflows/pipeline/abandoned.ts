@@ -1,4 +1,4 @@
-import { reconciled } from '../../domain/pipeline/reconciled';
+import { reconcile } from '../../domain/pipeline/reconcile';
 import { lookers } from '../proxies';
 import type { PipelineRun } from './run';
 
@@ -12,5 +12,5 @@ export async function abandoned(run: PipelineRun): Promise<void> {
   if (state === null) return;
   const running = state.active.filter((release) => release.state === 'running').map(({ number }) => number);
   const ends = await lookers.releaseEnds(state.spec.pipeline, running, state.settings).catch(() => []);
-  for (const end of ends) run.set((current, now) => reconciled(current, end, now));
+  for (const end of ends) run.set((current, now) => reconcile(current, end, now));
 }

@@ -4,7 +4,7 @@ import { continuing, imported, refuseImport, type Found } from '../../domain/pip
 import { rescheduled } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
-  groupsOf,
+  policyGroups,
   labelWords,
   policyOf,
   refuseApply,
@@ -49,26 +49,30 @@ import { subscribe } from './subscribe';
 
 /** What programs ask of a pipeline: each is refused with a reason, or answered at once (domain/pipeline/requests.ts). */
 export function answerRequests(run: PipelineRun): void {
-  answer(run, applyUpdate, apply, ({ spec, groups, actor, permitted }) =>
+  answerUpdate(run, applyUpdate, applySpec, ({ spec, groups, actor, permitted }) =>
     refuseApply(run.state, spec, groups, actor, permitted),
   );
-  answer(run, importUpdate, importBooks, ({ document, groups, actor, permitted }) =>
+  answerUpdate(run, importUpdate, importRecords, ({ document, groups, actor, permitted }) =>
     refuseImport(run.state, document, groups, actor, permitted),
   );
-  answer(
+  answerUpdate(
     run,
     startReleaseUpdate,
-    startRelease,
+    answerStart,
     (input) => refuseReportTo(input.reportTo ?? '') ?? refuseStart(run.known(), input),
   );
-  answer(run, submitUpdate, submit, ({ artifacts, trigger }) => refuseSubmission(run.known(), artifacts, trigger));
-  answer(run, rollBackUpdate, rollBack, ({ of, ...command }) => refuseRollBack(run.known(), of, command));
+  answerUpdate(run, submitUpdate, submit, ({ artifacts, trigger }) =>
+    refuseSubmission(run.known(), artifacts, trigger),
+  );
+  answerUpdate(run, rollBackUpdate, rollBack, ({ of, ...command }) => refuseRollBack(run.known(), of, command));
   onSignal(rollBackSignal, (input) => rollBackLate(run, input));
-  answer(run, cancelQueuedUpdate, cancel, ({ number, ...command }) => refuseCancelQueued(run.known(), number, command));
+  answerUpdate(run, cancelQueuedUpdate, cancel, ({ number, ...command }) =>
+    refuseCancelQueued(run.known(), number, command),
+  );
 }
 
 /** What comes with a proof is taken once. */
-function answer<Output, Input extends Proven>(
+function answerUpdate<Output, Input extends Proven>(
   run: PipelineRun,
   request: UpdateDefinition<Output, [Input]>,
   take: (run: PipelineRun, input: Input) => Output,
@@ -98,17 +102,17 @@ function refuseStart(
 
 type Queued = CommandInput & { readonly number: number };
 
-function apply(run: PipelineRun, { spec, groups: all, settings, found }: ApplyInput): Applied {
+function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: ApplyInput): Applied {
   const { state } = run;
-  const groups = groupsOf(spec, all);
+  const groups = policyGroups(spec, all);
   const next = state ? rescheduled({ ...state, spec, groups, settings }) : newPipeline(spec, groups, settings);
   return adopted(run, next, found);
 }
 
-function importBooks(run: PipelineRun, { document, groups, settings, found }: ImportInput): Applied {
+function importRecords(run: PipelineRun, { document, groups, settings, found }: ImportInput): Applied {
   const frozen = run.state?.frozen ?? null;
-  const applied = adopted(run, imported(run.state, document, groupsOf(document.spec, groups), settings), found);
-  if ((run.known().frozen === null) !== (frozen === null)) run.tellFrozen();
+  const applied = adopted(run, imported(run.state, document, policyGroups(document.spec, groups), settings), found);
+  if ((run.known().frozen === null) !== (frozen === null)) run.reportFrozen();
   return applied;
 }
 
@@ -129,7 +133,7 @@ function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined
   return { created: previous === null, previous };
 }
 
-function startRelease(run: PipelineRun, input: StartInput): Started {
+function answerStart(run: PipelineRun, input: StartInput): Started {
   const { artifacts, trigger, reportTo, emergency, rerunOf } = input;
   if (rerunOf !== undefined) return rerun(run, input, rerunOf);
   const known = run.known();

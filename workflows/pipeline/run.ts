@@ -9,15 +9,15 @@ import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
 import { keptCommands } from '../../domain/keptCommands';
 import { STATE_LIMITS } from '../../domain/limits';
-import { asked, picked, withdrawn, type Overtaking } from '../../domain/pipeline/admission';
+import { enqueueReady, recordPick, withdraw, type Overtaking } from '../../domain/pipeline/admission';
 import type { Admission } from '../../domain/release/admission';
-import { deploySettled, settled } from '../../domain/pipeline/books';
+import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome';
 import { fitted } from '../../domain/pipeline/fitted';
-import { PIPELINE_EFFECTS, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
+import { effectOfPipeline, takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { isThawing } from '../../domain/pipeline/freeze';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { policyOf } from '../../domain/pipeline/requests';
-import { isAsked, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
+import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus, pipelineSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
@@ -41,8 +41,8 @@ import {
   waitingSignal,
   type ActionOver,
 } from '../messages';
-import { Summary } from '../summary';
-import { Leftovers } from '../waiting';
+import { MemoSummary } from '../summary';
+import { BackgroundTasks } from '../waiting';
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
@@ -50,9 +50,9 @@ export class PipelineRun {
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
   private readonly said = new Map<string, string>();
-  private readonly summary = new Summary();
-  /** What was told in passing, and has not arrived yet. */
-  private readonly outgoing = new Leftovers();
+  private readonly summary = new MemoSummary();
+  /** Messages on their way that nobody waits for. */
+  private readonly outgoing = new BackgroundTasks();
   private notices = 0;
 
   state: PipelineState | null;
@@ -64,11 +64,13 @@ export class PipelineRun {
     setHandler(pipelineQuery, () => this.state);
     answer(this);
     for (const signal of [deployReadySignal, actionReadySignal])
-      onSignal(signal, (ready) => this.heard(isReady(ready), (state, now) => asked(state, ready, now)));
+      onSignal(signal, (ready) => this.receive(isReady(ready), (state, now) => enqueueReady(state, ready, now)));
     for (const signal of [deployOverSignal, actionOverSignal])
-      onSignal(signal, (over) => this.heard(isOver(over), (state, now) => ended(state, over, now)));
-    onSignal(pickedSignal, (pick) => this.heard(isAsked(pick), (state) => picked(state, pick)));
-    onSignal(releaseOverSignal, (result) => this.heard(isResult(result), (state, now) => settled(state, result, now)));
+      onSignal(signal, (over) => this.receive(isOver(over), (state, now) => ended(state, over, now)));
+    onSignal(pickedSignal, (pick) => this.receive(isActionOfRelease(pick), (state) => recordPick(state, pick)));
+    onSignal(releaseOverSignal, (result) =>
+      this.receive(isResult(result), (state, now) => recordRelease(state, result, now)),
+    );
     onSignal(lookSignal, () => this.lookNow());
     openInbox<PipelineVerb>({
       verbs: PIPELINE_VERBS,
@@ -79,8 +81,8 @@ export class PipelineRun {
       whyNot: (verb, input) => whyNotPipeline(this.known(), verb, input, Date.now()),
       take: (verb, input) => {
         this.set((state, now) => takePipeline(state, verb, input, now));
-        if (verb === 'freeze' || verb === 'unfreeze') this.tellFrozen();
-        return PIPELINE_EFFECTS[verb];
+        if (verb === 'freeze' || verb === 'unfreeze') this.reportFrozen();
+        return effectOfPipeline(verb);
       },
       record: (command) => this.record(command),
       proofs: () => this.state?.proofs,
@@ -110,7 +112,7 @@ export class PipelineRun {
   }
 
   /** A signal, unless it is not what a release sends: anybody can send one. */
-  private heard(isWellFormed: boolean, step: (state: PipelineState, nowMs: number) => PipelineState): void {
+  private receive(isWellFormed: boolean, step: (state: PipelineState, nowMs: number) => PipelineState): void {
     if (isWellFormed) this.set(step);
   }
 
@@ -121,23 +123,23 @@ export class PipelineRun {
     this.show();
   }
 
-  /** Tells a release of an admission; one that is gone lets go of what it was given. */
-  async tell(release: number, message: { action: string; admission: Admission }): Promise<void> {
+  /** Sends a release its admission; a release that is gone releases what it was given. */
+  async sendDecision(release: number, message: { action: string; admission: Admission }): Promise<void> {
     const { action } = message;
     await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(admissionSignal, message)).catch(() =>
-      this.set((state) => withdrawn(state, { release, action })),
+      this.set((state) => withdraw(state, { release, action })),
     );
   }
 
-  /** Tells a release that deploys to make way for another. */
+  /** Asks a deploying release to make way for another. */
   async overtake({ release, by, why }: Overtaking): Promise<void> {
     await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(overtakenSignal, { by, why })).catch(
       () => undefined,
     );
   }
 
-  /** Tells a release why one of its actions waits, once for each reason. */
-  async sayWhy({ release, action }: ReadyAction, { why, untilMs }: Obstacle): Promise<void> {
+  /** Sends a release the reason why one of its actions waits, once for each reason. */
+  async reportObstacle({ release, action }: ReadyAction, { why, untilMs }: Obstacle): Promise<void> {
     const key = `${release}/${action}`;
     const saying = `${why} ${untilMs}`;
     if (this.said.get(key) === saying) return;
@@ -148,7 +150,7 @@ export class PipelineRun {
     );
   }
 
-  /** A release that has just started missed what the others were told meanwhile. */
+  /** A release that has just started missed what the others were sent meanwhile. */
   catchUp(release: number, since: PipelineState): void {
     const { frozen, spec, groups } = this.known();
     const tell = (send: (workflowId: string) => Promise<void>) => this.inPassing(release, send);
@@ -184,20 +186,20 @@ export class PipelineRun {
 
   /** What lists show: once for all that happened since the last step. */
   summarise(): void {
-    if (this.state) this.summary.say(pipelineSummary(this.state));
+    if (this.state) this.summary.show(pipelineSummary(this.state));
   }
 
-  /** All that was told in passing has arrived: a history that ends before would take it along unsent. */
+  /** All messages on their way have arrived: a history that ends before would take them along unsent. */
   delivered(): Promise<void> {
     return this.outgoing.drained();
   }
 
   /** Notices on their way, which no history takes along: a receiver that is silent keeps the next from beginning, for an hour at most. */
-  get isTelling(): boolean {
+  get isNotifying(): boolean {
     return this.notices > 0;
   }
 
-  telling(notice: Promise<void>): void {
+  notifying(notice: Promise<void>): void {
     this.notices += 1;
     void notice
       .catch(() => undefined)
@@ -212,7 +214,7 @@ export class PipelineRun {
   }
 
   /** What runs pauses, or goes on. */
-  tellFrozen(): void {
+  reportFrozen(): void {
     const { frozen } = this.known();
     this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
   }
@@ -222,7 +224,7 @@ export class PipelineRun {
     if (this.state === null || !isThawing(this.state, Date.now())) return;
     const { until = '' } = this.state.frozen ?? {};
     this.set((state) => ({ ...state, frozen: null }));
-    this.tellFrozen();
+    this.reportFrozen();
     this.record(commandRecord('unfreeze', { actor: SYSTEM, reason: `it was frozen until ${until}` }));
   }
 
@@ -240,5 +242,5 @@ export class PipelineRun {
 
 /** What a deploy came to is booked before the next one is let in: it may be a reason to hold, or the same artifact is bad. */
 function ended(state: PipelineState, { settled: deploy, ...over }: ActionOver, nowMs: number): PipelineState {
-  return withdrawn(deploy ? deploySettled(state, over.release, deploy, nowMs) : state, over);
+  return withdraw(deploy ? recordDeploy(state, over.release, deploy, nowMs) : state, over);
 }

@@ -2,7 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { identityOf } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
-import { lastRanOn } from '../../domain/pipeline/books';
+import { lastRanOn } from '../../domain/pipeline/recordOutcome';
 import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
 import { policyOf } from '../../domain/pipeline/requests';
@@ -67,6 +67,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     lastGood: Object.fromEntries(lastGood),
     policy: policyOf(state),
     settings: state.settings,
+    reportsOnce: true,
     ...(state.frozen ? { frozen: state.frozen } : {}),
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),

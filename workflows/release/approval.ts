@@ -2,7 +2,7 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalWords } from '../../domain/release/approval';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
-import { tell } from './notices';
+import { notify } from './notices';
 import type { ReleaseRun } from './run';
 
 /**
@@ -16,19 +16,19 @@ export async function othersApprove(run: ReleaseRun, name: string): Promise<bool
   if (needed === 0) return true;
   const timeoutMs = spec.emergency?.timeout ?? 0;
   const untilMs = Date.now() + timeoutMs;
-  show(run, name, needed, untilMs);
-  run.notices(tellApprovers(run, name, approvalWords({ needed, by: [], notBy: trigger.actor })));
+  showApproval(run, name, needed, untilMs);
+  run.notices(notifyApprovers(run, name, approvalWords({ needed, by: [], notBy: trigger.actor })));
   while (!isDecided(run, name, needed) && Date.now() < untilMs) {
-    const before = approvalsOf(run, name).length;
-    const changed = () => isDecided(run, name, needed) || approvalsOf(run, name).length > before;
+    const before = approvalsAt(run, name).length;
+    const changed = () => isDecided(run, name, needed) || approvalsAt(run, name).length > before;
     await condition(changed, untilMs - Date.now(), { summary: `${name}: nobody approves` });
-    show(run, name, needed, untilMs);
+    showApproval(run, name, needed, untilMs);
   }
   run.patch(name, { approval: null, pickBy: null, blockedBy: null, until: null });
-  return decide(run, name, needed, timeoutMs);
+  return decideApproval(run, name, needed, timeoutMs);
 }
 
-const approvalsOf = ({ control }: ReleaseRun, name: string) => control.approvals[name] ?? [];
+const approvalsAt = ({ control }: ReleaseRun, name: string) => control.approvals[name] ?? [];
 
 const rejectionOf = ({ control }: ReleaseRun, name: string) => {
   const picked = control.picks[name];
@@ -36,21 +36,21 @@ const rejectionOf = ({ control }: ReleaseRun, name: string) => {
 };
 
 const isDecided = (run: ReleaseRun, name: string, needed: number): boolean =>
-  run.control.ending !== null || rejectionOf(run, name) !== undefined || approvalsOf(run, name).length >= needed;
+  run.control.ending !== null || rejectionOf(run, name) !== undefined || approvalsAt(run, name).length >= needed;
 
-function show(run: ReleaseRun, name: string, needed: number, untilMs: number): void {
-  const by = approvalsOf(run, name).map(({ actor }) => actor);
+function showApproval(run: ReleaseRun, name: string, needed: number, untilMs: number): void {
+  const by = approvalsAt(run, name).map(({ actor }) => actor);
   const approval = { needed, by, notBy: run.input.trigger.actor };
   const blockedBy = approvalWords(approval);
   run.patch(name, { state: 'blocked', blockedBy, approval, pickBy: run.policy.owners, until: formatTime(untilMs) });
 }
 
-/** Whoever hears of pauses hears of this one: somebody is waited for. */
-export function tellApprovers(run: ReleaseRun, name: string, waits: string): Promise<void> {
+/** Notifies the receivers of pauses, since somebody is waited for. */
+export function notifyApprovers(run: ReleaseRun, name: string, waits: string): Promise<void> {
   const { spec, number, trigger, artifacts } = run.input;
   const id = deployId(spec.pipeline, number, name);
   const what = trigger.kind === 'emergency' ? 'an emergency push' : `release ${number}`;
-  return tell(run, 'paused', {
+  return notify(run, 'paused', {
     ...{
       id: `${workflowInfo().workflowId}/${name}/${run.record.actions[name]?.attempt ?? 1}/approval`,
       deploy: id,
@@ -61,9 +61,9 @@ export function tellApprovers(run: ReleaseRun, name: string, waits: string): Pro
   });
 }
 
-function decide(run: ReleaseRun, name: string, needed: number, timeoutMs: number): boolean {
+function decideApproval(run: ReleaseRun, name: string, needed: number, timeoutMs: number): boolean {
   const rejected = rejectionOf(run, name);
-  const approved = approvalsOf(run, name);
+  const approved = approvalsAt(run, name);
   if (run.control.ending) run.closeCancelled(name, run.endedBy());
   else if (rejected) run.close(name, 'failed', withReason(`rejected by ${rejected.actor}`, rejected.reason));
   else if (approved.length < needed)

@@ -3,26 +3,26 @@ import { workflowIds } from '../../domain/ids';
 import type { Admission } from '../../domain/release/admission';
 import type { ReadyAction } from '../../domain/pipeline/state';
 import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import type { ReleaseRun } from './run';
 
 export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
 
-/** Tells the pipeline that an action is ready, and waits for its answer; undefined when the action gives up meanwhile. */
+/** Signals the pipeline that an action is ready, and waits for its answer; undefined when the action gives up meanwhile. */
 export async function admitted(
   run: ReleaseRun,
   name: string,
   asking: Asking,
   givesUp = (): boolean => run.control.ending !== null,
 ): Promise<Admission | undefined> {
-  ready(run, name, asking);
-  await condition(() => run.admissions.has(name) || givesUp() || run.unheard !== null);
-  heard(run);
+  signalReady(run, name, asking);
+  await condition(() => run.admissions.has(name) || givesUp() || run.unreachable !== null);
+  assertReachable(run);
   return run.admissions.get(name);
 }
 
-/** Tells the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
-export function ready(run: ReleaseRun, name: string, asking: Asking): void {
+/** Signals the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
+export function signalReady(run: ReleaseRun, name: string, asking: Asking): void {
   const { number, trigger } = run.input;
   run.admissions.delete(name);
   const message: ReadyAction = {
@@ -38,27 +38,27 @@ export function ready(run: ReleaseRun, name: string, asking: Asking): void {
   // Not before the pipeline has heard that the attempt before is over: it would take that for this one's end.
   const before = run.overs.get(name);
   const sent = before === undefined ? send() : before.then(send);
-  run.track(sent.catch((error: unknown) => run.cannotHear(messageOf(error))));
+  run.track(sent.catch((error: unknown) => run.markUnreachable(messageOf(error))));
 }
 
 /** @throws when the pipeline is gone, so that nothing can be granted any more. */
-export function heard({ unheard, input }: ReleaseRun): void {
-  if (unheard !== null) throw new Error(`the pipeline ${input.spec.pipeline} does not answer: ${unheard}`);
+export function assertReachable({ unreachable, input }: ReleaseRun): void {
+  if (unreachable !== null) throw new Error(`the pipeline ${input.spec.pipeline} does not answer: ${unreachable}`);
 }
 
 /** An action has ended, or waits no more. */
-export async function over(
+export async function signalOver(
   run: ReleaseRun,
   name: string,
   kind: Asking['kind'],
   left: Omit<ActionOver, 'release' | 'action'> = {},
 ): Promise<void> {
   const signal = kind === 'deploy' ? deployOverSignal : actionOverSignal;
-  const told = toPipeline(run)
+  const signalled = toPipeline(run)
     .signal(signal, { release: run.input.number, action: name, ...left })
     .catch(() => undefined);
-  run.overs.set(name, told);
-  await told;
+  run.overs.set(name, signalled);
+  await signalled;
 }
 
 export const toPipeline = ({ input }: ReleaseRun) =>

@@ -2,8 +2,8 @@ import { condition } from '@temporalio/workflow';
 import type { ActionEnd } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime } from '../../domain/text';
-import { messageOf } from '../deploy/dependable';
-import { Leftovers, waitFor } from '../waiting';
+import { messageOf } from '../deploy/calls';
+import { BackgroundTasks, waitFor } from '../waiting';
 import { unhindered } from './guards';
 import type { ReleaseRun } from './run';
 
@@ -34,10 +34,10 @@ async function runAttempt(
   action: ActionSpec,
   work: () => Promise<ActionEnd>,
 ): Promise<ActionEnd | 'cancelled'> {
-  const leftovers = new Leftovers();
+  const background = new BackgroundTasks();
   const timeout = action.timeout === undefined ? undefined : { afterMs: action.timeout, summary: `${name}: timeout` };
-  const waited = await waitFor(leftovers, work, () => run.control.ending !== null, timeout);
-  await leftovers.drained();
+  const waited = await waitFor(background, work, () => run.control.ending !== null, timeout);
+  await background.drained();
   if (waited.kind === 'woken') return 'cancelled';
   if (waited.kind === 'done') return waited.value;
   const message =

@@ -3,11 +3,11 @@ import type { Artifact } from '../../domain/artifact';
 import { canarySpec } from '../../domain/deploy/canary';
 import type { DeployResult } from '../../domain/deploy/state';
 import { ancestors, dependencies, inputsOf, missingInputs } from '../../domain/release/graph';
-import { isOver } from '../../domain/release/nextActions';
+import { hasActionEnded } from '../../domain/release/nextActions';
 import type { CanaryAction } from '../../domain/spec/pipeline';
 import { formatDuration } from '../../domain/text';
 import type { deploy } from '../deploy';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import { onSignal } from '../inbox';
 import { canaryKeepOverSignal, canaryKeptSignal } from '../messages';
 import { backOff } from './attempts';
@@ -21,7 +21,7 @@ import type { ReleaseRun } from './run';
  * after it is undone.
  */
 export async function runCanaryAction(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
-  const missing = missingInputs(action, artifactsOf(run, name));
+  const missing = missingInputs(action, actionArtifacts(run, name));
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   const first = run.record.actions[name]?.attempt ?? 1;
   for (let attempt = first; ; attempt += 1) {
@@ -41,19 +41,19 @@ export async function runCanaryAction(run: ReleaseRun, name: string, action: Can
   }
 }
 
-interface End {
+interface CanaryEnd {
   readonly kind: 'succeeded' | 'failed' | 'cancelled' | 'kept';
   readonly message: string;
 }
 
-async function runOnce(run: ReleaseRun, name: string, action: CanaryAction): Promise<End> {
+async function runOnce(run: ReleaseRun, name: string, action: CanaryAction): Promise<CanaryEnd> {
   const id = run.deploys.workflowId(name);
   const { keepUntil } = action.with;
   const child = new CanaryChild();
   onSignal(canaryKeptSignal(name), () => void (child.baked = true));
-  const work = follow(run, name, action, child);
+  const work = followCanary(run, name, action, child);
   run.track(work);
-  if (keepUntil !== undefined) run.track(letGo(run, id, keepUntil, child));
+  if (keepUntil !== undefined) run.track(endKeeping(run, id, keepUntil, child));
   const comesLater = keepUntil !== undefined && isAfter(run, keepUntil, name);
   const decided = () => child.end !== null || (comesLater && child.baked);
   const inTime =
@@ -70,29 +70,30 @@ async function runOnce(run: ReleaseRun, name: string, action: CanaryAction): Pro
 class CanaryChild {
   started = false;
   baked = false;
-  end: End | null = null;
+  end: CanaryEnd | null = null;
 }
 
-async function follow(run: ReleaseRun, name: string, action: CanaryAction, child: CanaryChild): Promise<void> {
+async function followCanary(run: ReleaseRun, name: string, action: CanaryAction, child: CanaryChild): Promise<void> {
   try {
-    const start = startChild<typeof deploy>('deploy', described(run, name, action));
+    const start = startChild<typeof deploy>('deploy', canaryInput(run, name, action));
     run.deploys.starting(name, start);
     const handle = await start;
     child.started = true;
-    child.end = endOf(await handle.result());
-    if (isOver(run.record.actions[name]?.state ?? 'running')) run.log('canary-over', `${name}: ${child.end.message}`);
+    child.end = canaryEnd(await handle.result());
+    if (hasActionEnded(run.record.actions[name]?.state ?? 'running'))
+      run.log('canary-over', `${name}: ${child.end.message}`);
   } catch (error) {
     child.end = { kind: 'failed', message: messageOf(error) };
   }
 }
 
-function endOf({ outcome, reason }: DeployResult): End {
+function canaryEnd({ outcome, reason }: DeployResult): CanaryEnd {
   const kind = outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'failed';
   return { kind, message: reason };
 }
 
 /** A canary that takes too long is undone before its action fails. */
-async function late(child: CanaryChild, id: string, timeoutMs: number): Promise<End> {
+async function late(child: CanaryChild, id: string, timeoutMs: number): Promise<CanaryEnd> {
   await getExternalWorkflowHandle(id)
     .cancel()
     .catch(() => undefined);
@@ -100,9 +101,9 @@ async function late(child: CanaryChild, id: string, timeoutMs: number): Promise<
   return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs)}` };
 }
 
-/** Tells the canary when what it is kept for has ended, however that was. */
-async function letGo(run: ReleaseRun, id: string, keepUntil: string, child: CanaryChild): Promise<void> {
-  const hasEnded = () => isOver(run.record.actions[keepUntil]?.state ?? 'skipped');
+/** Ends the canary once the action that it is kept for has ended, however that went. */
+async function endKeeping(run: ReleaseRun, id: string, keepUntil: string, child: CanaryChild): Promise<void> {
+  const hasEnded = () => hasActionEnded(run.record.actions[keepUntil]?.state ?? 'skipped');
   await condition(() => child.end !== null || (child.started && (hasEnded() || run.control.ending !== null)));
   if (child.end !== null) return;
   await getExternalWorkflowHandle(id)
@@ -113,15 +114,15 @@ async function letGo(run: ReleaseRun, id: string, keepUntil: string, child: Cana
 const isAfter = ({ input }: ReleaseRun, later: string, earlier: string): boolean =>
   ancestors(dependencies(input.spec.actions), later).has(earlier);
 
-function described(run: ReleaseRun, name: string, action: CanaryAction) {
+function canaryInput(run: ReleaseRun, name: string, action: CanaryAction) {
   const { amount, bake, keepUntil } = action.with;
   return deployChild(run, name, {
     spec: canarySpec(action.with),
-    artifacts: artifactsOf(run, name),
+    artifacts: actionArtifacts(run, name),
     canary: { amount, bakeMs: bake, keepUntil: keepUntil !== undefined },
     rollback: false,
   });
 }
 
-export const artifactsOf = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
+export const actionArtifacts = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
   inputsOf(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);

@@ -12,15 +12,15 @@ import { withBlackouts } from '../../domain/release/openTimes';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import type { ActionOver } from '../messages';
 import { othersApprove } from './approval';
-import { admitted, over } from './asking';
+import { admitted, signalOver } from './asking';
 import { deployChild } from './deployChild';
 import { globalGroups, ownGroups, unhindered } from './guards';
-import { tell } from './notices';
+import { notify } from './notices';
 import { personPicks } from './pickAction';
-import { approved, asksRules, isStillApproved, type Decision } from './protection';
+import { approved, asksRules, isStillApproved, type GateDecision } from './protection';
 import type { ReleaseRun } from './run';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
@@ -42,29 +42,29 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
   let admission = await itsTurn(run, name, action, artifacts, givesUp);
   while (admission?.kind === 'granted' && !givesUp() && !(await isStillApproved(run, { action: name, artifacts }))) {
-    await Promise.all([over(run, name, 'deploy'), run.groups.letGo(name)]);
+    await Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]);
     if (!(await released(run, name, artifacts))) return;
     admission = await itsTurn(run, name, action, artifacts, givesUp);
   }
   const granted = admission?.kind === 'granted' ? admission : undefined;
-  const before = deploysOf(run, name).length;
+  const before = deploysOfAction(run, name).length;
   let result: DeployResult | undefined;
   if (granted && !givesUp()) result = await deployAdmitted(run, name, action, artifacts, granted);
-  else refused(run, name, admission, artifacts);
-  const letGo = run.groups.letGo(name);
-  await over(run, name, 'deploy', { ...leftBehind(result), ...settledSince(run, name, before) });
-  await letGo;
+  else closeRefused(run, name, admission, artifacts);
+  const freed = run.groups.release(name);
+  if (!run.endsNow) await signalOver(run, name, 'deploy', { ...leftBehind(result), ...endedSince(run, name, before) });
+  await freed;
 }
 
 /** Waits until people have let it go on, where they have to. @returns false when it is closed already. */
 async function released(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
-  if (asksRules(run)) return isLetGoOn(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
-  return pick ? isLetGoOn(await personPicks(run, name, pick)) : othersApprove(run, name);
+  if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
+  return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
 }
 
 /** Closes it unless it is. */
-function isLetGoOn(decision: Decision): boolean {
+function isApproved(decision: GateDecision): boolean {
   if (!decision.approved) decision.close();
   return decision.approved;
 }
@@ -95,18 +95,20 @@ async function itsTurn(
     const isStill = Date.now() === sinceMs;
     if (admission?.kind !== 'granted' || givesUp()) return admission;
     // Others may have begun while it waited for its turn: then it gives that back, and waits in line.
-    const giveBack = () => Promise.all([over(run, name, 'deploy'), run.groups.letGo(name)]).then(() => undefined);
+    const giveBack = () =>
+      Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]).then(() => undefined);
     isFirst = isCounted && (await untilRoom(run, name, action, asking, giveBack));
     if (!isFirst && isStill) return admission;
   }
 }
 
-const deploysOf = ({ record }: ReleaseRun, name: string) => record.deploys.filter(({ action }) => action === name);
+const deploysOfAction = ({ record }: ReleaseRun, name: string) =>
+  record.deploys.filter(({ action }) => action === name);
 
 /** How this attempt ended, if it deployed, or was reverted before it could. */
-function settledSince(run: ReleaseRun, name: string, before: number): Pick<ActionOver, 'settled'> {
-  const settled = deploysOf(run, name)[before];
-  return settled === undefined ? {} : { settled };
+function endedSince(run: ReleaseRun, name: string, before: number): Pick<ActionOver, 'settled'> {
+  const ended = deploysOfAction(run, name)[before];
+  return ended === undefined ? {} : { settled: ended };
 }
 
 /**
@@ -121,7 +123,7 @@ function isPickedByHand({ input, record }: ReleaseRun): boolean {
   return mode === 'manual' && gates === 'deploys' && !skipsTheQueue(input.trigger) && !hasBegun;
 }
 
-function refused(
+function closeRefused(
   run: ReleaseRun,
   name: string,
   admission: Admission | undefined,
@@ -173,11 +175,11 @@ async function deployAdmitted(
 ): Promise<DeployResult | undefined> {
   run.patch(name, { state: 'running', blockedBy: null, until: null, deploying: true });
   try {
-    const start = startChild<typeof deploy>('deploy', described(run, name, action, artifacts, granted));
+    const start = startChild<typeof deploy>('deploy', deployInput(run, name, action, artifacts, granted));
     run.deploys.starting(name, start);
     const child = await start;
     const result = await child.result();
-    close(run, name, artifacts, result);
+    closeDeploy(run, name, artifacts, result);
     if (result.reverted) run.notices(reverted(run, name, action, artifacts, result));
     return result;
   } catch (error) {
@@ -186,7 +188,7 @@ async function deployAdmitted(
   }
 }
 
-function close(run: ReleaseRun, name: string, artifacts: readonly Artifact[], result: DeployResult): void {
+function closeDeploy(run: ReleaseRun, name: string, artifacts: readonly Artifact[], result: DeployResult): void {
   run.set({ ...run.record, deploys: [...run.record.deploys, { action: name, artifacts, result }] });
   if (result.outcome === 'succeeded') return run.close(name, 'succeeded', result.reason);
   if (result.outcome !== 'cancelled') return run.close(name, 'failed', result.reason);
@@ -201,7 +203,7 @@ function reverted(
   artifacts: readonly Artifact[],
   { reason, reverted: by }: DeployResult,
 ): Promise<void> {
-  return tell(run, 'reverted', {
+  return notify(run, 'reverted', {
     id: run.deploys.workflowId(name),
     deploy: deployId(run.input.spec.pipeline, run.input.number, name),
     pushType: action.with.pushType,
@@ -212,7 +214,7 @@ function reverted(
 }
 
 /** What the deploy is started with besides what every child of its release is. */
-function described(
+function deployInput(
   run: ReleaseRun,
   name: string,
   action: DeployAction,

@@ -8,7 +8,7 @@ import { lockGrantedSignal, releaseLockSignal } from '../lock';
 import { holders } from '../proxies';
 
 /** What it asks of its release. */
-interface Holder {
+interface GroupHolder {
   readonly input: ReleaseInput;
   readonly behalf: Behalf;
   patch(action: string, patch: Partial<ActionRecord>): void;
@@ -29,7 +29,7 @@ export class GlobalGroups {
   }
 
   /** Takes the groups one after the other, in the order given, until all are held or the action is to give up. */
-  async hold(run: Holder, action: string, groups: readonly string[], givesUp: () => boolean): Promise<void> {
+  async hold(run: GroupHolder, action: string, groups: readonly string[], givesUp: () => boolean): Promise<void> {
     const { input } = run;
     for (const group of groups) {
       if (givesUp()) return;
@@ -50,14 +50,14 @@ export class GlobalGroups {
     }
   }
 
-  private ask({ input, behalf }: Holder, lock: string): Promise<void> {
+  private ask({ input, behalf }: GroupHolder, lock: string): Promise<void> {
     const owner = releaseId(input.spec.pipeline, input.number);
     const asking = { owner, requester: workflowInfo().workflowId };
     return holders(isUrgent(input.trigger)).requestLock(lock, asking, input.settings, behalf);
   }
 
   /** An action has ended, or gave up waiting. */
-  async letGo(action: string): Promise<void> {
+  async release(action: string): Promise<void> {
     const free = [...this.users].filter(([, users]) => users.delete(action) && users.size === 0);
     await Promise.all(free.map(([lock]) => this.leave(lock)));
   }
@@ -65,10 +65,10 @@ export class GlobalGroups {
   private leave(lock: string): Promise<void> {
     this.users.delete(lock);
     this.granted.delete(lock);
-    const told = getExternalWorkflowHandle(lock)
+    const sent = getExternalWorkflowHandle(lock)
       .signal(releaseLockSignal, workflowInfo().workflowId)
       .catch(() => undefined);
-    this.leaving.set(lock, told);
-    return told;
+    this.leaving.set(lock, sent);
+    return sent;
   }
 }

@@ -2,8 +2,8 @@ import { condition } from '@temporalio/workflow';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { openTimesOf, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
-import { calendar } from '../proxies';
-import { admitted, over } from './asking';
+import { calendarActivities } from '../proxies';
+import { admitted, signalOver } from './asking';
 import type { ReleaseRun } from './run';
 
 /**
@@ -31,9 +31,9 @@ export async function guarded(
     await work();
   }
   // Both at once, so that an attempt that follows asks for nothing before.
-  const letGo = global.length > 0 ? run.groups.letGo(name) : undefined;
-  if (own.length > 0) await over(run, name, 'exclusive');
-  await letGo;
+  const freed = global.length > 0 ? run.groups.release(name) : undefined;
+  if (own.length > 0) await signalOver(run, name, 'exclusive');
+  await freed;
 }
 
 /** Groups that the pipeline grants … */
@@ -53,7 +53,7 @@ async function opened(run: ReleaseRun, name: string, { windows, blackouts }: Ope
   const isSkipped = () => run.record.actions[name]?.window === 'skipped';
   const isOver = () => run.control.ending !== null || isSkipped();
   while (!isOver()) {
-    const seen = await calendar.windowState(windows, blackouts);
+    const seen = await calendarActivities.windowState(windows, blackouts);
     if (seen.open) break;
     const { opensAtMs, why = '' } = seen;
     const blockedBy = withBlackout('its window is closed', why);

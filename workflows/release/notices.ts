@@ -1,7 +1,7 @@
-import type { Notice, NotifyOn } from '../../domain/notify';
+import type { Notice, NotifyOn } from '../../domain/notify/notice';
 import { deployId, releaseId } from '../../domain/ids';
 import { formatTime } from '../../domain/text';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import type { DeployPaused } from '../messages';
 import { notices } from '../proxies';
 import type { ReleaseRun } from './run';
@@ -10,26 +10,26 @@ import type { ReleaseRun } from './run';
 type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
   Pick<Notice, 'id' | 'artifacts' | 'reason'>;
 
-/** A pause of one of its deploys; of several in one phase the first is told, the others are seen by whoever looks. */
-export async function tellPause(run: ReleaseRun, { action, phase, actor, reason }: DeployPaused): Promise<void> {
+/** A pause of one of its deploys; of several in one phase the first is notified, the others are seen by whoever looks. */
+export async function notifyPause(run: ReleaseRun, { action, phase, actor, reason }: DeployPaused): Promise<void> {
   const deploy = run.deploys.workflowId(action);
   const id = `${deploy}/${phase ?? 'planning'}`;
-  if (run.toldPauses.has(id)) return;
-  run.toldPauses.add(id);
+  if (run.notifiedPauses.has(id)) return;
+  run.notifiedPauses.add(id);
   const spec = run.input.spec.actions[action];
   const pushType = spec?.type === 'deploy' ? spec.with.pushType : null;
   const { artifacts } = run.input;
-  return tell(run, 'paused', {
+  return notify(run, 'paused', {
     ...{ id, phase, actor, reason, pushType, artifacts },
     deploy: deployId(run.input.spec.pipeline, run.input.number, action),
   });
 }
 
 /**
- * Tells those whom the pipeline's `notify` names. A receiver that does not answer is tried for some minutes, and put on record; it
- * holds nothing up but the end of this workflow.
+ * Notifies the receivers in the pipeline's `notify`. One that does not answer is tried for some minutes, and put on record; it holds
+ * nothing up but the end of this workflow.
  */
-export async function tell(run: ReleaseRun, on: NotifyOn, about: About): Promise<void> {
+export async function notify(run: ReleaseRun, on: NotifyOn, about: About): Promise<void> {
   const { spec, number } = run.input;
   const release = releaseId(spec.pipeline, number);
   const event: Notice = {
@@ -46,9 +46,9 @@ export async function tell(run: ReleaseRun, on: NotifyOn, about: About): Promise
   };
   const wanted = spec.notify.filter((entry) => entry.on.includes(on));
   await Promise.all(
-    wanted.map(({ url }) =>
+    wanted.map(({ on: _on, ...receiver }) =>
       notices.notify
-        .executeWithOptions({ summary: `${on}: ${release}` }, [{ url, event }])
+        .executeWithOptions({ summary: `${on}: ${release}` }, [{ ...receiver, event }])
         .catch((error: unknown) => run.log('not-notified', `nobody was told that it is ${on}: ${messageOf(error)}`)),
     ),
   );

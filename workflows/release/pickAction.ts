@@ -3,8 +3,8 @@ import { deployId } from '../../domain/ids';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
-import { heard, over, ready, toPipeline } from './asking';
-import { approved, asksRules, type Decision, type Pick } from './protection';
+import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
+import { approved, asksRules, type GateDecision, type Pick } from './protection';
 import type { ReleaseRun } from './run';
 
 type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
@@ -24,7 +24,7 @@ export async function runPickAction(run: ReleaseRun, name: string, action: PickA
  * Until 0.2.0, without the rules of the platform (protection.ts): waits until a person lets an action go on. Releases that wait never
  * supersede each other; approving one cancels older ones that wait for the same (docs/design/pipeline.md#concurrency).
  */
-export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<Decision> {
+export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<GateDecision> {
   const { timeoutMs } = pick;
   run.patch(name, {
     state: 'blocked',
@@ -32,37 +32,40 @@ export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Pr
     pickBy: pick.principals.length > 0 ? pick.principals : run.policy.owners,
     until: timeoutMs === undefined ? null : formatTime(Date.now() + timeoutMs),
   });
-  ready(run, name, { kind: 'pick', artifacts: [] });
+  signalReady(run, name, { kind: 'pick', artifacts: [] });
   const decided = () =>
-    picked(run, name) !== undefined || run.admissions.has(name) || run.control.ending !== null || run.unheard !== null;
+    pickDecision(run, name) !== undefined ||
+    run.admissions.has(name) ||
+    run.control.ending !== null ||
+    run.unreachable !== null;
   const inTime =
     timeoutMs === undefined
       ? await condition(decided).then(() => true)
       : await condition(decided, timeoutMs, { summary: `${name}: nobody picks` });
   run.patch(name, { pickBy: null, blockedBy: null, until: null });
-  heard(run);
-  const decision = decide(run, name, inTime ? undefined : timeoutMs);
+  assertReachable(run);
+  const decision = decidePick(run, name, inTime ? undefined : timeoutMs);
   if (decision.approved) await toPipeline(run).signal(pickedSignal, { release: run.input.number, action: name });
-  else await over(run, name, 'pick');
+  else await signalOver(run, name, 'pick');
   return decision;
 }
 
-const picked = (run: ReleaseRun, name: string) => run.control.picks[name];
+const pickDecision = (run: ReleaseRun, name: string) => run.control.picks[name];
 
-function decide(run: ReleaseRun, name: string, expiredMs: number | undefined): Decision {
-  const decision = picked(run, name);
+function decidePick(run: ReleaseRun, name: string, expiredMs: number | undefined): GateDecision {
+  const decision = pickDecision(run, name);
   const admission = run.admissions.get(name);
-  if (run.control.ending) return refused(() => run.closeCancelled(name, run.endedBy()));
+  if (run.control.ending) return rejectedPick(() => run.closeCancelled(name, run.endedBy()));
   if (decision?.approve) return { approved: true, why: withReason(`approved by ${decision.actor}`, decision.reason) };
   if (decision)
-    return refused(() => run.close(name, 'failed', withReason(`rejected by ${decision.actor}`, decision.reason)));
+    return rejectedPick(() => run.close(name, 'failed', withReason(`rejected by ${decision.actor}`, decision.reason)));
   if (admission?.kind === 'superseded')
-    return refused(() => {
+    return rejectedPick(() => {
       run.because('superseded', admission.by);
       run.close(name, 'cancelled', `release ${admission.by} was picked`);
     });
   const id = deployId(run.input.spec.pipeline, run.input.number, name);
-  return refused(() => run.close(name, 'failed', `nobody picked ${id} within ${formatDuration(expiredMs ?? 0)}`));
+  return rejectedPick(() => run.close(name, 'failed', `nobody picked ${id} within ${formatDuration(expiredMs ?? 0)}`));
 }
 
-const refused = (close: () => void): Decision => ({ approved: false, close });
+const rejectedPick = (close: () => void): GateDecision => ({ approved: false, close });

@@ -1,5 +1,5 @@
 import { condition, patched } from '@temporalio/workflow';
-import { askersOf, waitsForApprovals, type Standing } from '../../domain/access/approvals';
+import { askersOf, waitsForApprovals, type ApprovalStatus } from '../../domain/access/approvals';
 import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { deployId } from '../../domain/ids';
@@ -9,9 +9,9 @@ import { formatDuration, formatTime, withReason } from '../../domain/text';
 import type { ApprovalView } from '../../domain/views';
 import { pickedSignal } from '../messages';
 import { approvalLooks } from '../proxies';
-import { Leftovers, waitFor, type Waited } from '../waiting';
-import { tellApprovers } from './approval';
-import { heard, over, ready, toPipeline } from './asking';
+import { BackgroundTasks, waitFor, type Waited } from '../waiting';
+import { notifyApprovers } from './approval';
+import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
 import type { ReleaseRun } from './run';
 
 /** Where a release stops until people let it go on. */
@@ -28,21 +28,21 @@ export interface Gate {
  * demands besides; and, at a pick, until a person has picked it. The rules, and who is in which group, count as they are when it goes on. Until then the
  * pipeline knows of a pick only, so that whatever deploys goes on; of an emergency it knows nothing.
  */
-export async function approved(run: ReleaseRun, gate: Gate): Promise<Decision> {
-  const first = await standing(run, gate);
-  const atOnce = decide(run, gate, first);
+export async function approved(run: ReleaseRun, gate: Gate): Promise<GateDecision> {
+  const first = await readStatus(run, gate);
+  const atOnce = decideGate(run, gate, first);
   if (atOnce && (atOnce.approved || first.lacks !== null)) return atOnce;
   const timeoutMs = gate.pick ? gate.pick.timeoutMs : emergencyTimeout(run);
   const untilMs = timeoutMs === undefined ? null : Date.now() + timeoutMs;
-  if (!isEmergency(run)) ready(run, gate.action, { kind: 'pick', artifacts: [] });
-  show(run, gate, first, untilMs);
+  if (!isEmergency(run)) signalReady(run, gate.action, { kind: 'pick', artifacts: [] });
+  showGate(run, gate, first, untilMs);
   const view = viewOf(run, gate, first);
-  if (view) run.notices(tellApprovers(run, gate.action, approvalWords(view)));
-  const decision = (await decided(run, gate, first, untilMs)) ?? expired(run, gate, timeoutMs ?? 0);
+  if (view) run.notices(notifyApprovers(run, gate.action, approvalWords(view)));
+  const decision = (await decided(run, gate, first, untilMs)) ?? expiredDecision(run, gate, timeoutMs ?? 0);
   run.patch(gate.action, { approval: null, pickBy: null, blockedBy: null, until: null });
   if (isEmergency(run)) return decision;
-  heard(run);
-  if (!decision.approved) await over(run, gate.action, 'pick');
+  assertReachable(run);
+  if (!decision.approved) await signalOver(run, gate.action, 'pick');
   else await toPipeline(run).signal(pickedSignal, { release: run.input.number, action: gate.action });
   return decision;
 }
@@ -61,30 +61,31 @@ export const asksRules = ({ input }: ReleaseRun): boolean =>
 
 /** Whether it would still be let go: since it was, somebody may have left a group, or a rule have come. */
 export const isStillApproved = async (run: ReleaseRun, gate: Gate): Promise<boolean> =>
-  !asksRules(run) || (await standing(run, gate)).met;
+  !asksRules(run) || (await readStatus(run, gate)).met;
 
 /** Undefined when its time is up. */
 async function decided(
   run: ReleaseRun,
   gate: Gate,
-  first: Standing,
+  first: ApprovalStatus,
   untilMs: number | null,
-): Promise<Decision | undefined> {
-  const leftovers = new Leftovers();
+): Promise<GateDecision | undefined> {
+  const background = new BackgroundTasks();
   for (let seen = first; ;) {
-    const decision = decide(run, gate, seen);
+    const decision = decideGate(run, gate, seen);
     if (decision) return decision;
-    show(run, gate, seen, untilMs);
+    showGate(run, gate, seen, untilMs);
     const leftMs = untilMs === null ? undefined : untilMs - Date.now();
     if (leftMs !== undefined && leftMs <= 0) return undefined;
     const before = given(run, gate);
-    const isChanged = () => given(run, gate) !== before || whyNot(run, gate) !== undefined || run.unheard !== null;
-    const news = await untilNews(run, gate, seen, leftovers, isChanged, leftMs);
-    await leftovers.drained();
-    if (run.unheard !== null) return { approved: false, close: () => undefined };
+    const isChanged = () =>
+      given(run, gate) !== before || howToClose(run, gate) !== undefined || run.unreachable !== null;
+    const news = await untilNews(run, gate, seen, background, isChanged, leftMs);
+    await background.drained();
+    if (run.unreachable !== null) return { approved: false, close: () => undefined };
     if (news.kind === 'failed') throw news.error;
     // What was answered before the newest approval came says nothing about it.
-    if (news.kind !== 'timeout') seen = news.kind === 'done' ? news.value : await standing(run, gate);
+    if (news.kind !== 'timeout') seen = news.kind === 'done' ? news.value : await readStatus(run, gate);
   }
 }
 
@@ -92,22 +93,22 @@ async function decided(
 async function untilNews(
   run: ReleaseRun,
   gate: Gate,
-  seen: Standing,
-  leftovers: Leftovers,
+  seen: ApprovalStatus,
+  background: BackgroundTasks,
   isChanged: () => boolean,
   leftMs: number | undefined,
-): Promise<Waited<Standing>> {
+): Promise<Waited<ApprovalStatus>> {
   const summary = `${gate.action}: nobody ${gate.pick ? 'picks' : 'approves'}`;
   if (seen.rules.length > 0) {
     const timeout = leftMs === undefined ? undefined : { afterMs: leftMs, summary };
-    return waitFor(leftovers, () => standing(run, gate, seen), isChanged, timeout);
+    return waitFor(background, () => readStatus(run, gate, seen), isChanged, timeout);
   }
   if (leftMs === undefined) await condition(isChanged);
   else if (!(await condition(isChanged, leftMs, { summary }))) return { kind: 'timeout' };
   return { kind: 'woken' };
 }
 
-function standing(run: ReleaseRun, gate: Gate, seen: Standing | null = null): Promise<Standing> {
+function readStatus(run: ReleaseRun, gate: Gate, seen: ApprovalStatus | null = null): Promise<ApprovalStatus> {
   const { spec, trigger, settings } = run.input;
   const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
   const ask = {
@@ -135,8 +136,8 @@ const given = (run: ReleaseRun, gate: Gate): string =>
   `${approversOf(run, gate).length} ${whoPicked(run, gate.action) !== undefined}`;
 
 /** Undefined while it waits. */
-function decide(run: ReleaseRun, gate: Gate, seen: Standing): Decision | undefined {
-  const refusal = whyNot(run, gate);
+function decideGate(run: ReleaseRun, gate: Gate, seen: ApprovalStatus): GateDecision | undefined {
+  const refusal = howToClose(run, gate);
   if (refusal) return { approved: false, close: refusal };
   const { lacks } = seen;
   if (lacks !== null)
@@ -157,7 +158,7 @@ function decide(run: ReleaseRun, gate: Gate, seen: Standing): Decision | undefin
 }
 
 /** What ends the wait for good; how to close the action. */
-function whyNot(run: ReleaseRun, { action }: Gate): (() => void) | undefined {
+function howToClose(run: ReleaseRun, { action }: Gate): (() => void) | undefined {
   const picked = whoPicked(run, action);
   const admission = run.admissions.get(action);
   if (run.control.ending) return () => run.closeCancelled(action, run.endedBy());
@@ -170,7 +171,7 @@ function whyNot(run: ReleaseRun, { action }: Gate): (() => void) | undefined {
   };
 }
 
-function expired(run: ReleaseRun, gate: Gate, afterMs: number): Decision {
+function expiredDecision(run: ReleaseRun, gate: Gate, afterMs: number): GateDecision {
   const { spec, number, trigger } = run.input;
   const id = deployId(spec.pipeline, number, gate.action);
   const had = approversOf(run, gate).length;
@@ -179,7 +180,7 @@ function expired(run: ReleaseRun, gate: Gate, afterMs: number): Decision {
   return { approved: false, close: () => run.close(gate.action, 'failed', `${why} within ${formatDuration(afterMs)}`) };
 }
 
-function show(run: ReleaseRun, gate: Gate, seen: Standing, untilMs: number | null): void {
+function showGate(run: ReleaseRun, gate: Gate, seen: ApprovalStatus, untilMs: number | null): void {
   const approval = viewOf(run, gate, seen);
   const open = seen.rules.filter(({ needed, by }) => by.length < needed).flatMap(({ from }) => from);
   const named = gate.pick && gate.pick.principals.length > 0 ? gate.pick.principals : run.policy.owners;
@@ -191,7 +192,7 @@ function show(run: ReleaseRun, gate: Gate, seen: Standing, untilMs: number | nul
 }
 
 /** Null where a person picks it and that is all. */
-function viewOf(run: ReleaseRun, gate: Gate, { rules, uncounted }: Standing): ApprovalView | null {
+function viewOf(run: ReleaseRun, gate: Gate, { rules, uncounted }: ApprovalStatus): ApprovalView | null {
   const { spec, trigger } = run.input;
   const [notBy = trigger.actor] = askersOf(trigger);
   const by = [...new Set(approversOf(run, gate).map(({ actor }) => actor))];
@@ -205,5 +206,5 @@ export interface Pick {
   readonly principals: readonly string[];
   readonly timeoutMs: number | undefined;
 }
-export type Decision =
+export type GateDecision =
   { readonly approved: true; readonly why: string } | { readonly approved: false; readonly close: () => void };

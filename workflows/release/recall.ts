@@ -1,18 +1,18 @@
 import { releaseId } from '../../domain/ids';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import { recollections } from '../proxies';
-import { Leftovers, waitFor } from '../waiting';
+import { BackgroundTasks, waitFor } from '../waiting';
 import type { ReleaseRun } from './run';
 
 /** A rerun looks up once what the release came to that it runs again. Where nobody can say, nothing is carried over. */
 export async function recall(run: ReleaseRun, of: number): Promise<void> {
   const { spec } = run.input;
   const id = releaseId(spec.pipeline, of);
-  const leftovers = new Leftovers();
+  const background = new BackgroundTasks();
   const ask = () =>
     recollections.recall.executeWithOptions({ summary: `what ${id} came to` }, [spec.pipeline, of, spec.actions]);
-  const waited = await waitFor(leftovers, ask, () => run.control.ending !== null);
-  await leftovers.drained();
+  const waited = await waitFor(background, ask, () => run.control.ending !== null);
+  await background.drained();
   if (waited.kind === 'done') run.recalled = waited.value;
   if (waited.kind === 'failed')
     run.log(

@@ -6,11 +6,12 @@ import { keptCommands } from '../../domain/keptCommands';
 import type { Admission } from '../../domain/release/admission';
 import { mayCommand } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
-import { RELEASE_EFFECTS, RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { effectOfRelease, RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
 import {
   log,
   newRelease,
-  retried,
+  retriedAction,
+  statesOf,
   withAction,
   type ReleaseControl,
   type ActionRecord,
@@ -18,6 +19,7 @@ import {
   type ReleaseRecord,
 } from '../../domain/release/state';
 import { releaseDetails } from '../../domain/release/details';
+import { hasActionEnded } from '../../domain/release/nextActions';
 import { recollectionOf, type Carried, type Recalled } from '../../domain/release/rerun';
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
 import { windowSkipped } from '../../domain/release/skipWindow';
@@ -31,46 +33,39 @@ import {
 } from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import {
-  frozenSignal,
-  overtakenSignal,
-  policySignal,
-  recollectionQuery,
-  statusQuery,
-  verbSignal,
-  type Overtaken,
-} from '../messages';
-import { Summary } from '../summary';
-import { Leftovers } from '../waiting';
+import { frozenSignal, overtakenSignal, policySignal, recollectionQuery, statusQuery, verbSignal } from '../messages';
+import { MemoSummary } from '../summary';
+import { BackgroundTasks } from '../waiting';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
+import type { Overtaken } from '../../domain/deploy/control';
 
 /** One release under way: its record, its inbox, and what its running actions need to know. */
 export class ReleaseRun {
   record: ReleaseRecord;
   control: ReleaseControl = RELEASE_FREE;
   readonly admissions = new Map<string, Admission>();
-  /** What the pipeline is being told of attempts that are over, by action. */
+  /** Reports to the pipeline that an attempt is over, on their way, by action. */
   readonly overs = new Map<string, Promise<void>>();
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
   readonly deploys = new RunningDeploys(this);
   /** Of a rerun what the release before it came to. */
   recalled: Recalled | null = null;
-  /** Why its pipeline cannot be told anything any more. */
-  unheard: string | null = null;
-  /** Pauses of deploys that people were told of. */
-  readonly toldPauses = new Set<string>();
+  /** Why its pipeline cannot be reached any more. */
+  unreachable: string | null = null;
+  /** Pauses of deploys that people were notified of. */
+  readonly notifiedPauses = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
-  /** The release that its deploys were told to make way for. */
+  /** The release that its deploys were asked to make way for. */
   overtaken: Overtaken | null = null;
   /** Who may command it, and the deploys that it starts. */
   policy;
   private changed = true;
-  private readonly summary = new Summary();
-  private readonly running = new Leftovers();
-  private readonly telling = new Leftovers();
+  private readonly summary = new MemoSummary();
+  private readonly running = new BackgroundTasks();
+  private readonly telling = new BackgroundTasks();
 
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
@@ -79,14 +74,16 @@ export class ReleaseRun {
     setHandler(recollectionQuery, () => recollectionOf(input, this.previous, this.record));
     onSignal(policySignal, (policy) => {
       this.policy = policy;
-      this.deploys.tell('who owns it', (deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
+      this.deploys.forward('who owns it', (deployId) =>
+        getExternalWorkflowHandle(deployId).signal(policySignal, policy),
+      );
     });
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
     onSignal(frozenSignal, ({ by }) => this.freeze(by));
     onSignal(overtakenSignal, (overtaken) => {
       this.overtaken = overtaken;
       const { why, by } = overtaken;
-      this.deploys.tell(`that it is ${why} by ${by}`, (deployId) =>
+      this.deploys.forward(`that it is ${why} by ${by}`, (deployId) =>
         getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken),
       );
     });
@@ -116,7 +113,7 @@ export class ReleaseRun {
 
   /** What lists show. */
   summarise(): void {
-    this.summary.say(releaseSummary(this.record, this.input));
+    this.summary.show(releaseSummary(this.record, this.input));
   }
 
   set(record: ReleaseRecord): void {
@@ -214,8 +211,8 @@ export class ReleaseRun {
     if (this.record.actions[action]?.state === 'blocked') this.patch(action, { blockedBy: why, until });
   }
 
-  cannotHear(why: string): void {
-    this.unheard = why;
+  markUnreachable(why: string): void {
+    this.unreachable = why;
     this.changed = true;
   }
 
@@ -224,7 +221,7 @@ export class ReleaseRun {
     this.telling.add(work);
   }
 
-  told(): Promise<void> {
+  notified(): Promise<void> {
     return this.telling.drained();
   }
 
@@ -233,8 +230,14 @@ export class ReleaseRun {
     this.running.add(work);
   }
 
-  settled(): Promise<void> {
+  workEnded(): Promise<void> {
     return this.running.drained();
+  }
+
+  /** Whether it ends with the action that asks, so that its pipeline learns of both ends at once, where that books both. */
+  get endsNow(): boolean {
+    const isLast = this.running.size === 1 && Object.values(statesOf(this.record)).every(hasActionEnded);
+    return this.input.reportsOnce === true && isLast;
   }
 
   end(): void {
@@ -254,23 +257,23 @@ export class ReleaseRun {
     this.control = { ...this.control, frozen: by };
     this.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
     const what = `that its pipeline is ${by ? 'frozen' : 'frozen no more'}`;
-    this.deploys.tell(what, (deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
+    this.deploys.forward(what, (deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
   }
 
   private take(
     verb: ReleaseVerb,
     command: CommandInput,
-    tell = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
+    send = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
   ): string {
     this.control = takeRelease(this.control, verb, command, approvable(this.input, this.record));
     this.set({ ...this.after(verb, command), paused: this.control.paused });
-    if (isForDeploys(verb, command)) this.deploys.tell(verb, tell);
-    return RELEASE_EFFECTS[verb];
+    if (isForDeploys(verb, command)) this.deploys.forward(verb, send);
+    return effectOfRelease(verb);
   }
 
   /** What a verb makes of the actions. */
   private after(verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
-    if (verb === 'retry') return retried(this.record, this.input.spec, command.action ?? '');
+    if (verb === 'retry') return retriedAction(this.record, this.input.spec, command.action ?? '');
     if (verb === 'pick') return withApprover(this.record, command);
     return verb === 'skip-window' ? windowSkipped(this.record, command) : this.record;
   }

@@ -1,8 +1,8 @@
 import { CancellationScope } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import type { ReleaseInput, ReleaseRecord } from '../../domain/release/state';
-import { isOver } from '../../domain/release/nextActions';
+import { hasActionEnded } from '../../domain/release/nextActions';
 
 /** What they ask of their release. */
 interface Parent {
@@ -30,11 +30,11 @@ export class RunningDeploys {
 
   /**
    * Hands on to each what `what` names. Handlers run in the root scope, from which nothing can be sent once Temporal has cancelled the
-   * release. A deploy that cannot be told has ended, which is on record.
+   * release. A deploy that cannot be reached has ended, which is on record.
    */
-  tell(what: string, send: (deployWorkflowId: string) => Promise<void>): void {
+  forward(what: string, send: (deployWorkflowId: string) => Promise<void>): void {
     for (const [name, { deploying, state }] of Object.entries(this.run.record.actions))
-      if (deploying && !isOver(state))
+      if (deploying && !hasActionEnded(state))
         this.run.track(
           Promise.resolve(this.starts.get(name))
             .then(() => CancellationScope.nonCancellable(() => send(this.workflowId(name))))

@@ -2,7 +2,7 @@ import { inputsOf } from '../../domain/release/graph';
 import type { ActionEnd, ActionRun } from '../../activities/actionService';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { followRun } from '../actionRuns';
-import { messageOf } from '../deploy/dependable';
+import { messageOf } from '../deploy/calls';
 import { actionStoppers, actionWatchers } from '../proxies';
 import { runAttempts } from './attempts';
 import type { ReleaseRun } from './run';
@@ -10,15 +10,15 @@ import type { ReleaseRun } from './run';
 /** Runs an action through the action service of its type (or of `with.service`), each attempt under a run id of its own. */
 export function runServiceAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
   return runAttempts(run, name, action, async (attempt, summary) => {
-    const of = actionRun(run, name, action, attempt);
+    const of = serviceRun(run, name, action, attempt);
     const watchers = actionWatchers(run.input.settings);
     const follow = () => watchers.runAction.executeWithOptions({ summary }, [of]);
-    return withOutputs(await followRun(follow, () => stop(run, of)), action);
+    return withOutputs(await followRun(follow, () => stopServiceRun(run, of)), action);
   });
 }
 
 /** While a run may go on, nothing takes its place. One that cannot be stopped is for people to look after. */
-async function stop(run: ReleaseRun, of: ActionRun): Promise<void> {
+async function stopServiceRun(run: ReleaseRun, of: ActionRun): Promise<void> {
   const { action, attempt, service } = of;
   const blockedBy = `${service} has not said that it stopped attempt ${attempt}; it is asked until it does`;
   run.patch(action, { state: 'blocked', blockedBy, until: null });
@@ -42,7 +42,7 @@ function withOutputs({ outputs: made, ...ended }: ActionEnd, { outputs }: Action
   return { ...end, succeeded: false, message: `it ended without making ${missing.join(', ')}: ${end.message}` };
 }
 
-function actionRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: number): ActionRun {
+function serviceRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: number): ActionRun {
   const { spec, number, artifacts, trigger, settings } = run.input;
   return {
     service: action.type === 'custom' ? action.with.service : action.type,

@@ -4,8 +4,8 @@ import type { SoakAnswer, SoakAsk } from '../../domain/release/soak';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { SoakSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
-import { waits } from '../proxies';
-import { Leftovers, waitFor, type Waited } from '../waiting';
+import { waitActivities } from '../proxies';
+import { BackgroundTasks, waitFor, type Waited } from '../waiting';
 import type { ReleaseRun } from './run';
 
 /**
@@ -26,9 +26,14 @@ export async function soaked(
   }
   const isSkipped = () => run.record.actions[name]?.soak === 'skipped';
   run.patch(name, { state: 'blocked', blockedBy: 'soaking', soak: 'waiting' });
-  const end = await untilOver(run, name, askOf(run, soak, artifacts), () => isSkipped() || run.control.ending !== null);
+  const end = await untilOver(
+    run,
+    name,
+    soakAsk(run, soak, artifacts),
+    () => isSkipped() || run.control.ending !== null,
+  );
   run.patch(name, { soak: null, blockedBy: null, until: null });
-  return end === undefined || goesOn(run, name, soak, end);
+  return end === undefined || soakPassed(run, name, soak, end);
 }
 
 /** Undefined when it is waited for no more. */
@@ -39,16 +44,16 @@ async function untilOver(
   isOver: () => boolean,
 ): Promise<SoakAnswer | undefined> {
   const { spec, settings } = run.input;
-  const leftovers = new Leftovers();
+  const background = new BackgroundTasks();
   const options = { summary: `${name}: until its version has soaked` };
   let seen: SoakAnswer | null = null;
   const look = (): Promise<SoakAnswer> =>
-    waits().soakNews.executeWithOptions(options, [
+    waitActivities().soakNews.executeWithOptions(options, [
       { ask, own: spec.pipeline, seen, intervalMs: settings.waitIntervalMs },
     ]);
   for (;;) {
-    const waited: Waited<SoakAnswer> = await waitFor(leftovers, look, isOver);
-    await leftovers.drained();
+    const waited: Waited<SoakAnswer> = await waitFor(background, look, isOver);
+    await background.drained();
     if (waited.kind === 'failed') throw waited.error;
     if (waited.kind !== 'done') return undefined;
     const answer = waited.value;
@@ -60,7 +65,7 @@ async function untilOver(
 }
 
 /** What the pipeline itself knows to be bad, it refuses when it is asked. */
-function goesOn(run: ReleaseRun, name: string, soak: SoakSpec, end: SoakAnswer): boolean {
+function soakPassed(run: ReleaseRun, name: string, soak: SoakSpec, end: SoakAnswer): boolean {
   if (end.kind === 'soaked' || (end.kind === 'bad' && 'action' in soak)) {
     run.log('soaked', `${name}: ${end.reason}`);
     return true;
@@ -73,7 +78,7 @@ function goesOn(run: ReleaseRun, name: string, soak: SoakSpec, end: SoakAnswer):
   return false;
 }
 
-function askOf({ input, record }: ReleaseRun, soak: SoakSpec, artifacts: readonly Artifact[]): SoakAsk {
+function soakAsk({ input, record }: ReleaseRun, soak: SoakSpec, artifacts: readonly Artifact[]): SoakAsk {
   const { spec, number } = input;
   const isShared = ({ name }: Artifact): boolean =>
     'action' in soak ? spec.actions[soak.action]?.inputs.includes(name) === true : name === soak.artifact;

@@ -3,7 +3,7 @@ import type { FollowOn } from '../../domain/pipeline/state';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { summaryOf } from '../../domain/markdown';
 import { unitWaits } from '../proxies';
-import { Leftovers, waitFor } from '../waiting';
+import { BackgroundTasks, waitFor } from '../waiting';
 import type { ReleaseRun } from './run';
 
 /**
@@ -25,14 +25,14 @@ export async function untilUnitsReturn(
   });
   const deployId = run.deploys.workflowId(name);
   const call = { pushType, pipeline: spec.pipeline, release: number, deployId, actor: trigger.actor, config };
-  const leftovers = new Leftovers();
+  const background = new BackgroundTasks();
   const summary = summaryOf(`until ${unitNames(units)} ${isOne ? 'is' : 'are'} back`);
   const waited = await waitFor(
-    leftovers,
+    background,
     () => unitWaits().waitForUnits.executeWithOptions({ summary }, [call, units, settings.waitIntervalMs]),
     () => run.control.ending !== null || run.overtaken !== null || run.admissions.has(name),
   );
-  await leftovers.drained();
+  await background.drained();
   if (waited.kind === 'failed') throw waited.error;
   return waited.kind === 'done' && waited.value.available.length === 0 ? 'gone' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { ActionSpec } from '../../domain/spec/pipeline';
-import { waits } from '../proxies';
+import { waitActivities } from '../proxies';
 import { runAttempts } from './attempts';
 import type { ReleaseRun } from './run';
 
@@ -11,7 +11,7 @@ export function runWaitAction(run: ReleaseRun, name: string, action: WaitAction)
   const { pipeline } = action.with;
   const artifact = artifactOf(run, action);
   return runAttempts(run, name, action, (_attempt, summary) =>
-    waits().waitForRelease.executeWithOptions({ summary }, [
+    waitActivities().waitForRelease.executeWithOptions({ summary }, [
       { action: name, pipeline, artifact, intervalMs: settings.waitIntervalMs },
     ]),
   );

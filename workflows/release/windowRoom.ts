@@ -6,7 +6,7 @@ import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { windowRooms } from '../proxies';
-import { heard, ready, type Asking } from './asking';
+import { assertReachable, signalReady, type Asking } from './asking';
 import type { ReleaseRun } from './run';
 
 /** Whether its window lets only so many deploys begin. What goes back, an emergency and a follow-on count for nothing. */
@@ -27,7 +27,7 @@ export async function untilRoom(
   asking: Asking,
   giveBack: () => Promise<void> = () => Promise.resolve(),
 ): Promise<boolean> {
-  const ask = askOf(run, name, action);
+  const ask = roomAsk(run, name, action);
   const isSkipped = () => run.record.actions[name]?.window === 'skipped';
   for (let hasWaited = false; ; hasWaited = true) {
     const room = isSkipped() || run.control.ending ? OPEN : await windowRooms.windowRoom(ask);
@@ -38,18 +38,19 @@ export async function untilRoom(
     if (!hasWaited) await giveBack();
     const later = { why: whyOf(room), untilMs: room.opensAtMs };
     run.patch(name, { state: 'blocked', blockedBy: later.why, until: formatTime(later.untilMs), window: 'closed' });
-    ready(run, name, { ...asking, later });
-    const isOver = () => run.control.ending !== null || isSkipped() || run.admissions.has(name) || run.unheard !== null;
+    signalReady(run, name, { ...asking, later });
+    const isOver = () =>
+      run.control.ending !== null || isSkipped() || run.admissions.has(name) || run.unreachable !== null;
     const leftMs = Math.max(1, later.untilMs - Date.now());
     await condition(isOver, leftMs, { summary: `${name}: until its window has room` });
-    heard(run);
+    assertReachable(run);
     if (run.admissions.has(name)) return true;
   }
 }
 
 const OPEN = { open: true, closesAtMs: 0 } as const;
 
-function askOf({ input: { spec, number: release } }: ReleaseRun, action: string, of: DeployAction): RoomAsk {
+function roomAsk({ input: { spec, number: release } }: ReleaseRun, action: string, of: DeployAction): RoomAsk {
   const { windows, blackouts } = openTimesOf(withBlackouts(spec, of)) ?? { windows: [], blackouts: [] };
   return { pipeline: spec.pipeline, release, action, windows, blackouts };
 }

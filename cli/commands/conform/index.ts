@@ -1,11 +1,17 @@
 import { examples, type Register } from '../command';
-import { actionService, artifactFinder, dataSource, taskController } from './others';
-import { pushType } from './pushType';
+import { conformActionService, conformArtifactFinder, conformDataSource, conformTaskController } from './others';
+import { conformPushType } from './pushType';
 
 /** What comes after `conform`; each registers itself under it as a command does under the program. */
-const SUITES: readonly Register[] = [pushType, actionService, artifactFinder, taskController, dataSource];
+const SUITES: readonly Register[] = [
+  conformPushType,
+  conformActionService,
+  conformArtifactFinder,
+  conformTaskController,
+  conformDataSource,
+];
 
-export const conform: Register = (program, cli) => {
+export const conformCommand: Register = (program, cli) => {
   const group = program
     .command('conform')
     .description('whether a service keeps the protocol of its kind; changes the world of that service')

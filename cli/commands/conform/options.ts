@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { conveyorError } from '../../../domain/errors';
-import type { Waiting } from '../../../sdk/conform/live/pushType';
+import { inRealTime, type LiveSettings } from '../../../sdk/conform/live/waiting';
 import type { Reachable } from '../../../sdk/conform/conversation';
 import type { Io } from '../../io';
 import { durationOption } from '../command';
@@ -24,7 +23,7 @@ export const withCommon = (command: Command): Command =>
     .option('--json', 'the same as -o json');
 
 /** @throws usage */
-export function reachable(io: Io, url: string, { tokenEnv, callTimeout }: CommonOptions): Reachable {
+export function reachableService(io: Io, url: string, { tokenEnv, callTimeout }: CommonOptions): Reachable {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw usage(`${url} is no URL of a service`, 'write it as http://localhost:4630');
   const token = tokenEnv === undefined ? undefined : io.env[tokenEnv];
@@ -34,12 +33,11 @@ export function reachable(io: Io, url: string, { tokenEnv, callTimeout }: Common
 }
 
 /** @throws usage */
-export function waiting(io: Io, patience: string): Waiting {
+export function liveSettings(io: Io, patience: string): LiveSettings {
   return {
+    ...inRealTime(durationOption('--patience', patience)),
     now: () => io.now(),
     sleep: (ms) => io.sleep(ms),
-    settleMs: durationOption('--patience', patience) ?? 0,
-    nonce: randomBytes(4).toString('hex'),
   };
 }
 
@@ -66,7 +64,7 @@ export function objectOption(flag: string, text: string): Record<string, unknown
 }
 
 /** Runs a program of the author's, without a shell; what its last line says. Rejects with what it said when it fails. */
-export async function runProgram(program: string, args: readonly string[]): Promise<string> {
+export async function runHelperProgram(program: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, [...args], { timeout: PROGRAM_MS });
   return stdout.trimEnd().split('\n').at(-1)?.trim() ?? '';
 }

@@ -5,8 +5,17 @@ import {
   liveTaskController,
 } from '../../../sdk/conform/live/others';
 import { durationOption, examples, type Register } from '../command';
-import { listOption, objectOption, reachable, runProgram, waiting, withCommon, type CommonOptions } from './options';
-import { report } from './run';
+import {
+  listOption,
+  objectOption,
+  reachableService,
+  runHelperProgram,
+  liveSettings,
+  withCommon,
+  type CommonOptions,
+} from './options';
+import { runConformance } from './run';
+import { MINUTE_MS } from '../../../domain/milliseconds';
 
 interface ActionOptions extends CommonOptions {
   readonly input: string;
@@ -17,7 +26,7 @@ interface ActionOptions extends CommonOptions {
   readonly patience: string;
 }
 
-export const actionService: Register = (group, cli) => {
+export const conformActionService: Register = (group, cli) => {
   withCommon(
     group
       .command('action-service <url>')
@@ -45,8 +54,8 @@ export const actionService: Register = (group, cli) => {
           ...{ with: objectOption('--with', options.with), input: { name: input, version: goodVersion }, badVersion },
           outputs: outputs === undefined ? undefined : listOption('--outputs', outputs, { least: 1, most: 100 }),
         };
-        const live = { ...reachable(io, url, options), ...waiting(io, options.patience), ...given };
-        return report(call, liveActionService(live));
+        const live = { ...reachableService(io, url, options), ...liveSettings(io, options.patience), ...given };
+        return runConformance(call, liveActionService(live));
       }),
     );
 };
@@ -57,7 +66,7 @@ interface FinderOptions extends CommonOptions {
   readonly makeVersion?: string;
 }
 
-export const artifactFinder: Register = (group, cli) => {
+export const conformArtifactFinder: Register = (group, cli) => {
   withCommon(
     group
       .command('artifact-finder <url>')
@@ -79,11 +88,11 @@ export const artifactFinder: Register = (group, cli) => {
         const { io, options } = call;
         const { makeVersion } = options;
         const live = liveArtifactFinder({
-          ...reachable(io, url, options),
+          ...reachableService(io, url, options),
           ...{ with: objectOption('--with', options.with), other: objectOption('--other', options.other) },
-          make: makeVersion === undefined ? undefined : () => runProgram(makeVersion, []),
+          make: makeVersion === undefined ? undefined : () => runHelperProgram(makeVersion, []),
         });
-        return report(call, live);
+        return runConformance(call, live);
       }),
     );
 };
@@ -93,7 +102,7 @@ interface ControllerOptions extends CommonOptions {
   readonly tasks: string;
 }
 
-export const taskController: Register = (group, cli) => {
+export const conformTaskController: Register = (group, cli) => {
   withCommon(
     group
       .command('task-controller <url>')
@@ -112,8 +121,11 @@ export const taskController: Register = (group, cli) => {
       cli.handle<ControllerOptions, [string]>((call, url) => {
         const { io, options } = call;
         const tasks = listOption('--tasks', options.tasks, { least: 2, most: 2_500 });
-        const { nonce } = waiting(io, '0s');
-        return report(call, liveTaskController({ ...reachable(io, url, options), job: options.job, tasks, nonce }));
+        const { nonce } = liveSettings(io, '0s');
+        return runConformance(
+          call,
+          liveTaskController({ ...reachableService(io, url, options), job: options.job, tasks, nonce }),
+        );
       }),
     );
 };
@@ -125,7 +137,7 @@ interface SourceOptions extends CommonOptions {
   readonly window: string;
 }
 
-export const dataSource: Register = (group, cli) => {
+export const conformDataSource: Register = (group, cli) => {
   withCommon(
     group
       .command('data-source <url>')
@@ -148,11 +160,12 @@ export const dataSource: Register = (group, cli) => {
         const { metric, unit } = options;
         const tasks = listOption('--tasks', options.tasks, { least: 2, most: 2 }) as [string, string];
         const now = io.now();
+        // Points of the last minute may still be on their way.
         const window = { start: now - (durationOption('--window', options.window) ?? 0), end: now - MINUTE_MS };
-        return report(call, liveDataSource({ ...reachable(io, url, options), metric, unit, tasks, window }));
+        return runConformance(
+          call,
+          liveDataSource({ ...reachableService(io, url, options), metric, unit, tasks, window }),
+        );
       }),
     );
 };
-
-/** What is younger may still be on its way. */
-const MINUTE_MS = 60_000;

@@ -1,9 +1,17 @@
 import { livePushType } from '../../../sdk/conform/live/pushType';
 import { examples, type Register } from '../command';
-import { listOption, objectOption, reachable, runProgram, waiting, withCommon, type CommonOptions } from './options';
-import { report } from './run';
+import {
+  listOption,
+  objectOption,
+  reachableService,
+  runHelperProgram,
+  liveSettings,
+  withCommon,
+  type CommonOptions,
+} from './options';
+import { runConformance } from './run';
 
-interface Options extends CommonOptions {
+interface PushTypeOptions extends CommonOptions {
   readonly units: string;
   readonly newVersions: string;
   readonly deadVersion?: string;
@@ -12,7 +20,7 @@ interface Options extends CommonOptions {
   readonly patience: string;
 }
 
-export const pushType: Register = (group, cli) => {
+export const conformPushType: Register = (group, cli) => {
   withCommon(
     group
       .command('push-type <url>')
@@ -38,19 +46,19 @@ export const pushType: Register = (group, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async (call, url) => {
+      cli.handle<PushTypeOptions, [string]>(async (call, url) => {
         const { io, options } = call;
         const { addTask } = options;
         const units = listOption('--units', options.units, { least: 2, most: 2 }) as [string, string];
         const versions = listOption('--new-versions', options.newVersions, { least: 1, most: 2 });
         const live = livePushType({
-          ...reachable(io, url, options),
-          ...waiting(io, options.patience),
+          ...reachableService(io, url, options),
+          ...liveSettings(io, options.patience),
           ...{ units, newVersions: versions as [string, string?], deadVersion: options.deadVersion },
           config: options.config === undefined ? { units } : objectOption('--config', options.config),
-          grow: addTask === undefined ? undefined : async (unit) => void (await runProgram(addTask, [unit])),
+          grow: addTask === undefined ? undefined : async (unit) => void (await runHelperProgram(addTask, [unit])),
         });
-        return report(call, live);
+        return runConformance(call, live);
       }),
     );
 };

@@ -3,20 +3,20 @@ import type { Reachable } from '../../../sdk/conform/conversation';
 import { conform, type Live } from '../../../sdk/conform/run';
 import { EXIT } from '../../exit';
 import { liveRegion } from '../../live';
-import { emit, outputOf } from '../../output';
+import { emit, parseOutput } from '../../output';
 import { conformText } from '../../render/conform';
-import type { Call } from '../command';
+import type { CommandCall } from '../command';
 import { usage, type CommonOptions } from './options';
 
 /** Runs a suite and prints its report. @throws usage where `--only` leaves nothing */
-export async function report<S extends Reachable>(
-  { io, output: asked, options }: Call<CommonOptions>,
+export async function runConformance<S extends Reachable>(
+  { io, output: asked, options }: CommandCall<CommonOptions>,
   live: Live<S>,
 ): Promise<number> {
   const { only, json } = options;
   const checks = live.checks.filter(({ title }) => only === undefined || title.includes(only));
   if (checks.length === 0) throw usage(`no check has ${only} in its title`, 'without --only all checks run');
-  const output = json ? outputOf(io, { ...options, output: 'json' }) : asked;
+  const output = json ? parseOutput(io, { ...options, output: 'json' }) : asked;
   const signal = io.interrupted();
   const screen = io.stderr.isTTY ? liveRegion(io.stderr) : undefined;
   let done = 0;

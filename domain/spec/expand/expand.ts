@@ -1,8 +1,9 @@
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { isMade, make, type Made } from './members';
-import { Filler, isMapping, keyOf, type Origins } from './placeholders';
-import { resolve, severalNamed, type Groups } from './references';
+import { isMade, make, type MadeAction } from './members';
+import { Filler, pathKey, type Origins } from './placeholders';
+import { resolveNames, severalNamed, type MatrixGroups } from './references';
 import { readTemplates, type Templates } from './templates';
+import { isJsonObject, type JsonObject } from '../../json';
 
 /** Templates and matrices become the actions that they mean, before anything else looks at a pipeline. */
 
@@ -16,45 +17,45 @@ export interface Expansion {
   readonly isWhole: boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Never throws, and leaves alone what has neither templates nor matrices. */
-export function expand(root: unknown): Expansion {
-  if (!isMapping(root) || !hasMade(root)) return { value: root, findings: [], originOf: (path) => path, isWhole: true };
+export function expandActions(root: unknown): Expansion {
+  if (!isJsonObject(root) || !hasMade(root))
+    return { value: root, findings: [], originOf: (path) => path, isWhole: true };
   const { templates: _, ...rest } = root;
   const templates = readTemplates(root);
   const { actions } = root;
-  if (!isMapping(actions))
+  if (!isJsonObject(actions))
     return { value: rest, findings: templates.findings, originOf: (path) => path, isWhole: false };
   const filler = new Filler();
   const made = new Map(
     Object.entries(actions).flatMap(([name, action]) =>
-      isMapping(action) && isMade(action) ? [[name, make(root, name, action, templates, filler)] as const] : [],
+      isJsonObject(action) && isMade(action) ? [[name, make(root, name, action, templates, filler)] as const] : [],
     ),
   );
   const findings = [
-    ...reserved(root, actions),
+    ...reservedKeys(root, actions),
     ...templates.findings,
     ...unusedTemplates(templates, actions),
     ...[...made.values()].flatMap((each) => each.findings),
     ...filler.findings,
   ];
-  return written(rest, actions, made, findings, filler.origins);
+  return writeActions(rest, actions, made, findings, filler.origins);
 }
 
-const hasMade = (root: Fields): boolean =>
+const hasMade = (root: JsonObject): boolean =>
   Object.hasOwn(root, 'templates') ||
-  (isMapping(root['actions']) && Object.values(root['actions']).some((action) => isMapping(action) && isMade(action)));
+  (isJsonObject(root['actions']) &&
+    Object.values(root['actions']).some((action) => isJsonObject(action) && isMade(action)));
 
 /** All actions in their order, each that was made at the place of what it was made of. */
-function written(
-  rest: Fields,
-  actions: Fields,
-  made: ReadonlyMap<string, Made>,
+function writeActions(
+  rest: JsonObject,
+  actions: JsonObject,
+  made: ReadonlyMap<string, MadeAction>,
   before: readonly Finding[],
   origins: Origins,
 ): Expansion {
-  const groups: Groups = new Map(
+  const groups: MatrixGroups = new Map(
     [...made.values()].flatMap(({ name, members }): [string, string[]][] =>
       members && isMatrix(actions[name]) ? [[name, members.map((member) => member.name)]] : [],
     ),
@@ -66,7 +67,7 @@ function written(
   });
   const ofMade = [
     ...sameOutputs(groups, new Map(plain)),
-    ...plain.flatMap(([name, action]) => (isMapping(action) ? severalNamed(action, ['actions', name], groups) : [])),
+    ...plain.flatMap(([name, action]) => (isJsonObject(action) ? severalNamed(action, ['actions', name], groups) : [])),
   ];
   const findings = [
     ...before,
@@ -75,7 +76,7 @@ function written(
   ];
   const resolved = plain.map(([name, action]): [string, unknown] => [
     name,
-    isMapping(action) ? resolve(action, ['actions', name], groups, origins) : action,
+    isJsonObject(action) ? resolveNames(action, ['actions', name], groups, origins) : action,
   ]);
   return {
     value: { ...rest, actions: Object.fromEntries(resolved) },
@@ -88,25 +89,25 @@ function written(
 /** For an action that could not be made, since the rest is looked at all the same. */
 const STAND_IN = { type: 'manual-pick' };
 
-const isMatrix = (action: unknown): boolean => isMapping(action) && Object.hasOwn(action, 'matrix');
+const isMatrix = (action: unknown): boolean => isJsonObject(action) && Object.hasOwn(action, 'matrix');
 
 function originOf(path: Path, origins: Origins): Path {
   for (let length = path.length; length > 0; length -= 1) {
-    const origin = origins.get(keyOf(path.slice(0, length)));
+    const origin = origins.get(pathKey(path.slice(0, length)));
     if (origin) return [...origin, ...path.slice(length)];
   }
   return path;
 }
 
 /** The schema passes over `__proto__` in silence, where another key that is no name is an error. */
-function reserved(root: Fields, actions: Fields): Finding[] {
+function reservedKeys(root: JsonObject, actions: JsonObject): Finding[] {
   const of = (mapping: unknown, path: Path): Finding[] =>
-    isMapping(mapping) && Object.hasOwn(mapping, '__proto__')
+    isJsonObject(mapping) && Object.hasOwn(mapping, '__proto__')
       ? [{ ...errorAt([...path, '__proto__'], 'invalid-name', '__proto__ is not a name', 'choose another'), at: 'key' }]
       : [];
   const inside = (mapping: unknown, path: Path, keys: readonly string[]): Finding[] =>
-    Object.entries(isMapping(mapping) ? mapping : {}).flatMap(([name, each]) =>
-      keys.flatMap((key) => (isMapping(each) ? of(each[key], [...path, name, key]) : [])),
+    Object.entries(isJsonObject(mapping) ? mapping : {}).flatMap(([name, each]) =>
+      keys.flatMap((key) => (isJsonObject(each) ? of(each[key], [...path, name, key]) : [])),
     );
   return [
     ...of(root['templates'], ['templates']),
@@ -116,8 +117,8 @@ function reserved(root: Fields, actions: Fields): Finding[] {
   ];
 }
 
-function unusedTemplates({ named }: Templates, actions: Fields): Finding[] {
-  const used = new Set(Object.values(actions).map((action) => (isMapping(action) ? action['uses'] : undefined)));
+function unusedTemplates({ named }: Templates, actions: JsonObject): Finding[] {
+  const used = new Set(Object.values(actions).map((action) => (isJsonObject(action) ? action['uses'] : undefined)));
   return [...named.keys()]
     .filter((name) => !used.has(name))
     .map((name): Finding => {
@@ -127,7 +128,7 @@ function unusedTemplates({ named }: Templates, actions: Fields): Finding[] {
 }
 
 /** Two actions of one name; the name of a matrix is taken too, since others refer to it. */
-function collisions(actions: Fields, groups: Groups): Finding[] {
+function collisions(actions: JsonObject, groups: MatrixGroups): Finding[] {
   const seen = new Map(Object.keys(actions).map((name) => [name, name]));
   return [...groups].flatMap(([group, names]) =>
     names.flatMap((name): Finding[] => {
@@ -146,7 +147,7 @@ function collisions(actions: Fields, groups: Groups): Finding[] {
 }
 
 /** Who takes an artifact would not know from whom. */
-function sameOutputs(groups: Groups, actions: ReadonlyMap<string, unknown>): Finding[] {
+function sameOutputs(groups: MatrixGroups, actions: ReadonlyMap<string, unknown>): Finding[] {
   return [...groups.values()].flatMap((names) => {
     const makers = new Map<unknown, string>();
     return names.flatMap((name) =>
@@ -163,4 +164,4 @@ function sameOutputs(groups: Groups, actions: ReadonlyMap<string, unknown>): Fin
 }
 
 const outputsOf = (action: unknown): readonly unknown[] =>
-  isMapping(action) && Array.isArray(action['outputs']) ? action['outputs'] : [];
+  isJsonObject(action) && Array.isArray(action['outputs']) ? action['outputs'] : [];

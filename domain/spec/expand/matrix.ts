@@ -2,26 +2,26 @@ import { excessText, over } from '../../excess';
 import { NAME } from '../../ids';
 import { SPEC_LIMITS } from '../../limits';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
-import type { Scope } from './placeholders';
+import type { ParamScope } from './placeholders';
 
 /** One of the actions that a matrix makes: what it is called, and its values. */
 export interface Combination {
   readonly name: string;
-  readonly scope: Scope;
+  readonly scope: ParamScope;
 }
 
 type Value = string | number;
 type Matrix = Readonly<Record<string, readonly Value[]>>;
 type Exclude = readonly Readonly<Record<string, Value>>[];
 
-interface Made {
+interface CombinedMatrix {
   /** In the order in which they are written, the last parameter first. */
   readonly combinations: readonly Combination[];
   readonly findings: readonly Finding[];
 }
 
 /** What a matrix makes of the action `action`, which is at `path`. */
-export function combine(action: string, matrix: Matrix, exclude: Exclude, path: Path): Made {
+export function combine(action: string, matrix: Matrix, exclude: Exclude, path: Path): CombinedMatrix {
   const axes = Object.entries(matrix);
   const count = axes.reduce((product, [, values]) => product * values.length, 1);
   const excess = over(SPEC_LIMITS.axes, axes.length) ?? over(SPEC_LIMITS.combinations, count, ` of ${action}`);
@@ -41,14 +41,18 @@ export function combine(action: string, matrix: Matrix, exclude: Exclude, path: 
       ),
     [{ name: action, scope: new Map() }],
   );
-  const combinations = all.filter(({ scope }) => !exclude.some((left) => fits(left, scope)));
+  const combinations = all.filter(({ scope }) => !exclude.some((left) => isExcluded(left, scope)));
   return {
     combinations,
-    findings: [...noneLeft(action, combinations, path), ...tooLong(combinations, path), ...idle(exclude, all, path)],
+    findings: [
+      ...noneLeft(action, combinations, path),
+      ...tooLongNames(combinations, path),
+      ...idleExcludes(exclude, all, path),
+    ],
   };
 }
 
-const fits = (exclude: Exclude[number], scope: Scope): boolean =>
+const isExcluded = (exclude: Exclude[number], scope: ParamScope): boolean =>
   Object.entries(exclude).every(([axis, value]) => scope.get(axis)?.value === value);
 
 /** A value that cannot end a name. */
@@ -85,7 +89,7 @@ function noneLeft(action: string, combinations: readonly Combination[], path: Pa
   ];
 }
 
-function tooLong(combinations: readonly Combination[], path: Path): Finding[] {
+function tooLongNames(combinations: readonly Combination[], path: Path): Finding[] {
   const long = combinations.find(({ name }) => !NAME.test(name));
   if (long === undefined) return [];
   const message = `${long.name} is not a name: it has ${long.name.length} characters`;
@@ -94,9 +98,9 @@ function tooLong(combinations: readonly Combination[], path: Path): Finding[] {
   ];
 }
 
-const idle = (exclude: Exclude, all: readonly Combination[], path: Path): Finding[] =>
+const idleExcludes = (exclude: Exclude, all: readonly Combination[], path: Path): Finding[] =>
   exclude.flatMap((left, index) => {
-    if (all.some(({ scope }) => fits(left, scope))) return [];
+    if (all.some(({ scope }) => isExcluded(left, scope))) return [];
     return [
       warningAt(
         [...path, 'exclude', index],

@@ -1,17 +1,16 @@
-import { explain, knownKeys } from '../explain';
+import { explainIssues, knownKeys } from '../explain';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
 import { matrixAction, templateAction } from '../written';
 import { combine, type Combination } from './matrix';
-import { faultsIn, keyOf, namesIn, type Filler, type Given, type Scope } from './placeholders';
+import { faultsIn, pathKey, namesIn, type Filler, type ParamValue, type ParamScope } from './placeholders';
 import type { Template, Templates } from './templates';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../../json';
 
 /** An action of the file that is made of a template or by a matrix, and each that it makes. */
-export interface Made {
+export interface MadeAction {
   readonly name: string;
   /** Null: something is wrong, and `findings` says what. */
-  readonly members: readonly { readonly name: string; readonly action: Fields }[] | null;
+  readonly members: readonly { readonly name: string; readonly action: JsonObject }[] | null;
   readonly findings: readonly Finding[];
 }
 
@@ -19,20 +18,26 @@ export interface Made {
 interface Recipe {
   readonly path: Path;
   /** What is written at the action itself. */
-  readonly own: Fields;
-  readonly params: Fields;
+  readonly own: JsonObject;
+  readonly params: JsonObject;
   readonly template: { readonly name: string; readonly of: Template } | undefined;
   readonly combinations: readonly Combination[];
 }
 
-export const isMade = (action: Fields): boolean => Object.hasOwn(action, 'uses') || Object.hasOwn(action, 'matrix');
+export const isMade = (action: JsonObject): boolean => Object.hasOwn(action, 'uses') || Object.hasOwn(action, 'matrix');
 
 /** Makes the actions of `actions.name` of the file `root`. */
-export function make(root: unknown, name: string, written: Fields, templates: Templates, filler: Filler): Made {
+export function make(
+  root: unknown,
+  name: string,
+  written: JsonObject,
+  templates: Templates,
+  filler: Filler,
+): MadeAction {
   const path = ['actions', name];
   const schema = Object.hasOwn(written, 'uses') ? templateAction : matrixAction;
   const parsed = schema.safeParse(written, { error: knownKeys });
-  if (!parsed.success) return { name, members: null, findings: explain(parsed.error.issues, root, path) };
+  if (!parsed.success) return { name, members: null, findings: explainIssues(parsed.error.issues, root, path) };
   const { matrix, exclude, ...rest } = parsed.data;
   const made = matrix
     ? combine(name, matrix, exclude ?? [], path)
@@ -51,19 +56,22 @@ export function make(root: unknown, name: string, written: Fields, templates: Te
   return { name, members: cook(recipe, filler), findings };
 }
 
-const noScope = (): Scope => new Map();
+const noScope = (): ParamScope => new Map();
 
-function splitUse({ uses, params, ...own }: { readonly uses: string; readonly params: Fields } & Fields) {
+function splitUse({ uses, params, ...own }: { readonly uses: string; readonly params: JsonObject } & JsonObject) {
   return { uses, params, own };
 }
 
-function cook({ path, own, params, template, combinations }: Recipe, filler: Filler): NonNullable<Made['members']> {
+function cook(
+  { path, own, params, template, combinations }: Recipe,
+  filler: Filler,
+): NonNullable<MadeAction['members']> {
   return combinations.map(({ name, scope }) => {
     const at = ['actions', name];
-    filler.origins.set(keyOf(at), path);
-    const fill = (fields: Fields, from: Path, given: Scope): [string, unknown][] =>
+    filler.origins.set(pathKey(at), path);
+    const fill = (fields: JsonObject, from: Path, given: ParamScope): [string, unknown][] =>
       Object.entries(fields).map(([key, value]) => {
-        filler.origins.set(keyOf([...at, key]), [...from, key]);
+        filler.origins.set(pathKey([...at, key]), [...from, key]);
         return [key, filler.fill(value, [...at, key], [...from, key], given)];
       });
     const values = template ? scopeOf(path, params, scope, template, filler) : scope;
@@ -77,18 +85,18 @@ function cook({ path, own, params, template, combinations }: Recipe, filler: Fil
 /** The values of a template's parameters: of the matrix, else as given, else as in the template. */
 function scopeOf(
   path: Path,
-  params: Fields,
-  axes: Scope,
+  params: JsonObject,
+  axes: ParamScope,
   template: NonNullable<Recipe['template']>,
   filler: Filler,
-): Scope {
+): ParamScope {
   const place = [...path, 'params'];
   const given = Object.entries(params).filter(([, value]) => value !== null);
-  const written = given.map(([param, value]): [string, Given] => {
+  const written = given.map(([param, value]): [string, ParamValue] => {
     const from = [...place, param];
     return [param, { value: filler.fill(value, from, from, axes), path: from }];
   });
-  const defaults = [...template.of.params].map(([param, value]): [string, Given] => {
+  const defaults = [...template.of.params].map(([param, value]): [string, ParamValue] => {
     const from = ['templates', template.name, 'params', param];
     return [param, { value: filler.fill(value, from, from, noScope()), path: from }];
   });
@@ -105,7 +113,7 @@ function noTemplate(path: Path, uses: string, { named }: Templates): Finding {
 }
 
 /** What a template was not given, or was given in vain. */
-function misgiven(path: Path, params: Fields, axes: readonly string[], template: Template): Finding[] {
+function misgiven(path: Path, params: JsonObject, axes: readonly string[], template: Template): Finding[] {
   const known = [...template.params.keys()];
   const at = (param: string): Path => [...path, 'params', param];
   const strange = Object.keys(params)
@@ -128,7 +136,12 @@ function misgiven(path: Path, params: Fields, axes: readonly string[], template:
 }
 
 /** Actions that differ in nothing but their names. */
-function idleAxes(path: Path, axes: readonly string[], own: Fields, template: Template | null | undefined): Finding[] {
+function idleAxes(
+  path: Path,
+  axes: readonly string[],
+  own: JsonObject,
+  template: Template | null | undefined,
+): Finding[] {
   if (template === null) return [];
   const names = namesIn(own);
   return axes

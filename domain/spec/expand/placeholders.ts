@@ -8,18 +8,15 @@ const PLACEHOLDER = /\$\$\{|\$\{([^{}]*)(\}?)/g;
 const ALONE = /^\$\{([^{}]*)\}$/;
 
 /** A value of a parameter, and where it is written. */
-export interface Given {
+export interface ParamValue {
   readonly value: unknown;
   readonly path: Path;
 }
-export type Scope = ReadonlyMap<string, Given>;
+export type ParamScope = ReadonlyMap<string, ParamValue>;
 
-/** What of a value is written elsewhere than the value itself, by `keyOf` its path. */
+/** What of a value is written elsewhere than the value itself, by the `pathKey` of its path. */
 export type Origins = Map<string, Path>;
-export const keyOf = (path: Path): string => JSON.stringify(path);
-
-export const isMapping = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const pathKey = (path: Path): string => JSON.stringify(path);
 
 /** Placeholders that nothing can be put into, whoever uses them: one for each place. */
 export function faultsIn(value: unknown, path: Path, known: readonly string[]): Finding[] {
@@ -72,7 +69,7 @@ export class Filler {
   private bytes = 0;
 
   /** `value` as it is written at `from`, for what will be at `at`. */
-  fill(value: unknown, at: Path, from: Path, scope: Scope, around: readonly unknown[] = []): unknown {
+  fill(value: unknown, at: Path, from: Path, scope: ParamScope, around: readonly unknown[] = []): unknown {
     if (typeof value === 'string') return this.fillText(value, at, from, scope);
     if (typeof value !== 'object' || value === null || around.includes(value)) return value;
     const inside = [...around, value];
@@ -83,10 +80,10 @@ export class Filler {
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, item(key, part)]));
   }
 
-  private fillText(text: string, at: Path, from: Path, scope: Scope): unknown {
+  private fillText(text: string, at: Path, from: Path, scope: ParamScope): unknown {
     const alone = scope.get(ALONE.exec(text)?.[1] ?? '');
     if (alone !== undefined) {
-      this.origins.set(keyOf(at), alone.path);
+      this.origins.set(pathKey(at), alone.path);
       return this.hasRoom(sizeOf(alone.value), from) ? alone.value : null;
     }
     if (!this.hasRoom(text.length, from)) return null;

@@ -1,20 +1,19 @@
 import { errorAt, type Finding, type Path } from '../problem';
-import { isMapping, keyOf, type Origins } from './placeholders';
+import { pathKey, type Origins } from './placeholders';
+import { isJsonObject, type JsonObject } from '../../json';
 
 /** What each matrix made, by the name under which it is written. */
-export type Groups = ReadonlyMap<string, readonly string[]>;
-
-type Fields = Readonly<Record<string, unknown>>;
+export type MatrixGroups = ReadonlyMap<string, readonly string[]>;
 
 /** An action in which the name of a matrix stands for all that it made. `origins` learns where what was made of one entry is written. */
-export function resolve(action: Fields, at: Path, groups: Groups, origins: Origins): Fields {
+export function resolveNames(action: JsonObject, at: Path, groups: MatrixGroups, origins: Origins): JsonObject {
   const changed = { ...action };
   for (const field of ['needs', 'when']) {
     const list = action[field];
     if (!Array.isArray(list) || !list.some((item) => groups.has(nameIn(item)))) continue;
     const written = list.map((_, index) => originAt([...at, field], index, origins));
     const items = list.flatMap((item: unknown, index) => members(item, groups).map((member) => ({ member, index })));
-    items.forEach(({ index }, place) => origins.set(keyOf([...at, field, place]), written[index] ?? at));
+    items.forEach(({ index }, place) => origins.set(pathKey([...at, field, place]), written[index] ?? at));
     changed[field] = items.map(({ member }) => member);
   }
   for (const { path, name } of singles(action)) {
@@ -25,7 +24,7 @@ export function resolve(action: Fields, at: Path, groups: Groups, origins: Origi
   return changed;
 }
 
-export function severalNamed(action: Fields, at: Path, groups: Groups): Finding[] {
+export function severalNamed(action: JsonObject, at: Path, groups: MatrixGroups): Finding[] {
   return singles(action).flatMap(({ path, name, says }) => {
     const made = groups.get(name) ?? [];
     if (made.length < 2) return [];
@@ -41,27 +40,27 @@ interface Single {
 }
 
 /** Where one action is named, and a matrix that made several cannot be meant. */
-function singles({ type, with: own, soak }: Fields): Single[] {
-  const until = isMapping(own) && type === 'canary' ? nameIn(own['keepUntil']) : '';
+function singles({ type, with: own, soak }: JsonObject): Single[] {
+  const until = isJsonObject(own) && type === 'canary' ? nameIn(own['keepUntil']) : '';
   return [
     { path: ['with', 'keepUntil'] as const, name: until, says: 'keepUntil waits for' },
-    { path: ['soak', 'action'] as const, name: isMapping(soak) ? nameIn(soak) : '', says: 'a version soaks in' },
+    { path: ['soak', 'action'] as const, name: isJsonObject(soak) ? nameIn(soak) : '', says: 'a version soaks in' },
   ].filter(({ name }) => name !== '');
 }
 
 /** Of a clause of `when`, or of a soak, the action that it looks at. */
 const nameIn = (item: unknown): string => {
-  const name = isMapping(item) ? item['action'] : item;
+  const name = isJsonObject(item) ? item['action'] : item;
   return typeof name === 'string' ? name : '';
 };
 
-function members(item: unknown, groups: Groups): unknown[] {
+function members(item: unknown, groups: MatrixGroups): unknown[] {
   const made = groups.get(nameIn(item));
   if (made === undefined) return [item];
-  return isMapping(item) ? made.map((action) => ({ ...item, action })) : [...made];
+  return isJsonObject(item) ? made.map((action) => ({ ...item, action })) : [...made];
 }
 
 function originAt(list: Path, index: number, origins: Origins): Path {
-  const of = origins.get(keyOf([...list, index]));
-  return of ?? [...(origins.get(keyOf(list)) ?? list), index];
+  const of = origins.get(pathKey([...list, index]));
+  return of ?? [...(origins.get(pathKey(list)) ?? list), index];
 }

@@ -1,9 +1,10 @@
 import { excessText, over } from '../../excess';
 import { SPEC_LIMITS } from '../../limits';
-import { explain, knownKeys } from '../explain';
+import { explainIssues, knownKeys } from '../explain';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 import { templateSchema, templatesSchema } from '../written';
-import { faultsIn, isMapping, namesIn } from './placeholders';
+import { faultsIn, namesIn } from './placeholders';
+import { isJsonObject } from '../../json';
 
 /** Of an action: its fields as they are written, and what they are where none is given. */
 export interface Template {
@@ -21,9 +22,9 @@ export interface Templates {
 export function readTemplates(root: Readonly<Record<string, unknown>>): Templates {
   const written = root['templates'];
   const parsed = templatesSchema.safeParse(written === undefined ? {} : written, { error: knownKeys });
-  if (!parsed.success && !isMapping(written))
-    return { named: new Map(), findings: explain(parsed.error.issues, root, ['templates']) };
-  const all = Object.entries(isMapping(written) ? written : {});
+  if (!parsed.success && !isJsonObject(written))
+    return { named: new Map(), findings: explainIssues(parsed.error.issues, root, ['templates']) };
+  const all = Object.entries(isJsonObject(written) ? written : {});
   const excess = over(SPEC_LIMITS.templates, all.length);
   if (excess)
     return { named: new Map(), findings: [errorAt(['templates'], 'over-limit', excessText(excess), 'take some out')] };
@@ -31,7 +32,7 @@ export function readTemplates(root: Readonly<Record<string, unknown>>): Template
   return {
     named: new Map(read.map(({ name, template }) => [name, template])),
     findings: [
-      ...(parsed.success ? [] : explain(parsed.error.issues, root, ['templates'])),
+      ...(parsed.success ? [] : explainIssues(parsed.error.issues, root, ['templates'])),
       ...read.flatMap(({ findings }) => findings),
     ],
   };
@@ -44,7 +45,8 @@ function readTemplate(
 ): { template: Template | null; findings: Finding[] } {
   const path = ['templates', name];
   const parsed = templateSchema.safeParse(written, { error: knownKeys });
-  if (!parsed.success) return { template: null, findings: explain(parsed.error.issues, root, path).map(placed) };
+  if (!parsed.success)
+    return { template: null, findings: explainIssues(parsed.error.issues, root, path).map(placedFinding) };
   const { action } = parsed.data;
   const params = new Map(Object.entries(parsed.data.params));
   const known = [...params.keys()];
@@ -55,7 +57,7 @@ function readTemplate(
   ];
   return findings.length > 0
     ? { template: null, findings }
-    : { template: { params, action }, findings: unused(params, action, path) };
+    : { template: { params, action }, findings: unusedParams(params, action, path) };
 }
 
 function excessive(params: ReadonlyMap<string, unknown>, path: Path): Finding[] {
@@ -66,7 +68,7 @@ function excessive(params: ReadonlyMap<string, unknown>, path: Path): Finding[] 
 const OF_USERS = ['uses', 'params', 'matrix', 'exclude'];
 
 /** A template is an action written once, and makes none by itself. */
-function placed(finding: Finding): Finding {
+function placedFinding(finding: Finding): Finding {
   const key = String(finding.path[3]);
   const isOfUser = finding.code === 'unknown-key' && finding.path.length === 4 && OF_USERS.includes(key);
   if (!isOfUser) return finding;
@@ -75,7 +77,7 @@ function placed(finding: Finding): Finding {
   return { ...errorAt(finding.path, 'misplaced-key', message, hint), at: 'key' };
 }
 
-function unused(params: Template['params'], action: Template['action'], path: Path): Finding[] {
+function unusedParams(params: Template['params'], action: Template['action'], path: Path): Finding[] {
   const names = namesIn(action);
   return [...params.keys()]
     .filter((param) => !names.has(param))

@@ -2,7 +2,7 @@ import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../
 import { passagesOf, sourceOf } from '../../release/graph';
 import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
-import { errorAt, nearest, suggest, warningAt, type Finding } from '../problem';
+import { errorAt, nearestWord, suggest, warningAt, type Finding } from '../problem';
 
 /** Every input has exactly one source, and what a release brings is used. */
 const inputs: Rule = (spec) =>
@@ -57,7 +57,7 @@ const shadowed: Rule = (spec) =>
     return [warningAt(['actions', name, 'with', 'outputs'], 'no-effect', message, hint)];
   });
 
-const unused: Rule = (spec) => {
+const unusedArtifacts: Rule = (spec) => {
   const consumed = new Set(Object.values(spec.actions).flatMap((action) => action.inputs));
   const watched = Object.values(spec.actions).flatMap(({ when }) =>
     when.flatMap((clause) => ('artifact' in clause ? [clause.artifact] : 'changed' in clause ? [clause.changed] : [])),
@@ -91,7 +91,9 @@ const deployInputs: Rule = (spec) =>
 const finders: Rule = (spec) =>
   Object.entries(spec.artifacts).flatMap(([artifact, { finder, with: wanted }]) => {
     const path = ['artifacts', artifact, 'finder'];
-    const near = Object.hasOwn(STANDARD_FINDERS, finder) ? undefined : nearest(finder, Object.keys(STANDARD_FINDERS));
+    const near = Object.hasOwn(STANDARD_FINDERS, finder)
+      ? undefined
+      : nearestWord(finder, Object.keys(STANDARD_FINDERS));
     if (near !== undefined) {
       const hint = `did you mean ${near}? Else the platform must know a finder ${finder}`;
       return [warningAt(path, 'unknown-finder', `${finder} is no standard finder`, hint)];
@@ -108,4 +110,4 @@ const finders: Rule = (spec) =>
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });
 
-export const artifactRules: readonly Rule[] = [inputs, outputs, shadowed, unused, deployInputs, finders];
+export const artifactRules: readonly Rule[] = [inputs, outputs, shadowed, unusedArtifacts, deployInputs, finders];

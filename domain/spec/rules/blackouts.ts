@@ -19,7 +19,7 @@ export function placedBlackouts(spec: PipelineSpec): [Path, BlackoutSpec][] {
   return [...placed(['blackouts'], spec.blackouts), ...ofActions];
 }
 
-const blackouts: Rule = (spec) => placedBlackouts(spec).flatMap(([path, blackout]) => faultsOf(path, blackout));
+const blackoutFaults: Rule = (spec) => placedBlackouts(spec).flatMap(([path, blackout]) => faultsOf(path, blackout));
 
 function faultsOf(path: Path, blackout: BlackoutSpec): Finding[] {
   const kind = kindOf(blackout);
@@ -34,7 +34,7 @@ function faultsOf(path: Path, blackout: BlackoutSpec): Finding[] {
     const hint = 'add timezone: Europe/Berlin, or write instants such as 2026-12-24T00:00Z';
     return [errorAt(path, 'missing-timezone', 'a blackout without a timezone has no meaning', hint)];
   }
-  return isEmpty(blackout, kind) ? [emptyAt([...path, 'to'], blackout)] : [];
+  return isEmptyBlackout(blackout, kind) ? [emptyAt([...path, 'to'], blackout)] : [];
 }
 
 const kindOf = ({ days, from }: BlackoutSpec): EndKind =>
@@ -52,7 +52,7 @@ const WANTED: Readonly<Record<EndKind, string>> = {
   dated: 'write from and to both as dates such as 2026-12-24, or add days',
 };
 
-function isEmpty(blackout: BlackoutSpec, kind: EndKind): boolean {
+function isEmptyBlackout(blackout: BlackoutSpec, kind: EndKind): boolean {
   if (kind === 'weekly') return blackout.from === blackout.to;
   const { timezone } = blackout;
   if (kind === 'yearly' || (timezone !== undefined && !isTimezone(timezone))) return false;
@@ -64,14 +64,14 @@ const emptyAt = (path: Path, { from, to }: BlackoutSpec): Finding =>
   errorAt(path, 'empty-blackout', `the blackout ends at ${to}, and begins at ${from}`, 'let it end later');
 
 /** Any moment does for what recurs. */
-const SOME_DAY_MS = Date.UTC(2023, 0, 2);
+const ANY_MONDAY_MS = Date.UTC(2023, 0, 2);
 
 /** What waits for an opening that never comes says nothing wrong for weeks. */
 const neverOpen: Rule = (spec) => {
-  if ([...blackouts(spec)].length > 0 || hasUnknownZone(spec)) return [];
+  if ([...blackoutFaults(spec)].length > 0 || hasUnknownZone(spec)) return [];
   return Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     const times = openTimesOf(withBlackouts(spec, action));
-    if (times === undefined || everOpens(times, SOME_DAY_MS)) return [];
+    if (times === undefined || everOpens(times, ANY_MONDAY_MS)) return [];
     const at = action.blackouts ? ['actions', name, 'blackouts'] : ['blackouts'];
     return [
       errorAt(at, 'never-opens', `${name} never begins: blackouts cover all of its window`, 'leave it some hours'),
@@ -88,11 +88,11 @@ const zonesOf = (action: PipelineSpec['actions'][string]): string[] =>
   (openTimesOf(action)?.windows ?? []).map(({ timezone }) => timezone);
 
 /** What updates nothing and has no window begins in a blackout of its pipeline all the same. */
-const idle: Rule = (spec) => {
+const idleBlackouts: Rule = (spec) => {
   const isGated = Object.values(spec.actions).some((action) => openTimesOf(withBlackouts(spec, action)) !== undefined);
   if (spec.blackouts === undefined || isGated) return [];
   const hint = 'blackouts of a pipeline are for deploys, canaries and actions with a window; write them at the action';
   return [errorAt(['blackouts'], 'no-effect', 'no action heeds the blackouts', hint)];
 };
 
-export const blackoutRules: readonly Rule[] = [blackouts, neverOpen, idle];
+export const blackoutRules: readonly Rule[] = [blackoutFaults, neverOpen, idleBlackouts];

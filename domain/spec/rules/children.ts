@@ -2,7 +2,7 @@ import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
 
 /** A parent's children must be others, known by something, and the first of them must be able to be enough. */
-const isEmpty = (labels: Readonly<Record<string, string>>): boolean => Object.keys(labels).length === 0;
+const hasNoLabels = (labels: Readonly<Record<string, string>>): boolean => Object.keys(labels).length === 0;
 
 const noLabel = (path: Path): Finding =>
   errorAt(
@@ -12,10 +12,10 @@ const noLabel = (path: Path): Finding =>
     'name a label that the children carry, such as { parent: inference }',
   );
 
-const selection: Rule = ({ pipeline, children }) => {
+const selectionFaults: Rule = ({ pipeline, children }) => {
   if (children === undefined) return [];
   const { pipelines } = children;
-  if ('label' in pipelines) return isEmpty(pipelines.label) ? [noLabel(['children', 'pipelines', 'label'])] : [];
+  if ('label' in pipelines) return hasNoLabels(pipelines.label) ? [noLabel(['children', 'pipelines', 'label'])] : [];
   return pipelines.flatMap((name, index) => {
     const path = ['children', 'pipelines', index];
     if (name === pipeline)
@@ -33,11 +33,11 @@ const selection: Rule = ({ pipeline, children }) => {
   });
 };
 
-const first: Rule = ({ pipeline, children }) => {
+const firstFaults: Rule = ({ pipeline, children }) => {
   if (children?.first === undefined) return [];
   const { pipelines, first: wanted } = children;
   const path = ['children', 'first'];
-  if (isEmpty(wanted.label)) return [noLabel([...path, 'label'])];
+  if (hasNoLabels(wanted.label)) return [noLabel([...path, 'label'])];
   if (!('label' in pipelines)) {
     const { size } = new Set(pipelines.filter((name) => name !== pipeline));
     const message = `${wanted.atLeast} children can never succeed where there are ${size}`;
@@ -64,4 +64,4 @@ const artifacts: Rule = ({ children }) =>
         ),
       ];
 
-export const childrenRules: readonly Rule[] = [selection, first, artifacts];
+export const childrenRules: readonly Rule[] = [selectionFaults, firstFaults, artifacts];

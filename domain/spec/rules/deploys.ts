@@ -7,7 +7,7 @@ import type { PipelineSpec } from '../pipeline';
 import type { Path } from '../problem';
 
 /** The deploys of a pipeline, each with the path of its `with`. */
-export function deploysOf(
+export function placedDeploys(
   spec: PipelineSpec,
 ): { readonly path: Path; readonly name: string; readonly deploy: DeploySpec }[] {
   return deployActionsOf(spec).map(([name, action]) => ({

@@ -1,6 +1,8 @@
-import { comparisonIn, formatValue, ranksOf, sidesOf } from '../../health/judge';
+import { formatValue } from '../../health/bound';
+import { ranksOf } from '../../health/judgeShift';
 import { lookbackOf, stepFor } from '../../health/lookback';
 import { leastP } from '../../health/mannWhitney';
+import { boundsOf } from '../../health/threshold';
 import { formatDuration, plural } from '../../text';
 import type { HealthCheck } from '../health';
 import type { Rule } from '../rule';
@@ -8,7 +10,7 @@ import { warningAt, type Finding, type Path } from '../problem';
 import { judgesOf, type JudgedPhase, type Judging } from './deploys';
 
 /** Checks that can never be unhealthy, never be healthy, or never compare with what they name. */
-const each: Rule = (spec) =>
+const firingFaults: Rule = (spec) =>
   judgesOf(spec).flatMap((judging) =>
     judging.checks.flatMap((check, index) => {
       const at = [...judging.path, 'healthChecks', index];
@@ -23,17 +25,19 @@ const each: Rule = (spec) =>
     }),
   );
 
-export const firingRules: readonly Rule[] = [each];
+export const firingRules: readonly Rule[] = [firingFaults];
 
 /** What cannot be negative cannot lose more than all of itself, and thresholds are strict. */
 function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
-  if (!('decrease' in threshold)) return [];
-  const written = 'percent' in threshold.decrease ? threshold.decrease.percent : 0;
+  const bounds = boundsOf(threshold);
+  const fall = bounds.find(({ sign, allowed }) => sign < 0 && allowed !== undefined);
+  if (fall?.allowed === undefined) return [];
+  const written = 'percent' in fall.allowed ? fall.allowed.percent : 0;
   const tolerance = ranksOf({ method })?.tolerance;
   const percent = tolerance === undefined ? written : tolerance * 100;
   if (percent < 100) return [];
-  const at = tolerance === undefined ? ['threshold', 'decrease'] : ['method', 'mann-whitney', 'tolerance'];
-  const message = `${name} can never be unhealthy${'increase' in threshold ? ' by its decrease' : ''}: nothing falls by more than ${percent}%`;
+  const at = tolerance === undefined ? ['threshold', fall.kind] : ['method', 'mann-whitney', 'tolerance'];
+  const message = `${name} can never be unhealthy${bounds.length > 1 ? ` by its ${fall.kind}` : ''}: nothing falls by more than ${percent}%`;
   return [warningAt([...path, ...at], 'cannot-fire', message, 'allow a smaller decrease, such as 10%')];
 }
 
@@ -42,13 +46,13 @@ function heldTooLong(path: Path, check: HealthCheck, { intervalMs, longestBakeMs
   const hold = check.for;
   if (hold === undefined || check.onUnhealthy !== 'ignore' || whileUpdating) return [];
   const judgedMs = Math.max(0, longestBakeMs - lookbackOf(check, intervalMs));
-  const neededMs = typeof hold === 'number' ? hold : (timesOf(hold) - 1) * intervalMs;
+  const neededMs = typeof hold === 'number' ? hold : (timesUnhealthy(hold) - 1) * intervalMs;
   if (neededMs <= judgedMs) return [];
   const message = `${check.name} is only reported and can never be unhealthy: the longest bake leaves ${formatDuration(judgedMs)} after its first window, and for wants more`;
   return [warningAt([...path, 'for'], 'cannot-fire', message, 'ask for less, or bake longer')];
 }
 
-const timesOf = (hold: Exclude<HealthCheck['for'], number | undefined>): number =>
+const timesUnhealthy = (hold: Exclude<HealthCheck['for'], number | undefined>): number =>
   'within' in hold ? hold.failures : hold.evaluations;
 
 function emptyControl(path: Path, check: HealthCheck, { phases, whileUpdating }: Judging): Finding[] {
@@ -66,7 +70,7 @@ const takesWholeUnits = ({ amount }: JudgedPhase): boolean => 'units' in amount 
 function fewSamples(path: Path, check: HealthCheck, judging: Judging): Finding[] {
   const lookback = lookbackOf(check, judging.intervalMs);
   const needed = check.minSamples ?? 0;
-  const samplesOf = (tasks: number): number => tasks * pointsIn(lookback);
+  const samplesOf = (tasks: number): number => tasks * maxPoints(lookback);
   const phase = countedPhases(check, judging).find(({ tasks }) => samplesOf(tasks) < needed);
   if (phase === undefined) return [];
   const most = samplesOf(phase.tasks);
@@ -82,7 +86,7 @@ function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] 
   const lookback = lookbackOf(check, judging.intervalMs);
   const { confidence } = ranks;
   const collapses = check.transform.some((step) => typeof step === 'string' && step !== 'rate');
-  const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : pointsIn(lookback));
+  const valuesOf = (tasks: number): number => tasks * (collapses ? 1 : maxPoints(lookback));
   const phase = countedPhases(check, judging).find(
     ({ tasks }) => leastP(valuesOf(tasks), valuesOf(tasks)) > 1 - confidence,
   );
@@ -94,7 +98,7 @@ function fewValues(path: Path, check: HealthCheck, judging: Judging): Finding[] 
 }
 
 /** The most points that one task has in a window. */
-const pointsIn = (lookbackMs: number): number => Math.ceil(lookbackMs / stepFor(lookbackMs));
+const maxPoints = (lookbackMs: number): number => Math.ceil(lookbackMs / stepFor(lookbackMs));
 
 /** The phases at the beginning for which the file says how many tasks of a unit are updated by then. */
 function countedPhases(
@@ -113,8 +117,7 @@ function countedPhases(
 function unusedBaseline(path: Path, check: HealthCheck): Finding[] {
   const { name, zeroBaseline } = check;
   if (zeroBaseline === undefined) return [];
-  const changes = sidesOf(check).map(({ threshold }) => comparisonIn(threshold)?.allowed);
-  if (changes.some((change) => change !== undefined && 'percent' in change)) return [];
+  if (boundsOf(check.threshold).some(({ allowed }) => allowed !== undefined && 'percent' in allowed)) return [];
   const message = `zeroBaseline of ${name} has no effect: only a change in percent has no size from zero`;
   return [
     warningAt([...path, 'zeroBaseline'], 'no-effect', message, 'remove zeroBaseline, or write the change in percent'),

@@ -5,7 +5,7 @@ import { errorAt } from '../problem';
 import { ambiguous } from './artifacts';
 
 /** The actions make a graph without cycles, in which every action can run and every condition can be decided. */
-const empty: Rule = (spec) =>
+const noActions: Rule = (spec) =>
   Object.keys(spec.actions).length > 0
     ? []
     : [errorAt(['actions'], 'no-actions', 'the pipeline does nothing', 'add an action, such as one of type deploy')];
@@ -168,7 +168,7 @@ function madeArtifact({ artifacts }: PipelineSpec, clause: Clause): string | und
 }
 
 export const graphRules: readonly Rule[] = [
-  empty,
+  noActions,
   cycles,
   unreachable,
   undecided,

@@ -1,11 +1,11 @@
 import type { HealthCheck } from '../health';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { deploysOf, judgesOf } from './deploys';
+import { placedDeploys, judgesOf } from './deploys';
 
 /** Checks that can be trusted. */
 const none: Rule = (spec) =>
-  deploysOf(spec)
+  placedDeploys(spec)
     .filter(({ deploy }) => deploy.healthChecks.length === 0)
     .map(({ path, name }) => {
       const message = `${name} has no health checks: only tasks that do not start are noticed`;
@@ -17,7 +17,7 @@ const none: Rule = (spec) =>
       );
     });
 
-const each: Rule = (spec) =>
+const healthFaults: Rule = (spec) =>
   judgesOf(spec).flatMap(({ path, checks }) =>
     checks.flatMap((check, index) => {
       const at = [...path, 'healthChecks', index];
@@ -37,7 +37,7 @@ const reportedOnly: Rule = (spec) =>
       ),
     );
 
-export const healthRules: readonly Rule[] = [none, each, reportedOnly];
+export const healthRules: readonly Rule[] = [none, healthFaults, reportedOnly];
 
 function duplicate(path: Path, checks: readonly HealthCheck[], check: HealthCheck, index: number): Finding[] {
   if (checks.findIndex(({ name }) => name === check.name) === index) return [];

@@ -1,4 +1,5 @@
-import { excessText, over, type Excess } from '../../excess';
+import { excessText, over } from '../../excess';
+import type { Excess } from '../../unfit';
 import { SPEC_LIMITS, type Limit } from '../../limits';
 import { jsonBytes } from '../../size';
 import type { Rule } from '../rule';
@@ -72,7 +73,7 @@ const ofSteps = (path: Path, { pre = [], post = [] }: Steps): Finding[] =>
   );
 
 /** What a pipeline remembers for each of its deploys, and a release for each of its actions. */
-const together: Rule = ({ actions }) => {
+const storedState: Rule = ({ actions }) => {
   const all = Object.values(actions);
   const deploys = all.filter(({ type }) => type === 'deploy' || type === 'canary');
   const inputs = deploys.reduce((sum, action) => sum + action.inputs.length, 0);
@@ -90,4 +91,4 @@ const whole: Rule = (spec: PipelineSpec) =>
     'make several pipelines of it, or select by labels instead of names',
   );
 
-export const limitRules: readonly Rule[] = [graphLimit, mappings, attributes, opaque, together, whole];
+export const limitRules: readonly Rule[] = [graphLimit, mappings, attributes, opaque, storedState, whole];

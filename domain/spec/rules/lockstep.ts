@@ -1,15 +1,15 @@
 import type { Rule } from '../rule';
 import { errorAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
-import { deploysOf } from './deploys';
+import { placedDeploys } from './deploys';
 
 /** In lockstep every unit goes as far as every other. */
 const inStep: Rule = (spec) =>
-  deploysOf(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
+  placedDeploys(spec).flatMap(({ path, deploy }) => (deploy.lockstep ? outOfStep(path, deploy) : []));
 
 /** A canary's tasks are taken from the version that carries the traffic, none of which follows them. */
 const withoutCanaries: Rule = (spec) => {
-  const inLockstep = deploysOf(spec).filter(({ deploy }) => deploy.lockstep);
+  const inLockstep = placedDeploys(spec).filter(({ deploy }) => deploy.lockstep);
   return Object.entries(spec.actions).flatMap(([name, action]) => {
     if (action.type !== 'canary') return [];
     const { pushType } = action.with;

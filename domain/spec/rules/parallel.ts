@@ -1,18 +1,18 @@
 import type { Rule } from '../rule';
 import { warningAt, type Finding, type Path } from '../problem';
 import type { DeploySpec } from '../deploy';
-import { deploysOf } from './deploys';
+import { placedDeploys } from './deploys';
 
 /** Groups that pause by themselves. */
 const ofParallelMode: Rule = (spec) =>
-  deploysOf(spec).flatMap(({ path, deploy }) => (deploy.mode === 'parallel' ? [] : unused(path, deploy)));
+  placedDeploys(spec).flatMap(({ path, deploy }) => (deploy.mode === 'parallel' ? [] : unusedOptions(path, deploy)));
 
 export const parallelRules: readonly Rule[] = [ofParallelMode];
 
 /** Without parallel mode the first unhealthy verdict is one about the whole deploy. */
-function unused(path: Path, { pauseBy, maxPaused }: DeploySpec): Finding[] {
-  const asked = [...(pauseBy === 'unit' ? [] : ['pauseBy']), ...(maxPaused === undefined ? [] : ['maxPaused'])];
-  return asked.map((field) =>
+function unusedOptions(path: Path, { pauseBy, maxPaused }: DeploySpec): Finding[] {
+  const unusedKeys = [...(pauseBy === 'unit' ? [] : ['pauseBy']), ...(maxPaused === undefined ? [] : ['maxPaused'])];
+  return unusedKeys.map((field) =>
     warningAt(
       [...path, field],
       'no-effect',

@@ -2,17 +2,17 @@ import type { PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Path } from '../problem';
-import { deploysOf } from './deploys';
+import { placedDeploys } from './deploys';
 
-/** Phases that can be told apart, each of which does more than those before it. */
+/** Distinguishable phases, each of which does more than those before it. */
 const COMPLETION = 'completion';
 
 /** `--phase NAME` keeps two people from skipping two phases, where the name means one. */
 const ownNames: Rule = (spec) =>
   phasesOf(spec).flatMap(({ path, phases }) => {
-    const names = phases.map(nameOf);
+    const names = phases.map(phaseName);
     return phases.flatMap((phase, index) => {
-      const name = nameOf(phase, index);
+      const name = phaseName(phase, index);
       const at = phase.name === undefined ? [...path, index] : [...path, index, 'name'];
       const hint = 'give each phase a name of its own: people skip phases by name';
       if (name === COMPLETION) return [errorAt(at, 'duplicate-phase', `the last phase is always called ${name}`, hint)];
@@ -25,10 +25,10 @@ const ownNames: Rule = (spec) =>
 const growing: Rule = (spec) =>
   phasesOf(spec).flatMap(({ path, phases }) =>
     phases.flatMap((phase, index) => {
-      const before = phases.findIndex((other, at) => at < index && covers(other, phase));
+      const before = phases.findIndex((other, at) => at < index && coversPhase(other, phase));
       const earlier = phases[before];
       if (earlier === undefined) return [];
-      const message = `${nameOf(phase, index)} updates nothing, and does not bake: ${nameOf(earlier, before)} has reached as much before`;
+      const message = `${phaseName(phase, index)} updates nothing, and does not bake: ${phaseName(earlier, before)} has reached as much before`;
       const hint = 'amounts add up: write how much is to be updated in all by the end of the phase';
       return [warningAt([...path, index, 'amount'], 'phase-without-effect', message, hint)];
     }),
@@ -37,18 +37,18 @@ const growing: Rule = (spec) =>
 export const phaseOrderRules: readonly Rule[] = [ownNames, growing];
 
 const phasesOf = (spec: Parameters<Rule>[0]): { path: Path; phases: NonNullable<DeploySpec['phases']> }[] =>
-  deploysOf(spec).map(({ path, deploy }) => ({ path: [...path, 'phases'], phases: deploy.phases ?? [] }));
+  placedDeploys(spec).map(({ path, deploy }) => ({ path: [...path, 'phases'], phases: deploy.phases ?? [] }));
 
 /** Of one that becomes several, what all their names begin with. */
-const nameOf = (phase: PhaseSpec, index: number): string =>
+const phaseName = (phase: PhaseSpec, index: number): string =>
   phase.name ?? ('forEach' in phase ? phase.forEach : `phase-${index + 1}`);
 
-function covers(earlier: PhaseSpec, later: PhaseSpec): boolean {
+function coversPhase(earlier: PhaseSpec, later: PhaseSpec): boolean {
   const [much, more] = [measureOf(earlier.amount), measureOf(later.amount)];
-  return isWithin(later, earlier) && much.of === more.of && more.size <= much.size;
+  return isScopeWithin(later, earlier) && much.of === more.of && more.size <= much.size;
 }
 
-function isWithin(inner: PhaseSpec, outer: PhaseSpec): boolean {
+function isScopeWithin(inner: PhaseSpec, outer: PhaseSpec): boolean {
   if ('forEach' in outer) return 'forEach' in inner && inner.forEach === outer.forEach;
   return outer.scope === '*' || (!('forEach' in inner) && inner.scope === outer.scope);
 }

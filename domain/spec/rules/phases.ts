@@ -5,22 +5,22 @@ import type { PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { deploysOf } from './deploys';
+import { placedDeploys } from './deploys';
 
 /** Phases that find a bad version while it is small (Conveyor §6, best practices). */
 const LARGEST_FIRST_PERCENT = 10;
 
 const bakes: Rule = (spec) =>
-  deploysOf(spec).flatMap(({ path, deploy }) =>
+  placedDeploys(spec).flatMap(({ path, deploy }) =>
     bakesOf(deploy).flatMap(({ at, bakeMs, name }) => bakeFindings([...path, ...at], deploy, bakeMs, name)),
   );
 
 const firstPhase: Rule = (spec) =>
-  deploysOf(spec).flatMap(({ path, deploy }) => {
+  placedDeploys(spec).flatMap(({ path, deploy }) => {
     const [first] = deploy.phases ?? [{ amount: { percent: 1 } }];
-    if (first && percentOf(first.amount) <= LARGEST_FIRST_PERCENT) return [];
+    if (first && percentCovered(first.amount) <= LARGEST_FIRST_PERCENT) return [];
     const message = first
-      ? `the first phase updates ${percentOf(first.amount)}% at once, so a bad version hits that much before anybody knows`
+      ? `the first phase updates ${percentCovered(first.amount)}% at once, so a bad version hits that much before anybody knows`
       : 'there is no phase before everything is updated at once';
     const at = first ? [...path, 'phases', 0, 'amount'] : [...path, 'phases'];
     return [
@@ -35,7 +35,7 @@ const firstPhase: Rule = (spec) =>
 
 /** Some problems show only when a whole region runs the new version; they should show in one region. */
 const wholeRegion: Rule = (spec) =>
-  deploysOf(spec).flatMap(({ path, deploy }) => {
+  placedDeploys(spec).flatMap(({ path, deploy }) => {
     const phases = deploy.phases;
     if (phases === undefined || phases.length === 0 || phases.some(coversARegion)) return [];
     const message = 'no phase covers a whole region before the last one covers them all';
@@ -45,15 +45,17 @@ const wholeRegion: Rule = (spec) =>
 
 export const phaseRules: readonly Rule[] = [bakes, firstPhase, wholeRegion];
 
-interface Bake {
+interface PhaseBake {
   readonly at: Path;
   readonly name: string;
   readonly bakeMs: number;
 }
 
-function bakesOf(deploy: DeploySpec): Bake[] {
-  const defaults: Bake[] = deploy.phases ? [] : [{ at: ['phases'], name: 'every phase', bakeMs: DEFAULT_PACE.bake }];
-  const phases = (deploy.phases ?? []).map((phase, index): Bake => {
+function bakesOf(deploy: DeploySpec): PhaseBake[] {
+  const defaults: PhaseBake[] = deploy.phases
+    ? []
+    : [{ at: ['phases'], name: 'every phase', bakeMs: DEFAULT_PACE.bake }];
+  const phases = (deploy.phases ?? []).map((phase, index): PhaseBake => {
     const name = phase.name ?? `phase ${index + 1}`;
     return { at: ['phases', index, 'bake'], name, bakeMs: phase.bake };
   });
@@ -85,11 +87,11 @@ function bakeFindings(path: Path, deploy: DeploySpec, bakeMs: number, name: stri
   ];
 }
 
-function percentOf(amount: PhaseAmount): number {
+function percentCovered(amount: PhaseAmount): number {
   const inner = 'units' in amount ? amount.units : amount;
   if ('all' in inner) return 100;
   return 'percent' in inner ? inner.percent : 0;
 }
 
 const coversARegion = (phase: PhaseSpec): boolean =>
-  percentOf(phase.amount) === 100 && ('forEach' in phase || phase.scope !== '*');
+  percentCovered(phase.amount) === 100 && ('forEach' in phase || phase.scope !== '*');

@@ -2,53 +2,58 @@ import type { Rule } from '../rule';
 import { errorAt, suggest, type Finding, type Path } from '../problem';
 
 /** Names that refer to something must refer to something that exists. */
-const unknown = (path: Path, kind: string, name: string, known: readonly string[]): Finding[] =>
+const unknownName = (path: Path, kind: string, name: string, known: readonly string[]): Finding[] =>
   known.includes(name) ? [] : [errorAt(path, `unknown-${kind}`, `there is no ${kind} ${name}`, suggest(name, known))];
 
-const needs: Rule = (spec) => {
+const needsNames: Rule = (spec) => {
   const names = Object.keys(spec.actions);
   return Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.needs.flatMap((need, index) => unknown(['actions', name, 'needs', index], 'action', need, names)),
+    action.needs.flatMap((need, index) => unknownName(['actions', name, 'needs', index], 'action', need, names)),
   );
 };
 
 const mutex: Rule = (spec) => {
   const names = Object.keys(spec.mutex);
   return Object.entries(spec.actions).flatMap(([name, action]) =>
-    action.mutex.flatMap((group, index) => unknown(['actions', name, 'mutex', index], 'mutex', group, names)),
+    action.mutex.flatMap((group, index) => unknownName(['actions', name, 'mutex', index], 'mutex', group, names)),
   );
 };
 
 const keepUntil: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]) => {
     if (action.type !== 'canary' || action.with.keepUntil === undefined) return [];
-    return unknown(['actions', name, 'with', 'keepUntil'], 'action', action.with.keepUntil, Object.keys(spec.actions));
+    return unknownName(
+      ['actions', name, 'with', 'keepUntil'],
+      'action',
+      action.with.keepUntil,
+      Object.keys(spec.actions),
+    );
   });
 
-const when: Rule = (spec) => {
+const whenNames: Rule = (spec) => {
   const actions = Object.keys(spec.actions);
   const produced = Object.values(spec.actions).flatMap(({ outputs }) => outputs);
   const artifacts = [...new Set([...Object.keys(spec.artifacts), ...produced])];
   return Object.entries(spec.actions).flatMap(([name, action]) =>
     action.when.flatMap((clause, index) => {
       const path = ['actions', name, 'when', index];
-      if ('action' in clause) return unknown([...path, 'action'], 'action', clause.action, actions);
-      if ('artifact' in clause) return unknown([...path, 'artifact'], 'artifact', clause.artifact, artifacts);
-      return unknown([...path, 'changed'], 'artifact', clause.changed, artifacts);
+      if ('action' in clause) return unknownName([...path, 'action'], 'action', clause.action, actions);
+      if ('artifact' in clause) return unknownName([...path, 'artifact'], 'artifact', clause.artifact, artifacts);
+      return unknownName([...path, 'changed'], 'artifact', clause.changed, artifacts);
     }),
   );
 };
 
-const children: Rule = (spec) => {
+const childrenNames: Rule = (spec) => {
   const produced = Object.values(spec.actions).flatMap(({ outputs }) => outputs);
   const artifacts = [...new Set([...Object.keys(spec.artifacts), ...produced])];
   return (spec.children?.artifacts ?? []).flatMap((name, index) =>
-    unknown(['children', 'artifacts', index], 'artifact', name, artifacts),
+    unknownName(['children', 'artifacts', index], 'artifact', name, artifacts),
   );
 };
 
 /** A version that is named is the other pipeline's; without one, it is that of this release. */
-const waitFor: Rule = (spec) =>
+const waitForTargets: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     if (action.type !== 'wait-for') return [];
     const path = ['actions', name, 'with'];
@@ -67,8 +72,8 @@ const waitFor: Rule = (spec) =>
         : []),
       ...(artifact === undefined || version !== undefined
         ? []
-        : unknown([...path, 'artifact'], 'artifact', artifact, [...new Set(own)])),
+        : unknownName([...path, 'artifact'], 'artifact', artifact, [...new Set(own)])),
     ];
   });
 
-export const referenceRules: readonly Rule[] = [needs, mutex, keepUntil, when, children, waitFor];
+export const referenceRules: readonly Rule[] = [needsNames, mutex, keepUntil, whenNames, childrenNames, waitForTargets];

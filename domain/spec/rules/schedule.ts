@@ -9,7 +9,7 @@ import { placedBlackouts } from './blackouts';
 import type { WindowSpec } from '../times';
 
 /** When deploys may start: zones that exist, cron lines that mean something, and people at their desks. */
-const calendar: Rule = ({ schedule }) => {
+const calendarMode: Rule = ({ schedule }) => {
   const isCalendar = schedule.mode === 'calendar';
   return [
     ...(isCalendar && schedule.calendar === undefined
@@ -97,7 +97,7 @@ const counts: Rule = (spec) =>
     return [errorAt(at, 'counts-for-ever', 'the window never closes, so that no count ends', 'let it close at night')];
   });
 
-export const scheduleRules: readonly Rule[] = [calendar, timezones, windows, closings, counts];
+export const scheduleRules: readonly Rule[] = [calendarMode, timezones, windows, closings, counts];
 
 /** Each with its place in the file. */
 function placedWindows(spec: PipelineSpec): [Path, WindowSpec][] {

@@ -28,15 +28,15 @@ function inAction(spec: PipelineSpec, name: string, place: string, path: Path): 
     return [errorAt(path, 'soaks-later', `${place} does not come before ${name}`, hint)];
   }
   const shared = (actions[name]?.inputs ?? []).filter((input) => action.inputs.includes(input));
-  if (shared.some((input) => isSame(spec, name, place, input))) {
-    const odd = shared.find((input) => !isSame(spec, name, place, input));
+  if (shared.some((input) => isSameSource(spec, name, place, input))) {
+    const odd = shared.find((input) => !isSameSource(spec, name, place, input));
     return odd === undefined ? [] : [ofAnother(path, name, place, odd)];
   }
   return [ofAnother(path, name, place, shared[0] ?? actions[name]?.inputs[0] ?? 'input')];
 }
 
 /** The version that soaks and the one that goes on come from the same place. */
-const isSame = ({ actions }: PipelineSpec, name: string, place: string, input: string): boolean =>
+const isSameSource = ({ actions }: PipelineSpec, name: string, place: string, input: string): boolean =>
   JSON.stringify(sourceOf(actions, name, input)) === JSON.stringify(sourceOf(actions, place, input));
 
 function ofAnother(path: Path, name: string, place: string, input: string): Finding {

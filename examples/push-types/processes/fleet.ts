@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { pendingSlots, unfinished, unitOf } from './choose';
+import { pendingSlots, unfinished, unitOf } from '../../../sdk/updates/choose';
 import { Copies, type CopiesOptions } from './copies';
-import { Memory, type Slot, type State, type UnitState } from './memory';
+import { Memory, type Slot, type State, type UnitState } from '../../../sdk/updates/memory';
 import { taskOf, writeTargets } from './targets';
 
 /** What `fleet.yaml` says. */

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import { ExtensionError, servePushType, type Call, type JudgeRequest, type JudgeResponse } from '../../../sdk';
-import { progressOf, slotsOf, unitOf } from './choose';
+import { progressOf, slotsOf, unitOf } from '../../../sdk/updates/choose';
 import type { Fleet } from './fleet';
 import { healthTasks } from './targets';
-import { acceptUpdate, commandUpdate, type Verb } from './updates';
+import { acceptUpdate, commandUpdate, type Verb } from '../../../sdk/updates/updates';
 
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import type { HealthTargets, UnitTasks } from '../../../sdk';
-import { reservedSlots, unitOf } from './choose';
-import type { Slot, State } from './memory';
+import { reservedSlots, unitOf } from '../../../sdk/updates/choose';
+import type { Slot, State } from '../../../sdk/updates/memory';
 
 /** The identifier of the task that runs in a slot; every start has another one. */
 export const taskOf = (unit: string, index: number, start: number): string => `${unit}/${index}@${start}`;

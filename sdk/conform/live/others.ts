@@ -6,18 +6,18 @@ import { Conversation, type Reachable } from '../conversation';
 import { DATA_SOURCE_CHECKS, type DataSourceSubject } from '../dataSource';
 import type { Live } from '../run';
 import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../taskController';
-import type { Waiting } from './pushType';
+import { POLL_MS } from './pushType';
+import type { LiveSettings } from './waiting';
 
-const POLL_MS = 200;
-const NOBODY = { pipeline: 'conform', release: 0, deployId: 'conform', actor: 'user:alice', config: {} };
+const CONFORM_CONTEXT = { pipeline: 'conform', release: 0, deployId: 'conform', actor: 'user:alice', config: {} };
 
 /** An action service anywhere; runs of one run of the suite have names that no other has. */
 export function liveActionService(
-  options: Omit<ActionServiceSubject, 'runs' | 'settle'> & Waiting,
+  options: Omit<ActionServiceSubject, 'runs' | 'settle'> & LiveSettings,
 ): Live<ActionServiceSubject> {
   const progress = async (runId: string): Promise<string> => {
     const asked = { protocol: actionServiceProtocol, method: 'getRunProgress', request: { runId } } as const;
-    return (await new Conversation(options).ask({ ...asked, context: NOBODY })).state;
+    return (await new Conversation(options).ask({ ...asked, context: CONFORM_CONTEXT })).state;
   };
   const settle = async (runId: string): Promise<void> => {
     for (const deadline = options.now() + options.settleMs; ; await options.sleep(POLL_MS)) {
@@ -44,7 +44,7 @@ export function liveArtifactFinder(subject: ArtifactFinderSubject): Live<Artifac
 
 /** The operations of each check are others, since the controller remembers. */
 export function liveTaskController(
-  subject: Omit<TaskControllerSubject, 'ops'> & Pick<Waiting, 'nonce'>,
+  subject: Omit<TaskControllerSubject, 'ops'> & Pick<LiveSettings, 'nonce'>,
 ): Live<TaskControllerSubject> {
   return {
     ...{ kind: 'task-controller', checks: TASK_CONTROLLER_CHECKS, prepares: 'process' },

@@ -1,22 +1,11 @@
-import type { ResponseOf } from '../../protocol/common';
-import type { PushTypeProtocol } from '../../protocol/pushType';
 import { Broken, Skipped } from '../check';
 import { Conversation, type Reachable } from '../conversation';
 import { PUSH_TYPE_CHECKS } from '../pushType/suite';
-import { PushTypeWorld, type PushTypeSubject } from '../pushType/world';
+import { PushTypeWorld, type TrackedUnit, type PushTypeSubject } from '../pushType/world';
 import type { Live } from '../run';
+import type { LiveSettings } from './waiting';
 
-/** The world in which a service lives that the suite cannot turn the clock of. */
-export interface Waiting {
-  readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<unknown>;
-  /** How long one update may take. */
-  readonly settleMs: number;
-  /** Begins the names of all that the checks make: another one in each run. */
-  readonly nonce: string;
-}
-
-export interface LivePushType extends Reachable, Waiting {
+export interface LivePushType extends Reachable, LiveSettings {
   readonly config: Readonly<Record<string, unknown>>;
   readonly units: readonly [string, string];
   readonly newVersions: readonly [string, string?];
@@ -25,9 +14,8 @@ export interface LivePushType extends Reachable, Waiting {
   readonly grow?: ((unit: string) => Promise<void>) | undefined;
 }
 
-type Tracked = ResponseOf<PushTypeProtocol['trackUpdates']>['units'][number];
-
-const POLL_MS = 200;
+/** Between two questions whether something is over. */
+export const POLL_MS = 200;
 /** Tasks that go up and down all the time are as still as they get after so many equal answers. */
 const STILL = 10;
 const LEAST_TASKS = 6;
@@ -115,9 +103,10 @@ class LiveFleet {
       const text = JSON.stringify(units);
       same = text === before ? same + 1 : 0;
       before = text;
-      if (same > 0 && units.every(({ state }) => !MOVING.has(state)) && (units.every(isStill) || same >= STILL)) return;
+      if (same > 0 && units.every(({ state }) => !MOVING_STATES.has(state)) && (units.every(isStill) || same >= STILL))
+        return;
       if (now() < deadline) continue;
-      const busy = units.filter(({ state }) => MOVING.has(state)).map(({ id, state }) => `${id} ${state}`);
+      const busy = units.filter(({ state }) => MOVING_STATES.has(state)).map(({ id, state }) => `${id} ${state}`);
       throw new Broken(
         `after ${settleMs / 1000} s trackUpdates still says: ${busy.join(', ') || 'counts that change'}`,
       );
@@ -135,7 +124,7 @@ class LiveFleet {
   }
 
   /** Of an update that was refused there is nothing to follow. */
-  private track(updateId: string): Promise<readonly Tracked[]> {
+  private track(updateId: string): Promise<readonly TrackedUnit[]> {
     const world = this.world(this.pipeline, 0);
     return world.ask('trackUpdates', { updateId }).then(
       ({ units }) => units,
@@ -165,10 +154,10 @@ class LiveFleet {
   }
 }
 
-const MOVING: ReadonlySet<string> = new Set(['pending', 'updating'] satisfies Tracked['state'][]);
+const MOVING_STATES: ReadonlySet<string> = new Set(['pending', 'updating'] satisfies TrackedUnit['state'][]);
 
 /** Nothing is in flight. */
-const isStill = ({ updated, live, failed, unreachable, gone }: Tracked): boolean =>
+const isStill = ({ updated, live, failed, unreachable, gone }: TrackedUnit): boolean =>
   live + failed + unreachable + gone >= updated;
 
 const unlessSkipped = (error: unknown): void => {

@@ -1,22 +1,26 @@
 import { demand, demandEqual, demandFields, demandRefusal, Skipped } from '../check';
-import { check, type PushTypeWorld } from './world';
+import { pushTypeCheck, type PushTypeWorld } from './world';
 
-const COMMANDS = ['pauseUpdates', 'resumeUpdates', 'cancelUpdates'] as const;
+const UPDATE_COMMANDS = ['pauseUpdates', 'resumeUpdates', 'cancelUpdates'] as const;
 
-const command = (world: PushTypeWorld, method: (typeof COMMANDS)[number], updateId = world.update, units?: string[]) =>
-  world.ask(method, { updateId, ...(units && { units }) }, `${updateId}/${method}`);
+const sendUpdateCommand = (
+  world: PushTypeWorld,
+  method: (typeof UPDATE_COMMANDS)[number],
+  updateId = world.update,
+  units?: string[],
+) => world.ask(method, { updateId, ...(units && { units }) }, `${updateId}/${method}`);
 
 /** One that ends all the same was through when the command came; what goes on later does not heed it. */
-async function interrupted(world: PushTypeWorld, method: (typeof COMMANDS)[number]): Promise<void> {
+async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS)[number]): Promise<void> {
   await world.interrupt();
-  await command(world, method);
+  await sendUpdateCommand(world, method);
   const now = await world.progress(world.update);
   if (now?.state === 'done') throw new Skipped('slow', 'all tasks were updated before the command came');
 }
 
 /** What people do to an update under way. */
-export const COMMANDING = [
-  check(
+export const COMMAND_CHECKS = [
+  pushTypeCheck(
     'pause starts no more tasks, those in flight finish, and resume goes on to the end',
     {
       method: 'pauseUpdates',
@@ -30,17 +34,17 @@ export const COMMANDING = [
       const paused = await world.progress(world.update);
       demandFields(paused, { state: 'paused', live: paused?.updated }, 'the update that was paused');
       demand((paused?.live ?? 0) < world.size, `live is ${paused?.live}, expected fewer than all: it was paused`);
-      await command(world, 'resumeUpdates');
+      await sendUpdateCommand(world, 'resumeUpdates');
       await world.settle();
       demandFields(await world.progress(world.update), { state: 'done', live: world.size }, 'the update, resumed');
     },
   ),
-  check(
+  pushTypeCheck(
     'one unit can be paused by itself',
     { method: 'pauseUpdates', advice: 'with `units`, pause or resume only these; the others of the update go on' },
     async (world) => {
       await world.push(world.update, world.everything());
-      await command(world, 'pauseUpdates', world.update, [world.first]);
+      await sendUpdateCommand(world, 'pauseUpdates', world.update, [world.first]);
       await world.settle();
       const first = await world.progress(world.update);
       if (first?.state === 'done') throw new Skipped('slow', 'all tasks were updated before the pause came');
@@ -49,7 +53,7 @@ export const COMMANDING = [
       demandFields(second, { state: 'done', live: world.secondSize }, `${world.second}, which was not`);
     },
   ),
-  check(
+  pushTypeCheck(
     'cancel ends the update where it is; the unit is free for others',
     {
       method: 'cancelUpdates',
@@ -62,13 +66,13 @@ export const COMMANDING = [
       demandFields(await world.progress(world.update), { state: 'failed' }, 'the update that was cancelled');
       const left = await world.outdated(world.fresh);
       demand((left ?? 0) > 0, `outdated is ${left}, expected some tasks that were not begun`);
-      await command(world, 'resumeUpdates');
+      await sendUpdateCommand(world, 'resumeUpdates');
       await world.settle();
       demandEqual(await world.outdated(world.fresh), left, 'outdated after resumeUpdates of a cancelled update');
       demandEqual(await world.push(world.other), { accepted: [world.first] }, 'the answer to another deploy');
     },
   ),
-  check(
+  pushTypeCheck(
     'an update that was cancelled or has ended goes on being reported: what was in flight counts once it is live',
     {
       method: 'trackUpdates',
@@ -87,31 +91,31 @@ export const COMMANDING = [
       await world.settle();
       const ended = await world.progress(again);
       for (const method of ['pauseUpdates', 'resumeUpdates'] as const)
-        demandEqual(await command(world, method, again), {}, `the answer of ${method} after the end`);
+        demandEqual(await sendUpdateCommand(world, method, again), {}, `the answer of ${method} after the end`);
       demandEqual(await world.progress(again), ended, 'the update after these commands');
       demandFields(ended, { state: 'done', live: ended?.targeted }, 'the second update');
     },
   ),
-  check(
+  pushTypeCheck(
     'commands may be repeated and may concern an update that never arrived',
     {
       method: 'cancelUpdates',
       advice: 'answer {} to pauseUpdates, resumeUpdates and cancelUpdates of an update that you do not know',
     },
     async (world) => {
-      for (const method of COMMANDS)
+      for (const method of UPDATE_COMMANDS)
         for (const time of ['first', 'second'])
-          demandEqual(await command(world, method), {}, `the ${time} answer of ${method}`);
+          demandEqual(await sendUpdateCommand(world, method), {}, `the ${time} answer of ${method}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'an update that was cancelled before it arrived never begins',
     {
       method: 'cancelUpdates',
       advice: 'remember the update ids that were cancelled, and refuse executeUpdates of them for good',
     },
     async (world) => {
-      await command(world, 'cancelUpdates');
+      await sendUpdateCommand(world, 'cancelUpdates');
       await demandRefusal(world.push(world.update), 'executeUpdates after its cancelUpdates');
       await world.settle();
       demandEqual(await world.outdated(world.version), 0, `outdated for ${world.version}`);

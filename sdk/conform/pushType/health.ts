@@ -1,12 +1,11 @@
 import { demand, demandEqual } from '../check';
-import { check, type PushTypeWorld } from './world';
+import { pushTypeCheck, type PushTypeWorld } from './world';
+import { MINUTE_MS } from '../../../domain/milliseconds';
 
 const NOBODY_MEASURES = 'conveyor.conform.nobody_measures_this';
 
-const MINUTE_MS = 60_000;
-
 /** By a metric that nobody has. */
-const judged = async (world: PushTypeWorld, scope: 'unit' | 'deploy') => {
+const judgeUnknownMetric = async (world: PushTypeWorld, scope: 'unit' | 'deploy') => {
   const check = { name: 'nothing', metric: NOBODY_MEASURES, threshold: { above: 1 }, scope, lookback: MINUTE_MS };
   const now = world.subject.now();
   const targets = { units: [...world.subject.units], updatedBy: [world.update] };
@@ -15,8 +14,8 @@ const judged = async (world: PushTypeWorld, scope: 'unit' | 'deploy') => {
 };
 
 /** Verdicts rest on data, or do not pass. */
-export const HEALTH = [
-  check(
+export const HEALTH_CHECKS = [
+  pushTypeCheck(
     'health without data is answered, and is not healthy',
     {
       method: 'runHealthChecks',
@@ -26,7 +25,7 @@ export const HEALTH = [
     async (world) => {
       await world.push(world.update, world.everything());
       await world.settle();
-      const { units } = await judged(world, 'unit');
+      const { units } = await judgeUnknownMetric(world, 'unit');
       demandEqual(units.map(({ id }) => id).sort(), [...world.subject.units].sort(), 'the units that are judged');
       for (const { id, checks } of units) {
         demandEqual(
@@ -37,7 +36,7 @@ export const HEALTH = [
         for (const { verdict } of checks)
           demand(!PASSED.has(verdict), `the verdict of ${id} is ${verdict}, without data`);
       }
-      const { deploy } = await judged(world, 'deploy');
+      const { deploy } = await judgeUnknownMetric(world, 'deploy');
       demandEqual(
         deploy.checks.map(({ name }) => name),
         ['nothing'],
@@ -46,7 +45,7 @@ export const HEALTH = [
       for (const { verdict } of deploy.checks) demand(!PASSED.has(verdict), `the verdict is ${verdict}, without data`);
     },
   ),
-  check(
+  pushTypeCheck(
     'where nothing was updated nothing is judged',
     {
       method: 'runHealthChecks',
@@ -54,7 +53,7 @@ export const HEALTH = [
         'judge only tasks that an update of targets.updatedBy touched; all tasks of the units when updatedBy is empty',
     },
     async (world) => {
-      const { units, deploy } = await judged(world, 'unit');
+      const { units, deploy } = await judgeUnknownMetric(world, 'unit');
       demandEqual(
         units.flatMap(({ checks }) => checks),
         [],

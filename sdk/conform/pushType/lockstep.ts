@@ -1,9 +1,9 @@
 import { demand, demandEqual, demandFields, demandRefusal } from '../check';
-import { check, type TargetInput } from './world';
+import { pushTypeCheck, type TargetInput } from './world';
 
 /** What a push type that shifts traffic owes besides. */
-export const LOCKSTEP = [
-  check(
+export const LOCKSTEP_CHECKS = [
+  pushTypeCheck(
     'traffic is shifted to a version before any task runs it, and to what is asked for again nothing happens',
     {
       method: 'shiftTraffic',
@@ -18,7 +18,7 @@ export const LOCKSTEP = [
       demandEqual(await world.outdated(world.fresh), world.size, `outdated for ${world.fresh}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'whoever shifts traffic says how many tasks of a unit may be unavailable, or nothing',
     { method: 'needsPush', advice: 'answer a budget between 1 and the size of the unit, or leave it out' },
     async (world) => {
@@ -27,7 +27,7 @@ export const LOCKSTEP = [
       demand(budget > 0 && budget <= world.size, `budget is ${budget}, expected 1 to ${world.size}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a revert with an amount takes no more tasks than that, and one without takes the rest',
     {
       method: 'executeUpdates',
@@ -51,7 +51,7 @@ export const LOCKSTEP = [
       demandEqual(await world.outdated(world.version), 0, `outdated for ${world.version}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a revert with an amount begins with the tasks that are down',
     {
       method: 'executeUpdates',

@@ -1,17 +1,19 @@
 import { demand, demandEqual, demandFields, demandRefusal } from '../check';
-import { check, type Update } from './world';
+import { pushTypeCheck, type UpdateInput } from './world';
 
-const strange = (rest: object): Partial<Update> => ({ targets: [{ version: 'any', artifacts: [], ...rest }] as never });
+const strange = (rest: object): Partial<UpdateInput> => ({
+  targets: [{ version: 'any', artifacts: [], ...rest }] as never,
+});
 
-const REFUSALS: readonly (readonly [string, Partial<Update>])[] = [
+const REFUSED_UPDATES: readonly (readonly [string, Partial<UpdateInput>])[] = [
   ['an unknown unit', strange({ unit: 'no-such-unit', amount: { all: true } })],
   ['an amount of 101 %', strange({ unit: 'any', amount: { percent: 101 } })],
   ['targets that are no list', { targets: 'all' as never }],
 ];
 
 /** What is asked before anything begins. */
-export const LOOKING = [
-  check(
+export const LOOK_CHECKS = [
+  pushTypeCheck(
     'a config that names its units has no problems, and one that names none has',
     {
       method: 'validateConfig',
@@ -23,7 +25,7 @@ export const LOOKING = [
       demand(problems.length > 0, 'problems of the config {} is [], expected at least one');
     },
   ),
-  check(
+  pushTypeCheck(
     'the units are those of the config, with size and version',
     {
       method: 'fetchDeployUnits',
@@ -40,7 +42,7 @@ export const LOOKING = [
       }
     },
   ),
-  check(
+  pushTypeCheck(
     'a unit on the version needs no push, another needs all its tasks',
     { method: 'needsPush', advice: 'count the tasks that are not up on the version of the target' },
     async (world) => {
@@ -48,7 +50,7 @@ export const LOOKING = [
       demandEqual(await world.outdated(world.fresh), world.size, `outdated for ${world.fresh}, which no task runs`);
     },
   ),
-  check(
+  pushTypeCheck(
     'looking changes nothing',
     {
       method: 'needsPush',
@@ -61,8 +63,8 @@ export const LOOKING = [
       demandEqual(await world.outdated(world.version), 0, `outdated for ${world.version} afterwards`);
     },
   ),
-  ...REFUSALS.map(([what, change]) =>
-    check(
+  ...REFUSED_UPDATES.map(([what, change]) =>
+    pushTypeCheck(
       `${what} is refused for good and nothing happens`,
       {
         method: 'executeUpdates',
@@ -76,7 +78,7 @@ export const LOOKING = [
       },
     ),
   ),
-  check(
+  pushTypeCheck(
     'a call that changes something is refused without a key',
     { method: 'executeUpdates', advice: 'answer 400 when the header Idempotency-Key is missing' },
     async (world) => {
@@ -84,7 +86,7 @@ export const LOOKING = [
       await demandRefusal(world.ask('executeUpdates', request), 'executeUpdates without Idempotency-Key');
     },
   ),
-  check(
+  pushTypeCheck(
     'a body that is not JSON is a 400, and an unknown method a 404',
     {
       method: 'trackUpdates',

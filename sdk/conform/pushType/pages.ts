@@ -1,5 +1,5 @@
 import { demandEqual, demandFields, demandRefusal } from '../check';
-import { check, type PushTypeWorld } from './world';
+import { pushTypeCheck, type PushTypeWorld } from './world';
 
 /** Whoever gives all units at once is asked for none of this. */
 const inPages = (
@@ -8,7 +8,7 @@ const inPages = (
   method: 'fetchDeployUnits' | 'executeUpdates',
   story: (world: PushTypeWorld) => Promise<void>,
 ) =>
-  check(title, { method, advice }, async (world) => {
+  pushTypeCheck(title, { method, advice }, async (world) => {
     await world.requirePages();
     await story(world);
   });
@@ -18,7 +18,7 @@ const two = (world: PushTypeWorld, unit: string) => ({
 });
 
 /** What a push type promises that answers `next`. */
-export const PAGES = [
+export const PAGE_CHECKS = [
   inPages(
     'its units come page by page, each once, and the last page says so',
     'answer at most `limit` units, `next` as the cursor of the page after it, and next: null with the last',

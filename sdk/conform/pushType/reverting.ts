@@ -1,13 +1,14 @@
 import { demandEqual, demandFields, demandRefusal } from '../check';
-import { check } from './world';
-
-const method = 'executeUpdates';
+import { pushTypeCheck, EXECUTE_UPDATES } from './world';
 
 /** What takes updates back. */
-export const REVERTING = [
-  check(
+export const REVERT_CHECKS = [
+  pushTypeCheck(
     'a revert touches only the tasks of the updates that it names',
-    { method, advice: 'with updatedBy, take exactly the tasks that one of these updates touched last' },
+    {
+      method: EXECUTE_UPDATES,
+      advice: 'with updatedBy, take exactly the tasks that one of these updates touched last',
+    },
     async (world) => {
       const { newer } = world;
       await world.push(world.older, { targets: [world.target(newer, { amount: { count: 1 } })] });
@@ -22,10 +23,10 @@ export const REVERTING = [
       demandEqual(await world.outdated(newer), world.size - 1, `outdated for ${newer}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a revert of a whole-unit update resets the unit and what inherited its version',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice:
         'when updatedBy names the update that set the version of the unit, set it back first, with the tasks that were added since',
     },
@@ -41,10 +42,10 @@ export const REVERTING = [
       demandFields(await world.unit(), before, `unit ${world.first}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a revert in the middle of an update ends it and undoes all that it touched',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice:
         'a later update of the same deploy ends the earlier one where it is, which answers failed from then on; tasks in flight are taken back too',
     },
@@ -58,10 +59,10 @@ export const REVERTING = [
       demandFields(await world.progress(world.revert), { state: 'done' }, 'the revert');
     },
   ),
-  check(
+  pushTypeCheck(
     'tasks that are down are restarted by the revert',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice: 'take back also the tasks that never came up; they count as live once they run on the old version',
     },
     async (world) => {
@@ -74,10 +75,10 @@ export const REVERTING = [
       demandEqual(await world.outdated(world.version), 0, `outdated for ${world.version}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a second try finds what a failed revert left behind',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice: 'tasks that a revert took over still belong to the updates that it undoes, until they are up again',
     },
     async (world) => {
@@ -93,9 +94,9 @@ export const REVERTING = [
       demandEqual(await world.outdated(world.version), 0, `outdated for ${world.version}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a revert that names a unit that is not there is refused, and begins nothing',
-    { method, advice: 'all or nothing: check every target before the first task is touched' },
+    { method: EXECUTE_UPDATES, advice: 'all or nothing: check every target before the first task is touched' },
     async (world) => {
       await world.push(world.update);
       await world.settle();

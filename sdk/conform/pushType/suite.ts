@@ -1,20 +1,20 @@
-import type { Check } from '../check';
-import { COMMANDING } from './commands';
-import { HEALTH } from './health';
-import { LOCKSTEP } from './lockstep';
-import { LOOKING } from './looking';
-import { PAGES } from './pages';
-import { REVERTING } from './reverting';
-import { UPDATING } from './updating';
+import type { ConformCheck } from '../check';
+import { COMMAND_CHECKS } from './commands';
+import { HEALTH_CHECKS } from './health';
+import { LOCKSTEP_CHECKS } from './lockstep';
+import { LOOK_CHECKS } from './looking';
+import { PAGE_CHECKS } from './pages';
+import { REVERT_CHECKS } from './reverting';
+import { UPDATE_CHECKS } from './updating';
 import type { PushTypeSubject } from './world';
 
 /** What every push type owes; each check wants a subject of its own. */
-export const PUSH_TYPE_CHECKS: readonly Check<PushTypeSubject>[] = [
-  ...LOOKING,
-  ...UPDATING,
-  ...COMMANDING,
-  ...REVERTING,
-  ...PAGES,
-  ...LOCKSTEP,
-  ...HEALTH,
+export const PUSH_TYPE_CHECKS: readonly ConformCheck<PushTypeSubject>[] = [
+  ...LOOK_CHECKS,
+  ...UPDATE_CHECKS,
+  ...COMMAND_CHECKS,
+  ...REVERT_CHECKS,
+  ...PAGE_CHECKS,
+  ...LOCKSTEP_CHECKS,
+  ...HEALTH_CHECKS,
 ];

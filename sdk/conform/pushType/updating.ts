@@ -1,14 +1,12 @@
-import { demand, demandEqual, demandFields, demandRefusal, shown } from '../check';
-import { check } from './world';
-
-const method = 'executeUpdates';
+import { demand, demandEqual, demandFields, demandRefusal, inspectValue } from '../check';
+import { pushTypeCheck, EXECUTE_UPDATES } from './world';
 
 /** Forward updates. */
-export const UPDATING = [
-  check(
+export const UPDATE_CHECKS = [
+  pushTypeCheck(
     'a partial update brings exactly its tasks to the version',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice:
         'with amount { count: n }, bring the unit to n tasks on the version and leave the others and all other units alone',
     },
@@ -22,10 +20,10 @@ export const UPDATING = [
       demandEqual(untouched, world.secondSize, `outdated of ${world.second}, which was not asked for`);
     },
   ),
-  check(
+  pushTypeCheck(
     'amounts are cumulative: tasks on the version count toward the next one',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice:
         'an amount is how many tasks are on the version in the end, not how many are added: count those that are there already',
     },
@@ -38,10 +36,10 @@ export const UPDATING = [
       demandEqual(await world.outdated(world.fresh), world.size - 5, `outdated for ${world.fresh}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a whole-unit update leaves no task behind, and tasks added later start on its version',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice: 'with wholeUnit: true, set the version of the unit itself, on which tasks start that are added later',
     },
     async (world) => {
@@ -57,10 +55,10 @@ export const UPDATING = [
       demandFields(await world.unit(world.second), { version: world.version }, `unit ${world.second}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a task added after a partial update starts on the version of the unit',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice: 'without wholeUnit, leave the version of the unit as it is: only the tasks that were chosen have another',
     },
     async (world) => {
@@ -71,9 +69,9 @@ export const UPDATING = [
       demandEqual(await world.outdated(world.fresh), world.size - 1, `outdated for ${world.fresh} (a task was added)`);
     },
   ),
-  check(
+  pushTypeCheck(
     'tasks of excluded updates are not touched',
-    { method, advice: 'never choose a task that an update of `exclude` touched last' },
+    { method: EXECUTE_UPDATES, advice: 'never choose a task that an update of `exclude` touched last' },
     async (world) => {
       const { newer } = world;
       await world.push(world.update);
@@ -84,9 +82,9 @@ export const UPDATING = [
       demandEqual(await world.outdated(world.fresh), world.size - 2, `outdated for ${world.fresh}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'an update that excludes an unfinished one runs beside it, and takes none of its tasks',
-    { method, advice: 'an unfinished update that the request excludes does not make its unit busy' },
+    { method: EXECUTE_UPDATES, advice: 'an unfinished update that the request excludes does not make its unit busy' },
     async (world) => {
       const { newer } = world;
       await world.push(world.update);
@@ -100,9 +98,9 @@ export const UPDATING = [
       demandEqual(await world.outdated(newer), world.size - 3, `outdated for ${newer}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'tasks of excluded updates do not count toward an amount, also when they are on the version',
-    { method, advice: 'count toward an amount only tasks that no update of `exclude` touched last' },
+    { method: EXECUTE_UPDATES, advice: 'count toward an amount only tasks that no update of `exclude` touched last' },
     async (world) => {
       await world.push(world.update);
       await world.settle();
@@ -112,10 +110,10 @@ export const UPDATING = [
       demandEqual(await world.outdated(world.fresh), world.size - 4, `outdated for ${world.fresh}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'an update is undone beside an unfinished one that excludes it',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice: 'a revert of an update is not held up by an unfinished update of another deploy that excludes it',
     },
     async (world) => {
@@ -130,10 +128,10 @@ export const UPDATING = [
       demandEqual(await world.outdated(world.version), world.size - 2, `outdated for ${world.version}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a replay of a key gets the same answer, and nothing happens twice',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice:
         'remember keys and update ids with their answers, in one piece with the effect; a known update id begins nothing, whatever the key',
     },
@@ -148,15 +146,18 @@ export const UPDATING = [
       demandEqual(await world.outdated(world.fresh), world.size - 2, `outdated for ${world.fresh}`);
     },
   ),
-  check(
+  pushTypeCheck(
     'a key cannot be used for something else',
-    { method, advice: 'keep what a key was used for, and answer 409 when it comes with another request' },
+    {
+      method: EXECUTE_UPDATES,
+      advice: 'keep what a key was used for, and answer 409 when it comes with another request',
+    },
     async (world) => {
       await world.push(world.update);
       await demandRefusal(world.push(world.next, {}, world.update), 'another request under the same key');
     },
   ),
-  check(
+  pushTypeCheck(
     'tasks that do not come up stop the update of their unit, with a reason',
     {
       method: 'trackUpdates',
@@ -171,13 +172,16 @@ export const UPDATING = [
       demandFields(end, { state: 'failed', live: 0 }, `${world.first} on ${dead}`);
       const failed = end?.failed ?? 0;
       demand(failed > 0 && failed < world.size, `failed is ${failed} of ${world.size}, expected some, not all`);
-      demand(end?.reason?.includes(dead) ?? false, `reason is ${shown(end?.reason)}, expected it to name ${dead}`);
+      demand(
+        end?.reason?.includes(dead) ?? false,
+        `reason is ${inspectValue(end?.reason)}, expected it to name ${dead}`,
+      );
     },
   ),
-  check(
+  pushTypeCheck(
     'a unit with an unfinished update of another deploy is refused, and free when that ended',
     {
-      method,
+      method: EXECUTE_UPDATES,
       advice:
         'answer 409 while an update of another deploy is pending, updating or paused in the unit; the deploy is the update id without its last two parts; what is refused uses up neither key nor update id',
     },
@@ -189,7 +193,7 @@ export const UPDATING = [
       demandEqual(answer, { accepted: [world.first] }, 'the answer once the other update has ended');
     },
   ),
-  check(
+  pushTypeCheck(
     'an update that nobody knows cannot be followed',
     {
       method: 'trackUpdates',

@@ -1,6 +1,6 @@
 import type { RequestInput, ResponseOf } from '../../protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../../protocol/pushType';
-import { Skipped, type Check } from '../check';
+import { Skipped, type ConformCheck } from '../check';
 import type { Conversation, Reachable } from '../conversation';
 
 /** A push type under test, in a world that the suite lets move on. */
@@ -30,12 +30,12 @@ export interface PushTypeSubject extends Reachable {
   readonly onUpdate?: (updateId: string) => void;
 }
 
-type Methods = PushTypeProtocol;
-export type Update = RequestInput<Methods['executeUpdates']>;
-export type TargetInput = Update['targets'][number];
-type Progress = ResponseOf<Methods['trackUpdates']>['units'][number];
+type PushTypeMethods = PushTypeProtocol;
+export type UpdateInput = RequestInput<PushTypeMethods['executeUpdates']>;
+export type TargetInput = UpdateInput['targets'][number];
+export type TrackedUnit = ResponseOf<PushTypeMethods['trackUpdates']>['units'][number];
 
-/** What the stories of the suite are told with. */
+/** What the cases of the suite work with. */
 export class PushTypeWorld {
   readonly first: string;
   readonly second: string;
@@ -70,12 +70,12 @@ export class PushTypeWorld {
     this.older = `${deploy(-1)}/0/1`;
   }
 
-  ask<M extends keyof Methods & string>(
+  ask<M extends keyof PushTypeMethods & string>(
     method: M,
-    request: RequestInput<Methods[M]>,
+    request: RequestInput<PushTypeMethods[M]>,
     key?: string,
     config: Readonly<Record<string, unknown>> = this.subject.config,
-  ): Promise<ResponseOf<Methods[M]>> {
+  ): Promise<ResponseOf<PushTypeMethods[M]>> {
     const { pipeline, release } = this.subject;
     const deployId = `deploy/${pipeline}/${release}/deploy/1`;
     const context = { pipeline, release, deployId, actor: 'user:alice', config: { ...config } };
@@ -87,27 +87,27 @@ export class PushTypeWorld {
   }
 
   /** By default two tasks of the first unit, to a new version. */
-  push(updateId: string, change: Partial<Update> = {}, key: string = updateId): Promise<{ accepted: string[] }> {
+  push(updateId: string, change: Partial<UpdateInput> = {}, key: string = updateId): Promise<{ accepted: string[] }> {
     this.sent.add(updateId);
     this.subject.onUpdate?.(updateId);
     const targets = [this.target(this.fresh, { amount: { count: 2 } })];
     return this.ask('executeUpdates', { updateId, wholeUnit: false, urgency: 'normal', targets, ...change }, key);
   }
 
-  all(version: string, rest: Partial<TargetInput> = {}): Partial<Update> {
+  all(version: string, rest: Partial<TargetInput> = {}): Partial<UpdateInput> {
     return { targets: [this.target(version, { amount: { all: true }, ...rest })] };
   }
 
-  everything(): Partial<Update> {
+  everything(): Partial<UpdateInput> {
     const amount = { all: true } as const;
     return { targets: this.subject.units.map((unit) => this.target(this.fresh, { unit, amount })) };
   }
 
-  undo(updatedBy: string[], version: string = this.version): Partial<Update> {
+  undo(updatedBy: string[], version: string = this.version): Partial<UpdateInput> {
     return { urgency: 'revert', targets: [this.target(version, { updatedBy })] };
   }
 
-  async progress(updateId: string, unit: string = this.first): Promise<Progress | undefined> {
+  async progress(updateId: string, unit: string = this.first): Promise<TrackedUnit | undefined> {
     return (await this.ask('trackUpdates', { updateId })).units.find(({ id }) => id === unit);
   }
 
@@ -116,7 +116,9 @@ export class PushTypeWorld {
     return (await this.ask('needsPush', { targets })).units.find(({ id }) => id === unit)?.outdated;
   }
 
-  async unit(id: string = this.first): Promise<ResponseOf<Methods['fetchDeployUnits']>['units'][number] | undefined> {
+  async unit(
+    id: string = this.first,
+  ): Promise<ResponseOf<PushTypeMethods['fetchDeployUnits']>['units'][number] | undefined> {
     return (await this.ask('fetchDeployUnits', {})).units.find((unit) => unit.id === id);
   }
 
@@ -169,12 +171,14 @@ export class PushTypeWorld {
   }
 }
 
+export const EXECUTE_UPDATES = 'executeUpdates';
+
 /** A row of the suite. */
-export const check = (
+export const pushTypeCheck = (
   title: string,
-  { method, advice }: { readonly method: keyof Methods & string; readonly advice: string },
+  { method, advice }: { readonly method: keyof PushTypeMethods & string; readonly advice: string },
   story: (world: PushTypeWorld) => Promise<void>,
-): Check<PushTypeSubject> => ({
+): ConformCheck<PushTypeSubject> => ({
   ...{ title, method, advice },
   run: (subject, talk) => story(new PushTypeWorld(subject, talk)),
 });

@@ -53,6 +53,7 @@ export default {
           page('Pipelines', '/docs/pipelines'),
           page('Health checks', '/docs/health'),
           page('Scripts', '/docs/scripts'),
+          page('Configuration', '/docs/guides/configuration'),
         ],
       },
       {
@@ -62,8 +63,17 @@ export default {
           page('Securing', '/docs/guides/secure'),
           page('Signed artifacts', '/docs/guides/signing'),
           page('The audit', '/docs/guides/audit'),
+          page('Configuration on a host', '/docs/guides/config-proxy'),
           page('Who may do what', '/docs/access'),
           page('Access matrix', '/docs/access-matrix'),
+        ],
+      },
+      {
+        text: 'Configuration',
+        items: [
+          page('Gatekeeper', '/docs/guides/gatekeeper'),
+          page('Sitevars', '/docs/guides/sitevars'),
+          page('Mobile configuration', '/docs/guides/mobile-config'),
         ],
       },
       {
@@ -97,6 +107,7 @@ export default {
           page('A deploy', '/docs/design/deploy'),
           page('Pipelines and releases', '/docs/design/pipeline'),
           page('Health', '/docs/design/health'),
+          page('Configuration inside', '/docs/design/config'),
           page('The simulated fleet inside', '/docs/design/fleet'),
           page('Decisions', '/docs/adr/'),
           page('Papers', '/docs/papers'),

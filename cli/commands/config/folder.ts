@@ -1,0 +1,20 @@
+import type { CompiledValue } from '../../../config/compiler/context';
+
+/** A folder as it compiles, as commands show it. */
+export interface CompiledFolder {
+  readonly values: readonly Pick<CompiledValue, 'path' | 'file' | 'sources' | 'text'>[];
+  readonly problems: readonly { readonly code: string; readonly message: string; readonly hint: string }[];
+}
+
+/** @throws ConveyorError `config-file-unusable` for what is no tree of text files */
+export async function compileFolder(folder: string): Promise<CompiledFolder> {
+  const [{ compile }, { folderTree }] = [
+    await import('../../../config/compiler/compile'),
+    await import('../../../config/compiler/tree'),
+  ];
+  const { values, problems } = await compile(folderTree(folder));
+  return {
+    values: values.map(({ path, file, sources, text }) => ({ path, file, sources, text })),
+    problems: problems.map(({ code, message, hint }) => ({ code, message, hint })),
+  };
+}

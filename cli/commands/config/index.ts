@@ -1,0 +1,23 @@
+import { examples, type Register } from '../command';
+import { compileCommand } from './compile';
+import { diff } from './diff';
+import { log, show, status } from './look';
+import { propose } from './propose';
+import { why } from './why';
+
+/** Configuration as programs: what they make, what changes, and how it lands. */
+export const config: Register = (program, cli) => {
+  const group = program
+    .command('config')
+    .description('configuration as programs: compiles values, proposes changes, and says where values come from')
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor config compile flags',
+        'conveyor config diff flags',
+        "conveyor config propose flags -m 'Halve the soft limit'",
+      ),
+    )
+    .helpCommand(false);
+  for (const register of [compileCommand, diff, propose, status, log, show, why]) register(group, cli);
+};

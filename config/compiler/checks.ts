@@ -1,0 +1,80 @@
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import type { CompiledValue, Context, Made } from './context';
+import type { Checked, Failure } from './job';
+import { NoResult } from './process';
+import { problemOf } from './programs';
+import { stemOf } from './tree';
+
+type Owned = Made & { readonly schema: NonNullable<Made['schema']> };
+
+/** Values that fit, as they are distributed: those of a schema file are checked together, apart from the programs that made them. */
+export async function checkAll(context: Context, made: readonly Made[]): Promise<CompiledValue[]> {
+  const bySchema = new Map<string, Owned[]>();
+  for (const one of made)
+    if (one.schema !== null) {
+      const owned = { ...one, schema: one.schema };
+      const others = bySchema.get(one.schema.file);
+      if (others) others.push(owned);
+      else bySchema.set(one.schema.file, [owned]);
+    }
+  const checked = await Promise.all([...bySchema].map(([schema, values]) => checkThose(context, schema, values)));
+  return [...made.filter(({ schema }) => schema === null).map((one) => distributed(one, one.text)), ...checked.flat()];
+}
+
+const distributed = ({ path, file, sources }: Made, text: string): CompiledValue => ({ path, text, file, sources });
+
+async function checkThose(
+  context: Context,
+  schema: string,
+  values: readonly Owned[],
+): Promise<readonly CompiledValue[]> {
+  const { graph, run, say } = context;
+  const beside = `${stemOf(schema)}.validate.ts`;
+  const validators = graph.has(beside) ? beside : null;
+  const modules = graph.modulesOf(validators === null ? [schema] : [schema, validators]);
+  const jobs = values.map(({ path, text, schema: { name } }) => ({ path, name, json: text }));
+  try {
+    const { outcome } = await run({ kind: 'check', schema, validators, modules, values: jobs });
+    if ('kind' in outcome) {
+      say(broken(context, schema, validators, outcome));
+      return [];
+    }
+    return values.flatMap((value, index) =>
+      taken(context, value, outcome[index] ?? { misfit: 'nothing was said of it' }),
+    );
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error;
+    const { at, how } = error;
+    const whose = { path: at?.path ?? schema, invariant: at?.invariant ?? 'its schema', file: validators ?? schema };
+    say(conveyorError('config-validator-failed', { ...whose, how }));
+    return [];
+  }
+}
+
+function taken({ graph, say }: Context, value: Owned, checked: Checked): readonly CompiledValue[] {
+  const { path, file, schema, text, isRaw } = value;
+  if ('json' in checked) return [distributed(value, isRaw ? text : checked.json)];
+  const validators = `${stemOf(schema.file)}.validate.ts`;
+  if ('threw' in checked) {
+    say(
+      conveyorError('config-validator-failed', {
+        path,
+        invariant: checked.invariant,
+        file: validators,
+        how: checked.threw,
+      }),
+    );
+    return [];
+  }
+  const chain = isRaw ? [] : graph.chain(file, schema.file);
+  const by = 'misfit' in checked ? `${schema.name} of ${schema.file}` : `${checked.invariant} of ${validators}`;
+  const why = 'misfit' in checked ? checked.misfit : checked.refused;
+  say(conveyorError('config-value-refused', { path, file, by, why, chain }));
+  return [];
+}
+
+/** The schema or its validators could not even be loaded. */
+function broken({ graph }: Context, schema: string, validators: string | null, failure: Failure): ConveyorError {
+  const at = failure.kind === 'threw' ? failure.where?.replace(/:\d+$/, '') : undefined;
+  return problemOf(graph, validators !== null && at !== schema ? validators : schema, failure);
+}

@@ -1,0 +1,50 @@
+/** A value has no form as JSON: where, and why. */
+export class NoJson extends Error {}
+
+/**
+ * JSON with the keys of objects in order, so that the same value is always the same text: indented by two, with a newline at the end.
+ * Members that are undefined are left out, as everywhere in JavaScript.
+ * @throws NoJson
+ */
+export const canonicalValue = (value: unknown): string => `${textOf(value, '', '', [])}\n`;
+
+function textOf(value: unknown, path: string, indent: string, above: readonly object[]): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return JSON.stringify(value);
+    throw new NoJson(`${at(path)} is ${value}, which JSON has no number for`);
+  }
+  if (typeof value !== 'object') throw new NoJson(`${at(path)} is ${kindOf(value)}, which JSON does not have`);
+  if (above.includes(value)) throw new NoJson(`${at(path)} holds itself`);
+  if (above.length >= MAX_DEPTH) throw new NoJson(`${at(path)} lies more than ${MAX_DEPTH} deep`);
+  const inner = `${indent}  `;
+  const deeper = [...above, value];
+  if (Array.isArray(value)) {
+    // Holes count as undefined.
+    const items = Array.from(value, (item, index) => `${inner}${textOf(item, `${path}.${index}`, inner, deeper)}`);
+    return items.length === 0 ? '[]' : `[\n${items.join(',\n')}\n${indent}]`;
+  }
+  if (!isPlain(value)) throw new NoJson(`${at(path)} is ${kindOf(value)}, which JSON does not have`);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${inner}${JSON.stringify(key)}: ${textOf(member, `${path}.${key}`, inner, deeper)}`);
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`;
+}
+
+const MAX_DEPTH = 100;
+
+const at = (path: string): string => (path === '' ? 'the value' : path.slice(1));
+
+/** Also of another realm, whose objects have a prototype of their own. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`;
+  const { name } = (value.constructor ?? {}) as { readonly name?: unknown };
+  return typeof name === 'string' && name !== '' ? `a ${name}` : 'an object of a class';
+}

@@ -1,0 +1,83 @@
+import type { z } from 'zod';
+import type { ConfigDefinition } from '../../../sdk/defineConfig';
+import type { Exported, Failure, ProgramJob, ProgramResult } from '../job';
+import { canonicalValue, NoJson } from './canonical';
+import { failureOf, misfitOf } from './failures';
+import { Loader } from './loader';
+
+/** Nobody may notice when the program runs: the second time is another year, another hour and another zone. */
+const SECOND_RUN_MS = 400 * 86_400_000 + 13 * 3_600_000;
+const SECOND_ZONE = 'Pacific/Auckland';
+
+/** Runs a program twice, from nothing. */
+export function runProgram(job: ProgramJob): ProgramResult {
+  process.env.TZ = 'UTC';
+  const first = once(job, 0);
+  if (isFailure(first)) return { kind: 'program', outcome: first };
+  process.env.TZ = SECOND_ZONE;
+  const second = once(job, SECOND_RUN_MS);
+  return { kind: 'program', outcome: isFailure(second) ? second : (variation(first, second) ?? first) };
+}
+
+const isFailure = (outcome: readonly Exported[] | Failure): outcome is Failure => 'kind' in outcome;
+
+function once({ file, modules }: ProgramJob, shiftMs: number): readonly Exported[] | Failure {
+  const loader = new Loader(modules, shiftMs);
+  try {
+    const definitions = definitionsOf(loader.load(file)['default']);
+    if (typeof definitions === 'string') return { kind: 'threw', why: definitions, where: null };
+    return exportedBy(definitions, loader);
+  } catch (error) {
+    return failureOf(error, loader);
+  }
+}
+
+type Named = readonly (readonly [name: string, definition: ConfigDefinition])[];
+
+/** The values that it exports, or what is wrong with its export. */
+function definitionsOf(exported: unknown): Named | string {
+  const given = exported as
+    { readonly kind?: unknown; readonly configs?: Readonly<Record<string, unknown>> } | undefined;
+  if (given?.kind === 'config') return [['', given as unknown as ConfigDefinition]];
+  if (given?.kind !== 'configs') return 'its default export is neither defineConfig(…) nor defineConfigs(…)';
+  const all = Object.entries(given.configs ?? {});
+  const odd = all.find(([name]) => !/^[A-Za-z0-9_-]+$/.test(name))?.[0];
+  if (odd !== undefined) return `${JSON.stringify(odd)} is no name for a value: A-Z, a-z, 0-9, "_" and "-" are`;
+  const other = all.find(([, one]) => (one as { readonly kind?: unknown } | null)?.kind !== 'config')?.[0];
+  if (other !== undefined) return `${other} is no defineConfig(…)`;
+  return all as unknown as Named;
+}
+
+function exportedBy(definitions: Named, loader: Loader): readonly Exported[] | Failure {
+  const exported: Exported[] = [];
+  for (const [name, { schema, value }] of definitions) {
+    try {
+      const owner = loader.schemaOf(schema);
+      const json = canonicalValue(owner === null ? (schema as z.ZodType).parse(value) : value);
+      exported.push({ name, schema: owner, json });
+    } catch (error) {
+      if (error instanceof NoJson) return { kind: 'misfit', name, why: error.message };
+      const why = misfitOf(error);
+      if (why === null) throw error;
+      return { kind: 'misfit', name, why };
+    }
+  }
+  return exported;
+}
+
+function variation(first: readonly Exported[], second: readonly Exported[]): Failure | null {
+  const jsonOf = (all: readonly Exported[], name: string) => all.find((one) => one.name === name)?.json ?? 'no value';
+  const names = new Set([...first, ...second].map(({ name }) => name));
+  for (const name of names) {
+    const [before, after] = [jsonOf(first, name), jsonOf(second, name)];
+    if (before !== after) return { kind: 'varies', name, ...lineThatDiffers(before, after) };
+  }
+  return null;
+}
+
+function lineThatDiffers(before: string, after: string): { readonly first: string; readonly second: string } {
+  const [a, b] = [before.split('\n'), after.split('\n')];
+  const at = a.findIndex((line, index) => line !== b[index]);
+  const lineOf = (lines: readonly string[]): string => (lines[Math.max(at, 0)] ?? '').trim().slice(0, 200);
+  return { first: lineOf(a), second: lineOf(b) };
+}

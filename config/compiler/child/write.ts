@@ -1,0 +1,16 @@
+import { writeSync } from 'node:fs';
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+/** All of a text, now: whoever reads may be slow, and a program that never ends lets nothing be written later. */
+export function writeNow(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let sent = 0; sent < bytes.length;) {
+    try {
+      sent += writeSync(fd, bytes, sent);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(PAUSE, 0, 0, 2);
+    }
+  }
+}

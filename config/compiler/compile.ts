@@ -1,0 +1,116 @@
+import { availableParallelism } from 'node:os';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { formatBytes } from '../../domain/size';
+import { whyNotConfigPath } from '../../domain/config/path';
+import { checkAll } from './checks';
+import type { CompiledValue, Made, Source } from './context';
+import { Graph } from './graph';
+import { PROCESS_LIMITS, type ProcessLimits } from './process';
+import { runPrograms } from './programs';
+import { readRaw } from './raws';
+import { remembering, type Memory, type Run } from './run';
+import { sourcesOf } from './sources';
+import { kindOf, stemOf, type SourceTree } from './tree';
+
+export interface Compiled {
+  /** The programs and raw files that were looked at. */
+  readonly files: readonly string[];
+  /** In the order of their paths. */
+  readonly values: readonly CompiledValue[];
+  /** Why the tree is not to be committed; none when all is well. */
+  readonly problems: readonly ConveyorError[];
+}
+
+export interface CompileOptions {
+  readonly limits?: Partial<ProcessLimits>;
+  /** Results of earlier runs, which are the same for the same code. */
+  readonly memory?: Memory;
+  /** Only values that one of these files contributes to. */
+  readonly changed?: ReadonlySet<string>;
+}
+
+/** Runs the programs of a tree and checks all values. What is wrong with it is in `problems`, one for each file at fault. */
+export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
+  const run = remembering({ ...PROCESS_LIMITS, ...options.limits }, options.memory, availableParallelism());
+  const compiler = new Compiler(tree, run, options.changed);
+  return compiler.compile();
+}
+
+class Compiler {
+  private readonly graph: Graph;
+  private readonly problems: ConveyorError[] = [];
+
+  constructor(
+    private readonly tree: SourceTree,
+    private readonly run: Run,
+    private readonly changed: ReadonlySet<string> | undefined,
+  ) {
+    this.graph = new Graph(tree);
+  }
+
+  async compile(): Promise<Compiled> {
+    const say = (problem: ConveyorError): void => void this.problems.push(problem);
+    const context = { graph: this.graph, tree: this.tree, run: this.run, say };
+    this.orphans();
+    const [programs, raws] = [this.files('program'), this.files('raw')];
+    const made = [...(await runPrograms(context, programs)), ...(await readRaw(context, raws))];
+    const fit = made.filter((one) => this.isFit(one));
+    this.collisions(fit);
+    const values = await checkAll(context, fit);
+    values.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return { files: [...programs, ...raws].map(({ file }) => file), values, problems: this.problems };
+  }
+
+  private files(kind: 'program' | 'raw'): readonly Source[] {
+    return this.tree.paths
+      .filter((path) => kindOf(path) === kind)
+      .flatMap((file) => {
+        const sources = this.attempt(() => sourcesOf(this.graph, file));
+        const isMeant = this.changed === undefined || sources?.some((path) => this.changed?.has(path));
+        return sources !== undefined && isMeant ? [{ file, sources }] : [];
+      });
+  }
+
+  private attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConveyorError)) throw error;
+      this.problems.push(error);
+      return undefined;
+    }
+  }
+
+  /** A validator that checks nothing would be believed to check something. */
+  private orphans(): void {
+    for (const file of this.tree.paths.filter((path) => kindOf(path) === 'validator')) {
+      const schema = `${stemOf(file)}.schema.ts`;
+      if (this.graph.has(schema)) continue;
+      this.problems.push(
+        conveyorError('config-file-unusable', { file, why: `it validates ${schema}, which does not exist` }),
+      );
+    }
+  }
+
+  private isFit({ path, text, file }: Made): boolean {
+    const size = Buffer.byteLength(text);
+    const why =
+      whyNotConfigPath(path) ??
+      (size > CONFIG_LIMITS.value.max
+        ? `its value has ${formatBytes(size)}, and may have ${formatBytes(CONFIG_LIMITS.value.max)}`
+        : undefined);
+    if (why !== undefined)
+      this.problems.push(conveyorError('config-value-refused', { path, file, by: 'the limits', why, chain: [] }));
+    return why === undefined;
+  }
+
+  private collisions(made: readonly Made[]): void {
+    const byPath = new Map<string, string>();
+    for (const { path, file } of made) {
+      const other = byPath.get(path);
+      if (other === undefined) byPath.set(path, file);
+      else this.problems.push(conveyorError('config-path-taken', { path, files: [other, file] }));
+    }
+  }
+}

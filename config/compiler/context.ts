@@ -1,0 +1,34 @@
+import type { ConveyorError } from '../../domain/errors';
+import type { Graph } from './graph';
+import type { Run } from './run';
+import type { SourceTree } from './tree';
+
+/** What each part of one compilation gets. */
+export interface Context {
+  readonly graph: Graph;
+  readonly tree: SourceTree;
+  readonly run: Run;
+  readonly say: (problem: ConveyorError) => void;
+}
+
+/** What says values: a program or a raw file. */
+export interface Source {
+  readonly file: string;
+  /** Every file that a change of its values could come from: itself, what it imports, schemas and validators. */
+  readonly sources: readonly string[];
+}
+
+/** A value before it is held against its schema. */
+export interface Made extends Source {
+  readonly path: string;
+  /** JSON, or a raw file as it is. */
+  readonly text: string;
+  readonly schema: { readonly file: string; readonly name: string } | null;
+  readonly isRaw: boolean;
+}
+
+/** A value as it is distributed. */
+export interface CompiledValue extends Source {
+  readonly path: string;
+  readonly text: string;
+}

@@ -1,0 +1,79 @@
+/** What a process of its own is asked to run. It gets code, never a folder: it can read nothing of the tree but this. */
+export type Job = ProgramJob | CheckJob | RawJob;
+
+/** A file of the tree that a program imports, directly or not: CommonJS, or JSON as it is. */
+export interface Module {
+  readonly path: string;
+  readonly code: string;
+  /** What its imports of other files are: path by specifier. */
+  readonly imports: Readonly<Record<string, string>>;
+}
+
+export interface ProgramJob {
+  readonly kind: 'program';
+  readonly file: string;
+  readonly modules: readonly Module[];
+}
+
+/** Values of one schema file, by whomever they were written. */
+export interface CheckJob {
+  readonly kind: 'check';
+  readonly schema: string;
+  readonly validators: string | null;
+  readonly modules: readonly Module[];
+  readonly values: readonly { readonly path: string; readonly name: string; readonly json: string }[];
+}
+
+export interface RawJob {
+  readonly kind: 'raw';
+  readonly files: readonly { readonly file: string; readonly text: string; readonly schema: string | null }[];
+}
+
+/** The process writes these on a pipe of their own, one JSON line each: what it is at, then its result. */
+export type Line = { readonly at: At } | { readonly result: JobResult };
+
+/** Who would be to blame if nothing came after it. */
+export interface At {
+  readonly path: string;
+  readonly invariant: string | null;
+}
+
+export type JobResult = ProgramResult | CheckResult | RawResult;
+
+export interface ProgramResult {
+  readonly kind: 'program';
+  readonly outcome: readonly Exported[] | Failure;
+}
+
+export interface Exported {
+  /** What follows the path of the program: '' for its only value. */
+  readonly name: string;
+  /** The file `*.schema.ts` that exports its schema, and under which name; null for a schema of its own. */
+  readonly schema: { readonly file: string; readonly name: string } | null;
+  /** Canonical JSON: what was given to the schema where that has a file, else what came out of it. */
+  readonly json: string;
+}
+
+export type Failure =
+  | { readonly kind: 'threw'; readonly why: string; readonly where: string | null }
+  | { readonly kind: 'import'; readonly from: string; readonly specifier: string; readonly why: string }
+  | { readonly kind: 'varies'; readonly name: string; readonly first: string; readonly second: string }
+  | { readonly kind: 'misfit'; readonly name: string; readonly why: string };
+
+export interface CheckResult {
+  readonly kind: 'check';
+  /** Of each value, in the order of the job; or why none could be checked. */
+  readonly outcome: readonly Checked[] | Failure;
+}
+
+export type Checked =
+  | { readonly json: string }
+  | { readonly misfit: string }
+  | { readonly invariant: string; readonly refused: string }
+  | { readonly invariant: string; readonly threw: string };
+
+export interface RawResult {
+  readonly kind: 'raw';
+  /** Of each file, in the order of the job: null when all is well, else what is wrong with it or with its schema. */
+  readonly outcome: readonly (null | { readonly why: string; readonly of: 'text' | 'value' | 'schema' })[];
+}

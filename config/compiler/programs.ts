@@ -1,0 +1,65 @@
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import type { Context, Made, Source } from './context';
+import type { Graph } from './graph';
+import type { Exported, Failure } from './job';
+import { NoResult } from './process';
+import { stemOf } from './tree';
+
+/** Each program in a process of its own. */
+export async function runPrograms(context: Context, programs: readonly Source[]): Promise<readonly Made[]> {
+  return (await Promise.all(programs.map((program) => runOne(context, program)))).flat();
+}
+
+async function runOne({ graph, run, say }: Context, { file, sources }: Source): Promise<readonly Made[]> {
+  try {
+    const { outcome } = await run({ kind: 'program', file, modules: graph.modulesOf([file]) });
+    if ('kind' in outcome) {
+      say(problemOf(graph, file, outcome));
+      return [];
+    }
+    return outcome.map((one) => ({ ...madeOf(file, one), sources }));
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error;
+    say(conveyorError('config-program-failed', { file, how: withTail(error) }));
+    return [];
+  }
+}
+
+const madeOf = (file: string, { name, schema, json }: Exported): Omit<Made, 'sources'> => ({
+  ...{ path: pathOf(file, name), text: json, file, schema },
+  isRaw: false,
+});
+
+const pathOf = (file: string, name: string): string => (name === '' ? stemOf(file) : `${stemOf(file)}.${name}`);
+
+const withTail = ({ how, tail }: NoResult): string => {
+  const last = tail.split('\n').at(-1)?.trim().slice(0, 200);
+  return last && how.startsWith('it ended') ? `${how}; its last line: ${last}` : how;
+};
+
+/** What went wrong as a program ran, and by which imports it was led there. */
+export function problemOf(graph: Graph, file: string, failure: Failure): ConveyorError {
+  switch (failure.kind) {
+    case 'threw': {
+      const at = failure.where ?? file;
+      const chain = graph.chain(file, at.replace(/:\d+$/, ''));
+      const via = chain.length > 1 ? `, imported by ${chain.slice(0, -1).reverse().join(', by ')}` : '';
+      const how = failure.where === null ? failure.why : `${at}${via}: ${failure.why}`;
+      return conveyorError('config-program-failed', { file, how });
+    }
+    case 'import':
+      return conveyorError('config-import-refused', {
+        file: failure.from,
+        imported: failure.specifier,
+        why: failure.why,
+      });
+    case 'varies': {
+      const { name, first, second } = failure;
+      return conveyorError('config-not-deterministic', { file, path: pathOf(file, name), first, second });
+    }
+    case 'misfit':
+      return conveyorError('config-value-refused', {
+        ...{ path: pathOf(file, failure.name), file, by: 'its schema', why: failure.why, chain: [] },
+      });
+  }
+}

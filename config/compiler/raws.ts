@@ -1,0 +1,79 @@
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import type { Context, Made, Source } from './context';
+import { NoResult } from './process';
+import { rawPath, stemOf } from './tree';
+
+/** So many files share a process. */
+const TOGETHER = 200;
+
+/** Raw files, held against what their names say and the JSON Schemas beside them; they pass as they are. */
+export async function readRaw(context: Context, raws: readonly Source[]): Promise<readonly Made[]> {
+  const [plain, others] = split(
+    raws,
+    ({ file }) => file.endsWith('.json') && !context.graph.has(`${stemOf(file)}.schema.json`),
+  );
+  const made = plain.flatMap((raw) => readPlain(context, raw));
+  const groups = Array.from({ length: Math.ceil(others.length / TOGETHER) }, (_, index) =>
+    others.slice(index * TOGETHER, (index + 1) * TOGETHER),
+  );
+  return [...made, ...(await Promise.all(groups.map((group) => readGroup(context, group)))).flat()];
+}
+
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+/** JSON without a JSON Schema takes no longer than its length: it needs no process. */
+function readPlain({ graph, tree, say }: Context, raw: Source): readonly Made[] {
+  const text = tree.read(raw.file);
+  try {
+    JSON.parse(text);
+    return [madeOf(raw, text, graph.has(`${stemOf(raw.file)}.schema.ts`))];
+  } catch (error) {
+    say(problemOf(raw.file, { why: error instanceof Error ? error.message : String(error), of: 'text' }));
+    return [];
+  }
+}
+
+async function readGroup({ graph, tree, run, say }: Context, raws: readonly Source[]): Promise<readonly Made[]> {
+  const files = raws.map(({ file }) => {
+    const schema = `${stemOf(file)}.schema.json`;
+    return { file, text: tree.read(file), schema: graph.has(schema) ? tree.read(schema) : null };
+  });
+  try {
+    const { outcome } = await run({ kind: 'raw', files });
+    return raws.flatMap((raw, index) => {
+      const wrong = outcome[index] ?? null;
+      if (wrong === null) return [madeOf(raw, files[index]?.text ?? '', graph.has(`${stemOf(raw.file)}.schema.ts`))];
+      say(problemOf(raw.file, wrong));
+      return [];
+    });
+  } catch (error) {
+    if (!(error instanceof NoResult)) throw error;
+    say(
+      conveyorError('config-program-failed', {
+        file: error.at?.path ?? raws[0]?.file ?? '',
+        how: `reading it failed: ${error.how}`,
+      }),
+    );
+    return [];
+  }
+}
+
+const madeOf = (raw: Source, text: string, isTyped: boolean): Made => ({
+  ...raw,
+  path: rawPath(raw.file),
+  text,
+  schema: isTyped && raw.file.endsWith('.json') ? { file: `${stemOf(raw.file)}.schema.ts`, name: 'default' } : null,
+  isRaw: true,
+});
+
+type Wrong = { readonly why: string; readonly of: 'text' | 'value' | 'schema' };
+
+function problemOf(file: string, { why, of }: Wrong): ConveyorError {
+  const schema = `${stemOf(file)}.schema.json`;
+  if (of === 'schema')
+    return conveyorError('config-file-unusable', { file: schema, why: `it is no JSON Schema: ${why}` });
+  const by = of === 'text' ? (file.endsWith('.json') ? 'JSON' : 'YAML') : schema;
+  return conveyorError('config-value-refused', { path: rawPath(file), file, by, why, chain: [] });
+}

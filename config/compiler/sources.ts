@@ -1,0 +1,20 @@
+import type { Graph } from './graph';
+import { kindOf, stemOf } from './tree';
+
+/** The files that contribute to what a file says: itself, its imports, and the validators of the schemas among them. */
+export function sourcesOf(graph: Graph, file: string): readonly string[] {
+  const own = graph.has(file) && file.endsWith('.ts') ? graph.closure(file) : [file, ...schemasBeside(graph, file)];
+  const closed = own.flatMap((path) => (path.endsWith('.ts') ? graph.closure(path) : [path]));
+  const validators = closed.filter((path) => kindOf(path) === 'schema').flatMap((path) => validatorsOf(graph, path));
+  return [...new Set([...closed, ...validators.flatMap((path) => graph.closure(path))])];
+}
+
+/** The validators of a schema lie beside it. */
+function validatorsOf(graph: Graph, schema: string): readonly string[] {
+  const file = `${stemOf(schema)}.validate.ts`;
+  return graph.has(file) ? [file] : [];
+}
+
+/** What a raw file is checked against: a JSON Schema or a schema of programs, beside it. */
+const schemasBeside = (graph: Graph, file: string): readonly string[] =>
+  ['.schema.json', '.schema.ts'].map((ending) => `${stemOf(file)}${ending}`).filter((path) => graph.has(path));

@@ -1,0 +1,102 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { whyNotConfigPath } from '../../domain/config/path';
+import { conveyorError } from '../../domain/errors';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { formatBytes } from '../../domain/size';
+
+/** Sources, wherever they lie: a folder or a commit. */
+export interface SourceTree {
+  /** Every file, by its path, in order. */
+  readonly paths: readonly string[];
+  /** Whether there is such a file, where `paths` lists only those that matter. */
+  has?(path: string): boolean;
+  /** @throws ConveyorError `config-file-unusable` */
+  read(path: string): string;
+}
+
+/** What a file is by its name. Whatever is nothing of this is a module that others import, or nobody's business. */
+export type FileKind = 'program' | 'schema' | 'validator' | 'module' | 'json-schema' | 'raw' | 'other';
+
+/** Where compiled values lie in a repository, beside the sources that they are made of. */
+export const VALUES = 'values';
+
+/** What editors and package managers keep beside sources. */
+const ASIDE = /^(package|package-lock|tsconfig|jsconfig)\.json$/;
+
+export function kindOf(path: string): FileKind {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name.endsWith('.config.ts')) return 'program';
+  if (name.endsWith('.schema.ts')) return 'schema';
+  if (name.endsWith('.validate.ts')) return 'validator';
+  if (name.endsWith('.ts')) return 'module';
+  if (name.endsWith('.schema.json')) return 'json-schema';
+  if (ASIDE.test(path)) return 'other';
+  return /\.(json|ya?ml)$/.test(name) ? 'raw' : 'other';
+}
+
+/** The path of a raw file's value: JSON is found without its ending, as values of programs are; YAML keeps it, as it passes as it is. */
+export const rawPath = (file: string): string => file.replace(/\.json$/, '');
+
+/** Where a value lies in a folder of values: a value may have the name of a folder. YAML keeps its own ending. */
+export const valueFile = (path: string): string => (/\.ya?ml$/.test(path) ? path : `${path}.json`);
+
+/** A file `NAME.config.ts`, `NAME.json`, … without what follows its name. */
+export const stemOf = (file: string): string => file.replace(/\.(config\.ts|schema\.ts|validate\.ts|json|ya?ml)$/, '');
+
+/** The files of a folder. What begins with a dot, and `node_modules`, is left out. @throws ConveyorError `config-file-unusable` */
+export function folderTree(folder: string): SourceTree {
+  const paths: string[] = [];
+  walk(folder, '', paths);
+  return { paths: paths.sort(), read: (path) => textOf(path, readFileSync(join(folder, path))) };
+}
+
+function walk(folder: string, below: string, found: string[]): void {
+  for (const entry of entriesOf(join(folder, below), below)) {
+    if (entry.startsWith('.') || entry === 'node_modules' || (below === '' && entry === VALUES)) continue;
+    const path = below === '' ? entry : `${below}/${entry}`;
+    const stat = lstatSync(join(folder, path));
+    if (stat.isDirectory()) {
+      walk(folder, path, found);
+      continue;
+    }
+    if (kindOf(path) === 'other') continue;
+    if (stat.isSymbolicLink()) throw unusable(path, 'it is a symbolic link, which may lead out of the tree');
+    if (!stat.isFile()) throw unusable(path, 'it is no plain file');
+    admit(path, stat.size);
+    found.push(path);
+    if (found.length > CONFIG_LIMITS.files.max)
+      throw unusable(path, `there are more than ${CONFIG_LIMITS.files.max} files`);
+  }
+}
+
+function entriesOf(folder: string, below: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no such folder' : code === 'ENOTDIR' ? 'it is no folder' : message;
+    throw unusable(below === '' ? folder : below, why);
+  }
+}
+
+/** What any tree asks of a file before it is read. @throws ConveyorError `config-file-unusable` */
+export function admit(path: string, bytes: number): void {
+  const why = whyNotConfigPath(path);
+  if (why !== undefined) throw unusable(path, `it has no fit name: ${why}`);
+  if (bytes > CONFIG_LIMITS.file.max)
+    throw unusable(path, `it has ${formatBytes(bytes)}, and a file may have ${formatBytes(CONFIG_LIMITS.file.max)}`);
+}
+
+/** @throws ConveyorError `config-file-unusable` for what is no text */
+export function textOf(path: string, bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Said below.
+  }
+  throw unusable(path, 'it is binary, and values are UTF-8 text');
+}
+
+const unusable = (file: string, why: string): Error => conveyorError('config-file-unusable', { file, why });

@@ -1,0 +1,104 @@
+import { Loop } from './loop';
+import type { Acknowledged, ConfigStore } from '../store/port';
+import { refusalOf, type Entry } from './paths';
+
+interface Options {
+  readonly host: string;
+  readonly repository: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly store: ConfigStore;
+  readonly log: (line: string) => void;
+  readonly settleMs?: number;
+  readonly ttlSeconds?: number;
+}
+
+const SETTLE_MS = 1000;
+const TTL_SECONDS = 60;
+const AT_ONCE = 8;
+
+/** Says to the store what this host has: a moment after it came, and again before the lease runs out. */
+export class Acknowledging {
+  private readonly entries = new Set<Entry>();
+  /** Of which the store does not know yet. */
+  private readonly due = new Set<Entry>();
+  private readonly repeating: NodeJS.Timeout;
+  private readonly settling = new Map<Entry, NodeJS.Timeout>();
+  private readonly saying = new Loop(
+    () => this.due.size > 0 && !this.isClosed,
+    () => this.saySome(),
+    (error) => this.isRefused((error as Error).message),
+  );
+  private isClosed = false;
+  /** Why the store takes no acknowledgements; undefined while it does. */
+  trouble: string | undefined;
+
+  constructor(private readonly options: Options) {
+    const ttlMs = (options.ttlSeconds ?? TTL_SECONDS) * 1000;
+    this.repeating = setInterval(() => this.repeat(), ttlMs / 4).unref();
+  }
+
+  /** Applications have `waitMs` to refuse a value before it counts as theirs. */
+  soon(entry: Entry, waitMs = this.options.settleMs ?? SETTLE_MS): void {
+    this.entries.add(entry);
+    clearTimeout(this.settling.get(entry));
+    const timer = setTimeout(() => {
+      this.settling.delete(entry);
+      this.due.add(entry);
+      this.saying.wake();
+    }, waitMs);
+    this.settling.set(entry, timer);
+  }
+
+  /** What failed before. */
+  retry(): void {
+    this.saying.wake();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.repeating);
+    for (const timer of this.settling.values()) clearTimeout(timer);
+    await this.saying.stopped();
+  }
+
+  private repeat(): void {
+    for (const entry of this.entries) if (!this.settling.has(entry)) this.due.add(entry);
+    this.saying.wake();
+  }
+
+  private isTaken(): void {
+    if (this.trouble !== undefined) this.options.log('the store takes acknowledgements again');
+    this.trouble = undefined;
+  }
+
+  private isRefused(why: string): void {
+    if (this.trouble === undefined) this.options.log(`the store does not hear what this host has: ${why}`);
+    this.trouble = why;
+  }
+
+  /** What fails stays due until the next time. */
+  private async saySome(): Promise<void> {
+    const some = [...this.due].slice(0, AT_ONCE);
+    for (const entry of some) this.due.delete(entry);
+    const done = await Promise.allSettled(some.map((entry) => this.sayOne(entry)));
+    const failed = some.filter((_, index) => done[index]?.status === 'rejected');
+    for (const entry of failed) this.due.add(entry);
+    const trouble = done.find((one) => one.status === 'rejected');
+    if (trouble?.status === 'rejected') throw trouble.reason;
+    this.isTaken();
+  }
+
+  private sayOne(entry: Entry): Promise<void> {
+    const { host, repository, labels, store, ttlSeconds = TTL_SECONDS } = this.options;
+    const { path, answer, since } = entry;
+    const refused = refusalOf(entry);
+    const what: Acknowledged = {
+      ...{ host, path, version: answer.version, revision: answer.override, commit: answer.commit },
+      sequence: answer.sequence,
+      ...(refused === undefined ? {} : { refused }),
+      ...(labels ? { labels } : {}),
+      at: since,
+    };
+    return store.acknowledge(repository, what, ttlSeconds);
+  }
+}

@@ -1,0 +1,85 @@
+import { Hono, type Context } from 'hono';
+import { z } from 'zod';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { conveyorError, ConveyorError } from '../../domain/errors';
+import { limitBody } from '../../sdk/bodyLimit';
+import { metricsOf } from './metrics';
+import type { AgedAnswer, ConfigProxy } from './proxy';
+import { streamOf } from './stream';
+
+/** The HTTP of a proxy (docs/guides/config-proxy.md#http), for the applications of its host. */
+
+const MAX_BODY_BYTES = 16 * 1024;
+
+const refusal = z.object({
+  path: z.string(),
+  version: z.string(),
+  reason: z.string().nullable(),
+  app: z.string().min(1).max(128),
+});
+
+export interface ProxyApp {
+  readonly fetch: Hono['fetch'];
+  /** Ends the streams of all watchers, who come again. */
+  end(): void;
+}
+
+/** `aliveMs`: how often a watcher hears that the proxy is there. Default 10 s. */
+export function createProxyApp(proxy: ConfigProxy, aliveMs?: number): ProxyApp {
+  const app = new Hono();
+  const watchers = new Set<() => void>();
+  app.onError((error, c) => answerError(c, error));
+  app.notFound((c) => answerError(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
+  app.get('/health', (c) => c.json({ ...proxy.health(), watchers: watchers.size }));
+  app.get('/metrics', (c) => c.text(metricsOf(proxy.health(), watchers.size)));
+  app.get('/v1/config/:path{.+}', async (c) => {
+    const answer = await proxy.ask(c.req.param('path'));
+    return c.json(answer, answer.value === null ? 404 : 200);
+  });
+  app.get('/v1/watch', (c) => watch(c, proxy, watchers, aliveMs));
+  app.use(limitBody({ maxSize: MAX_BODY_BYTES, onError: (c) => answerError(c, tooLarge()) }));
+  app.post('/v1/refused', async (c) => {
+    const parsed = refusal.safeParse(await c.req.json().catch(() => undefined));
+    if (!parsed.success) throw conveyorError('invalid-request', { detail: z.prettifyError(parsed.error) });
+    proxy.refuse(parsed.data);
+    return c.body(null, 204);
+  });
+  return { fetch: app.fetch, end: () => watchers.forEach((end) => end()) };
+}
+
+function watch(c: Context, proxy: ConfigProxy, watchers: Set<() => void>, aliveMs?: number): Response {
+  const paths = [...new Set(c.req.queries('path') ?? [])];
+  if (paths.length === 0) throw conveyorError('invalid-request', { detail: 'path: which one to watch' });
+  refuseMore(CONFIG_LIMITS.watchedPaths, paths.length);
+  refuseMore(CONFIG_LIMITS.proxyWatchers, watchers.size + 1);
+  const stream = streamOf<AgedAnswer>({
+    keyOf: ({ path }) => path,
+    alive: () => ({ age: proxy.age() }),
+    onEnd: () => watchers.delete(stream.end),
+    aliveMs,
+  });
+  stream.endsWith(proxy.listen(paths, stream.send));
+  watchers.add(stream.end);
+  return stream.response;
+}
+
+function refuseMore({ of, max }: { readonly of: string; readonly max: number }, count: number): void {
+  if (count > max) throw conveyorError('over-limit', { what: of, size: String(count), limit: String(max) });
+}
+
+const tooLarge = (): ConveyorError => conveyorError('too-large', { limit: '16 kB' });
+
+const STATUS: Readonly<Record<string, number>> = {
+  'over-limit': 413,
+  'too-large': 413,
+  'not-found': 404,
+  'store-unavailable': 503,
+};
+
+function answerError(c: Context, error: Error): Response {
+  const known =
+    error instanceof ConveyorError ? error : conveyorError('internal', { detail: error.message || String(error) });
+  const { code, message, hint, retryable } = known;
+  const status = STATUS[code] ?? (code === 'internal' ? 500 : 400);
+  return c.json({ error: { code, message, hint, retryable } }, status as 400);
+}

@@ -1,0 +1,82 @@
+import { cacheFile, parseCached, writeCached, type CachedPath } from '../../sdk/configCache';
+import type { Files } from './files';
+import { Loop } from './loop';
+
+/** Paths that no application asked for so long are forgotten when a proxy starts. */
+const KEEP_MS = 7 * 24 * 3600 * 1000;
+
+/** The cache on disk. What cannot be written is kept in mind and tried again; nobody waits for it. */
+export class Cache {
+  /** What is not written yet: of each path the newest. */
+  private readonly waiting = new Map<string, () => CachedPath>();
+  private readonly writing = new Loop(
+    () => this.waiting.size > 0,
+    () => this.writeNext(),
+    (error) => this.failed(error),
+  );
+  /** Why the disk takes nothing; undefined while it does. */
+  trouble: string | undefined;
+
+  constructor(
+    private readonly files: Files,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  /** All that is whole; what is not is removed, and said. */
+  async load(now: number): Promise<CachedPath[]> {
+    const names = await this.files.list().catch((error: unknown) => {
+      this.failed(error);
+      return [];
+    });
+    const found: CachedPath[] = [];
+    for (const name of names) {
+      const text = await this.files.read(name).catch((error: unknown) => this.unreadable(name, String(error)));
+      if (text === undefined) continue;
+      const cached = parseCached(text) ?? this.unreadable(name, 'it is not whole');
+      if (cached && now - cached.askedAt < KEEP_MS) found.push(cached);
+      else await this.files.remove(name).catch(() => undefined);
+    }
+    return found;
+  }
+
+  /** Writes what `latest` says by then. */
+  keep(path: string, latest: () => CachedPath): void {
+    this.waiting.set(path, latest);
+    this.retry();
+  }
+
+  /** Tries again what the disk did not take. */
+  retry(): void {
+    this.writing.wake();
+  }
+
+  /** Resolves once everything is written that can be. */
+  settled(): Promise<void> {
+    return this.writing.stopped();
+  }
+
+  private async writeNext(): Promise<void> {
+    const [[path, latest] = []] = this.waiting;
+    if (path === undefined || latest === undefined) return;
+    this.waiting.delete(path);
+    try {
+      await this.files.write(cacheFile(path), writeCached(latest()));
+    } catch (error) {
+      if (!this.waiting.has(path)) this.waiting.set(path, latest);
+      throw error;
+    }
+    if (this.trouble !== undefined) this.log('the disk takes the cache again');
+    this.trouble = undefined;
+  }
+
+  private failed(error: unknown): void {
+    const why = (error as Error).message;
+    if (this.trouble === undefined) this.log(`the cache cannot be written, values are served from memory: ${why}`);
+    this.trouble = why;
+  }
+
+  private unreadable(name: string, why: string): undefined {
+    this.log(`${name} of the cache is left out and fetched anew: ${why}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,251 @@
+import { refusePath } from '../../domain/config/commits';
+import type { Answer } from '../../domain/config/held';
+import type { Host } from '../../domain/config/overrides';
+import { conveyorError, ConveyorError } from '../../domain/errors';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { cutText } from '../../domain/size';
+import type { CachedPath } from '../../sdk/configCache';
+import type { ConfigStore, StoreEvent } from '../store/port';
+import { Acknowledging } from './acknowledging';
+import { Cache } from './cache';
+import type { Files } from './files';
+import { Following } from './following';
+import { entryOf, newEntry, take, type Entry } from './paths';
+
+export interface ProxyOptions {
+  readonly host: string;
+  readonly repository: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly store: ConfigStore;
+  readonly files: Files;
+  /** In milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  /** How long applications have to refuse a value before it is acknowledged, in milliseconds. Default 1000. */
+  readonly settleMs?: number;
+  /** How long an acknowledgement outlives this proxy. Default 60. */
+  readonly ttlSeconds?: number;
+  /** How often a disk that took nothing is tried again. Default 10 s. */
+  readonly retryDiskMs?: number;
+}
+
+/** An answer with the seconds since the store confirmed it last; null if it never did. */
+export type AgedAnswer = Answer & { readonly age: number | null };
+
+export interface Refusal {
+  readonly path: string;
+  readonly version: string;
+  /** Null takes it back. */
+  readonly reason: string | null;
+  readonly app: string;
+}
+
+/** How long a path that is new may take to be fetched. */
+const FETCH_MS = 5000;
+/** How long a proxy that starts waits for its store to confirm what the cache holds. */
+const CONFIRM_MS = 2000;
+/** The cache says when a path was asked for last, to the hour. */
+const ASKED_MS = 3_600_000;
+const RETRY_DISK_MS = 10_000;
+
+/** Configuration of one host: fetches and follows what applications ask for, and goes on with what it has when all else is dead. */
+export class ConfigProxy {
+  private readonly entries = new Map<string, Entry>();
+  private readonly listeners = new Map<string, Set<(answer: AgedAnswer) => void>>();
+  private readonly host: Host;
+  private readonly cache: Cache;
+  private readonly following: Following;
+  private readonly acknowledging: Acknowledging;
+  private readonly disk: NodeJS.Timeout;
+  /** When the store said last that nothing is newer than what the host has. */
+  private hereAt: number | undefined;
+  /** Why the store does not answer; undefined while it does. */
+  private trouble: ConveyorError | undefined;
+  private waiters: (() => void)[] = [];
+  private applied = 0;
+
+  constructor(private readonly options: ProxyOptions) {
+    const { store, repository, files, log, retryDiskMs = RETRY_DISK_MS } = options;
+    this.host = { name: options.host, labels: options.labels };
+    this.cache = new Cache(files, log);
+    this.following = new Following(store, repository, {
+      take: (event) => this.take(event),
+      onHere: (paths) => this.confirm(paths),
+      onAway: (error) => this.away(error),
+    });
+    this.acknowledging = new Acknowledging(options);
+    this.disk = setInterval(() => this.cache.retry(), retryDiskMs).unref();
+  }
+
+  /** How many paths the cache had. The store has a moment to confirm them, so that nobody is served what is old without need. */
+  async start(): Promise<number> {
+    const now = this.options.now();
+    for (const cached of await this.cache.load(now)) this.entries.set(cached.path, entryOf(cached, this.host, now));
+    for (const entry of this.entries.values()) this.acknowledging.soon(entry);
+    this.following.add([...this.entries.keys()]);
+    const { size } = this.entries;
+    await this.until(() => [...this.entries.values()].every(({ isConfirmed }) => isConfirmed), CONFIRM_MS);
+    return size;
+  }
+
+  /**
+   * What this host has of a path, which is followed from now on. The first answer may take until the store has one.
+   * @throws ConveyorError `over-limit`, `invalid-text`, or `store-unavailable` when the host has never heard of the path
+   */
+  async ask(path: string): Promise<AgedAnswer> {
+    const entry = this.entryFor(path);
+    await this.until(() => isKnown(entry), FETCH_MS);
+    if (isKnown(entry)) return this.aged(entry);
+    const { repository } = this.options;
+    throw (
+      this.trouble ?? conveyorError('store-unavailable', { store: repository, detail: `it says nothing of ${path}` })
+    );
+  }
+
+  /** Calls `listener` for each answer that differs from the one before; the function ends that. */
+  listen(paths: readonly string[], listener: (answer: AgedAnswer) => void): () => void {
+    const entries = paths.map((path) => this.entryFor(path));
+    for (const { path } of entries) {
+      const listeners = this.listeners.get(path) ?? new Set();
+      this.listeners.set(path, listeners.add(listener));
+    }
+    for (const entry of entries) if (isKnown(entry)) listener(this.aged(entry));
+    return () => entries.forEach(({ path }) => this.listeners.get(path)?.delete(listener));
+  }
+
+  /** An application refuses what it got. Of a version that the host does not have any more it is no matter. */
+  refuse({ path, version, reason, app }: Refusal): void {
+    const entry = this.entries.get(path);
+    if (entry === undefined || entry.answer.version !== version) return;
+    const { refusals } = entry;
+    const { of, max } = CONFIG_LIMITS.refusals;
+    if (reason === null) refusals.delete(app);
+    else if (refusals.size >= max && !refusals.has(app))
+      throw conveyorError('over-limit', { what: of, size: String(refusals.size + 1), limit: String(max) });
+    else refusals.set(app, { version, reason: cutText(reason, CONFIG_LIMITS.refusal.max) });
+    this.acknowledging.soon(entry, 0);
+  }
+
+  health() {
+    const entries = [...this.entries.values()];
+    return {
+      host: this.options.host,
+      store: this.trouble === undefined ? ('here' as const) : ('away' as const),
+      ...(this.trouble === undefined ? {} : { storeTrouble: this.trouble.message }),
+      ...(this.acknowledging.trouble === undefined ? {} : { acknowledgeTrouble: this.acknowledging.trouble }),
+      ...(this.cache.trouble === undefined ? {} : { diskTrouble: this.cache.trouble }),
+      paths: entries.length,
+      unconfirmed: entries.filter(({ isConfirmed }) => !isConfirmed).length,
+      refused: entries.filter(({ refusals }) => refusals.size > 0).length,
+      age: this.age(),
+      applied: this.applied,
+    };
+  }
+
+  /** Seconds since the store confirmed what this host has; null if it never did. */
+  age = (): number | null => (this.hereAt === undefined ? null : this.secondsSince(this.hereAt));
+
+  async close(): Promise<void> {
+    clearInterval(this.disk);
+    await Promise.all([this.following.close(), this.acknowledging.close()]);
+    await this.cache.settled();
+  }
+
+  private entryFor(path: string): Entry {
+    const now = this.options.now();
+    const known = this.entries.get(path);
+    if (known) {
+      const isOld = now - known.askedAt > ASKED_MS;
+      known.askedAt = now;
+      if (isOld) this.keep(known);
+      return known;
+    }
+    refusePath(path);
+    const { of, max } = CONFIG_LIMITS.proxyPaths;
+    if (this.entries.size >= max)
+      throw conveyorError('over-limit', { what: of, size: String(max + 1), limit: String(max) });
+    const entry = newEntry(path, this.host, now);
+    this.entries.set(path, entry);
+    this.following.add([path]);
+    return entry;
+  }
+
+  private take(event: StoreEvent): void {
+    const entry = this.entries.get(event.path);
+    if (entry === undefined) return;
+    const before = entry.held;
+    const { isNews, note } = take(entry, event, this.host, this.options.now());
+    if (note !== undefined) this.options.log(note);
+    if (entry.held !== before) this.keep(entry);
+    if (!isNews) return;
+    this.applied += 1;
+    const answer = this.aged(entry);
+    for (const listener of this.listeners.get(entry.path) ?? []) listener(answer);
+    this.acknowledging.soon(entry);
+  }
+
+  private confirm(paths: readonly string[]): void {
+    if (this.trouble !== undefined) this.options.log('the store answers again');
+    this.trouble = undefined;
+    this.hereAt = this.options.now();
+    this.acknowledging.retry();
+    for (const path of paths) {
+      const entry = this.entries.get(path);
+      if (entry === undefined || entry.isConfirmed) continue;
+      entry.isConfirmed = true;
+      this.keep(entry);
+      this.acknowledging.soon(entry);
+      if (entry.held.committed === null)
+        for (const listener of this.listeners.get(path) ?? []) listener(this.aged(entry));
+    }
+    this.wakeWaiters();
+  }
+
+  private away(error: unknown): void {
+    const trouble =
+      error instanceof ConveyorError
+        ? error
+        : conveyorError('store-unavailable', { store: this.options.repository, detail: String(error) });
+    if (this.trouble === undefined) this.options.log(`${trouble.message}; the last values are served`);
+    this.trouble = trouble;
+    this.wakeWaiters();
+  }
+
+  private keep(entry: Entry): void {
+    this.cache.keep(entry.path, (): CachedPath => {
+      const { path, answer, held, askedAt } = entry;
+      return { path, answer, held, confirmedAt: this.confirmedAt(entry), askedAt };
+    });
+  }
+
+  private aged(entry: Entry): AgedAnswer {
+    const at = this.confirmedAt(entry);
+    return { ...entry.answer, age: at === null ? null : this.secondsSince(at) };
+  }
+
+  private confirmedAt = (entry: Entry): number | null =>
+    entry.isConfirmed && this.hereAt !== undefined ? this.hereAt : entry.cachedAt;
+
+  private secondsSince = (at: number): number => Math.max(0, Math.round(this.options.now() - at) / 1000);
+
+  /** Until it is so, the store is away, or so many milliseconds have gone by. */
+  private async until(isSo: () => boolean, ms: number): Promise<void> {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.wakeWaiters();
+    }, ms);
+    while (!isSo() && this.trouble === undefined && !isLate)
+      await new Promise<void>((resolve) => this.waiters.push(resolve));
+    clearTimeout(timer);
+  }
+
+  private wakeWaiters(): void {
+    const waiters = this.waiters;
+    this.waiters = [];
+    for (const wake of waiters) wake();
+  }
+}
+
+const isKnown = ({ isConfirmed, held }: Entry): boolean =>
+  isConfirmed || held.committed !== null || held.overrides.length > 0;

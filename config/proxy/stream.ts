@@ -1,0 +1,59 @@
+import { Bell } from '../store/bell';
+
+/** So often a watcher hears that its proxy is there. */
+const ALIVE_MS = 10_000;
+
+interface StreamOptions<T> {
+  readonly keyOf: (item: T) => string;
+  /** What a reader hears when there is nothing else to say. */
+  readonly alive: () => object;
+  readonly onEnd: () => void;
+  readonly aliveMs?: number | undefined;
+}
+
+interface Stream<T> {
+  readonly response: Response;
+  send(item: T): void;
+  end(): void;
+  /** Runs when whoever reads it has gone, and when it is ended. */
+  endsWith(tidy: () => void): void;
+}
+
+/** Server-sent events. Of several items of one key a reader that is slow gets the newest, so that none of them takes much memory. */
+export function streamOf<T>({ keyOf, alive, onEnd, aliveMs = ALIVE_MS }: StreamOptions<T>): Stream<T> {
+  const waiting = new Map<string, T>();
+  const bell = new Bell();
+  const tidyings = [onEnd];
+  let isOver = false;
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    for (const tidy of tidyings) tidy();
+    bell.ring();
+  };
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (waiting.size === 0) await bell.wait(aliveMs);
+      if (isOver) return controller.close();
+      const items = [...waiting.values()].map((item) => event('config', item));
+      waiting.clear();
+      controller.enqueue(encoder.encode(items.length === 0 ? event('alive', alive()) : items.join('')));
+    },
+    cancel: end,
+  });
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
+  return {
+    response: new Response(body, { headers }),
+    send: (item) => {
+      waiting.delete(keyOf(item));
+      waiting.set(keyOf(item), item);
+      bell.ring();
+    },
+    end,
+    endsWith: (tidy) => (isOver ? tidy() : void tidyings.push(tidy)),
+  };
+}
+
+const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+const encoder = new TextEncoder();

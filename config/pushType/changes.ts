@@ -1,0 +1,156 @@
+import type { Content } from '../../domain/config/subscriber';
+import { conveyorError } from '../../domain/errors';
+import { ExtensionError } from '../../sdk/server';
+import { VALUES } from '../compiler/tree';
+import { blobsOf, deltasOf, logOf, lookUp, type Delta } from '../repository/commits';
+import { deltaBetween } from '../repository/history';
+import { draftOfEdits, propose } from '../repository/propose';
+import type { ConfigRepository } from '../repository/repository';
+import { pathOfValue } from '../repository/revalue';
+import type { Changes } from './ports';
+import { asRefusal } from './refusal';
+
+/** Changes of real repositories. `open` answers a repository by its name. */
+export function gitChanges(open: (name: string) => Promise<ConfigRepository>, nowMs: () => number): Changes {
+  return {
+    contentOf: (name, version) => asRefusal(async () => contentOf(await open(name), version)),
+    committedVersion: (name, paths, head, since) =>
+      asRefusal(async () => {
+        const repository = await open(name);
+        await present(repository, head);
+        return committedVersion(repository, paths, head, since);
+      }),
+    restore: (name, paths, to, own) => asRefusal(async () => restore(await open(name), { paths, to, own, nowMs })),
+    contains: (name, newer, older) =>
+      asRefusal(async () => {
+        const repository = await open(name);
+        await present(repository, newer);
+        return older === '' || newer === older || repository.isAncestor(older, newer);
+      }),
+  };
+}
+
+/** A commit that the store has is on this disk. */
+async function present(repository: ConfigRepository, commit: string): Promise<void> {
+  const [known] = await lookUp(repository.git, [commit]);
+  if (known?.type !== 'commit') await repository.head();
+}
+
+const VERSION = /^([1-9]\d{0,14})@([0-9a-f]{40,64})$/;
+
+async function contentOf(repository: ConfigRepository, version: string) {
+  const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
+  if (number === '') throw unknown(version, 'expected N@COMMIT, as conveyor config propose prints it');
+  const change = Number(number);
+  const [found] = await repository.changesOf([change]);
+  if (found?.commit !== commit) throw unknown(version, `change ${change} is ${found?.commit}`);
+  const deltas = (await deltasOf(repository.git, [commit])).get(commit) ?? [];
+  const head = await repository.head();
+  const landed = head === null ? null : ((await repository.landedBy(head)).get(change) ?? null);
+  const values = deltas.filter(({ path }) => path.startsWith(`${VALUES}/`));
+  const content = await contentAfter(repository, values);
+  return { change, content: renamed(content), landed };
+}
+
+/** By paths of values in place of files. */
+const renamed = (content: Content): Content =>
+  Object.fromEntries(Object.entries(content).map(([file, it]) => [pathOfValue(file), it]));
+
+/** What these files become. */
+async function contentAfter({ git }: ConfigRepository, deltas: readonly Delta[]): Promise<Content> {
+  const blobs = deltas.flatMap(({ after }) => after ?? []);
+  const texts = await blobsOf(git, blobs);
+  const byBlob = new Map(blobs.map((blob, index) => [blob, texts[index]?.toString('utf8') ?? '']));
+  return Object.fromEntries(
+    deltas.map(({ path, after }) => [
+      path,
+      { value: after === null ? null : (byBlob.get(after) ?? ''), version: after ?? '' },
+    ]),
+  );
+}
+
+async function committedVersion(
+  repository: ConfigRepository,
+  paths: readonly string[],
+  head: string,
+  since: string | null,
+): Promise<string | null> {
+  const range = since === null ? ['-1', head] : ['-1', `${since}..${head}`];
+  const [newest] = await logOf(repository.git, range, paths.flatMap(filesOf));
+  if (newest === undefined) return since === null ? '@none' : null;
+  if (newest.change === null) return `@${newest.commit}`;
+  const [proposed] = await repository.changesOf([newest.change]).catch(() => []);
+  return proposed === undefined ? `@${newest.commit}` : `${newest.change}@${proposed.commit}`;
+}
+
+/** The values of a path; of one that ends with a slash all below. */
+const filesOf = (path: string): string[] =>
+  path === '' || path.endsWith('/') ? [`${VALUES}/${path}`] : [`${VALUES}/${path}.json`, `${VALUES}/${path}`];
+
+interface Restoring {
+  readonly paths: readonly string[];
+  readonly to: string | null;
+  /** The change that is taken back; null: whatever was changed. */
+  readonly own: number | null;
+  readonly nowMs: () => number;
+}
+
+async function restore(repository: ConfigRepository, { paths, to, own, nowMs }: Restoring): Promise<number | null> {
+  const head = await repository.head();
+  if (head === null) return null;
+  const range = to === null ? [head] : [`${to}..${head}`];
+  const commits = (await logOf(repository.git, range, paths.flatMap(filesOf))).filter(
+    ({ change }) => own === null || change === own,
+  );
+  const changed = await deltasOf(
+    repository.git,
+    commits.map(({ commit }) => commit),
+  );
+  const sources = new Set(
+    [...changed.values()].flat().flatMap(({ path }) => (path.startsWith(`${VALUES}/`) ? [] : path)),
+  );
+  const back = (await deltaBetween(repository.git, head, to)).filter(({ path }) => sources.has(path));
+  if (back.length === 0) return null;
+  if (own !== null)
+    await refuseWinners(repository, { own, head, sources, commits: commits.map(({ commit }) => commit) });
+  const after = await contentAfter(repository, back);
+  const draft = await draftOfEdits(
+    repository,
+    head,
+    new Map(Object.entries(after).map(([path, it]) => [path, it.value])),
+  );
+  const what = own === null ? `what was at ${to?.slice(0, 12) ?? 'the beginning'}` : `what was before change ${own}`;
+  const { change } = await propose(repository, draft, {
+    author: 'conveyor',
+    message: `Bring back ${what}`,
+    nowMs: nowMs(),
+  });
+  return change;
+}
+
+/** Where others have changed a file after the change that is taken back, somebody has to look. */
+async function refuseWinners(
+  { git }: ConfigRepository,
+  {
+    own,
+    head,
+    sources,
+    commits,
+  }: {
+    readonly own: number;
+    readonly head: string;
+    readonly sources: ReadonlySet<string>;
+    readonly commits: readonly string[];
+  },
+): Promise<void> {
+  const [landed] = commits;
+  for (const file of sources) {
+    const [last] = await logOf(git, ['-1', head], [file]);
+    if (last === undefined || last.commit === landed) continue;
+    const by = last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
+    throw conveyorError('config-conflict', { change: own, file, by });
+  }
+}
+
+const unknown = (version: string, why: string): ExtensionError =>
+  new ExtensionError('unknown-version', `there is no version ${version}: ${why}`, { status: 409 });

@@ -1,0 +1,68 @@
+import { placeOf, type Aim } from '../../domain/config/overrides';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { grouped } from '../../domain/grouped';
+import type { Slot } from '../../sdk/updates/memory';
+import type { Override } from '../store/port';
+import type { ConfigState, Service } from './memory';
+import { regionOf } from './subscribers';
+
+/** The hosts of a unit that an update has on its version. */
+interface Exposed {
+  readonly unit: string;
+  readonly update: string;
+  readonly version: string;
+  readonly hosts: readonly string[];
+  /** Also whoever joins. */
+  readonly isWhole: boolean;
+}
+
+/** What has to be exposed so that every host has the version of its slot. What is committed needs no override. */
+export function wantedOverrides(name: string, service: Service, state: ConfigState) {
+  const exposed = exposedOf(service, state);
+  const overrides = exposed.flatMap((one) =>
+    aimsOf(name, one).flatMap((aim) =>
+      Object.entries(service.contents[one.version] ?? {}).map(([path, { value, version }]): Override => {
+        return { path, value, version, revision: one.version, ...aim };
+      }),
+    ),
+  );
+  const shares = exposed.flatMap((one) => {
+    const below = shareOf(name, one);
+    return below === undefined ? [] : [[one.update, { unit: one.unit, below, version: one.version }] as const];
+  });
+  return { overrides, shares: Object.fromEntries(shares) };
+}
+
+function exposedOf(service: Service, state: ConfigState): Exposed[] {
+  return Object.entries(service.hosts).flatMap(([unit, hosts]) => {
+    const { slots = [], update: wholeUpdate, version: wholeVersion } = state.units[unit] ?? {};
+    const isOut = ({ version, update }: Slot): boolean => update !== null && version !== service.committed;
+    const out = slots.flatMap((slot, index) => (isOut(slot) ? [{ slot, host: hosts[index] ?? '' }] : []));
+    return grouped(out, ({ slot }) => `${slot.update} ${slot.version}`).flatMap(([, group]) => {
+      const { update = null, version = '' } = group[0]?.slot ?? {};
+      const isWhole = update === wholeUpdate && version === wholeVersion;
+      // What lands for all of them comes with its commit.
+      if (isWhole && service.landing?.version === version && !service.landing.ahead) return [];
+      return [{ unit, update: update ?? '', version, hosts: group.map(({ host }) => host), isWhole }];
+    });
+  });
+}
+
+/** The share of its region that an update has; undefined while its hosts are few enough to be named, or have no region. */
+function shareOf(name: string, { unit, hosts, isWhole }: Exposed): number | undefined {
+  if (regionOf(name, unit) === undefined || (!isWhole && hosts.length <= CONFIG_LIMITS.hosts.max)) return undefined;
+  return isWhole ? 1 : hosts.reduce((most, host) => Math.max(most, placeOf(name, host)), 0) + Number.EPSILON;
+}
+
+function aimsOf(name: string, exposed: Exposed): Omit<Aim, 'revision'>[] {
+  const { unit, update, hosts } = exposed;
+  const region = regionOf(name, unit);
+  const id = `${update}#${encodeURIComponent(region ?? '')}`;
+  const below = shareOf(name, exposed);
+  if (below !== undefined && region !== undefined) return [{ id, below, seed: name, labels: { region } }];
+  const most = CONFIG_LIMITS.hosts.max;
+  return Array.from({ length: Math.ceil(hosts.length / most) }, (_, part) => ({
+    id: part === 0 ? id : `${id}#${part}`,
+    hosts: hosts.slice(part * most, (part + 1) * most),
+  }));
+}

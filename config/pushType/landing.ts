@@ -1,0 +1,76 @@
+import { ExtensionError } from '../../sdk/server';
+import type { Landing, Service } from './memory';
+import type { ConfigPorts } from './ports';
+
+/** Versions on their way to the branch. What was begun here goes on until it is answered; who comes after a crash begins it again. */
+export class Landings {
+  private readonly underWay = new Map<string, Promise<void>>();
+
+  constructor(private readonly ports: ConfigPorts) {}
+
+  isUnderWay(name: string): boolean {
+    return this.underWay.has(name);
+  }
+
+  /** Resolves once nothing is on its way. */
+  async idle(): Promise<void> {
+    await Promise.all(this.underWay.values());
+  }
+
+  /** Resolves at once; whatever it comes to is in `service.landing` at some later call. */
+  async advance(name: string, service: Service, save: () => void): Promise<void> {
+    const { landing } = service;
+    if (landing === undefined || landing.refused !== undefined || landing.commit !== undefined) return;
+    if (this.underWay.has(name)) return;
+    const attempt = this.attempt(service, landing, save)
+      .catch((error: unknown) => {
+        if (error instanceof ExtensionError && !error.retryable) landing.refused = error.message;
+        else this.ports.log(`${name}: ${landing.version} does not land yet: ${String(error)}`);
+      })
+      .finally(() => {
+        this.underWay.delete(name);
+        save();
+      });
+    this.underWay.set(name, attempt);
+    // What needs no waiting is there at once.
+    await Promise.race([attempt, Promise.resolve()]);
+  }
+
+  private async attempt(service: Service, landing: Landing, save: () => void): Promise<void> {
+    const { repository } = service;
+    landing.change ??= (await this.changeFor(service, landing)) ?? 0;
+    save();
+    if (landing.change === 0) {
+      landing.commit = service.head ?? '';
+      return;
+    }
+    const landed = await this.ports.land({ repository, change: landing.change, ahead: landing.ahead });
+    if ('commit' in landed) landing.commit = landed.commit;
+    else landing.refused = `change ${landing.change} does not land: ${landed.refused.message}`;
+  }
+
+  /** The change itself; of a version that was committed before a new one, which brings back what it was. */
+  private async changeFor(service: Service, { version, ahead }: Landing): Promise<number | null> {
+    const { repository, paths, commits, changes, committed } = service;
+    const before = commits[version];
+    if (before === undefined) return changes[version] ?? null;
+    return this.ports.changes.restore(repository, paths, before, ahead ? (changes[committed] ?? null) : null);
+  }
+
+  /** Whether hosts read it from the store. */
+  async isInStore({ repository, landing }: Service): Promise<boolean> {
+    if (landing?.commit === undefined) return false;
+    const head = await this.ports.storeOf(repository).head(repository);
+    return head !== undefined && this.ports.changes.contains(repository, head.commit, landing.commit);
+  }
+}
+
+/** From now on this is what everybody has who joins. */
+export function commitVersion(service: Service, version: string): void {
+  const { landing } = service;
+  service.committed = version;
+  if (landing?.commit !== undefined && landing.commit !== '') {
+    service.commits[version] = landing.commit;
+    service.head = landing.commit;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Content } from '../../domain/config/subscriber';
+import { Memory, type State } from '../../sdk/updates/memory';
+
+/** What is known of one service: the paths of a repository that a pipeline owns. */
+export interface Service {
+  readonly repository: string;
+  readonly paths: readonly string[];
+  /** The version that is committed, and the newest commit of the store when it was seen to be. */
+  committed: string;
+  head: string | null;
+  /** What versions say, so that a revert finds them whatever became of the repository. */
+  readonly contents: Record<string, Content>;
+  /** Where a version that was committed is found again: the commit that had it. */
+  readonly commits: Record<string, string | null>;
+  /** Versions that are changes. */
+  readonly changes: Record<string, number>;
+  /** By unit: whose slot is whose. */
+  readonly hosts: Record<string, string[]>;
+  /** Overrides that were written, by their ids: what they say, to see whether that has changed. */
+  readonly exposed: Record<string, string>;
+  /** By update: the hosts of its unit that stand below this have it, also those that join. */
+  readonly shares: Record<string, { readonly unit: string; readonly below: number; readonly version: string }>;
+  landing?: Landing | undefined;
+  /** Of the newest deploy. */
+  fence?: number | undefined;
+  /** Deploys during which somebody else has changed the paths. */
+  interrupted: readonly string[];
+  /** Committed versions in whose place others have committed another one. */
+  readonly replaced: Record<string, string>;
+}
+
+/** A version that is to be committed. */
+export interface Landing {
+  readonly version: string;
+  /** Which change brings it; a version that was committed before needs a new one. */
+  change?: number;
+  commit?: string;
+  /** Why it is not to be. */
+  refused?: string;
+  readonly ahead: boolean;
+}
+
+export interface ConfigState extends State {
+  services: Record<string, Service>;
+}
+
+export class ConfigMemory extends Memory {
+  declare readonly state: ConfigState;
+
+  constructor(file: string | null) {
+    super(file);
+    this.state.services ??= {};
+  }
+}

@@ -1,0 +1,181 @@
+import type { Hono } from 'hono';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { whyNotConfigPath } from '../../domain/config/path';
+import { subscriberId } from '../../domain/config/subscriber';
+import type { JudgeRequest, JudgeResponse, UnitTasks } from '../../sdk/health';
+import type { HealthTargets } from '../../sdk/protocol/pushType';
+import { ExtensionError, servePushType, type Call } from '../../sdk/server';
+import { progressOf, reservedSlots, slotsOf, unitOf } from '../../sdk/updates/choose';
+import type { Slot } from '../../sdk/updates/memory';
+import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
+import { serviceName, type ConfigFleet, type ConfigPush } from './fleet';
+import { asRefusal } from './refusal';
+import { regionOf } from './subscribers';
+
+type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
+type Config = Readonly<Record<string, unknown>>;
+
+/**
+ * The push type of configuration (docs/design/config.md#push-type): a unit is the subscribers of a region, a task is one subscriber.
+ *
+ * @param judge `judgeTargets` or `remoteJudge` of the sdk, with a data source
+ */
+export const configPushType = (fleet: ConfigFleet, judge: Judge): Hono =>
+  servePushType('config', {
+    validateConfig: async (_, { context }) => {
+      const problems = problemsOf(context.config);
+      if (problems.length > 0) return { problems };
+      try {
+        await prepared(fleet, context.config);
+        return { problems: [] };
+      } catch (error) {
+        if (!(error instanceof ExtensionError) || error.retryable) throw error;
+        return { problems: [{ path: 'config.repository', message: error.message }] };
+      }
+    },
+
+    fetchDeployUnits: async (_, { context }) => {
+      const name = await prepared(fleet, context.config);
+      return { service: name, units: fleet.unitsOf(name).map((id) => deployUnit(fleet, name, id)) };
+    },
+
+    needsPush: async ({ targets }, { context }) => {
+      const name = await prepared(fleet, context.config, targets);
+      return {
+        units: targets.map((target) => {
+          const size = present(unitOf(fleet.memory.state, known(fleet, name, target.unit)).slots).length;
+          const version = fleet.present(name, target.version);
+          return { id: target.unit, size, outdated: slotsOf(fleet.memory.state, { ...target, version }).length };
+        }),
+      };
+    },
+
+    executeUpdates: async (asked, { key, context }) => {
+      const name = await prepared(fleet, context.config, asked.targets);
+      const targets = asked.targets.map((target) => ({ ...target, version: fleet.present(name, target.version) }));
+      const isNew = fleet.memory.state.updates[asked.updateId] === undefined;
+      if (asked.urgency === 'normal' && isNew)
+        for (const version of new Set(targets.map((target) => target.version)))
+          await asRefusal(() => fleet.refuseBusyPaths(name, version, asked.updateId));
+      const answer = fleet.memory.once('executeUpdates', asked, key, () => {
+        const accepted = targets.map(({ unit }) => known(fleet, name, unit));
+        if (asked.urgency === 'normal' && isNew) fleet.refuseOutdated(name, asked.updateId, context.fence);
+        acceptUpdate(fleet.updatable(name), { ...asked, targets });
+        return { accepted };
+      });
+      wake(fleet, name);
+      return answer;
+    },
+
+    trackUpdates: ({ updateId, units }, { context }) => {
+      const update = fleet.memory.state.updates[updateId];
+      if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
+      wake(fleet, serviceName(checked(context.config)));
+      const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
+      return { units: asked.map((unit) => progressOf(fleet.memory.state, unit, updateId)) };
+    },
+
+    ...commands(fleet),
+
+    runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
+      const name = await prepared(fleet, call.context.config);
+      const tasks = targets.units.map((unit) => healthTasks(fleet, name, known(fleet, name, unit), targets));
+      return judge({ targets: tasks, checks, baseline, now }, call);
+    },
+  });
+
+const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
+
+/** Whoever asks also makes it go on. */
+const wake = (fleet: ConfigFleet, name: string): void => void fleet.step(name).catch(() => undefined);
+
+function commands(fleet: ConfigFleet) {
+  const command =
+    (verb: Verb) =>
+    (request: Parameters<typeof commandUpdate>[2], { key }: { readonly key: string }) =>
+      fleet.memory.once(verb, request, key, () => {
+        commandUpdate({ state: fleet.memory.state, copies: { hasVersion: () => true } }, verb, request);
+        return {};
+      });
+  return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
+}
+
+function deployUnit(fleet: ConfigFleet, name: string, id: string) {
+  const { slots, version } = unitOf(fleet.memory.state, id);
+  const there = present(slots);
+  const region = regionOf(name, id);
+  const { repository } = fleet.serviceOf(name);
+  return {
+    id,
+    labels: { repository, ...(region === undefined ? {} : { region }) },
+    size: there.length,
+    version,
+    mixed: new Set(there.map((slot) => slot.version)).size > 1,
+    available: true,
+  };
+}
+
+/** Who has the version by these updates against who has not; a subscriber is called by its host and what it acknowledged. */
+function healthTasks(
+  fleet: ConfigFleet,
+  name: string,
+  id: string,
+  { updatedBy, exclude = [] }: HealthTargets,
+): UnitTasks {
+  const { state } = fleet.memory;
+  const reserved = reservedSlots(state, id, exclude);
+  const seats = unitOf(state, id).slots.flatMap((slot, index) => {
+    const subscriber = fleet.subscriberOf(name, id, index);
+    return subscriber && !slot.gone && !reserved(slot, index) ? [{ slot, subscriber }] : [];
+  });
+  const isInside = ({ slot: { update } }: (typeof seats)[number]): boolean =>
+    updatedBy.length === 0 || updatedBy.includes(update ?? '');
+  const idOf = ({ subscriber: { host, has } }: (typeof seats)[number]): string => subscriberId(host, has);
+  const inside = seats.filter(isInside);
+  const outside = seats.filter((seat) => !isInside(seat));
+  const commits = new Map(
+    seats.flatMap(({ subscriber }) => subscriber.has).map(({ path, commit, sequence }) => [path, { commit, sequence }]),
+  );
+  for (const { path, commit, sequence } of outside.flatMap(({ subscriber }) => subscriber.has))
+    if (commit !== null) commits.set(path, { commit, sequence });
+  const before = inside.map(({ subscriber: { host, has } }) =>
+    subscriberId(
+      host,
+      has.map(({ path }) => ({ revision: null, ...(commits.get(path) ?? { commit: null, sequence: 0 }) })),
+    ),
+  );
+  const updated = updatedBy.length === 0 ? 0 : inside.length;
+  return { id, fresh: inside.map(idOf), updated, control: outside.map(idOf), before };
+}
+
+function problemsOf({ repository, paths }: Config): { path: string; message: string }[] {
+  const problem = (path: string, message: string) => [{ path, message }];
+  if (typeof repository !== 'string' || repository === '')
+    return problem('config.repository', 'expected the name of a repository of configuration');
+  if (!Array.isArray(paths) || paths.length === 0)
+    return problem('config.paths', 'expected the paths that this pipeline owns, such as [feed/]');
+  if (paths.length > CONFIG_LIMITS.ownedPaths.max)
+    return problem('config.paths', `expected at most ${CONFIG_LIMITS.ownedPaths.max} paths`);
+  const wrong = paths.findIndex((path) => typeof path !== 'string' || whyNotConfigPath(path.replace(/\/$/, '')));
+  const why = wrong < 0 ? undefined : whyNotConfigPath(String(paths[wrong]).replace(/\/$/, ''));
+  return wrong < 0 ? [] : problem(`config.paths.${wrong}`, `expected a path: ${why ?? 'it is no text'}`);
+}
+
+function checked(config: Config): ConfigPush {
+  const [problem] = problemsOf(config);
+  if (problem) throw new ExtensionError('invalid-config', `${problem.path}: ${problem.message}`);
+  const { repository, paths } = config as unknown as ConfigPush;
+  return { repository, paths };
+}
+
+/** The name of the service that is meant. */
+const prepared = (
+  fleet: ConfigFleet,
+  config: Config,
+  targets?: Parameters<ConfigFleet['prepare']>[1],
+): Promise<string> => asRefusal(() => fleet.prepare(checked(config), targets));
+
+function known(fleet: ConfigFleet, name: string, unit: string): string {
+  if (fleet.unitsOf(name).includes(unit)) return unit;
+  throw new ExtensionError('unknown-unit', `nobody subscribes to ${name} under ${unit}`, { status: 404 });
+}

@@ -1,0 +1,53 @@
+import { unfinished, unitOf } from '../../sdk/updates/choose';
+import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
+import type { ConfigMemory, ConfigState, Service } from './memory';
+import type { Subscriber, Subscribers } from './subscribers';
+
+/** One service as it stands now: what is remembered of it, and who was seen to subscribe. */
+export class Served {
+  /** As they were when they were looked at last. */
+  subscribers: Subscribers = new Map();
+
+  constructor(
+    readonly name: string,
+    private readonly memory: ConfigMemory,
+  ) {}
+
+  get state(): ConfigState {
+    return this.memory.state;
+  }
+
+  get service(): Service {
+    const service = this.state.services[this.name];
+    if (!service) throw new Error(`nothing is known of ${this.name}`);
+    return service;
+  }
+
+  get units(): string[] {
+    return Object.keys(this.service.hosts);
+  }
+
+  unit(id: string): UnitState {
+    return unitOf(this.state, id);
+  }
+
+  subscriberOf(unit: string, index: number): Subscriber | undefined {
+    return this.subscribers.get(this.service.hosts[unit]?.[index] ?? '');
+  }
+
+  activeIn(unit: string): string[] {
+    return unfinished(this.state, unit).filter((id) => this.state.updates[id]?.units[unit]?.state === 'active');
+  }
+
+  /** These updates of a unit, all that have not ended unless they are named. */
+  fail(unit: string, reason: string, ids: readonly string[] = unfinished(this.state, unit)): void {
+    for (const id of ids) {
+      const update = this.state.updates[id]?.units[unit];
+      if (update) Object.assign(update, { state: 'failed', reason } satisfies Partial<UnitUpdate>);
+    }
+  }
+
+  save(): void {
+    this.memory.save();
+  }
+}

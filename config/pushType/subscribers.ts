@@ -1,0 +1,94 @@
+import { placeOf } from '../../domain/config/overrides';
+import { standingOf, type Has } from '../../domain/config/subscriber';
+import { grouped } from '../../domain/grouped';
+import type { Slot, UnitState } from '../../sdk/updates/memory';
+import type { ConfigStore } from '../store/port';
+import type { ConfigState, Service } from './memory';
+
+/** A host that reads paths of a service. */
+export interface Subscriber {
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly has: readonly Has[];
+}
+
+export type Subscribers = ReadonlyMap<string, Subscriber>;
+
+/** Who reads these paths, by host. */
+export async function subscribersOf(
+  store: ConfigStore,
+  repository: string,
+  paths: readonly string[],
+): Promise<Subscribers> {
+  const found = new Map<string, { host: string; labels: Readonly<Record<string, string>>; has: Has[] }>();
+  for (const acknowledged of (await Promise.all(paths.map((path) => store.subscribers(repository, path)))).flat()) {
+    const { host, labels = {} } = acknowledged;
+    const known = found.get(host);
+    if (known === undefined) found.set(host, { host, labels, has: [acknowledged] });
+    else known.has.push(acknowledged);
+  }
+  return found;
+}
+
+/** Where hosts without a region are. */
+const NOWHERE = 'all';
+
+export const unitName = (service: string, region: string): string => `${service}:${region}`;
+
+/** The region of a unit; undefined for the hosts that have none. */
+export const regionOf = (service: string, unit: string): string | undefined => {
+  const region = unit.slice(service.length + 1);
+  return region === NOWHERE ? undefined : region;
+};
+
+/** Gives everybody who came a slot, marks those who left, and says of each whether it lives on its version. */
+export function seat(name: string, service: Service, state: ConfigState, subscribers: Subscribers): void {
+  const byUnit = grouped([...subscribers.values()], ({ labels }) => unitName(name, labels['region'] ?? NOWHERE));
+  if (byUnit.length === 0 && Object.keys(service.hosts).length === 0) byUnit.push([unitName(name, NOWHERE), []]);
+  for (const [unit, there] of byUnit) {
+    const seats = seatsOf(service, state, unit);
+    const known = new Set(seats.hosts);
+    const joined = there.filter(({ host }) => !known.has(host)).map(({ host }) => host);
+    for (const host of byPlace(name, joined)) {
+      seats.hosts.push(host);
+      seats.unit.slots.push(newSlot(name, service, unit, seats.unit, host));
+    }
+  }
+  for (const [unit, hosts] of Object.entries(service.hosts))
+    hosts.forEach((host, index) => {
+      const subscriber = subscribers.get(host);
+      const isHere = subscriber && unitName(name, subscriber.labels['region'] ?? NOWHERE) === unit;
+      const slot = state.units[unit]?.slots[index];
+      if (slot !== undefined) look(service, slot, isHere ? subscriber : undefined);
+    });
+}
+
+/** The same hosts are first in each deploy, so that a share of them is a range. */
+const byPlace = (name: string, hosts: readonly string[]): string[] =>
+  hosts.toSorted((one, other) => placeOf(name, one) - placeOf(name, other));
+
+function seatsOf(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
+  const hosts = (service.hosts[unit] ??= []);
+  state.units[unit] ??= { version: service.committed, update: null, starts: [], slots: [] };
+  return { hosts, unit: state.units[unit] };
+}
+
+/** Who joins has what is committed, or has come to be for the whole unit, or stands in a share. */
+function newSlot(name: string, { shares }: Service, id: string, unit: UnitState, host: string): Slot {
+  const share = Object.entries(shares).find(([, { unit: of, below }]) => of === id && placeOf(name, host) < below);
+  const [version, update] = share ? [share[1].version, share[0]] : [unit.version, unit.update];
+  return { version, update, start: 0, state: 'updating', startedAt: 0, failures: 0, retryAt: 0, past: [] };
+}
+
+function look({ contents }: Service, slot: Slot, subscriber: Subscriber | undefined): void {
+  slot.gone = subscriber === undefined;
+  if (subscriber === undefined) return;
+  const standing = standingOf(contents[slot.version] ?? {}, subscriber.has);
+  slot.state = standing === 'live' ? 'live' : standing === 'waiting' ? 'updating' : 'down';
+}
+
+/** Why hosts of a slot refuse what they have. */
+export function refusalOf(service: Service, slot: Slot, subscriber: Subscriber | undefined): string | undefined {
+  const standing = standingOf(service.contents[slot.version] ?? {}, subscriber?.has ?? []);
+  return typeof standing === 'object' ? standing.refused : undefined;
+}

@@ -1,0 +1,113 @@
+import type { Git } from './git';
+
+/** A file of a change: what it was in the base, and what it becomes. A blob of null: it does not exist. */
+export interface Delta {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** What of a commit people and programs read. */
+export interface CommitInfo {
+  readonly commit: string;
+  readonly parents: readonly string[];
+  readonly author: string;
+  /** ISO-8601, UTC. */
+  readonly at: string;
+  readonly subject: string;
+  readonly body: string;
+  /** The change that it landed, by its trailer. */
+  readonly change: number | null;
+}
+
+const FORMAT =
+  ['%H', '%P', '%an', '%ct', '%s', '%b', '%(trailers:key=Change,valueonly,separator=%x2C)'].join('%x1f') + '%x1e';
+
+/** Commits of a range, newest first; of these paths alone, if any are given. */
+export async function logOf(
+  git: Git,
+  range: readonly string[],
+  paths: readonly string[] = [],
+): Promise<readonly CommitInfo[]> {
+  const text = await git.text(['log', `--format=${FORMAT}`, ...range, '--', ...paths]);
+  return text
+    .split('\x1e')
+    .map((row) => row.replace(/^\n/, ''))
+    .filter((row) => row !== '')
+    .map((row) => {
+      const [commit = '', parents = '', author = '', at = '', subject = '', body = '', change = ''] = row.split('\x1f');
+      return {
+        ...{ commit, author, subject, body: body.trim() },
+        parents: parents.split(' ').filter((parent) => parent !== ''),
+        at: new Date(Number(at) * 1_000).toISOString(),
+        change: /^\d+$/.test(change.trim()) ? Number(change.trim()) : null,
+      };
+    });
+}
+
+/** What each of these commits changes against its first parent, by commit. One process for all of them. */
+export async function deltasOf(git: Git, commits: readonly string[]): Promise<ReadonlyMap<string, readonly Delta[]>> {
+  const found = new Map<string, readonly Delta[]>(commits.map((commit) => [commit, []]));
+  if (commits.length === 0) return found;
+  const args = ['diff-tree', '--stdin', '--root', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
+  const fields = (await git.text(args, commits.map((commit) => `${commit}\n`).join(''))).split('\0');
+  let current: Delta[] = [];
+  for (let at = 0; at < fields.length; at++) {
+    const field = (fields[at] ?? '').trim();
+    if (field === '') continue;
+    if (!field.startsWith(':')) {
+      current = [];
+      found.set(field, current);
+      continue;
+    }
+    current.push(deltaOf(field, fields[++at] ?? ''));
+  }
+  return found;
+}
+
+/** What `diff-tree -z --raw` says of two trees. */
+export function deltasOfRaw(text: string): readonly Delta[] {
+  const fields = text.split('\0').filter((field) => field !== '');
+  return Array.from({ length: Math.floor(fields.length / 2) }, (_, index) =>
+    deltaOf(fields[2 * index] ?? '', fields[2 * index + 1] ?? ''),
+  );
+}
+
+const NOTHING = /^0+$/;
+
+/** `:100644 100644 <before> <after> M` */
+function deltaOf(row: string, path: string): Delta {
+  const [, , before = '', after = ''] = row.split(' ');
+  return { path, before: NOTHING.test(before) ? null : before, after: NOTHING.test(after) ? null : after };
+}
+
+/** What lies at these places, each `<commit>:<path>` or an object: its id and type, or null. One process for all of them. */
+export async function lookUp(
+  git: Git,
+  places: readonly string[],
+): Promise<readonly ({ readonly id: string; readonly type: string; readonly bytes: number } | null)[]> {
+  if (places.length === 0) return [];
+  const text = await git.text(['cat-file', '--batch-check'], places.map((place) => `${place}\n`).join(''));
+  const rows = text.split('\n');
+  return places.map((_place, index) => {
+    const [, id = '', type = '', size = ''] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(rows[index] ?? '') ?? [];
+    return id === '' ? null : { id, type, bytes: Number(size) };
+  });
+}
+
+/** The contents of blobs, in order. @throws ConveyorError `config-repository-unusable` where one is missing or corrupt */
+export async function blobsOf(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
+  if (ids.length === 0) return [];
+  const out = await git.bytes(['cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''));
+  const blobs: Buffer[] = [];
+  let at = 0;
+  for (const id of ids) {
+    const end = out.indexOf(10, at);
+    const header = out.subarray(at, end).toString();
+    const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
+    if (size === undefined) throw git.failure(['cat-file'], `fatal: the object ${id} is missing or corrupt`);
+    blobs.push(out.subarray(end + 1, end + 1 + Number(size)));
+    at = end + 2 + Number(size);
+  }
+  return blobs;
+}

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { conveyorError } from '../../domain/errors';
+
+/** What a command of git left behind. */
+interface Ran {
+  readonly code: number;
+  readonly out: Buffer;
+  readonly err: string;
+}
+
+/** A server that hangs must not hang a landing strip. */
+const TIMEOUT_MS = 120_000;
+/** More than any answer of ours; what it holds is cut by limits of their own. */
+const MAX_OUTPUT = 256 * 1024 * 1024;
+
+/** Neither hooks nor settings of whoever runs this, no helper programs, no questions. */
+const SETTINGS = [
+  ...[
+    'core.hooksPath=/dev/null',
+    'protocol.ext.allow=never',
+    'safe.directory=*',
+    'gc.auto=0',
+    'maintenance.auto=false',
+  ],
+  ...['core.quotePath=false', 'commit.gpgSign=false', 'push.gpgSign=false', 'fastimport.unpackLimit=1000'],
+].flatMap((setting) => ['-c', setting]);
+
+/** The `git` binary, on one repository, with argument arrays alone. */
+export class Git {
+  constructor(
+    readonly directory: string,
+    /** As errors name it. */
+    readonly repository: string,
+  ) {}
+
+  /** What it prints. @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable` */
+  async text(args: readonly string[], input?: string | Buffer): Promise<string> {
+    return (await this.bytes(args, input)).toString('utf8');
+  }
+
+  async bytes(args: readonly string[], input?: string | Buffer): Promise<Buffer> {
+    const ran = await this.run(args, input);
+    if (ran.code === 0) return ran.out;
+    throw this.failure(args, ran.err);
+  }
+
+  /** Whatever its exit code. */
+  run(args: readonly string[], input: string | Buffer = ''): Promise<Ran> {
+    return new Promise((resolve, reject) => {
+      const child = spawn('git', [...SETTINGS, '--git-dir', this.directory, ...args], {
+        cwd: '/',
+        env: environment(),
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      const out: Buffer[] = [];
+      let size = 0;
+      let err = '';
+      const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+      child.stdout.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > MAX_OUTPUT) child.kill('SIGKILL');
+        else out.push(chunk);
+      });
+      child.stderr.setEncoding('utf8').on('data', (text: string) => void (err = (err + text).slice(-4_000)));
+      // It may have ended before it had read all.
+      child.stdin.on('error', () => undefined);
+      child.on('error', (error) => {
+        clearTimeout(timer);
+        reject(
+          conveyorError('config-repository-unusable', { repository: this.repository, detail: `git: ${error.message}` }),
+        );
+      });
+      child.on('close', (code, signal) => {
+        clearTimeout(timer);
+        const cut =
+          signal === null
+            ? ''
+            : `git ${args[0] ?? ''} was ended by ${signal}, after ${TIMEOUT_MS / 1_000}s or ${MAX_OUTPUT} bytes`;
+        resolve({ code: code ?? 128, out: Buffer.concat(out), err: cut || err });
+      });
+      child.stdin.end(input);
+    });
+  }
+
+  failure(args: readonly string[], err: string): Error {
+    const detail = lastWords(err) || `git ${args[0] ?? ''} failed`;
+    const isAway =
+      /could not (read from remote|resolve host)|unable to access|timed out|connection (refused|reset)|was ended by/i.test(
+        err,
+      );
+    return conveyorError(isAway ? 'config-repository-unreachable' : 'config-repository-unusable', {
+      repository: this.repository,
+      detail,
+    });
+  }
+}
+
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, SSH_AUTH_SOCK } = process.env;
+  return {
+    ...(PATH === undefined ? {} : { PATH }),
+    ...(SSH_AUTH_SOCK === undefined ? {} : { SSH_AUTH_SOCK }),
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
+  };
+}
+
+function lastWords(err: string): string {
+  const lines = err.split('\n').map((line) => line.trim());
+  const found = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.findLast((line) => line !== '') ?? '';
+  return found.replace(/^(fatal|error): /, '').slice(0, 300);
+}

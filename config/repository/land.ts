@@ -1,0 +1,237 @@
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import type { Landing, Refusal } from '../../domain/config/landing';
+import type { Memory } from '../compiler/run';
+import { admit, kindOf, textOf, valueFile, VALUES } from '../compiler/tree';
+import { blobsOf, deltasOf, logOf, type CommitInfo, type Delta } from './commits';
+import { entriesOf, type Blobs } from './gitTree';
+import { makeCommits, type NewCommit, type NewFile } from './importing';
+import type { ChangeRef, ConfigRepository } from './repository';
+import { blobId, revalue, type Edits, type Files, type Revalued } from './revalue';
+
+/** Somebody else pushed to the branch meanwhile; a strip that loses so often is not alone. */
+const TRIES = 20;
+
+/** Lands changes in order, each once, whoever else pushes, and however often it is asked. */
+export class Lander {
+  private readonly blobs: Blobs = new Map();
+  private known: { readonly head: string | null; readonly files: Map<string, string> } | null = null;
+
+  constructor(
+    private readonly repository: ConfigRepository,
+    private readonly memory?: Memory,
+  ) {}
+
+  /** @throws ConveyorError for what concerns no single change, such as a repository that does not answer */
+  async land(changes: readonly number[], nowMs: number): Promise<readonly Landing[]> {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const landed = await this.attempt(changes, nowMs);
+      if (landed !== null) return landed;
+      this.known = null;
+    }
+    throw conveyorError('config-repository-unreachable', {
+      repository: this.repository.ref.name,
+      detail: `the branch ${this.repository.ref.branch} moved in each of ${TRIES} tries`,
+    });
+  }
+
+  private async attempt(changes: readonly number[], nowMs: number): Promise<readonly Landing[] | null> {
+    const { repository } = this;
+    const head = await repository.head();
+    const done = head === null ? new Map<number, string>() : await repository.landedBy(head);
+    const open = changes.filter((change) => !done.has(change));
+    const { refs, unknown } = await this.refsOf(open);
+    const commits = refs.map(({ commit }) => commit);
+    const [deltas, infos] = [await deltasOf(repository.git, commits), await this.infosOf(commits)];
+    const pass = new Pass(this, await this.filesAt(head), head);
+    for (const ref of refs) await pass.take(ref, deltas.get(ref.commit) ?? [], infos.get(ref.commit));
+    const made = await this.commit(pass, head, nowMs);
+    if (made === null) return null;
+    return changes.map((change): Landing => {
+      const commit = done.get(change) ?? made.get(change);
+      if (commit !== undefined) return { change, commit };
+      return { change, refused: pass.refused.get(change) ?? unknown.get(change) ?? refusalOf(NEVER) };
+    });
+  }
+
+  /** Those that exist; the others are refused, and keep nobody else from landing. */
+  private async refsOf(changes: readonly number[]) {
+    const unknown = new Map<number, Refusal>();
+    try {
+      return { refs: await this.repository.changesOf(changes), unknown };
+    } catch (error) {
+      if (changes.length === 1 && error instanceof ConveyorError && error.code === 'config-change-unknown') {
+        unknown.set(changes[0] ?? 0, refusalOf(error));
+        return { refs: [], unknown };
+      }
+      if (changes.length <= 1 || !(error instanceof ConveyorError) || error.code !== 'config-change-unknown')
+        throw error;
+    }
+    const refs: ChangeRef[] = [];
+    for (const change of changes) {
+      const one: { readonly refs: readonly ChangeRef[]; readonly unknown: ReadonlyMap<number, Refusal> } =
+        await this.refsOf([change]);
+      refs.push(...one.refs);
+      for (const [number, refusal] of one.unknown) unknown.set(number, refusal);
+    }
+    return { refs, unknown };
+  }
+
+  private async infosOf(commits: readonly string[]): Promise<ReadonlyMap<string, CommitInfo>> {
+    if (commits.length === 0) return new Map();
+    const infos = await logOf(this.repository.git, ['--no-walk=unsorted', ...commits]);
+    return new Map(infos.map((info) => [info.commit, info]));
+  }
+
+  private async filesAt(head: string | null): Promise<Map<string, string>> {
+    if (this.known?.head !== head || this.known === null) {
+      const entries = head === null ? [] : await entriesOf(this.repository.git, head);
+      this.known = { head, files: new Map(entries.map(({ path, blob }) => [path, blob])) };
+    }
+    return new Map(this.known.files);
+  }
+
+  /** Null: somebody else was first, and all of it has to be looked at anew. */
+  private async commit(pass: Pass, head: string | null, nowMs: number): Promise<ReadonlyMap<number, string> | null> {
+    const { repository } = this;
+    if (pass.commits.length === 0) return new Map();
+    const ids = await makeCommits(repository.git, `refs/landing/${repository.ref.branch}`, pass.commits, nowMs);
+    const isFirst = await repository.push(ids.at(-1) ?? '', `refs/heads/${repository.ref.branch}`, head ?? '');
+    if (!isFirst) return null;
+    this.known = { head: ids.at(-1) ?? null, files: pass.files };
+    return new Map(pass.landed.map((change, index) => [change, ids[index] ?? '']));
+  }
+
+  /** Texts of blobs, from memory where they are known. */
+  async texts(
+    wanted: readonly { readonly path: string; readonly blob: string }[],
+  ): Promise<ReadonlyMap<string, string>> {
+    if (this.blobs.size > KEPT) this.blobs.clear();
+    const unknown = wanted.filter(({ blob }) => !this.blobs.has(blob));
+    const contents = await blobsOf(
+      this.repository.git,
+      unknown.map(({ blob }) => blob),
+    );
+    unknown.forEach(({ path, blob }, index) => this.blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));
+    return new Map(wanted.map(({ path, blob }) => [path, this.blobs.get(blob) ?? '']));
+  }
+
+  /** What was last to change a file on the branch: a change, or a commit of somebody who pushed it. */
+  async lastOf(path: string, head: string): Promise<string> {
+    const [last] = await logOf(this.repository.git, ['-1', head], [path]);
+    if (last === undefined) return 'a commit of the branch';
+    return last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
+  }
+
+  revalued(files: Files, edits: Edits, read: (path: string) => string): Promise<Revalued> {
+    return revalue(files, edits, read, this.memory);
+  }
+}
+
+const KEPT = 50_000;
+const NEVER = conveyorError('internal', { detail: 'a change was forgotten' });
+
+const refusalOf = ({ code, message, hint }: ConveyorError): Refusal => ({ code, message, hint });
+
+/** A change that somebody made by hand may hold anything. @throws ConveyorError `config-file-unusable` */
+function requireSource(path: string): void {
+  admit(path, 0);
+  if (kindOf(path) === 'other')
+    throw conveyorError('config-file-unusable', { file: path, why: 'it is no source of configuration' });
+}
+
+/** One look at the branch: changes on top of it, and of each other. */
+class Pass {
+  readonly commits: NewCommit[] = [];
+  readonly landed: number[] = [];
+  readonly refused = new Map<number, Refusal>();
+  private readonly winners = new Map<string, number>();
+
+  constructor(
+    private readonly lander: Lander,
+    /** Blobs by path, with what was taken so far. */
+    readonly files: Map<string, string>,
+    private readonly head: string | null,
+  ) {}
+
+  async take({ change, commit }: ChangeRef, deltas: readonly Delta[], info: CommitInfo | undefined): Promise<void> {
+    try {
+      const sources = deltas.filter(({ path }) => !path.startsWith(`${VALUES}/`));
+      for (const { path } of sources) requireSource(path);
+      const conflict = sources.find((delta) => !this.fits(delta));
+      if (conflict !== undefined) throw await this.conflict(change, conflict.path);
+      await this.add(change, sources, info, commit);
+    } catch (error) {
+      if (!(error instanceof ConveyorError) || error.retryable || error.code === 'config-repository-unusable')
+        throw error;
+      this.refused.set(change, refusalOf(error));
+    }
+  }
+
+  /** A file has to be as the change found it, or already as it wants it; and no folder where it is a file, or the other way around. */
+  private fits({ path, before, after }: Delta): boolean {
+    const now = this.files.get(path) ?? null;
+    if (now !== before && now !== after) return false;
+    return now !== null || after === null || !this.isInTheWay(path);
+  }
+
+  private isInTheWay(path: string): boolean {
+    const above = path.split('/').map((_name, index, names) => names.slice(0, index).join('/'));
+    return (
+      above.some((folder) => this.files.has(folder)) ||
+      [...this.files.keys()].some((file) => file.startsWith(`${path}/`))
+    );
+  }
+
+  private async conflict(change: number, file: string): Promise<ConveyorError> {
+    const winner = this.winners.get(file);
+    const by = winner === undefined ? await this.lander.lastOf(file, this.head ?? '') : `change ${winner}`;
+    return conveyorError('config-conflict', { change, file, by });
+  }
+
+  private async add(
+    change: number,
+    deltas: readonly Delta[],
+    info: CommitInfo | undefined,
+    commit: string,
+  ): Promise<void> {
+    const texts = await this.textsOf(deltas);
+    const edits = new Map(deltas.map(({ path, after }) => [path, after === null ? null : (texts.get(path) ?? '')]));
+    const { values, problems } = await this.lander.revalued(this.files, edits, (path) => texts.get(path) ?? '');
+    const [problem] = problems;
+    if (problem !== undefined) throw problem;
+    const files: NewFile[] = [];
+    for (const { path, after } of deltas) {
+      files.push(after === null ? { path, gone: true } : { path, blob: after });
+      this.set(path, after);
+      this.winners.set(path, change);
+    }
+    for (const [path, text] of values) {
+      const file = `${VALUES}/${valueFile(path)}`;
+      files.push(text === null ? { path: file, gone: true } : { path: file, text });
+      this.set(file, text === null ? null : blobId(text));
+    }
+    const words = [info?.subject || `Change ${change}`, info?.body ?? ''].filter((part) => part !== '');
+    const message = `${words.join('\n\n')}\n\nChange: ${change}\nProposed-as: ${commit}\n`;
+    const parent = this.commits.length === 0 ? this.head : this.commits.length - 1;
+    this.commits.push({ parent, author: info?.author ?? 'unknown', message, files });
+    this.landed.push(change);
+  }
+
+  /** What revaluing may read: what changes, programs and modules, schemas and what these judge. */
+  private async textsOf(deltas: readonly Delta[]): Promise<ReadonlyMap<string, string>> {
+    const isCode =
+      [...this.files.keys()].some((path) => path.endsWith('.ts')) || deltas.some(({ path }) => path.endsWith('.ts'));
+    const isSchema = deltas.some(({ path }) => path.endsWith('.schema.json'));
+    const wanted = [...this.files].flatMap(([path, blob]) => {
+      if (path.startsWith(`${VALUES}/`)) return [];
+      return isCode || isSchema || path.endsWith('.schema.json') ? [{ path, blob }] : [];
+    });
+    const changed = deltas.flatMap(({ path, after }) => (after === null ? [] : [{ path, blob: after }]));
+    return this.lander.texts([...wanted, ...changed]);
+  }
+
+  private set(path: string, blob: string | null): void {
+    if (blob === null) this.files.delete(path);
+    else this.files.set(path, blob);
+  }
+}

@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { whyNotConfigPath } from '../../domain/config/path';
+import { conveyorError } from '../../domain/errors';
+import type { Env } from '../../platform/env';
+import { valueFile, VALUES } from '../compiler/tree';
+import { blobsOf, logOf, lookUp, type CommitInfo } from './commits';
+import { Git } from './git';
+
+/** Where a repository of configuration lies. */
+export interface RepositoryRef {
+  readonly name: string;
+  /** A path or a URL, as git takes it. */
+  readonly git: string;
+  readonly branch: string;
+}
+
+export interface ChangeRef {
+  readonly change: number;
+  readonly commit: string;
+}
+
+/** A change as lists show it. */
+export interface ChangeInfo extends ChangeRef {
+  readonly base: string;
+  readonly author: string;
+  readonly at: string;
+  readonly message: string;
+  /** The commit that landed it; null while none did. */
+  readonly landed: string | null;
+}
+
+/** Where copies of repositories are kept on this machine; any of them may be deleted. */
+export const copiesFolder = (env: Env): string =>
+  join(env.CONVEYOR_CACHE ?? join(homedir(), '.cache', 'conveyor'), 'config');
+
+/** So many proposers at the same moment each get a number of their own. */
+const TRIES = 200;
+
+/** A repository elsewhere, and a bare copy of it on this disk, with which everything is done. */
+export class ConfigRepository {
+  private readonly landed = new Map<number, string>();
+  private indexed: string | null = null;
+
+  private constructor(
+    readonly ref: RepositoryRef,
+    readonly git: Git,
+  ) {}
+
+  /** @param folder where copies are kept @throws ConveyorError `config-repository-unusable` */
+  static async open(ref: RepositoryRef, folder: string): Promise<ConfigRepository> {
+    const id = createHash('sha256').update(`${ref.git}\0${ref.branch}`).digest('hex').slice(0, 12);
+    const directory = join(folder, `${ref.name}-${id}.git`);
+    const git = new Git(directory, ref.name);
+    if (!existsSync(join(directory, 'HEAD'))) {
+      mkdirSync(dirname(directory), { recursive: true });
+      await git.text(['init', '--quiet', '--bare', '--initial-branch=main', directory]);
+    }
+    return new ConfigRepository(ref, git);
+  }
+
+  /** The newest commit of the branch, which is on this disk from now on; null while the branch does not exist. */
+  async head(): Promise<string | null> {
+    const wanted = `refs/heads/${this.ref.branch}`;
+    const found = (await this.remoteRefs(wanted)).find(({ name }) => name === wanted);
+    if (found === undefined) return null;
+    const { commit } = found;
+    const [known] = await lookUp(this.git, [commit]);
+    if (known?.type !== 'commit') {
+      await this.fetch([`+refs/heads/${this.ref.branch}:refs/remotes/origin/${this.ref.branch}`]);
+      const [fetched] = await lookUp(this.git, [commit]);
+      if (fetched?.type !== 'commit') throw this.broken(`refs/heads/${this.ref.branch}`, commit);
+    }
+    return commit;
+  }
+
+  /** The commits of these changes, on this disk. @throws ConveyorError `config-change-unknown` */
+  async changesOf(numbers: readonly number[]): Promise<readonly ChangeRef[]> {
+    const names = numbers.map((change) => `refs/changes/${change}`);
+    const local = await lookUp(this.git, names);
+    const missing = names.filter((_name, index) => local[index]?.type !== 'commit');
+    if (missing.length > 0) {
+      const remote = new Set((await this.remoteRefs(...missing)).map(({ name }) => name));
+      const unknown = missing.find((name) => !remote.has(name));
+      if (unknown !== undefined)
+        throw conveyorError('config-change-unknown', {
+          repository: this.ref.name,
+          change: numbers[names.indexOf(unknown)] ?? 0,
+        });
+      await this.fetch(missing.map((name) => `+${name}:${name}`));
+    }
+    const found = await lookUp(this.git, names);
+    return numbers.map((change, index) => {
+      const commit = found[index];
+      if (commit?.type !== 'commit') throw this.broken(`refs/changes/${change}`, commit?.id ?? 'nothing');
+      return { change, commit: commit.id };
+    });
+  }
+
+  /** All changes, newest first. */
+  async changes(limit: number = Infinity): Promise<readonly ChangeInfo[]> {
+    const all = (await this.remoteRefs('refs/changes/*')).flatMap(({ name, commit }) => {
+      const change = numberOf(name);
+      return change === null ? [] : [{ change, commit }];
+    });
+    const newest = all.sort((a, b) => b.change - a.change).slice(0, limit);
+    if (newest.length === 0) return [];
+    await this.changesOf(newest.map(({ change }) => change));
+    const infos = await logOf(this.git, ['--no-walk=unsorted', ...newest.map(({ commit }) => commit)]);
+    const byCommit = new Map(infos.map((info) => [info.commit, info]));
+    const head = await this.head();
+    const landed = head === null ? new Map<number, string>() : await this.landedBy(head);
+    return newest.flatMap(({ change, commit }) => {
+      const info = byCommit.get(commit);
+      return info === undefined ? [] : [infoOf(change, info, landed.get(change) ?? null)];
+    });
+  }
+
+  /** What has landed, newest first. */
+  async log(limit: number): Promise<readonly CommitInfo[]> {
+    const head = await this.head();
+    return head === null ? [] : logOf(this.git, [`-${limit}`, head]);
+  }
+
+  /** A value as a commit has it. @throws ConveyorError `config-file-unusable` for what is no path */
+  async value(path: string, commit: string | null): Promise<string | null> {
+    const why = whyNotConfigPath(path);
+    if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
+    if (commit === null) return null;
+    const [found] = await lookUp(this.git, [`${commit}:${VALUES}/${valueFile(path)}`]);
+    if (found?.type !== 'blob') return null;
+    const [content] = await blobsOf(this.git, [found.id]);
+    return content?.toString('utf8') ?? null;
+  }
+
+  /** Which commit landed which change, up to this one. Only what is new since the last time is read. */
+  async landedBy(head: string): Promise<ReadonlyMap<number, string>> {
+    if (this.indexed === head) return this.landed;
+    const follows = this.indexed !== null && (await this.isAncestor(this.indexed, head));
+    if (!follows) this.landed.clear();
+    for (const { commit, change } of await logOf(this.git, [follows ? `${this.indexed}..${head}` : head]))
+      if (change !== null) this.landed.set(change, commit);
+    this.indexed = head;
+    return this.landed;
+  }
+
+  async isAncestor(commit: string, of: string): Promise<boolean> {
+    return (await this.git.run(['merge-base', '--is-ancestor', commit, of])).code === 0;
+  }
+
+  /** The commit that somebody names, if it is on the branch. @throws ConveyorError `usage` */
+  async ancestor(name: string, head: string | null): Promise<string> {
+    const isHex = /^[0-9a-f]{7,64}$/.test(name);
+    const { code, out } = isHex
+      ? await this.git.run(['rev-parse', '--verify', '--quiet', `${name}^{commit}`])
+      : { code: 1, out: '' };
+    const commit = out.toString().trim();
+    if (code === 0 && head !== null && (await this.isAncestor(commit, head))) return commit;
+    throw conveyorError('usage', {
+      text: `${name} is no commit of the branch ${this.ref.branch}`,
+      hint: 'conveyor config log lists them',
+    });
+  }
+
+  /** Gives a commit the next number, which no other one has. */
+  async number(commit: string): Promise<number> {
+    let next = 0;
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const taken = (await this.remoteRefs('refs/changes/*')).map(({ name }) => numberOf(name) ?? 0);
+      next = Math.max(next, ...taken) + 1;
+      if (await this.push(commit, `refs/changes/${next}`, '')) return next;
+    }
+    throw conveyorError('config-repository-unreachable', {
+      repository: this.ref.name,
+      detail: `no number was free in ${TRIES} tries: too many propose at once`,
+    });
+  }
+
+  /** Sets a ref elsewhere if it still is what it was; '' stands for one that does not exist. */
+  async push(commit: string, ref: string, was: string): Promise<boolean> {
+    const args = [
+      'push',
+      '--quiet',
+      '--porcelain',
+      '--no-verify',
+      `--force-with-lease=${ref}:${was}`,
+      this.ref.git,
+      `${commit}:${ref}`,
+    ];
+    const { code, out, err } = await this.git.run(args);
+    if (code === 0) return true;
+    const said = `${out.toString()}\n${err}`;
+    // The lease, or the lock of the ref there: somebody else was first.
+    if (
+      /stale info|already exists|cannot lock ref|reference already exists|fetch first|failed to update ref|is at [0-9a-f]+ but expected/i.test(
+        said,
+      )
+    )
+      return false;
+    throw this.git.failure(args, err);
+  }
+
+  private async remoteRefs(
+    ...patterns: readonly string[]
+  ): Promise<readonly { readonly name: string; readonly commit: string }[]> {
+    const text = await this.git.text(['ls-remote', '--quiet', '--refs', this.ref.git, ...patterns]);
+    return text.split('\n').flatMap((line) => {
+      const [commit = '', name = ''] = line.split('\t');
+      return name === '' ? [] : [{ name, commit }];
+    });
+  }
+
+  private async fetch(refspecs: readonly string[]): Promise<void> {
+    const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-gc', '--no-recurse-submodules'];
+    await this.git.text(['fetch', ...flags, this.ref.git, ...refspecs]);
+  }
+
+  private broken(ref: string, commit: string): Error {
+    return conveyorError('config-repository-unusable', {
+      repository: this.ref.name,
+      detail: `${ref} is ${commit}, which is no commit`,
+    });
+  }
+}
+
+const numberOf = (name: string): number | null => {
+  const [, digits] = /^refs\/changes\/([1-9]\d{0,14})$/.exec(name) ?? [];
+  return digits === undefined ? null : Number(digits);
+};
+
+const infoOf = (
+  change: number,
+  { commit, parents, author, at, subject, body }: CommitInfo,
+  landed: string | null,
+): ChangeInfo => ({
+  ...{ change, commit, author, at, landed },
+  base: parents[0] ?? '',
+  message: body === '' ? subject : `${subject}\n\n${body}`,
+});

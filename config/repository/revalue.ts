@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { compile } from '../compiler/compile';
+import type { Memory } from '../compiler/run';
+import { kindOf, rawPath, stemOf, valueFile, VALUES, type SourceTree } from '../compiler/tree';
+
+/** The files of a commit, by path: sources and values. */
+export type Files = ReadonlyMap<string, string>;
+
+/** A source that changes; null: it is gone. */
+export type Edits = ReadonlyMap<string, string | null>;
+
+export interface Revalued {
+  /** By path; null: the value is gone. Those that stay as they were are left out. */
+  readonly values: ReadonlyMap<string, string | null>;
+  readonly problems: readonly ConveyorError[];
+}
+
+/**
+ * The values that come of an edit: every one that an edited file contributes to is made again, whoever proposes, and no other one is.
+ * @param before blobs by path
+ * @param read the text of a source as it is before, by path
+ */
+export async function revalue(
+  before: Files,
+  edits: Edits,
+  read: (path: string) => string,
+  memory: Memory | undefined,
+): Promise<Revalued> {
+  const tree = edited(before, edits, read);
+  const compiled = await compile(tree, { changed: new Set(edits.keys()), ...(memory === undefined ? {} : { memory }) });
+  const values = new Map<string, string | null>();
+  const problems = [...compiled.problems];
+  for (const { path, text, file } of compiled.values) {
+    const maker = makerOf(path, before);
+    if (maker !== undefined && maker !== file && tree.has?.(maker) && !compiled.files.includes(maker))
+      problems.push(conveyorError('config-path-taken', { path, files: [maker, file] }));
+    if (before.get(`${VALUES}/${valueFile(path)}`) !== blobId(text)) values.set(path, text);
+  }
+  const made = new Set(compiled.values.map(({ path }) => path));
+  for (const path of staleOf(before, new Set([...compiled.files, ...gone(edits)])))
+    if (!made.has(path)) values.set(path, null);
+  return { values, problems };
+}
+
+/** Whose value this was. */
+function makerOf(path: string, files: Files): string | undefined {
+  const stems = path.split('.').map((_part, index, parts) => parts.slice(0, parts.length - index).join('.'));
+  return [`${path}.json`, path, ...stems.map((stem) => `${stem}.config.ts`)].find((file) => files.has(file));
+}
+
+/** The values that these files had. */
+function staleOf(before: Files, makers: ReadonlySet<string>): readonly string[] {
+  const found: string[] = [];
+  for (const maker of makers) {
+    if (kindOf(maker) === 'raw') found.push(rawPath(maker));
+    else if (before.has(maker)) found.push(...valuesBeside(before, stemOf(maker)));
+  }
+  return found.filter((path) => before.has(`${VALUES}/${valueFile(path)}`) && makers.has(makerOf(path, before) ?? ''));
+}
+
+function valuesBeside(before: Files, stem: string): readonly string[] {
+  const start = `${VALUES}/${stem}.`;
+  return [...before.keys()].filter((file) => file.startsWith(start)).map((file) => pathOfValue(file));
+}
+
+/** The path of a value by the file in which it lies. */
+export const pathOfValue = (file: string): string => file.slice(VALUES.length + 1).replace(/\.json$/, '');
+
+const gone = (edits: Edits): readonly string[] => [...edits].flatMap(([path, text]) => (text === null ? [path] : []));
+
+/** What matters of the edited tree: programs and what they import, and the raw files that are concerned. */
+function edited(before: Files, edits: Edits, read: (path: string) => string): SourceTree {
+  const has = (path: string): boolean =>
+    edits.has(path) ? edits.get(path) !== null : before.has(path) && !path.startsWith(`${VALUES}/`);
+  const code = [...before.keys()].filter((path) => path.endsWith('.ts'));
+  const beside = [...edits.keys()].flatMap((path) =>
+    /\.schema\.(json|ts)$/.test(path)
+      ? ['.json', '.yaml', '.yml'].map((ending) => `${stemOf(path)}${ending}`.replace('.schema.', '.'))
+      : [path],
+  );
+  const typed = code.filter((path) => kindOf(path) === 'schema').map((path) => `${stemOf(path)}.json`);
+  const paths = [...new Set([...code, ...edits.keys(), ...beside, ...typed])].filter(has).sort();
+  return { paths, has, read: (path) => edits.get(path) ?? read(path) };
+}
+
+/** The name that git has for a text. */
+export function blobId(text: string): string {
+  const bytes = Buffer.from(text);
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+}

@@ -1,0 +1,31 @@
+import { utf8Bytes } from '../../domain/size';
+import type { Operation } from './etcdApi';
+
+/** What belongs into one transaction. */
+export interface Group {
+  readonly operations: readonly Operation[];
+}
+
+/** How much goes into one transaction: etcd takes 128 operations and 1.5 MB. */
+const MOST = { operations: 100, bytes: 1_200_000 };
+
+/** Groups that are not divided, in their order, as many at once as one transaction takes; at least one batch. */
+export function inBatches<T extends Group>(groups: readonly T[]): (readonly T[])[] {
+  const batches: T[][] = [[]];
+  let [operations, bytes] = [0, 0];
+  for (const group of groups) {
+    const { length } = group.operations;
+    const size = group.operations.reduce((sum, one) => sum + bytesOf(one), 0);
+    if (operations > 0 && (operations + length > MOST.operations || bytes + size > MOST.bytes)) {
+      batches.push([]);
+      [operations, bytes] = [0, 0];
+    }
+    batches.at(-1)?.push(group);
+    operations += length;
+    bytes += size;
+  }
+  return batches;
+}
+
+const bytesOf = (operation: Operation): number =>
+  'put' in operation ? utf8Bytes(operation.put.key) + utf8Bytes(operation.put.value) : 0;

@@ -1,0 +1,26 @@
+/** Rung any number of times before somebody listens, it is heard once. */
+export class Bell {
+  private hasRung = false;
+  private wake: (() => void) | undefined;
+
+  ring = (): void => {
+    this.hasRung = true;
+    this.wake?.();
+  };
+
+  /** Whether it rang within so many milliseconds. */
+  async wait(ms: number): Promise<boolean> {
+    if (!this.hasRung)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    this.wake = undefined;
+    const rang = this.hasRung;
+    this.hasRung = false;
+    return rang;
+  }
+}

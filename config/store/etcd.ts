@@ -1,0 +1,138 @@
+import { judgeCommit, refusePath } from '../../domain/config/commits';
+import { conveyorError } from '../../domain/errors';
+import { inBatches, type Group } from './batches';
+import { refuseOverrides } from './doors';
+import { EtcdAcknowledgements } from './etcdAcknowledge';
+import { EtcdApi, type EtcdOptions, type Operation } from './etcdApi';
+import { decodeHead, decodeOverride, decodeValue, encode, Keys, type HeadRecord } from './etcdKeys';
+import { EtcdWatch, type Patience } from './etcdWatch';
+import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
+
+/** How often somebody else may move the head first. */
+const TRIES = 10;
+
+/** The store in etcd 3.4 or newer (docs/design/config.md#store). */
+export class EtcdStore implements ConfigStore {
+  private readonly api: EtcdApi;
+  private readonly acknowledgements: EtcdAcknowledgements;
+
+  constructor(
+    options: EtcdOptions,
+    private readonly patience: Partial<Patience> = {},
+  ) {
+    this.api = new EtcdApi(options);
+    this.acknowledgements = new EtcdAcknowledgements(this.api);
+  }
+
+  async head(repository: string): Promise<Head | undefined> {
+    return headOf((await this.readHead(new Keys(repository))).record);
+  }
+
+  async apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'> {
+    const keys = new Keys(repository);
+    for (let left = TRIES; left > 0; left -= 1) {
+      const { record, modRevision } = await this.readHead(keys);
+      if (judgeCommit(repository, headOf(record), commit) === 'already') return 'already';
+      if (await this.applyTo(keys, record, modRevision, commit)) return 'applied';
+    }
+    const detail = `others moved the head of ${repository} ${TRIES} times meanwhile`;
+    throw conveyorError('store-unavailable', { store: this.api.url, detail });
+  }
+
+  async read(repository: string, path: string): Promise<StoredValue | undefined> {
+    refusePath(path);
+    const { kvs } = await this.api.range({ key: new Keys(repository).value(path) });
+    return kvs[0] && (decodeValue(path, kvs[0].value).stored ?? undefined);
+  }
+
+  async putOverrides(repository: string, overrides: readonly Override[]): Promise<void> {
+    refuseOverrides(overrides);
+    const keys = new Keys(repository);
+    const puts = overrides.map(({ id, path, value, ...rest }) => {
+      const [key, text] = [keys.override(path, id), encode({ id, ...rest }, value)];
+      const marks = [keys.indexed(id, path), keys.exposed(path)].map((mark) => ({ put: { key: mark, value: '' } }));
+      return { key, text, operations: [{ put: { key, value: text } }, ...marks] };
+    });
+    for (const batch of inBatches(puts)) {
+      const there = await this.valuesOf(batch.map(({ key }) => key));
+      const news = batch.filter(({ key, text }) => there.get(key) !== text);
+      if (news.length > 0) await this.api.transact(eachKeyOnce(news.flatMap(({ operations }) => operations)));
+    }
+  }
+
+  async removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void> {
+    const keys = new Keys(repository);
+    const { kvs } = await this.api.range({ ...keys.indexedOf(id), keysOnly: true });
+    const there = kvs.map(({ key }) => keys.pathOfIndexed(key));
+    const gone = there
+      .filter((path) => paths === undefined || paths.includes(path))
+      .map((path): Group => {
+        const ours = [keys.override(path, id), keys.indexed(id, path)].map((key) => ({ delete: { key } }));
+        return { operations: [...ours, { put: { key: keys.exposed(path), value: '' } }] };
+      });
+    for (const batch of inBatches(gone))
+      if (batch.length > 0) await this.api.transact(batch.flatMap(({ operations }) => operations));
+  }
+
+  async overrides(repository: string, path: string): Promise<readonly Override[]> {
+    refusePath(path);
+    const { kvs } = await this.api.range(new Keys(repository).overridesOf(path));
+    return kvs.map(({ value }) => decodeOverride(path, value));
+  }
+
+  watch(...[repository, paths, from, on, signal, onAway, onHere]: Parameters<ConfigStore['watch']>): Promise<void> {
+    const watch = new EtcdWatch(this.api, new Keys(repository), paths, this.patience);
+    return watch.run(from, { on, onAway, onHere }, signal);
+  }
+
+  acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void> {
+    return this.acknowledgements.say(new Keys(repository), what, ttlSeconds);
+  }
+
+  subscribers(repository: string, path: string): Promise<readonly Acknowledged[]> {
+    return this.acknowledgements.of(new Keys(repository), path);
+  }
+
+  /** What of a commit is not there yet, in transactions of which each takes the head to be as it was after the one before. */
+  private async applyTo(keys: Keys, before: HeadRecord, seen: number, commit: StoredCommit): Promise<boolean> {
+    const { sequence, values } = commit;
+    const skipped = before.partly?.commit === commit.commit ? before.partly.done : 0;
+    const puts = values.slice(skipped).map(({ path, value, version }): Group => {
+      const text = encode({ version, commit: commit.commit, sequence }, value);
+      return { operations: [{ put: { key: keys.value(path), value: text } }] };
+    });
+    const batches = inBatches(puts);
+    let [done, modRevision] = [skipped, seen];
+    for (const [index, batch] of batches.entries()) {
+      done += batch.length;
+      const head: HeadRecord =
+        index === batches.length - 1
+          ? { sequence, commit: commit.commit }
+          : { ...before, partly: { commit: commit.commit, done } };
+      const mark: Operation = { put: { key: keys.head, value: JSON.stringify(head) } };
+      const operations = [...batch.flatMap((group) => group.operations), mark];
+      const { succeeded, revision } = await this.api.transact(operations, { key: keys.head, modRevision });
+      if (!succeeded) return false;
+      modRevision = revision;
+    }
+    return true;
+  }
+
+  private async readHead(keys: Keys): Promise<{ record: HeadRecord; modRevision: number }> {
+    const { kvs } = await this.api.range({ key: keys.head });
+    return { record: decodeHead(kvs[0]?.value), modRevision: kvs[0]?.modRevision ?? 0 };
+  }
+
+  private async valuesOf(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { ranges } = await this.api.transact(keys.map((key) => ({ range: { key } })));
+    return new Map(ranges.flat().map(({ key, value }) => [key, value]));
+  }
+}
+
+/** Two overrides of one path mark it twice, which etcd does not take. */
+const eachKeyOnce = <T extends { readonly put: { readonly key: string } }>(puts: readonly T[]): T[] => [
+  ...new Map(puts.map((one) => [one.put.key, one])).values(),
+];
+
+const headOf = ({ sequence, commit }: HeadRecord): Head | undefined =>
+  sequence === 0 ? undefined : { sequence, commit };

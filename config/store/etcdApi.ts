@@ -1,0 +1,236 @@
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { readLines } from '../../sdk/lines';
+
+/** etcd v3 by its JSON gateway: numbers are texts there, keys and values base64. */
+
+export interface EtcdOptions {
+  /** `http://127.0.0.1:2379`; of a cluster several, with commas between them. */
+  readonly url: string;
+  /** How long an answer may take, in milliseconds. Default 5000. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof fetch;
+}
+
+export interface KeyRange {
+  readonly key: string;
+  /** The first key after it; without it the range is one key. */
+  readonly end?: string;
+}
+
+export interface RangeRequest extends KeyRange {
+  /** As it was then. */
+  readonly revision?: number;
+  /** Only what has changed since. */
+  readonly minModRevision?: number;
+  readonly keysOnly?: boolean;
+  readonly limit?: number;
+}
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: string;
+  readonly modRevision: number;
+}
+
+export type Operation =
+  | { readonly put: { readonly key: string; readonly value: string; readonly lease?: string } }
+  | { readonly delete: KeyRange }
+  | { readonly range: RangeRequest };
+
+export interface Answered {
+  readonly succeeded: boolean;
+  readonly revision: number;
+  /** One list for each operation that ran; empty for those that read nothing. */
+  readonly ranges: readonly (readonly KeyValue[])[];
+}
+
+/** What etcd says that its caller can do something about; all else is a ConveyorError. */
+export class EtcdWatchEnd extends Error {
+  constructor(readonly kind: 'compacted' | 'no-lease') {
+    super(kind);
+  }
+}
+
+const TIMEOUT_MS = 5000;
+
+export class EtcdApi {
+  private readonly urls: readonly string[];
+  /** Which of them answered last. */
+  private at = 0;
+
+  constructor(private readonly options: EtcdOptions) {
+    this.urls = options.url.split(',').map((url) => url.trim().replace(/\/+$/, ''));
+  }
+
+  /** Runs the operations if the key was changed last at that revision (0: it is not there); in any case without a key. */
+  async transact(operations: readonly Operation[], unless?: { key: string; modRevision: number }): Promise<Answered> {
+    const compare = unless && [
+      { key: base64(unless.key), target: 'MOD', result: 'EQUAL', mod_revision: String(unless.modRevision) },
+    ];
+    const answer = await this.ask<TxnAnswer>('/v3/kv/txn', { compare, success: operations.map(written) });
+    const ranges = (answer.responses ?? []).map(({ response_range: range }) => (range?.kvs ?? []).map(read));
+    return { succeeded: answer.succeeded === true, revision: Number(answer.header?.revision ?? 0), ranges };
+  }
+
+  async range(request: RangeRequest): Promise<{ readonly kvs: readonly KeyValue[]; readonly revision: number }> {
+    const answer = await this.ask<RangeAnswer>('/v3/kv/range', rangeOf(request));
+    return { kvs: (answer.kvs ?? []).map(read), revision: Number(answer.header?.revision ?? 0) };
+  }
+
+  /** The id of a lease of so many seconds. */
+  async grant(seconds: number): Promise<string> {
+    return (await this.ask<{ ID: string }>('/v3/lease/grant', { TTL: String(seconds) })).ID;
+  }
+
+  /** @throws EtcdSays `no-lease` when it has run out */
+  async keepAlive(lease: string): Promise<void> {
+    const { result } = await this.ask<{ result?: { TTL?: string } }>('/v3/lease/keepalive', { ID: lease });
+    if (Number(result?.TTL ?? 0) <= 0) throw new EtcdWatchEnd('no-lease');
+  }
+
+  /**
+   * Calls `onChange` for every change of these ranges from a revision on. Returns never but with an error: the connection has
+   * ended, the leader is lost, the revision is compacted (EtcdSays), or the signal was aborted.
+   */
+  async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
+    const create = (range: KeyRange) =>
+      JSON.stringify({ create_request: { ...keyOf(range), start_revision: String(from) } });
+    const response = await this.send('/v3/watch', ranges.map(create).join('\n'), signal, {
+      'grpc-metadata-hasleader': 'true',
+    });
+    if (!response.ok || response.body === null) throw this.refused(response.status, await response.text());
+    try {
+      for await (const line of readLines(response.body)) {
+        const { result, error } = JSON.parse(line) as WatchLine;
+        if (error) throw this.refused(response.status, JSON.stringify(error));
+        if (result?.compact_revision !== undefined) throw new EtcdWatchEnd('compacted');
+        if (result?.canceled) throw this.unavailable(result.cancel_reason ?? 'it ended a watch');
+        if (result?.events) onChange();
+      }
+    } catch (error) {
+      throw error instanceof TypeError ? this.unavailable(causeOf(error)) : error;
+    }
+    throw this.unavailable('it ended a watch');
+  }
+
+  private async ask<T>(path: string, body: object): Promise<T> {
+    const { timeoutMs = TIMEOUT_MS } = this.options;
+    const response = await this.send(path, JSON.stringify(body), AbortSignal.timeout(timeoutMs));
+    const text = await response.text().catch((error: unknown) => {
+      throw this.unavailable(causeOf(error));
+    });
+    if (!response.ok) throw this.refused(response.status, text);
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw conveyorError('store-refused', { store: this.url, detail: 'the answer is no JSON' });
+    }
+  }
+
+  private async send(path: string, body: string, signal: AbortSignal, headers = {}): Promise<Response> {
+    try {
+      return await (this.options.fetch ?? fetch)(`${this.url}${path}`, {
+        ...{ method: 'POST', body, signal },
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+    } catch (error) {
+      // Whoever gave up did so for reasons of their own.
+      throw (error as Error).name === 'AbortError' ? error : this.turnFrom(causeOf(error));
+    }
+  }
+
+  private refused(status: number, text: string): Error {
+    const detail = detailOf(text) || `HTTP status ${status}`;
+    if (detail.includes('has been compacted')) return new EtcdWatchEnd('compacted');
+    if (detail.includes('lease not found')) return new EtcdWatchEnd('no-lease');
+    if (detail.includes('space exceeded')) return conveyorError('store-full', { store: this.url });
+    if (status >= 500 || PASSING.test(detail)) return this.turnFrom(detail);
+    return conveyorError('store-refused', { store: this.url, detail });
+  }
+
+  /** The next request goes to the next member. */
+  private turnFrom(detail: string): ConveyorError {
+    const trouble = this.unavailable(detail);
+    this.at = (this.at + 1) % this.urls.length;
+    return trouble;
+  }
+
+  private unavailable(detail: string): ConveyorError {
+    return conveyorError('store-unavailable', { store: this.url, detail });
+  }
+
+  /** Of the member that answered last. */
+  get url(): string {
+    return this.urls[this.at] ?? '';
+  }
+}
+
+/** What a cluster says that is between leaders, overloaded or going down. */
+const PASSING = /no leader|leader changed|timed out|too many requests|stopped|deadline|unavailable|not capable/i;
+
+interface RawKeyValue {
+  readonly key: string;
+  readonly value?: string;
+  readonly mod_revision: string;
+}
+interface RangeAnswer {
+  readonly header?: { readonly revision?: string };
+  readonly kvs?: readonly RawKeyValue[];
+}
+interface TxnAnswer {
+  readonly header?: { readonly revision?: string };
+  readonly succeeded?: boolean;
+  readonly responses?: readonly { readonly response_range?: RangeAnswer }[];
+}
+interface WatchLine {
+  readonly result?: {
+    readonly events?: readonly unknown[];
+    readonly canceled?: boolean;
+    readonly cancel_reason?: string;
+    readonly compact_revision?: string;
+  };
+  readonly error?: unknown;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const text = (encoded: string): string => Buffer.from(encoded, 'base64').toString();
+
+const read = ({ key, value = '', mod_revision }: RawKeyValue): KeyValue => ({
+  ...{ key: text(key), value: text(value), modRevision: Number(mod_revision) },
+});
+
+const keyOf = ({ key, end }: KeyRange) => ({
+  key: base64(key),
+  ...(end === undefined ? {} : { range_end: base64(end) }),
+});
+
+const rangeOf = ({ revision, minModRevision, keysOnly, limit, ...range }: RangeRequest) => ({
+  ...keyOf(range),
+  ...(revision === undefined ? {} : { revision: String(revision) }),
+  ...(minModRevision === undefined ? {} : { min_mod_revision: String(minModRevision) }),
+  ...(keysOnly ? { keys_only: true } : {}),
+  ...(limit === undefined ? {} : { limit: String(limit) }),
+});
+
+function written(operation: Operation): object {
+  if ('range' in operation) return { request_range: rangeOf(operation.range) };
+  if ('delete' in operation) return { request_delete_range: keyOf(operation.delete) };
+  const { key, value, lease } = operation.put;
+  return { request_put: { key: base64(key), value: base64(value), ...(lease === undefined ? {} : { lease }) } };
+}
+
+/** fetch says `fetch failed`, and what happened only in its cause. */
+function causeOf(error: unknown): string {
+  const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return 'it took too long';
+  return cause?.message || cause?.code || message;
+}
+
+function detailOf(answer: string): string {
+  try {
+    const { error, message } = JSON.parse(answer) as { error?: unknown; message?: unknown };
+    return typeof message === 'string' ? message : typeof error === 'string' ? error : answer.slice(0, 200);
+  } catch {
+    return answer.slice(0, 200).trim();
+  }
+}

@@ -1,0 +1,111 @@
+/** A committed value as the store holds it. */
+export interface StoredValue {
+  readonly path: string;
+  readonly value: string;
+  /** The git blob id. */
+  readonly version: string;
+  readonly commit: string;
+  readonly sequence: number;
+}
+
+/** One commit of a repository, in its total order. `sequence` counts commits from 1. A value of null deletes the path. */
+export interface StoredCommit {
+  readonly commit: string;
+  readonly sequence: number;
+  readonly values: readonly { readonly path: string; readonly value: string | null; readonly version: string }[];
+}
+
+/** What a deploy exposes to some hosts before it is committed. A value of null means that the path is gone for them. */
+export interface Override {
+  /** Of the update that exposes it. */
+  readonly id: string;
+  readonly path: string;
+  readonly value: string | null;
+  readonly version: string;
+  /** The change: `N@commit`. */
+  readonly revision: string;
+  readonly hosts?: readonly string[];
+  /** A share of all hosts, 0 to 1, that only widens. */
+  readonly below?: number;
+  /** Decides which hosts a share begins with, in place of `id`: updates of one deploy widen the same share. */
+  readonly seed?: string;
+  /** Of a share: hosts have to have all of these. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** What a host says that it has. */
+export interface Acknowledged {
+  readonly host: string;
+  readonly path: string;
+  /** Empty where the path is gone. */
+  readonly version: string;
+  /** Of the override that it has, else null. */
+  readonly revision: string | null;
+  /** Of the committed value that it has, else null. */
+  readonly commit: string | null;
+  /** Of the newest commit to the path that it knows. */
+  readonly sequence?: number;
+  /** Why an application refuses it. */
+  readonly refused?: string;
+  /** What an application is still doing before it lives on the value, such as fetching a model. */
+  readonly loading?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** When it got that, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * The present state of one part of a path: its committed value, or all of its overrides. `position` orders all events of a
+ * repository as texts compare, and is where a watcher resumes. Of what changes twice while a watcher is away it hears the
+ * newest alone.
+ */
+export type StoreEvent = { readonly path: string; readonly position: string } & (
+  | { readonly kind: 'value'; readonly value: StoredValue }
+  | { readonly kind: 'removed'; readonly commit: string; readonly sequence: number }
+  | { readonly kind: 'override'; readonly overrides: readonly Override[] }
+  | { readonly kind: 'override-removed' }
+);
+
+export interface Head {
+  readonly sequence: number;
+  readonly commit: string;
+}
+
+/**
+ * Where configuration is read from by its hosts: committed values in the order of their commits, overrides of deploys, and
+ * what hosts acknowledge. Every method throws a ConveyorError: `store-unavailable` and `store-full`, which are worth another try,
+ * and `store-refused`, which is not.
+ */
+export interface ConfigStore {
+  head(repository: string): Promise<Head | undefined>;
+  /**
+   * Applies a commit when the head is the one before it: `applied`, or `already` when the head is at or past it. A large one goes
+   * in several transactions, of which the last moves the head; after a crash between them the same call does the rest.
+   * @throws ConveyorError `store-out-of-step` on a gap, and when the head is another commit of that sequence; `over-limit`
+   */
+  apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'>;
+  read(repository: string, path: string): Promise<StoredValue | undefined>;
+  /** The same twice is no change. An override takes the place of the one of the same id on its path. */
+  putOverrides(repository: string, overrides: readonly Override[]): Promise<void>;
+  /** Of all paths unless they are named. Those that are gone already are no change. */
+  removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void>;
+  overrides(repository: string, path: string): Promise<readonly Override[]>;
+  /**
+   * Events of these paths after `from`, in order, each once; without it first their present state. Resumes itself, calls
+   * `onAway` whenever the store does not answer, and `onHere` whenever everything up to that moment was handed to `on`.
+   * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none.
+   */
+  watch(
+    repository: string,
+    paths: readonly string[],
+    from: string | undefined,
+    on: (event: StoreEvent) => void,
+    signal: AbortSignal,
+    onAway?: (error: unknown) => void,
+    onHere?: () => void,
+  ): Promise<void>;
+  /** For so many seconds, at least 2; saying the same again prolongs it. Who is silent vanishes. */
+  acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void>;
+  /** What hosts have of a path; of one that ends with a slash, or is empty, of all paths below. */
+  subscribers(repository: string, path: string): Promise<readonly Acknowledged[]>;
+}

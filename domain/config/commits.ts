@@ -1,0 +1,59 @@
+import { conveyorError } from '../errors';
+import { CONFIG_LIMITS } from '../limits';
+import { formatBytes, utf8Bytes } from '../size';
+import { whyNotConfigPath } from './path';
+
+interface Commit {
+  readonly commit: string;
+  readonly sequence: number;
+  readonly values: readonly { readonly path: string; readonly value: string | null }[];
+}
+
+/**
+ * What a store does with a commit: `apply` when it is the next, `already` when it has it.
+ * @throws ConveyorError `store-out-of-step`, `over-limit` or `invalid-text`
+ */
+export function judgeCommit(
+  repository: string,
+  head: { readonly sequence: number; readonly commit: string } | undefined,
+  next: Commit,
+): 'apply' | 'already' {
+  const at = head?.sequence ?? 0;
+  const isOther = next.sequence === at && next.commit !== head?.commit;
+  if (next.sequence > at + 1 || next.sequence < 1 || isOther)
+    throw conveyorError('store-out-of-step', {
+      repository,
+      head: head ? `${head.sequence}@${head.commit}` : 'its beginning',
+      given: `${next.sequence}@${next.commit}`,
+    });
+  if (next.sequence <= at) return 'already';
+  refuseTooMuch(next.values);
+  return 'apply';
+}
+
+/** @throws ConveyorError `over-limit` or `invalid-text` */
+export function refuseTooMuch(values: Commit['values']): void {
+  const { change, values: most } = CONFIG_LIMITS;
+  if (values.length > most.max)
+    throw conveyorError('over-limit', { what: most.of, size: String(values.length), limit: String(most.max) });
+  let bytes = 0;
+  for (const { path, value } of values) {
+    refusePath(path);
+    const size = value === null ? 0 : utf8Bytes(value);
+    if (size > CONFIG_LIMITS.value.max)
+      throw conveyorError('over-limit', sizes(`the value of ${path}`, size, CONFIG_LIMITS.value.max));
+    bytes += size;
+  }
+  if (bytes > change.max) throw conveyorError('over-limit', sizes(change.of, bytes, change.max));
+}
+
+/** @throws ConveyorError `over-limit` or `invalid-text` */
+export function refusePath(path: string): void {
+  const { max, of } = CONFIG_LIMITS.path;
+  if (path.length > max) throw conveyorError('over-limit', sizes(of, path.length, max));
+  const why = whyNotConfigPath(path);
+  if (why !== undefined)
+    throw conveyorError('invalid-text', { what: `${JSON.stringify(path)} is not the path of a configuration:`, why });
+}
+
+const sizes = (what: string, size: number, max: number) => ({ what, size: formatBytes(size), limit: formatBytes(max) });

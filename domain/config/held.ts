@@ -1,0 +1,60 @@
+import { pickOverride, type Aim, type Host } from './overrides';
+
+/** The newest committed state of a path that a host has seen; `value` is null once the path was deleted. */
+export interface Committed {
+  readonly value: string | null;
+  readonly version: string;
+  readonly commit: string;
+  readonly sequence: number;
+}
+
+export interface Offer extends Aim {
+  readonly value: string | null;
+  readonly version: string;
+}
+
+/** What a host knows of a path. */
+export interface Held {
+  readonly committed: Committed | null;
+  readonly overrides: readonly Offer[];
+}
+
+export const NOTHING: Held = { committed: null, overrides: [] };
+
+/** What applications of a host get. */
+export interface Answer {
+  readonly path: string;
+  /** Null: there is none, or none any more. */
+  readonly value: string | null;
+  /** Empty where there is no value. */
+  readonly version: string;
+  /** That committed it; null for the value of an override. */
+  readonly commit: string | null;
+  /** The change that is exposed to this host: `N@commit`; null for a committed value. */
+  readonly override: string | null;
+  /** Of the newest commit to this path that the host knows; 0 without one. It never becomes less. */
+  readonly sequence: number;
+}
+
+/** With a newer commit; the same as before for one that is no newer: a host never goes back. */
+export const withCommitted = (held: Held, next: Committed): Held =>
+  next.sequence > (held.committed?.sequence ?? 0) ? { ...held, committed: next } : held;
+
+export function answerOf(path: string, { committed, overrides }: Held, host: Host): Answer {
+  const sequence = committed?.sequence ?? 0;
+  const override = pickOverride(overrides, host);
+  if (override) {
+    const { value, version, revision } = override;
+    return { path, value, version: value === null ? '' : version, commit: null, override: revision, sequence };
+  }
+  const value = committed?.value ?? null;
+  const version = value === null ? '' : (committed?.version ?? '');
+  return { path, value, version, commit: committed?.commit ?? null, override: null, sequence };
+}
+
+/** Whether applications would see no difference. */
+export const isSameAnswer = (one: Answer, other: Answer): boolean =>
+  one.version === other.version &&
+  one.commit === other.commit &&
+  one.override === other.override &&
+  one.value === other.value;

@@ -1,0 +1,57 @@
+import { CONFIG_LIMITS } from '../limits';
+
+/** What became of a change of configuration: the commit on the branch, or why it is not to be. */
+export type Landing =
+  { readonly change: number; readonly commit: string } | { readonly change: number; readonly refused: Refusal };
+
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Who wants a change to land; `ahead`: it takes something back, and what waits has to wait for it. */
+export interface LandRequest {
+  readonly change: number;
+  readonly ahead?: boolean;
+}
+
+/** What a landing strip remembers: who waits, and what became of the newest that do not. */
+export interface Strip {
+  readonly waiting: readonly LandRequest[];
+  readonly landed: readonly Landing[];
+}
+
+export const EMPTY_STRIP: Strip = { waiting: [], landed: [] };
+
+/** Why a request cannot be taken; undefined when it can. Whoever is in line already is never refused. */
+export function whyNotLand(strip: Strip, request: LandRequest | undefined): string | undefined {
+  const change = request?.change;
+  if (typeof change !== 'number' || !Number.isSafeInteger(change) || change < 1) return 'a change has a number from 1';
+  if (isWaiting(strip, change) || strip.waiting.length < CONFIG_LIMITS.landing.max) return undefined;
+  return `${strip.waiting.length} changes wait to land, and no more may`;
+}
+
+const isWaiting = ({ waiting }: Strip, change: number): boolean => waiting.some((one) => one.change === change);
+
+/** A change in line, once; what takes something back goes before all that does not. */
+export function queued(strip: Strip, { change, ahead = false }: LandRequest): Strip {
+  if (isWaiting(strip, change)) return strip;
+  const at = ahead ? strip.waiting.filter((one) => one.ahead === true).length : strip.waiting.length;
+  const one = ahead ? { change, ahead } : { change };
+  const waiting = [...strip.waiting.slice(0, at), one, ...strip.waiting.slice(at)];
+  return { waiting, landed: strip.landed.filter((known) => known.change !== change) };
+}
+
+/** Those that land next, together. */
+export const nextToLand = ({ waiting }: Strip): readonly number[] =>
+  waiting.slice(0, CONFIG_LIMITS.landingTogether.max).map(({ change }) => change);
+
+/** After these have an answer. */
+export function settled({ waiting, landed }: Strip, answers: readonly Landing[]): Strip {
+  const done = new Set(answers.map(({ change }) => change));
+  return {
+    waiting: waiting.filter(({ change }) => !done.has(change)),
+    landed: [...answers.slice().reverse(), ...landed].slice(0, CONFIG_LIMITS.landed.max),
+  };
+}

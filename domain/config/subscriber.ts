@@ -1,0 +1,43 @@
+/** What a version of configuration says of each path that it concerns; a value of null: the path is gone. */
+export type Content = Readonly<Record<string, { readonly value: string | null; readonly version: string }>>;
+
+/** What one subscriber has of a path. */
+export interface Has {
+  readonly path: string;
+  /** Empty where the path is gone. */
+  readonly version: string;
+  /** Of the override that it has: `N@commit`. */
+  readonly revision: string | null;
+  readonly commit: string | null;
+  readonly sequence?: number | undefined;
+  readonly refused?: string | undefined;
+  readonly loading?: string | undefined;
+}
+
+export type Standing = 'live' | 'waiting' | { readonly refused: string };
+
+/** Whether a subscriber lives on a content; paths that it does not subscribe to say nothing. */
+export function standingOf(content: Content, has: readonly Has[]): Standing {
+  let standing: Standing = 'live';
+  for (const { path, version, refused, loading } of has) {
+    const wanted = content[path];
+    if (wanted === undefined) continue;
+    if (version !== wanted.version) standing = 'waiting';
+    else if (refused !== undefined) return { refused: `${path}: ${refused}` };
+    else if (loading !== undefined) standing = 'waiting';
+  }
+  return standing;
+}
+
+/**
+ * As whom a subscriber measures: its host, and what it has: `host@N@commit` with an override, else `host@commit`. Of several paths that of
+ * the newest change, else of the newest commit.
+ */
+export function subscriberId(host: string, has: readonly Pick<Has, 'revision' | 'commit' | 'sequence'>[]): string {
+  const exposed = has.flatMap(({ revision }) => revision ?? []).sort((a, b) => changeOf(b) - changeOf(a));
+  const commits = has.filter(({ commit }) => commit !== null).sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0));
+  return `${host}@${exposed[0] ?? commits[0]?.commit ?? 'none'}`;
+}
+
+/** Of `N@commit`. */
+const changeOf = (revision: string): number => Number.parseInt(revision, 10) || 0;

@@ -1,0 +1,55 @@
+import { reverting } from './control';
+import { unitsWithoutPast } from './planRevert';
+import { change, note, phaseUnderWay, type DeployInput, type DeployRecord } from './state';
+import { unitNames } from './unavailable';
+
+/** Why a deploy leaves its phases before they are through. */
+export type Stop =
+  | { readonly kind: 'cancel' | 'overtaken' }
+  /** `by` is `health`, or the person who asked. */
+  | { readonly kind: 'revert'; readonly by: string; readonly reason: string };
+
+/** What ends the phases early, if anything: a person's revert, an unhealthy verdict, a cancel, another release, in this order. */
+export function stopOf(record: DeployRecord): Stop | null {
+  const { revert, cancel, overtaken } = record.control;
+  if (revert) return { kind: 'revert', by: revert.actor, reason: revert.reason };
+  if (record.unhealthy !== undefined) return { kind: 'revert', by: 'health', reason: record.unhealthy };
+  if (cancel) return { kind: 'cancel' };
+  const makesWay = overtaken !== null && (overtaken.why === 'preempted' || phaseUnderWay(record) === null);
+  return makesWay ? { kind: 'overtaken' } : null;
+}
+
+/** Whether the step under way is to be left. Only a person ends a revert, and only one whose tasks do not come up. */
+export function isLeft(record: DeployRecord): boolean {
+  if (record.stage === 'reverting') return record.revertStuck && record.control.cancel !== null;
+  return stopOf(record) !== null || record.control.skipPhase !== null;
+}
+
+/** An unhealthy verdict, or what counts as one: what it asks for, and one sentence. */
+export interface Unhealthy {
+  readonly action: 'revert' | 'pause' | 'none';
+  readonly reason: string;
+}
+
+/** What comes of it: `kept` says why nothing reverts by itself. */
+export type AutoRevert =
+  { readonly kind: 'reverting'; readonly record: DeployRecord } | { readonly kind: 'kept'; readonly reason: string };
+
+/** Reverts where a verdict asks for it, unless a person said not to or nothing is known to go back to (docs/design/deploy.md#revert). */
+export function tryAutoRevert(
+  record: DeployRecord,
+  { canary }: Pick<DeployInput, 'canary'>,
+  { action, reason }: Unhealthy,
+  nowMs: number,
+): AutoRevert {
+  if (action !== 'revert' || record.control.noRevert) return { kind: 'kept', reason };
+  // A canary goes back to what its units run then.
+  const lost = canary ? [] : unitsWithoutPast(record);
+  if (lost.length > 0) {
+    const why = `not reverted, since nothing is known about what ${unitNames(lost)} ran before`;
+    return { kind: 'kept', reason: `${reason}; ${why}` };
+  }
+  const control = reverting(record.control, record.control.revert);
+  const reverted = change(record, nowMs, { unhealthy: reason, control });
+  return { kind: 'reverting', record: note(reverted, nowMs, 'unhealthy', reason) };
+}

@@ -1,0 +1,156 @@
+import { bucketKey, bucketOf, partsOf, sampleKey } from './hash';
+import type { GateUser, Project, Restraint, GateRule } from './project';
+import { compareVersions, parseVersion } from './version';
+
+/** What a gate needs besides the project and the user. */
+export interface GateContext {
+  /** The name of the project, by which users are drawn. */
+  readonly project: string;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** The value under a key, undefined where there is none; null: nobody knows, since the store is gone. */
+  readonly laser: (key: string) => number | undefined | null;
+}
+
+/** Undefined: it cannot be decided now. */
+export type Test = (user: GateUser) => boolean | undefined;
+
+export interface CompiledRule {
+  readonly rule: GateRule;
+  /** One for each restraint, in the order of the rule. */
+  readonly tests: readonly Test[];
+  /** The order in which they are tried. */
+  order: readonly number[];
+}
+
+export interface CompiledProject {
+  readonly name: string;
+  readonly rules: readonly CompiledRule[];
+}
+
+export interface Decision {
+  readonly pass: boolean;
+  /** The place of the rule that decided; undefined when none did. */
+  readonly rule?: number;
+  /** A restraint could not be decided, so that the gate is closed. */
+  readonly undecided?: true;
+}
+
+export function compileProject(project: Project, context: GateContext): CompiledProject {
+  const rules = project.rules.map((rule) => ({
+    rule,
+    tests: rule.if.map((restraint) => turned(restraint, testOf(restraint, context))),
+    order: rule.if.map((_, index) => index),
+  }));
+  return { name: context.project, rules };
+}
+
+/**
+ * Whether a user passes. In which order the restraints of a rule are tried never changes the answer: one that does not hold settles the
+ * rule, whatever is undecided beside it; a rule that stays undecided closes the gate, since a later rule must not open what
+ * an earlier one might have closed.
+ */
+export function evaluateProject({ name, rules }: CompiledProject, user: GateUser): Decision {
+  for (let at = 0; at < rules.length; at += 1) {
+    const compiled = rules[at];
+    const holds = compiled && ruleHolds(compiled, user);
+    if (holds === undefined) return { pass: false, rule: at, undecided: true };
+    if (compiled && holds) return { pass: isDrawn(name, user, compiled.rule.pass), rule: at };
+  }
+  return { pass: false };
+}
+
+/** Undefined: nothing speaks against it, but something is undecided. */
+export function ruleHolds({ tests, order }: CompiledRule, user: GateUser): boolean | undefined {
+  let holds: true | undefined = true;
+  for (const at of order) {
+    const held = tests[at]?.(user);
+    if (held === false) return false;
+    if (held === undefined) holds = undefined;
+  }
+  return holds;
+}
+
+/** Those of a smaller share are among those of a larger one. */
+function isDrawn(project: string, user: GateUser, share: number): boolean {
+  if (share === 0) return false;
+  return share === 1 || bucketOf(sampleKey(project, user.id)) < partsOf(share);
+}
+
+const turned = ({ not = false }: Restraint, test: Test): Test => {
+  if (!not) return test;
+  return (user) => {
+    const held = test(user);
+    return held === undefined ? undefined : !held;
+  };
+};
+
+function testOf(restraint: Restraint, context: GateContext): Test {
+  switch (restraint.restraint) {
+    case 'employee':
+      return ({ employee }) => employee === true;
+    case 'locale':
+      return localeTest(restraint.in);
+    case 'app-version':
+      return versionTest(restraint);
+    case 'new-user':
+      return newUserTest(restraint.days, context.now);
+    case 'bucket': {
+      const { salt } = restraint;
+      return partTest(restraint, ({ id }) => bucketKey(salt, id));
+    }
+    case 'slice':
+      return partTest(restraint, ({ id }) => sampleKey(context.project, id));
+    case 'laser':
+      return laserTest(restraint.above, context);
+    default: {
+      const listed = new Set(restraint.in);
+      const field = restraint.restraint;
+      return (user) => listed.has(user[field] ?? NOT_LISTED);
+    }
+  }
+}
+
+/** No list has an empty text. */
+const NOT_LISTED = '';
+
+/** `de` is any of `de-AT`. */
+function localeTest(listed: readonly string[]): Test {
+  return ({ locale }) =>
+    locale !== undefined && listed.some((wanted) => locale === wanted || locale.startsWith(`${wanted}-`));
+}
+
+function versionTest({ min, below }: { readonly min?: string; readonly below?: string }): Test {
+  const [least, end] = [min, below].map((text) => (text === undefined ? undefined : parseVersion(text)));
+  return ({ appVersion }) => {
+    const version = appVersion === undefined ? undefined : parseVersion(appVersion);
+    if (!version) return false;
+    return (!least || compareVersions(version, least) >= 0) && (!end || compareVersions(version, end) < 0);
+  };
+}
+
+export const SECONDS_A_DAY = 86_400;
+
+/** In whole seconds, as flagd counts. */
+function newUserTest(days: number, now: () => number): Test {
+  const seconds = (ms: number): number => Math.floor(ms / 1000);
+  return ({ createdAt }) => createdAt !== undefined && seconds(now()) - seconds(createdAt) < days * SECONDS_A_DAY;
+}
+
+function partTest(
+  { from, to }: { readonly from: number; readonly to: number },
+  keyOf: (user: GateUser) => string,
+): Test {
+  const [first, end] = [partsOf(from), partsOf(to)];
+  return (user) => {
+    const part = bucketOf(keyOf(user));
+    return part >= first && part < end;
+  };
+}
+
+function laserTest(above: number, { project, laser }: GateContext): Test {
+  return ({ id }) => {
+    const value = laser(`${project}-${id}`);
+    return value === null ? undefined : value !== undefined && value > above;
+  };
+}

@@ -1,0 +1,112 @@
+import { SECONDS_A_DAY } from './evaluate';
+import { PARTS, partsOf } from './hash';
+import type { GateUser, ProjectProblem, Project, Restraint, GateRule } from './project';
+
+type Logic = string | number | boolean | null | readonly Logic[] | { readonly [operator: string]: Logic };
+
+/** A flag definition of flagd (https://flagd.dev), with one flag. */
+export interface FlagdDefinition {
+  readonly $schema: string;
+  readonly flags: Readonly<Record<string, FlagdFlag>>;
+}
+
+interface FlagdFlag {
+  readonly state: 'ENABLED';
+  readonly variants: { readonly on: true; readonly off: false };
+  readonly defaultVariant: 'off';
+  readonly targeting: { readonly if: readonly Logic[] };
+}
+
+/**
+ * The project as a flag that providers of OpenFeature evaluate to the same answers, for the contexts that `toContext` makes. A `laser` has no
+ * likeness there.
+ */
+export function flagdOf(
+  name: string,
+  { rules }: Project,
+): { readonly definition: FlagdDefinition } | { readonly problems: readonly ProjectProblem[] } {
+  const problems = rules.flatMap((rule, at) =>
+    rule.if.flatMap(({ restraint }, index) =>
+      restraint === 'laser' ? [{ path: `rules[${at}].if[${index}]`, why: 'flagd has no key-value store' }] : [],
+    ),
+  );
+  if (problems.length > 0) return { problems };
+  const targeting = { if: [...rules.flatMap((rule) => [conditionOf(rule), sampleOf(rule)]), 'off'] };
+  const flag: FlagdFlag = {
+    ...{ state: 'ENABLED', variants: { on: true, off: false }, defaultVariant: 'off' },
+    targeting: rules.length > 0 ? targeting : { if: [true, 'off', 'off'] },
+  };
+  return { definition: { $schema: 'https://flagd.dev/schema/v0/flags.json', flags: { [name]: flag } } };
+}
+
+/** The evaluation context of OpenFeature for a user; times are seconds there. */
+export function toContext({ id, createdAt, ...user }: GateUser): Record<string, string | number | boolean> {
+  const known = Object.entries(user).filter((entry): entry is [string, string | boolean] => entry[1] !== undefined);
+  return {
+    targetingKey: id,
+    ...Object.fromEntries(known),
+    ...(createdAt !== undefined && { createdAt: Math.floor(createdAt / 1000) }),
+  };
+}
+
+const variable = (name: string): Logic => ({ var: name });
+const conditionOf = (rule: GateRule): Logic => (rule.if.length === 0 ? true : { and: rule.if.map(logicOf) });
+
+function sampleOf({ pass }: GateRule): Logic {
+  if (pass === 0 || pass === 1) return pass === 1 ? 'on' : 'off';
+  return { fractional: [SAMPLE_KEY, ['on', partsOf(pass)], ['off', PARTS - partsOf(pass)]] };
+}
+
+/** As `sampleKey` and `bucketKey` write them. */
+const SAMPLE_KEY: Logic = { cat: [variable('$flagd.flagKey'), '/', variable('targetingKey')] };
+const saltedKey = (salt: string): Logic => ({ cat: [`${salt}:`, variable('targetingKey')] });
+
+function logicOf(restraint: Restraint): Logic {
+  const logic = plainLogic(restraint);
+  return restraint.not ? { '!': [logic] } : logic;
+}
+
+function plainLogic(restraint: Restraint): Logic {
+  switch (restraint.restraint) {
+    case 'employee':
+      return { '===': [variable('employee'), true] };
+    case 'id':
+      return { in: [variable('targetingKey'), restraint.in] };
+    case 'locale':
+      return anyLogic(restraint.in.flatMap((locale) => localeLogic(locale)));
+    case 'app-version': {
+      const bound = (operator: string, text?: string): Logic[] =>
+        text === undefined ? [] : [{ sem_ver: [variable('appVersion'), operator, text] }];
+      return { and: [...bound('>=', restraint.min), ...bound('<', restraint.below)] };
+    }
+    case 'new-user':
+      return newUserLogic(restraint.days);
+    case 'bucket':
+      return partLogic(saltedKey(restraint.salt), restraint);
+    case 'slice':
+      return partLogic(SAMPLE_KEY, restraint);
+    case 'laser':
+      return false; // refused before
+    default:
+      return { in: [variable(restraint.restraint), restraint.in] };
+  }
+}
+
+const anyLogic = (all: readonly Logic[]): Logic => (all.length === 0 ? false : { or: all });
+
+const localeLogic = (locale: string): Logic[] => [
+  { '===': [variable('locale'), locale] },
+  { starts_with: [variable('locale'), `${locale}-`] },
+];
+
+function newUserLogic(days: number): Logic {
+  const isKnown: Logic = { '!==': [variable('createdAt'), null] };
+  const age: Logic = { '-': [variable('$flagd.timestamp'), variable('createdAt')] };
+  return { and: [isKnown, { '<': [age, days * SECONDS_A_DAY] }] };
+}
+
+function partLogic(key: Logic, { from, to }: { readonly from: number; readonly to: number }): Logic {
+  const [first, end] = [partsOf(from), partsOf(to)];
+  const parts: Logic = [key, ['before', first], ['inside', end - first], ['after', PARTS - end]];
+  return { '===': [{ fractional: parts }, 'inside'] };
+}

@@ -1,0 +1,88 @@
+import type { ProjectProblem, Project, GateRule } from './project';
+
+/** Which version of a project each slice of the users of each rule is on. */
+export interface Mixture {
+  /** All rules, in the order in which they are tried. */
+  readonly rules: readonly string[];
+  /** Of each rule the version of each slice. */
+  readonly slices: Readonly<Record<string, readonly string[]>>;
+  readonly versions: Readonly<Record<string, Project>>;
+}
+
+/**
+ * The project in which every slice is on its version. A rule whose slices differ in nothing but `pass` goes on being one rule, as long as who passes
+ * are the first ones drawn; else each part of its slices becomes a rule, and whom none of them is about falls under the next
+ * one, as if the rule were not there.
+ */
+export function mixOf({ rules, slices, versions }: Mixture): Project {
+  const [first, ...others] = new Set(rules.flatMap((name) => slices[name] ?? []));
+  const whole = first === undefined ? undefined : versions[first];
+  if (whole && others.length === 0) return whole;
+  return { rules: rules.flatMap((name) => rulesOf(name, slices[name] ?? [], versions)) };
+}
+
+/** Why a project cannot be brought to its users rule by rule: rules that have no name, or are not these in this order. */
+export function whyNotMixable({ rules }: Project, names: readonly string[]): ProjectProblem[] {
+  const problems: ProjectProblem[] = [];
+  let last = -1;
+  for (const [at, { name }] of rules.entries()) {
+    const place = name === undefined ? -1 : names.indexOf(name);
+    const path = `rules[${at}].name`;
+    if (name === undefined) problems.push({ path, why: 'is missing: a deploy goes by the names of rules' });
+    else if (place < 0) problems.push({ path, why: `${name} is none of ${names.join(', ')}` });
+    else if (place <= last)
+      problems.push({ path, why: `${name} comes twice, or not in the order of ${names.join(', ')}` });
+    last = Math.max(last, place);
+  }
+  return problems;
+}
+
+interface Part {
+  readonly from: number;
+  readonly to: number;
+  readonly rule: GateRule | undefined;
+}
+
+function rulesOf(name: string, slices: readonly string[], versions: Readonly<Record<string, Project>>): GateRule[] {
+  const ruleIn = (version: string): GateRule | undefined => versions[version]?.rules.find((rule) => rule.name === name);
+  const parts = partsOf(slices.map(ruleIn));
+  const [only] = parts;
+  if (only && parts.length === 1) return only.rule ? [only.rule] : [];
+  return asOneRule(parts) ?? parts.flatMap(asItsOwnRule);
+}
+
+/** Neighbours with the same rule are one part. */
+function partsOf(rules: readonly (GateRule | undefined)[]): Part[] {
+  const parts: Part[] = [];
+  for (const [at, rule] of rules.entries()) {
+    const last = parts.at(-1);
+    const to = (at + 1) / rules.length;
+    if (last && last.rule === rule) parts[parts.length - 1] = { ...last, to };
+    else parts.push({ from: at / rules.length, to, rule });
+  }
+  return parts;
+}
+
+/** The rule with the share that passes of all parts together; undefined where that says something else. */
+function asOneRule(parts: readonly Part[]): GateRule[] | undefined {
+  const [first] = parts;
+  if (!first?.rule) return undefined;
+  const condition = JSON.stringify(first.rule.if);
+  let [pass, isOver] = [0, false];
+  for (const { from, to, rule } of parts) {
+    if (!rule || JSON.stringify(rule.if) !== condition) return undefined;
+    const end = Math.min(to, rule.pass);
+    if (end > from && isOver) return undefined;
+    if (end > from) pass = end;
+    isOver ||= end < to;
+  }
+  return [{ ...first.rule, pass: sixDecimals(pass) }];
+}
+
+function asItsOwnRule({ from, to, rule }: Part): GateRule[] {
+  if (!rule) return [];
+  const slice = { restraint: 'slice', from: sixDecimals(from), to: sixDecimals(to) } as const;
+  return [{ ...rule, if: [...rule.if, slice] }];
+}
+
+const sixDecimals = (share: number): number => Math.round(share * 1e6) / 1e6;

@@ -1,0 +1,54 @@
+/** Whom a gate is asked about. Of what is missing nothing is assumed: a restraint on it does not hold. */
+export interface GateUser {
+  readonly id: string;
+  readonly employee?: boolean | undefined;
+  /** As the application names it, such as `AT`; compared letter by letter, like all that follows. */
+  readonly country?: string | undefined;
+  readonly region?: string | undefined;
+  /** `de-AT`; a restraint on `de` holds too. */
+  readonly locale?: string | undefined;
+  readonly app?: string | undefined;
+  /** `1.2.3` or `1.2.3-beta.1`; `1.2` is `1.2.0`. */
+  readonly appVersion?: string | undefined;
+  readonly device?: string | undefined;
+  /** ms since the epoch. */
+  readonly createdAt?: number | undefined;
+}
+
+/** The fields of a user that a restraint compares with a list. */
+export type ListedField = 'id' | 'country' | 'region' | 'locale' | 'app' | 'device';
+
+/** A predicate on a user. `not` turns it around; what cannot be decided stays undecided. */
+export type Restraint = { readonly not?: boolean } & (
+  | { readonly restraint: 'employee' }
+  | { readonly restraint: ListedField; readonly in: readonly string[] }
+  /** At least `min`, and less than `below`. */
+  | { readonly restraint: 'app-version'; readonly min?: string; readonly below?: string }
+  | { readonly restraint: 'new-user'; readonly days: number }
+  /** A part of all users, from 0 to 1; another `salt` draws others, in every project the same. */
+  | { readonly restraint: 'bucket'; readonly salt: string; readonly from: number; readonly to: number }
+  /** A part of the users as `pass` of this project draws them: deploys widen it. */
+  | { readonly restraint: 'slice'; readonly from: number; readonly to: number }
+  /** What a key-value store has under `<project>-<user>` is more than this. */
+  | { readonly restraint: 'laser'; readonly above: number }
+);
+
+export interface GateRule {
+  /** What people and push types call it. */
+  readonly name?: string;
+  /** All of them hold. None: everybody. */
+  readonly if: readonly Restraint[];
+  /** The share that passes, 0 to 1, to six decimals. */
+  readonly pass: number;
+}
+
+/** The first rule whose restraints all hold decides; without one nobody passes. */
+export interface Project {
+  readonly rules: readonly GateRule[];
+}
+
+export interface ProjectProblem {
+  /** `rules[0].if[1].days` */
+  readonly path: string;
+  readonly why: string;
+}

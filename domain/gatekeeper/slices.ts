@@ -1,0 +1,26 @@
+import { ruleHolds, type CompiledProject } from './evaluate';
+import { bucketOf, PARTS, sampleKey } from './hash';
+import type { GateUser, Project } from './project';
+
+/**
+ * Deploys of a project take its users in slices: equal parts of the range in which `pass` draws them. A slice of a rule is what a task is to other
+ * push types.
+ */
+export const SLICES = 100;
+
+/** The project without what a deploy under way adds: of whom its rules are. */
+export const withoutSlices = ({ rules }: Project): Project => ({
+  rules: rules.map((rule) => ({ ...rule, if: rule.if.filter(({ restraint }) => restraint !== 'slice') })),
+});
+
+/** `checkout.employees/7`: the rule that a user falls under, and the slice; undefined where no rule is about them, or nobody knows. */
+export function taskOf(whole: CompiledProject, user: GateUser, slices: number = SLICES): string | undefined {
+  for (const [at, compiled] of whole.rules.entries()) {
+    const holds = ruleHolds(compiled, user);
+    if (holds === undefined) return undefined;
+    if (!holds) continue;
+    const slice = Math.floor((bucketOf(sampleKey(whole.name, user.id)) * slices) / PARTS);
+    return `${whole.name}.${compiled.rule.name ?? at}/${slice}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,11 @@
+/** What has the same key, in the order in which it came; Node 20 has no `Map.groupBy`. */
+export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const key = keyOf(one);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups];
+}

@@ -1,0 +1,5 @@
+/** An object of JSON or YAML whose fields nobody has checked yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

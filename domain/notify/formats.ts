@@ -1,0 +1,20 @@
+import { cloudEvents } from './cloudEvents';
+import type { Format } from './format';
+import { slack } from './slack';
+
+/** A format is one file beside this one, and its row here: the name is what `format` of a pipeline file says. */
+const FORMATS = { cloudevents: cloudEvents, slack } satisfies Readonly<Record<string, Format>>;
+
+export type FormatName = keyof typeof FORMATS;
+
+export const FORMAT_NAMES = Object.keys(FORMATS) as [FormatName, ...FormatName[]];
+
+/**
+ * The format for a receiver: the one that the pipeline file names, else the one of its host, else CloudEvents. Undefined where the name
+ * is of a newer version than this worker.
+ */
+export function formatFor(host: string, name?: string): Format | undefined {
+  const known: Readonly<Record<string, Format>> = FORMATS;
+  if (name !== undefined) return Object.hasOwn(known, name) ? known[name] : undefined;
+  return Object.values(known).find(({ hosts }) => hosts?.test(host)) ?? cloudEvents;
+}

@@ -1,0 +1,32 @@
+import type { Artifact } from '../artifact';
+
+/** What people and programs outside may be notified of. */
+export const NOTIFY_ON = ['reverted', 'paused', 'failed', 'succeeded', 'cancelled', 'expired'] as const;
+
+export type NotifyOn = (typeof NOTIFY_ON)[number];
+
+/** Something that happened to a release, or to one of its deploys. */
+export interface Notice {
+  /** The same when it is sent again: `deploy/kvstore/12/deploy/1/paused/2`. Receivers know a repetition by it. */
+  readonly id: string;
+  readonly on: NotifyOn;
+  /** ISO-8601 */
+  readonly at: string;
+  readonly pipeline: string;
+  /** `kvstore/12` */
+  readonly release: string;
+  /** `kvstore/12/deploy`; null when it is about the release as a whole. */
+  readonly deploy: string | null;
+  readonly phase: string | null;
+  /** Of the deploy; null for a release. */
+  readonly pushType: string | null;
+  readonly artifacts: readonly Pick<Artifact, 'name' | 'version' | 'digest'>[];
+  /** One sentence. */
+  readonly reason: string;
+  /** Who caused it; null when nobody in particular did. */
+  readonly actor: string | null;
+}
+
+/** `kvstore/12/deploy reverted: errors is 0.2, above the limit of 0.05` */
+export const noticeHeadline = ({ release, deploy, on, reason }: Notice): string =>
+  `${deploy ?? release} ${on}: ${reason}`;

@@ -1,0 +1,58 @@
+import { STATE_LIMITS } from '../limits';
+import type { DeployEnded, ReleaseResult } from '../release/state';
+import { cutText, firstWithin } from '../size';
+import { withdraw } from './admission';
+import { recordDeploy, recordRelease, unrecorded } from './recordOutcome';
+import type { PipelineState } from './state';
+
+/** What became of a release that its pipeline takes for running. */
+export type ReleaseEnd =
+  /** It said so, and its word was lost. */
+  | { readonly kind: 'told'; readonly result: ReleaseResult }
+  /** It was ended from outside, and can say nothing. */
+  | {
+      readonly kind: 'gone';
+      readonly number: number;
+      readonly endedAt: string;
+      /** Its deploys that have ended, in their order. */
+      readonly deploys: readonly DeployEnded[];
+      /** What it left behind that goes on, in words: deploys, and runs that no service has stopped yet. */
+      readonly open: readonly string[];
+    };
+
+/**
+ * The books of a release that can no longer say how it ended. What it holds it keeps until all that it began is over: a deploy of
+ * it may revert for hours, and then its artifact is known-bad.
+ */
+export function reconcile(state: PipelineState, end: ReleaseEnd, nowMs: number): PipelineState {
+  if (end.kind === 'told') return recordRelease(state, end.result, nowMs);
+  const { number, endedAt, deploys } = end;
+  const release = state.active.find((each) => each.number === number);
+  if (release === undefined) return state;
+  const booked = unrecorded(release, end).reduce(
+    (next, deploy) => withdraw(recordDeploy(next, number, deploy, nowMs), { release: number, action: deploy.action }),
+    state,
+  );
+  if (end.open.length > 0) return waiting(booked, end);
+  const result = { number, state: 'failed', cause: null, artifacts: release.artifacts, deploys, endedAt } as const;
+  return recordRelease(booked, result, nowMs);
+}
+
+/** It asks for nothing any more, but what it began is not over. */
+const waiting = (state: PipelineState, { number, endedAt, open }: Extract<ReleaseEnd, { kind: 'gone' }>) => ({
+  ...state,
+  ready: state.ready.filter(({ release }) => release !== number),
+  active: state.active.map((release) =>
+    release.number === number ? { ...release, gone: { endedAt, open: openWithin(open) } } : release,
+  ),
+});
+
+/** The first of it, in words; how much more there is comes last. */
+function openWithin(open: readonly string[]): readonly string[] {
+  const kept = firstWithin(
+    open.map((one) => cutText(one, STATE_LIMITS.open.max / 2)),
+    STATE_LIMITS.open.max,
+  );
+  const more = open.length - kept.length;
+  return more > 0 ? [...kept, `and ${more} more`] : kept;
+}

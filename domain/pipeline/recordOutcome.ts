@@ -1,0 +1,209 @@
+import { identityOf, versionOf, type Artifact } from '../artifact';
+import { leftBehind } from '../deploy/outcome';
+import { STATE_LIMITS } from '../limits';
+import { releaseMutex as leave, type Mutex } from '../mutex';
+import type { DeployEnded, ReleaseResult } from '../release/state';
+import { formatTime } from '../text';
+import type { HistoryRow } from '../views';
+import { followed, goodBefore, settledBy } from './followOn';
+import { keptRow, reported } from './kept';
+import { markKnownBad } from './knownBad';
+import { placeOf } from './place';
+import { disturbed, madeWay, standsSince } from './uptime';
+import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
+
+/** Of releases that ended: what a pipeline remembers. */
+export const KEPT_RELEASES = STATE_LIMITS.history.max;
+
+/** What is to blame when a set of artifacts is bad: those that the good set did not have; all, when it had them all. */
+export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]): readonly Artifact[] {
+  const known = new Set(good.map(identityOf));
+  const fresh = artifacts.filter((artifact) => !known.has(identityOf(artifact)));
+  return fresh.length > 0 ? fresh : artifacts;
+}
+
+/**
+ * Books what a release came to: history, what is good now, known-bad, and what follows a revert (docs/design/deploy.md#revert).
+ * Whatever it held or waited for is free again.
+ */
+export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
+  const release = state.active.find(({ number }) => number === result.number);
+  if (release === undefined) return state;
+  const row = keptRow(historyRow(state, release, result));
+  const booked = recordDeploys(state, release, unrecorded(release, result), nowMs);
+  return {
+    ...booked,
+    active: booked.active.filter(({ number }) => number !== result.number),
+    ready: state.ready.filter((deploy) => deploy.release !== result.number),
+    deploys: releasedBy(state.deploys, result.number),
+    mutexes: Object.fromEntries(
+      Object.entries(state.mutexes).map(([name, mutex]) => [name, releasedBy(mutex, result.number)]),
+    ),
+    history: [...state.history, row].slice(-KEPT_RELEASES),
+  };
+}
+
+/** What the pipeline's last release ran on and made: what `when: { changed: … }` compares with. */
+export const lastRanOn = ({ history }: Pick<PipelineState, 'history'>): readonly Artifact[] =>
+  history.findLast(({ trigger, neverStarted }) => trigger.kind !== 'follow-on' && !neverStarted)?.artifacts ?? [];
+
+/** Books one deploy of a release that goes on, before another release may deploy. */
+export function recordDeploy(state: PipelineState, number: number, deploy: DeployEnded, nowMs: number): PipelineState {
+  const release = state.active.find((each) => each.number === number);
+  if (release === undefined) return state;
+  const booked = { ...release.booked, [deploy.action]: (release.booked?.[deploy.action] ?? 0) + 1 };
+  const after = recordDeploys(state, release, [deploy], nowMs);
+  return withRelease(after, number, { booked });
+}
+
+/** What of a release is good now, known-bad, and what follows a revert. */
+function recordDeploys(
+  state: PipelineState,
+  release: ActiveRelease,
+  deploys: readonly DeployEnded[],
+  nowMs: number,
+): PipelineState {
+  const { number } = release;
+  const result = { release, deploys };
+  const base = { ...state, good: goodAfter(state, result, nowMs), inherited: inheritedAfter(state, result) };
+  const after = afterReverts(base, result, nowMs);
+  const counted = after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
+  return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
+}
+
+/** Deploys that are not in the books yet; of each action they come in order. */
+export function unrecorded(
+  { booked = {} }: Pick<ActiveRelease, 'booked'>,
+  { deploys }: Pick<ReleaseResult, 'deploys'>,
+): readonly DeployEnded[] {
+  return deploys.filter(
+    ({ action }, index) =>
+      deploys.slice(0, index).filter((before) => before.action === action).length >= (booked[action] ?? 0),
+  );
+}
+
+const withRelease = (state: PipelineState, number: number, patch: Partial<ActiveRelease>): PipelineState => ({
+  ...state,
+  active: state.active.map((release) => (release.number === number ? { ...release, ...patch } : release)),
+});
+
+/** How the deploys of a release ended. */
+type Deploys = Pick<ReleaseResult, 'deploys'> & { readonly release: ActiveRelease };
+
+function releasedBy(mutex: Mutex, release: number): Mutex {
+  if (mutex.holder?.owner !== String(release)) return mutex;
+  return mutex.holder.requesters.reduce((held, requester) => leave(held, requester).mutex, mutex);
+}
+
+/** A follow-on completes what another release brought. */
+const goodAfter = ({ good }: PipelineState, { release, deploys }: Deploys, nowMs: number): PipelineState['good'] =>
+  release.followOn ? good : deploys.reduce((after, deploy) => withDeploy(after, release, deploy, nowMs), good);
+
+function withDeploy(
+  good: PipelineState['good'],
+  release: ActiveRelease,
+  deploy: DeployEnded,
+  nowMs: number,
+): PipelineState['good'] {
+  const { action, artifacts, result } = deploy;
+  const earlier = good[action];
+  if (result.outcome !== 'succeeded')
+    return earlier === undefined ? good : { ...good, [action]: disturbed(earlier, deploy, nowMs) };
+  const whole = artifacts.map(reported);
+  const entry: GoodDeploy = {
+    ...{ release: release.number, version: versionOf(whole), artifacts: whole },
+    since: standsSince(earlier?.at(-1), deploy) ?? formatTime(nowMs),
+  };
+  const before = earlier === undefined ? ranBefore(whole, result.before) : madeWay(earlier, release, deploy, nowMs);
+  return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };
+}
+
+/** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts tells none of them. */
+function ranBefore([artifact, ...others]: readonly Artifact[], version: string | undefined): readonly GoodDeploy[] {
+  if (artifact === undefined || others.length > 0 || version === undefined) return [];
+  const { name, kind } = artifact;
+  return [{ release: 0, version, artifacts: [{ name, kind, version, metadata: {} }] }];
+}
+
+/** Once a deploy has come through, or everything is as before, there is nothing to inherit any more; what one leaves mixed is. */
+function inheritedAfter({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {
+  return deploys.reduce((before, { action, result }) => {
+    const { leaves } = leftBehind(result);
+    return leaves === undefined ? before : withInherited(before, action, leaves ?? settledBy(before[action], release));
+  }, inherited);
+}
+
+function afterReverts(state: PipelineState, result: Deploys, nowMs: number): PipelineState {
+  const { number, followOn, reverted: counted } = result.release;
+  const reverted = result.deploys.filter(
+    ({ action, result: { reverted: by } }, index) => by !== null && !cameThrough(result, action, index),
+  );
+  if (reverted.length === 0) {
+    const deployed = result.deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
+    return deployed && !followOn ? { ...state, revertsInARow: 0 } : state;
+  }
+  const bad = reverted.filter(({ result: { reverted: by } }) => by?.bad === true);
+  const goodOf = (action: string): readonly GoodDeploy[] => state.good[action] ?? [];
+  const marked = bad.reduce(
+    (next, { action, artifacts, result: { reason } }) =>
+      markKnownBad(
+        next,
+        blamed(artifacts, (followOn ? goodBefore(goodOf(action), artifacts) : goodOf(action).at(-1))?.artifacts ?? []),
+        `release ${number} was ${reason}`,
+        nowMs,
+      ),
+    { ...state, revertsInARow: state.revertsInARow + (counted ? 0 : 1) },
+  );
+  const why = whyHold(
+    marked,
+    reverted.map(({ result: { reverted: by } }) => by?.by ?? ''),
+  );
+  return why === undefined || marked.held ? marked : heldBy(marked, 'service:conveyor', why, nowMs);
+}
+
+/** A later attempt of the same action has succeeded: what was reverted before runs in production now. */
+const cameThrough = ({ deploys }: Deploys, action: string, after: number): boolean =>
+  deploys.slice(after + 1).some((later) => later.action === action && later.result.outcome === 'succeeded');
+
+function whyHold({ spec, revertsInARow }: PipelineState, by: readonly string[]): string | undefined {
+  if (spec.releases.onRevert === 'continue') return undefined;
+  if (spec.releases.onRevert === 'hold') return 'a deploy was reverted';
+  const person = by.find((who) => who !== 'health');
+  if (person !== undefined) return `${person} reverted a deploy`;
+  return revertsInARow >= 2 ? `${revertsInARow} reverts in a row` : undefined;
+}
+
+function historyRow({ spec }: PipelineState, release: ActiveRelease, result: ReleaseResult): HistoryRow {
+  return {
+    id: `${spec.pipeline}/${release.number}`,
+    kind: 'release',
+    pipeline: spec.pipeline,
+    number: release.number,
+    state: result.state,
+    cause: result.cause,
+    ...(result.causedBy === undefined ? {} : { causedBy: result.causedBy }),
+    ...(release.rerunOf === undefined ? {} : { rerunOf: release.rerunOf, place: placeOf(release) }),
+    trigger: release.trigger,
+    startedAt: release.createdAt,
+    endedAt: result.endedAt,
+    artifacts: result.artifacts,
+    durationMs: Date.parse(result.endedAt) - Date.parse(release.createdAt),
+    ...(result.neverStarted ? { neverStarted: true } : {}),
+    ...(release.followOn === undefined ? {} : { followOn: release.followOn }),
+    deploys: result.deploys.map(deployRow),
+  };
+}
+
+function deployRow({ action, result }: DeployEnded): HistoryRow['deploys'][number] {
+  const { outcome, classification, version, progress, skipped, reverted, overridden } = result;
+  return {
+    action,
+    outcome,
+    classification,
+    version,
+    ...(progress === undefined ? {} : { progress }),
+    ...(skipped === undefined ? {} : { skipped }),
+    ...(reverted === null ? {} : { reverted }),
+    ...(overridden === undefined ? {} : { overridden }),
+  };
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ChainReader, recordIn, type Break, type Ends, type Link } from '../../domain/audit/chain';
+import type { AuditRecord } from '../../domain/audit/record';
+
+/** What was changed, and what was refused, are two chains in files of their own: of the one there may be far more, by anybody. */
+export const CHAINS = ['changes', 'refusals'] as const;
+export type Chain = (typeof CHAINS)[number];
+
+/** Where the parts of a chain are. */
+export interface ChainFiles {
+  /** The one that is written now. */
+  readonly current: string;
+  /** What the server noted of the ends of the chain. */
+  readonly ends: string;
+  /** What was being written when a server was killed. */
+  readonly torn: string;
+  /** The name that the current file gets once another follows, by the number of its first record. */
+  older(first: number): string;
+}
+
+/** `audit.jsonl`, `audit.000000000001.jsonl`, `audit.ends.json`; `audit.refused.jsonl`, … */
+export function filesOf(file: string, chain: Chain): ChainFiles {
+  const stem = file.replace(/\.jsonl$/, '') + (chain === 'refusals' ? '.refused' : '');
+  return {
+    ...{ current: `${stem}.jsonl`, ends: `${stem}.ends.json`, torn: `${stem}.torn.txt` },
+    older: (first) => `${stem}.${String(first).padStart(DIGITS, '0')}.jsonl`,
+  };
+}
+
+const DIGITS = 12;
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** A file with records, and the number of its first where its name says it. */
+export interface ChainPart {
+  readonly path: string;
+  readonly first: number | null;
+}
+
+/** All files of a chain, oldest first. A folder that is not there holds none. */
+export async function partsOf(files: ChainFiles): Promise<readonly ChainPart[]> {
+  const folder = dirname(files.current);
+  const stem = basename(files.current, '.jsonl');
+  const names = await readdir(folder).catch((): string[] => []);
+  const older = names.flatMap((name) => {
+    const number = name.startsWith(`${stem}.`) ? /^(\d{12})\.jsonl$/.exec(name.slice(stem.length + 1))?.[1] : undefined;
+    return number === undefined ? [] : [{ path: join(folder, name), first: Number(number) }];
+  });
+  older.sort((a, b) => a.first - b.first);
+  return names.includes(basename(files.current)) ? [...older, { path: files.current, first: null }] : older;
+}
+
+/** Null where there is no note, or one that cannot be read. */
+export async function readEnds(files: ChainFiles): Promise<Ends | null> {
+  try {
+    const { first, last } = JSON.parse(await readFile(files.ends, 'utf8')) as Partial<Ends>;
+    return isLink(first) && isLink(last) ? { first, last } : null;
+  } catch {
+    return null;
+  }
+}
+
+const isLink = (value: Link | undefined): value is Link =>
+  Number.isInteger(value?.seq) && typeof value?.hash === 'string';
+
+/** Lines of a file, however large, from some byte on. */
+export async function* linesOf(path: string, start: number = 0): AsyncGenerator<string> {
+  const input = createReadStream(path, { encoding: 'utf8', start });
+  // Without a listener of its own, what happens before somebody iterates would end the process.
+  input.on('error', () => undefined);
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) yield line;
+}
+
+/** How a chain was found. */
+export interface Verified {
+  readonly chain: Chain;
+  readonly file: string;
+  readonly records: number;
+  /** The last record that holds. A copy elsewhere of this hash proves all before it. */
+  readonly last: Link | null;
+  /** Whether the server's note of the ends was there; without it nobody can say that none is missing before or after. */
+  readonly hasEnds: boolean;
+  readonly broken: (Omit<Break, 'line'> & { readonly file: string; readonly line: number }) | null;
+}
+
+/** Reads all of a chain. `expect` is a record of which somebody has the hash from elsewhere, such as a CloudEvent. */
+export async function verifyChain(file: string, chain: Chain, expect: Link | null = null): Promise<Verified> {
+  const files = filesOf(file, chain);
+  const ends = await readEnds(files);
+  const reader = new ChainReader(sha256, ends);
+  const starts: { readonly path: string; readonly line: number }[] = [];
+  const parts = (await partsOf(files)).filter(({ first }) => first === null || ends === null || first > ends.first.seq);
+  let [line, isExpected] = [0, expect === null];
+  for (const { path } of parts) {
+    starts.push({ path, line });
+    for await (const text of linesOf(path)) {
+      line += 1;
+      reader.read(text);
+      if (expect !== null && recordIn(text)?.seq === expect.seq) isExpected = recordIn(text)?.hash === expect.hash;
+    }
+  }
+  const { records, last, broken: found } = reader.end();
+  const missing = { seq: expect?.seq ?? 0, line: 0, why: 'there is no record of this number with this hash' };
+  const broken = found ?? (isExpected ? null : missing);
+  const place = broken && (starts.findLast((start) => start.line < broken.line) ?? { path: files.current, line: 0 });
+  return {
+    ...{ chain, file: files.current, records, last, hasEnds: ends !== null },
+    broken: broken && place && { ...broken, file: place.path, line: broken.line - place.line },
+  };
+}
+
+/** Which records are asked for. */
+export interface AuditQuery {
+  readonly pipeline?: string | undefined;
+  readonly actor?: string | undefined;
+  /** RFC 3339, inclusive. */
+  readonly since?: string | undefined;
+  readonly outcome?: AuditRecord['outcome'] | undefined;
+  readonly operation?: AuditRecord['operation'] | undefined;
+  readonly limit: number;
+  /** Of each chain, what comes before these numbers. */
+  readonly before?: Readonly<Partial<Record<Chain, number>>> | undefined;
+}
+
+export interface AuditPage {
+  /** Newest first. */
+  readonly records: readonly AuditRecord[];
+  /** What to ask for as `before` to see older ones; null when there are none. */
+  readonly next: Readonly<Record<Chain, number>> | null;
+}
+
+/** The newest records that fit, of both chains. Holds no more in memory than it answers. */
+export async function readAudit(file: string, query: AuditQuery): Promise<AuditPage> {
+  const found = await Promise.all(
+    CHAINS.map(async (chain) => (await newestRecords(file, chain, query)).map((record) => ({ chain, record }))),
+  );
+  const all = found.flat().sort((a, b) => (a.record.at === b.record.at ? 0 : a.record.at < b.record.at ? 1 : -1));
+  const shown = all.slice(0, query.limit);
+  const lowest = (chain: Chain): number =>
+    Math.min(
+      query.before?.[chain] ?? Infinity,
+      ...shown.flatMap((one) => (one.chain === chain ? [one.record.seq] : [])),
+    );
+  const isMore = all.length > query.limit || found.some((each) => each.length >= query.limit);
+  const bound = (chain: Chain): number => (Number.isFinite(lowest(chain)) ? lowest(chain) : Number.MAX_SAFE_INTEGER);
+  return {
+    records: shown.map(({ record }) => record),
+    next: isMore ? { changes: bound('changes'), refusals: bound('refusals') } : null,
+  };
+}
+
+async function newestRecords(file: string, chain: Chain, query: AuditQuery): Promise<AuditRecord[]> {
+  const found: AuditRecord[] = [];
+  for (const { path } of [...(await partsOf(filesOf(file, chain)))].reverse()) {
+    const here: AuditRecord[] = [];
+    let oldest: string | undefined;
+    for await (const line of linesOf(path)) {
+      const record = recordIn(line);
+      oldest ??= record?.at;
+      if (record === undefined || !matchesQuery(record, query) || record.seq >= (query.before?.[chain] ?? Infinity))
+        continue;
+      here.push(record);
+      if (here.length > query.limit - found.length) here.shift();
+    }
+    found.push(...here.reverse());
+    const isPast = query.since !== undefined && oldest !== undefined && oldest < query.since;
+    if (found.length >= query.limit || isPast) break;
+  }
+  return found;
+}
+
+const matchesQuery = (
+  { target, actor, at, outcome, operation }: AuditRecord,
+  { pipeline, actor: of, since, outcome: only, operation: done }: AuditQuery,
+): boolean =>
+  (pipeline === undefined || target.split('/')[0] === pipeline) &&
+  (of === undefined || actor === of) &&
+  (since === undefined || at >= since) &&
+  (only === undefined || outcome === only) &&
+  (done === undefined || operation === done);

@@ -1,0 +1,52 @@
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { NAME } from '../domain/ids';
+
+/** A repository of configuration, and where its values go. */
+export interface ConfigRepositorySettings {
+  readonly name: string;
+  /** A path or a URL, as git takes it. */
+  readonly git: string;
+  readonly branch: string;
+  /** Of a store that hosts read; null: that of the memory of `conveyor dev`. */
+  readonly etcd: string | null;
+}
+
+const repositorySchema = z.strictObject({
+  // What begins with a dash would be an option, and ext:: a program.
+  git: z
+    .string()
+    .min(1)
+    .max(1024)
+    .refine((text) => !text.startsWith('-') && !/^\w+::/.test(text), {
+      error: 'expected a path or a URL of a git repository',
+    }),
+  branch: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$/, { error: 'expected the name of a branch' })
+    .refine((text) => !text.includes('..') && !text.endsWith('/') && !text.endsWith('.lock'), {
+      error: 'expected the name of a branch',
+    })
+    .default('main'),
+  etcd: z.url({ protocol: /^https?$/ }).optional(),
+});
+
+export const configFields = {
+  config: z
+    .strictObject({
+      repositories: z
+        .record(z.string().regex(NAME, { error: 'expected a name such as flags' }), repositorySchema)
+        .default({}),
+    })
+    .default({ repositories: {} }),
+};
+
+/** Paths are relative to the file. */
+export const toConfigRepositories = (
+  { config }: { readonly config: z.output<typeof configFields.config> },
+  file: string,
+): readonly ConfigRepositorySettings[] =>
+  Object.entries(config.repositories).map(([name, { git, branch, etcd }]) => ({
+    ...{ name, branch, etcd: etcd ?? null },
+    git: /^[\w.@-]+:/.test(git) ? git : resolve(dirname(file), git),
+  }));

@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { ConveyorError } from '../domain/errors';
+import type { Env } from './env';
+import { readConfig, type ConfigRead, type Registry } from './registry';
+
+const RELOAD_INTERVAL_MS = 2_000;
+
+export interface LiveOptions {
+  readonly file?: string;
+  /** What the process took at its start and cannot exchange: another one counts for the next process. */
+  readonly atStart?: readonly (keyof Registry)[];
+  now?(): number;
+}
+
+/** How the file stands. */
+export interface ConfigState {
+  /** Why what it says does not count; null when it does. */
+  readonly problem: string | null;
+  /** When what counts was read, ms since the epoch. */
+  readonly readAtMs: number;
+}
+
+/**
+ * The configuration as its file says now: it is looked at every two seconds, and read again when it has changed. One that is not valid
+ * takes nothing away: the last good one counts until the file is fixed, and `log` gets both.
+ */
+export class LiveRegistry {
+  private readonly first: Registry;
+  private read: ConfigRead;
+  private seen: string;
+  private state: ConfigState;
+  private readonly listeners: ((registry: Registry) => void)[] = [];
+
+  /** @throws ConveyorError `config-invalid` at the start */
+  constructor(
+    private readonly env: Env,
+    private readonly log: (line: string) => void,
+    private readonly options: LiveOptions = {},
+  ) {
+    this.read = readConfig(options.file, env);
+    this.first = this.read.registry;
+    this.seen = stampOf(this.first.file);
+    this.state = { problem: null, readAtMs: this.now() };
+    // Whoever drains does not wait for it.
+    setInterval(() => this.look(), RELOAD_INTERVAL_MS).unref();
+  }
+
+  current(): Registry {
+    return this.read.registry;
+  }
+
+  /** A value for whoever keeps it: each of its parts is, whenever somebody takes it, the one that counts. */
+  view(): Registry {
+    return new Proxy(this.first, { get: (_first, part) => this.current()[part as keyof Registry] });
+  }
+
+  /** SHA-256 of the text that counts now, in hexadecimal. */
+  digest(): string {
+    return this.read.digest;
+  }
+
+  how(): ConfigState {
+    return this.state;
+  }
+
+  /** Hears of each that counts from now on. */
+  onChange(listener: (registry: Registry) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Reads the file again if it has changed. */
+  look(): void {
+    const { file } = this.first;
+    const stamp = stampOf(file);
+    if (stamp === this.seen) return;
+    const next = this.attempt(file);
+    // Somebody writes it at this moment, and what was read may be half of it.
+    if (stampOf(file) !== stamp) return;
+    this.seen = stamp;
+    if (typeof next === 'string') {
+      this.state = { ...this.state, problem: next };
+      this.log(`${next}; what it said before counts until it is fixed`);
+      return;
+    }
+    this.take(next);
+  }
+
+  private attempt(file: string): ConfigRead | string {
+    try {
+      const next = readConfig(file, this.env);
+      // An editor begins with an empty file, which would let everybody do everything.
+      return next.isEmpty ? `${file} is empty` : next;
+    } catch (error) {
+      if (error instanceof ConveyorError) return error.message;
+      throw error;
+    }
+  }
+
+  private take({ registry, ...rest }: ConfigRead): void {
+    const { atStart = [] } = this.options;
+    const kept = Object.fromEntries(atStart.map((part) => [part, this.first[part]]));
+    const later = atStart.filter((part) => !isDeepStrictEqual(registry[part], this.first[part]));
+    this.read = { ...rest, registry: { ...registry, ...kept } };
+    this.state = { problem: null, readAtMs: this.now() };
+    this.log(`${registry.file} was read again`);
+    if (later.length > 0) this.log(`what it changes of ${later.join(' and ')} takes effect at the next start`);
+    for (const warning of registry.warnings) this.log(warning);
+    for (const listener of this.listeners) listener(this.current());
+  }
+
+  private now(): number {
+    return this.options.now?.() ?? Date.now();
+  }
+}
+
+/** Editors write a file anew, so that its times and its size may be the same: its inode is not. */
+function stampOf(file: string): string {
+  const { mtimeMs = 0, size = 0, ino = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  return `${mtimeMs} ${size} ${ino}`;
+}

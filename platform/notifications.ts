@@ -1,0 +1,87 @@
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import { duration } from '../domain/spec/scalars';
+import type { Env } from './env';
+import { signingKey, readSecrets, secretVariables, variableName } from './secrets';
+
+/** How workers send notifications: `notifications` of conveyor.config.yaml. Secrets stand in the variables that it names. */
+export interface Notifications {
+  /** The variables that a pipeline may take its URL from; undefined when this worker does not have one. */
+  readonly variables: Env;
+  /** What the keys of receivers are made of; none: deliveries to them are not signed. */
+  readonly secrets: readonly string[];
+  /** Receivers that have other keys. */
+  readonly receivers: readonly Receiver[];
+  readonly timeoutMs: number;
+  /** Whether addresses that pipelines write out may be of this machine or of private networks. */
+  readonly internal: boolean;
+  /** Patterns of the hosts that anything may be sent to; null: to any. */
+  readonly allowed: readonly string[] | null;
+}
+
+/** Who is known by the beginning of its address, and the secrets that sign what it gets. */
+interface Receiver {
+  readonly place: string;
+  readonly secrets: readonly string[];
+}
+
+const host = z
+  .string()
+  .regex(/^[\w*.:[\]-]{1,253}$/, { error: 'expected a host such as hooks.example.org or *.example.org' });
+
+/** The keys of conveyor.config.yaml that this file is about. `egress` is for extensions, too. */
+export const notificationFields = {
+  notifications: z
+    .strictObject({
+      env: z.array(variableName),
+      secretEnv: secretVariables,
+      receivers: z
+        .array(
+          z.strictObject({
+            url: z.url({ protocol: /^https?$/, error: 'expected a URL such as https://hooks.example.org/ci' }),
+            keyEnv: secretVariables,
+          }),
+        )
+        .max(1_000),
+      timeout: duration,
+      internal: z.boolean(),
+    })
+    .partial()
+    .default({}),
+  egress: z.strictObject({ allow: z.array(host).max(1_000) }).optional(),
+};
+
+interface NotificationsConfig {
+  readonly notifications: z.output<typeof notificationFields.notifications>;
+  readonly egress?: z.output<typeof notificationFields.egress>;
+}
+
+/** A secret that is not set is left out: what shares the file with workers has no use for it. */
+export function toNotifications({ notifications, egress }: NotificationsConfig, env: Env, file: string): Notifications {
+  return {
+    variables: Object.fromEntries((notifications.env ?? []).map((name) => [name, env[name]])),
+    secrets: readSecrets(notifications.secretEnv ?? [], env, file),
+    receivers: (notifications.receivers ?? []).map(({ url, keyEnv }) => ({
+      place: urlPrefix(new URL(url)),
+      secrets: readSecrets(keyEnv, env, file),
+    })),
+    timeoutMs: notifications.timeout ?? 10_000,
+    internal: notifications.internal ?? false,
+    allowed: egress?.allow ?? null,
+  };
+}
+
+/**
+ * What a delivery is signed with: the keys that the configuration has for its receiver, else keys made of the platform's secrets for
+ * this address alone, so that no receiver can write in Conveyor's name to another.
+ */
+export function keysFor({ secrets, receivers }: Pick<Notifications, 'secrets' | 'receivers'>, target: URL) {
+  const place = urlPrefix(target);
+  const known = receivers.filter((one) => place === one.place || place.startsWith(`${one.place}/`));
+  const [own] = [...known].sort((one, other) => other.place.length - one.place.length);
+  if (own !== undefined) return own.secrets.map(signingKey);
+  return secrets.map((secret) => createHmac('sha256', secret).update(`notify:${place}`).digest());
+}
+
+/** Without a query, and with no slash at the end. */
+const urlPrefix = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/+$/, '');

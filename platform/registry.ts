@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { PlatformPolicy, ReadSigners } from '../domain/access/platform';
+import { conveyorError } from '../domain/errors';
+import { NAME } from '../domain/ids';
+import { isAllowedHost } from '../domain/notifyHost';
+import { PRINCIPAL } from '../domain/principals';
+import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
+import { duration } from '../domain/spec/scalars';
+import { accessFields, toAccess, type Access } from './access';
+import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
+import { auditFields, toAudit, type AuditSettings } from './audit/settings';
+import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
+import type { Env } from './env';
+import type { SourceRef } from '../sdk/health/sources';
+import { notificationFields, toNotifications, type Notifications } from './notifications';
+import type { SigningKey } from './attestation';
+import { lintPlatform, platformFields, toPlatform, toSigners, toSigningKeys } from './rules';
+import { scriptFields, toScripts, type Scripts } from './scripts';
+import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
+import { signInFields, toIssuers, type Issuer } from './signIn';
+import { slotFields, toSlots, type Slots } from './slots';
+
+/** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
+
+export const EXTENSION_KINDS = ['push-type', 'action-service', 'artifact-finder', 'data-source'] as const;
+export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
+
+/** How a service is reached. `token` was read from the environment variable that `tokenEnv` names. */
+export interface ExtensionRef {
+  readonly name: string;
+  readonly kind: ExtensionKind;
+  /** Without a slash at the end; methods are `<url>/<method>`. */
+  readonly url: string;
+  readonly token?: string;
+  readonly timeoutMs: number;
+  /** Of a data source only. */
+  readonly prometheus?: SourceRef['prometheus'];
+}
+
+export interface Registry {
+  /** Where it was read; messages name it. */
+  readonly file: string;
+  readonly extensions: readonly ExtensionRef[];
+  /** Group name (without `group:`) → its principals. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  /** Who may do what; null where owners alone decide. */
+  readonly policy: PlatformPolicy | null;
+  /** The keys that artifacts may be signed with, and which of them signed one. */
+  readonly signingKeys: readonly SigningKey[];
+  readonly signers: ReadSigners;
+  /** What is probably not meant as it stands, each with its place. */
+  readonly warnings: readonly string[];
+  /** How patient the machinery is; pipelines take it over when they are applied. */
+  readonly settings: Settings;
+  /** Who may come in through the HTTP front end. */
+  readonly access: Access;
+  /** How action services say that a run has ended; null where they are only asked. */
+  readonly callbacks: Callbacks | null;
+  /** What scripts of pipelines get from a worker. */
+  readonly scripts: Scripts;
+  /** By which keys workflows know who asks; null where Temporal is trusted. */
+  readonly seal: SealSettings | null;
+  /** Where the front end puts on record what it does; null: nowhere. */
+  readonly audit: AuditSettings | null;
+  /** Whose signed tokens the front end takes. */
+  readonly issuers: readonly Issuer[];
+  /** How much a worker does at once. */
+  readonly slots: Slots;
+  /** Repositories of configuration. */
+  readonly configRepositories: readonly ConfigRepositorySettings[];
+  /** How workers notify people and programs outside. */
+  readonly notifications: Notifications;
+  /** Throws `unknown-extension`, which lists the names of that kind that exist. */
+  find(kind: ExtensionKind, name: string): ExtensionRef;
+}
+
+export const CONFIG_FILE = 'conveyor.config.yaml';
+const EXTENSION_TIMEOUT_MS = 10_000;
+
+/**
+ * Reads `file`, or the first of: `CONVEYOR_CONFIG`, `./conveyor.config.yaml`, the one of this checkout.
+ * Throws `config-invalid` with the path of everything that is wrong.
+ */
+export function loadRegistry(file: string | undefined, env: Env): Registry {
+  return readConfig(file, env).registry;
+}
+
+export interface ConfigRead {
+  readonly registry: Registry;
+  /** SHA-256 of the text, in hexadecimal. */
+  readonly digest: string;
+  /** Nothing stands in the file, or only comments. */
+  readonly isEmpty: boolean;
+}
+
+/** The same, with what the text itself was like. @throws ConveyorError `config-invalid` */
+export function readConfig(file: string | undefined, env: Env): ConfigRead {
+  const path = file ?? findConfigFile(env);
+  const { value, text } = readYaml(path);
+  const digest = createHash('sha256').update(text).digest('hex');
+  return { registry: parseRegistry(value, env, path), digest, isEmpty: value === null };
+}
+
+/** A registry from a value as it is in the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */
+export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FILE): Registry {
+  const parsed = configSchema.safeParse(substitute(value ?? {}, env, file));
+  if (!parsed.success) {
+    const detail = parsed.error.issues
+      .map((issue) => `${issue.path.join('.') || '(top)'}: ${issue.message}`)
+      .join('; ');
+    throw conveyorError('config-invalid', { file, detail });
+  }
+  const extensions = parsed.data.extensions.map((extension) => toRef(extension, env, file));
+  rejectDuplicates(extensions, file);
+  rejectOutside(extensions, parsed.data.egress?.allow ?? null, file);
+  const seal = toSeal(parsed.data, env, file);
+  const facts = { policy: toPlatform(parsed.data.platform), groups: parsed.data.groups };
+  const signingKeys = toSigningKeys(parsed.data.platform);
+  return {
+    ...{ file, extensions, ...facts, signingKeys, signers: toSigners(signingKeys) },
+    warnings: [...lintPlatform({ ...facts, extensions }), ...lintSeal(seal, facts.policy !== null)],
+    settings: toSettings(parsed.data.settings),
+    access: toAccess(parsed.data, env, file),
+    callbacks: toCallbacks(parsed.data, env, file),
+    scripts: toScripts(parsed.data, env, file),
+    seal,
+    audit: toAudit(parsed.data, env, file),
+    issuers: toIssuers(parsed.data),
+    slots: toSlots(parsed.data),
+    configRepositories: toConfigRepositories(parsed.data, file),
+    notifications: toNotifications(parsed.data, env, file),
+    find: (kind, name) => findExtension(extensions, kind, name),
+  };
+}
+
+const label = z.string().regex(/^[a-zA-Z_]\w*$/, { error: 'expected the name of a label, such as task' });
+
+function isPlain(url: string): boolean {
+  const { username, password, search, hash } = new URL(url);
+  return `${username}${password}${search}${hash}` === '';
+}
+
+const extensionSchema = z
+  .strictObject({
+    name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
+    kind: z.enum(EXTENSION_KINDS),
+    /** What a data source speaks, unless it speaks the protocol of data sources. */
+    type: z.enum(['prometheus']).optional(),
+    taskLabel: label.optional(),
+    unitLabel: label.optional(),
+    url: z
+      .url({
+        protocol: /^https?$/,
+        error: 'expected a URL such as http://localhost:4400/push-types/twine',
+        abort: true,
+      })
+      .refine(isPlain, { error: 'a URL holds no name, password or query here: tokenEnv is for what is secret' }),
+    tokenEnv: z.string().optional(),
+    timeout: duration.default(EXTENSION_TIMEOUT_MS),
+  })
+  .superRefine(({ kind, type, taskLabel, unitLabel }, context) => {
+    const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
+    if (type !== undefined && kind !== 'data-source') issue('type', 'only a data-source is of a type');
+    if (type === undefined && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
+    if (type === undefined && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
+  });
+
+const configSchema = z.strictObject({
+  extensions: z.array(extensionSchema).default([]),
+  ...accessFields,
+  ...auditFields,
+  ...callbackFields,
+  ...configFields,
+  ...scriptFields,
+  ...sealFields,
+  ...signInFields,
+  ...slotFields,
+  ...notificationFields,
+  ...platformFields,
+  groups: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9._@-]+$/),
+      z.array(z.string().regex(PRINCIPAL, { error: 'expected a principal such as user:alice or service:ci' })),
+    )
+    .default({}),
+  settings: z
+    .strictObject({
+      heartbeatTimeout: duration,
+      trackInterval: duration,
+      progressInterval: duration,
+      dependencyGrace: duration,
+      reconcileInterval: duration,
+      waitInterval: duration,
+      revertRetry: duration,
+      transient: duration,
+      cancelGrace: duration,
+      sweepInterval: duration,
+      sweepJitter: duration,
+    })
+    .partial()
+    .default({}),
+});
+
+/** `trackInterval: 1s` in the file is `trackIntervalMs: 1000` in the code. */
+function toSettings(given: z.output<typeof configSchema>['settings']): Settings {
+  const inMs = Object.entries(given).map(([name, value]) => [`${name}Ms`, value] as const);
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(inMs) };
+}
+
+/** The root of the checkout or package that this file belongs to, also when compiled into `dist/`. */
+export function installRoot(from: string = __dirname): string {
+  for (let at = from; ; at = dirname(at)) {
+    if (existsSync(join(at, 'package.json'))) return at;
+    if (dirname(at) === at) return process.cwd();
+  }
+}
+
+function findConfigFile(env: Env): string {
+  if (env.CONVEYOR_CONFIG) return resolve(env.CONVEYOR_CONFIG);
+  const here = resolve(CONFIG_FILE);
+  return existsSync(here) ? here : join(installRoot(), CONFIG_FILE);
+}
+
+function readYaml(file: string): { readonly value: unknown; readonly text: string } {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return { value: parse(text), text };
+  } catch (error) {
+    const detail = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    throw conveyorError('config-invalid', { file, detail });
+  }
+}
+
+/** On the parsed value, not on the text: what a variable holds can never change the structure of the file. */
+function substitute(value: unknown, env: Env, file: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => substitute(item, env, file));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, file)]));
+  if (typeof value !== 'string') return value;
+  return value.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_all, name: string, fallback: string | undefined) => {
+    const found = env[name] || fallback;
+    if (found !== undefined) return found;
+    throw conveyorError('config-invalid', { file, detail: `the environment variable ${name} is not set` });
+  });
+}
+
+function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: string): ExtensionRef {
+  const { name, kind, tokenEnv, type, taskLabel, unitLabel } = extension;
+  const token = tokenEnv === undefined ? undefined : env[tokenEnv];
+  if (tokenEnv !== undefined && !token)
+    throw conveyorError('config-invalid', {
+      file,
+      detail: `${name} takes its token from ${tokenEnv}, which is not set`,
+    });
+  const ref = {
+    ...{ name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout },
+    ...(type === 'prometheus' ? { prometheus: { taskLabel, unitLabel } } : {}),
+  };
+  return token === undefined ? ref : { ...ref, token };
+}
+
+function rejectDuplicates(extensions: readonly ExtensionRef[], file: string): void {
+  const seen = new Set<string>();
+  for (const { kind, name } of extensions) {
+    if (seen.has(`${kind} ${name}`))
+      throw conveyorError('config-invalid', { file, detail: `there are two extensions ${name} of kind ${kind}` });
+    seen.add(`${kind} ${name}`);
+  }
+}
+
+/** @throws ConveyorError `config-invalid`, since a worker could ask it nothing */
+function rejectOutside(extensions: readonly ExtensionRef[], allow: readonly string[] | null, file: string): void {
+  for (const { name, url } of extensions) {
+    const { hostname } = new URL(url);
+    const detail = `the extension ${name} is at ${hostname}, which egress.allow does not list`;
+    if (!isAllowedHost(hostname, allow)) throw conveyorError('config-invalid', { file, detail });
+  }
+}
+
+function findExtension(extensions: readonly ExtensionRef[], kind: ExtensionKind, name: string): ExtensionRef {
+  const found = extensions.find((extension) => extension.kind === kind && extension.name === name);
+  if (found) return found;
+  const known = extensions.filter((extension) => extension.kind === kind).map((extension) => extension.name);
+  throw conveyorError('unknown-extension', { kind, name, known });
+}

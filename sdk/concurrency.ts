@@ -1,0 +1,19 @@
+/** Does `work` when its turn comes, and hands on what it gives or throws. */
+export type ConcurrencyGate = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Lets `limit` pieces of work run at once; the others wait for their turn. */
+export function concurrencyGate(limit: number): ConcurrencyGate {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}

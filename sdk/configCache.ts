@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Answer, Held } from '../domain/config/held';
+
+/** What a proxy keeps of a path on its disk, which applications read when the proxy itself is gone. */
+export interface CachedPath {
+  readonly path: string;
+  readonly answer: Answer;
+  readonly held: Held;
+  /** When the store confirmed it last, in milliseconds since 1970; null if it never did. */
+  readonly confirmedAt: number | null;
+  /** When an application asked for it last. */
+  readonly askedAt: number;
+}
+
+/** The file of a path, in the folder of a cache. */
+export const cacheFile = (path: string): string => `${sha256(path)}.json`;
+
+/** The digest of the rest stands in front, so that a file that was cut is known. */
+export function writeCached(cached: CachedPath): string {
+  const body = JSON.stringify(cached);
+  return `${sha256(body)}\n${body}`;
+}
+
+/** Undefined for what no proxy wrote, or not whole. */
+export function parseCached(text: string): CachedPath | undefined {
+  const at = text.indexOf('\n');
+  const body = text.slice(at + 1);
+  if (at === -1 || text.slice(0, at) !== sha256(body)) return undefined;
+  return JSON.parse(body) as CachedPath;
+}
+
+/** What the proxy of this host last had of a path; undefined when it has none that can be read. */
+export async function readCached(folder: string, path: string): Promise<CachedPath | undefined> {
+  const text = await readFile(join(folder, cacheFile(path)), 'utf8').catch(() => undefined);
+  const cached = text === undefined ? undefined : parseCached(text);
+  return cached?.path === path ? cached : undefined;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

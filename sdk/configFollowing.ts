@@ -1,0 +1,184 @@
+import { basename } from 'node:path';
+import { readCached } from './configCache';
+import type { ConfigSchema, ConfigValue, WatchConfigOptions } from './configValue';
+import { readLines } from './lines';
+import { pause } from './pause';
+
+/** What a proxy says now and then. */
+interface Aged {
+  readonly age: number | null;
+}
+
+interface Answer extends Aged {
+  readonly path: string;
+  readonly value: string | null;
+  readonly version: string;
+  readonly commit: string | null;
+  readonly override: string | null;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:4700';
+const RETRY_MS = 200;
+const SILENCE_MS = 30_000;
+
+/** One path that an application follows; `watchConfig` says how. */
+export class Following<T> {
+  current: ConfigValue<T> | undefined;
+  readonly first: Promise<ConfigValue<T>>;
+  private readonly ending = new AbortController();
+  private readonly url: string;
+  private readonly app: string;
+  private confirmedAt: number | undefined;
+  private isAway = false;
+  private hasHeard = false;
+  private isRemoved = false;
+  private refused: { readonly version: string; readonly reason: string } | undefined;
+  private settleFirst: { resolve: (value: ConfigValue<T>) => void; reject: (error: Error) => void } | undefined;
+
+  constructor(
+    private readonly path: string,
+    private readonly schema: ConfigSchema<T>,
+    private readonly onChange: (value: ConfigValue<T>) => void,
+    private readonly options: WatchConfigOptions,
+  ) {
+    this.url = (options.url ?? (process.env['CONVEYOR_CONFIG_PROXY'] || DEFAULT_URL)).replace(/\/+$/, '');
+    this.app = options.app ?? basename(process.argv[1] ?? 'node');
+    this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
+    // Whoever does not wait for it does not want to hear that it never came.
+    this.first.catch(() => undefined);
+  }
+
+  async run(): Promise<void> {
+    const { retryMs = RETRY_MS } = this.options;
+    let delayMs = retryMs;
+    while (!this.ending.signal.aborted) {
+      this.hasHeard = false;
+      await this.follow().catch((error: unknown) => this.away(error as Error));
+      if (this.hasHeard) delayMs = retryMs;
+      if (this.current === undefined) await this.readCache();
+      await pause(delayMs, this.ending.signal);
+      delayMs = Math.min(delayMs * 2, 30 * retryMs);
+    }
+  }
+
+  age(): number | undefined {
+    return this.confirmedAt === undefined ? undefined : Math.max(0, Date.now() - this.confirmedAt) / 1000;
+  }
+
+  close(): void {
+    this.ending.abort();
+    this.settleFirst?.reject(new Error(`${this.path} was closed before it had a value`));
+    this.settleFirst = undefined;
+  }
+
+  /** Until the stream of the proxy ends; throws when it did not begin, or broke. */
+  private async follow(): Promise<void> {
+    const silence = new AbortController();
+    const signal = AbortSignal.any([this.ending.signal, silence.signal]);
+    const listen = (): NodeJS.Timeout =>
+      setTimeout(() => silence.abort(new Error('it fell silent')), this.options.silenceMs ?? SILENCE_MS).unref();
+    let timer = listen();
+    try {
+      const address = `${this.url}/v1/watch?path=${encodeURIComponent(this.path)}`;
+      const response = await this.fetch(address, { signal });
+      if (!response.ok || !response.body) throw new Error(`HTTP status ${response.status}: ${await response.text()}`);
+      for await (const line of readLines(response.body)) {
+        clearTimeout(timer);
+        timer = listen();
+        this.isAway = false;
+        this.hasHeard = true;
+        if (line.startsWith('data: ')) this.hear(JSON.parse(line.slice('data: '.length)) as Answer | Aged);
+      }
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
+    }
+  }
+
+  private away(error: Error): void {
+    if (this.isAway || this.ending.signal.aborted) return;
+    this.isAway = true;
+    this.options.onTrouble?.({ kind: 'proxy-away', error });
+  }
+
+  private hear(message: Answer | Aged): void {
+    this.confirmedAt = message.age === null ? undefined : Date.now() - message.age * 1000;
+    if ('path' in message) this.take(message);
+  }
+
+  private async readCache(): Promise<void> {
+    const folder = this.options.cache ?? process.env['CONVEYOR_CONFIG_CACHE'];
+    const cached = folder ? await readCached(folder, this.path) : undefined;
+    if (!cached || this.ending.signal.aborted) return;
+    const age = cached.confirmedAt === null ? null : (Date.now() - cached.confirmedAt) / 1000;
+    this.hear({ ...cached.answer, age });
+  }
+
+  private take(answer: Answer): void {
+    if (this.ending.signal.aborted || answer.path !== this.path) return;
+    if (answer.value === null) return this.removed();
+    this.isRemoved = false;
+    const { version, commit, override } = answer;
+    if (this.current?.version === version) {
+      this.current = { ...this.current, commit, override };
+      return this.accepted(version);
+    }
+    if (this.refused?.version === version) return this.report(version, this.refused.reason);
+    try {
+      const value = { value: this.schema.parse(this.read(answer.value)), version, commit, override };
+      this.onChange(value);
+      this.current = value;
+    } catch (error) {
+      return this.refuse(version, error instanceof Error ? error : new Error(String(error)));
+    }
+    this.accepted(version);
+    this.settleFirst?.resolve(this.current);
+    this.settleFirst = undefined;
+  }
+
+  private read(text: string): unknown {
+    return this.options.format === 'text' ? text : JSON.parse(text);
+  }
+
+  private refuse(version: string, error: Error): void {
+    this.refused = { version, reason: error.message };
+    this.options.onTrouble?.({ kind: 'refused', error, version });
+    this.report(version, error.message);
+  }
+
+  /** Another process of this application may have refused it before. */
+  private accepted(version: string): void {
+    this.refused = undefined;
+    this.report(version, null);
+  }
+
+  private removed(): void {
+    if (this.isRemoved) return;
+    this.isRemoved = true;
+    this.options.onTrouble?.({ kind: 'removed' });
+  }
+
+  /** Lost when the proxy is gone, which asks again: its stream begins with the value. */
+  private report(version: string, reason: string | null): void {
+    const body = JSON.stringify({
+      path: this.path,
+      version,
+      reason: reason?.slice(0, MOST_REASON) ?? null,
+      app: this.app,
+    });
+    this.fetch(`${this.url}/v1/refused`, {
+      ...{ method: 'POST', body, headers: { 'content-type': 'application/json' } },
+      signal: AbortSignal.timeout(REPORT_MS),
+    }).then(
+      (response) => response.body?.cancel(),
+      () => undefined,
+    );
+  }
+
+  private fetch(address: string, init: RequestInit): Promise<Response> {
+    return (this.options.fetch ?? fetch)(address, init);
+  }
+}
+
+const MOST_REASON = 1000;
+const REPORT_MS = 5000;

@@ -1,0 +1,53 @@
+/** What gives a value its type, as schemas of zod do: returns it, or throws for what is none. */
+export interface ConfigSchema<T> {
+  parse(value: unknown): T;
+}
+
+/** A value that an application uses. */
+export interface ConfigValue<T> {
+  readonly value: T;
+  /** The git blob id of its text. */
+  readonly version: string;
+  /** The commit that it is part of; null for one that a deploy exposes to this host. */
+  readonly commit: string | null;
+  /** The change that a deploy exposes to this host, as `N@commit`; null for a committed one. */
+  readonly override: string | null;
+}
+
+/** What keeps an application on the value that it has. */
+export type ConfigTrouble =
+  /** The proxy does not answer. */
+  | { readonly kind: 'proxy-away'; readonly error: Error }
+  /** The schema does not take the value, or `onChange` threw: the last good one stays, and the proxy hears why. */
+  | { readonly kind: 'refused'; readonly error: Error; readonly version: string }
+  /** There is no value, or none any more: the last good one stays. */
+  | { readonly kind: 'removed' };
+
+export interface WatchConfigOptions {
+  /** Of the proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
+  readonly url?: string;
+  /** The folder of its cache, which is read while the proxy does not answer. Default `CONVEYOR_CONFIG_CACHE`, else none. */
+  readonly cache?: string;
+  /** How a value is read before the schema sees it. Default `json`. */
+  readonly format?: 'json' | 'text';
+  /** As whom a value is refused. Default the name of the program. */
+  readonly app?: string;
+  /** Called when something new is in the way, once for as long as it is. */
+  readonly onTrouble?: (trouble: ConfigTrouble) => void;
+  /** Between two tries to reach the proxy, in milliseconds; doubled up to 30 times that. Default 200. */
+  readonly retryMs?: number;
+  /** So long without a word of the proxy, in milliseconds, and the connection counts as dead. Default 30 000. */
+  readonly silenceMs?: number;
+  /** Default that of Node. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface WatchedConfig<T> {
+  /** What the application uses; undefined until there is a first good value. */
+  current(): ConfigValue<T> | undefined;
+  /** Seconds since the store confirmed the value, as far as this application knows; undefined if it never did. */
+  age(): number | undefined;
+  /** Resolves with the first good value. It rejects only when `close` comes before that. */
+  readonly first: Promise<ConfigValue<T>>;
+  close(): void;
+}

@@ -1,0 +1,26 @@
+import { conveyorError } from '../../domain/errors';
+import { flagdOf, type FlagdDefinition } from '../../domain/gatekeeper/flagd';
+import { parseProject } from '../../domain/gatekeeper/parse';
+import type { ProjectProblem, Project } from '../../domain/gatekeeper/project';
+
+/**
+ * A project as a flag definition of flagd (https://flagd.dev), with one flag of its name: providers of OpenFeature evaluate it to the same
+ * answers, for the contexts that `toContext` makes.
+ *
+ * @throws ConveyorError `gate-invalid` for what is no project, and for one with a restraint `laser`, which flagd has no likeness of
+ */
+export function toFlagd(name: string, value: unknown): FlagdDefinition {
+  const flagd = flagdOf(name, projectOf(name, value));
+  return 'definition' in flagd ? flagd.definition : refuse(name, flagd.problems);
+}
+
+/** @throws ConveyorError `gate-invalid` */
+function projectOf(name: string, value: unknown): Project {
+  const parsed = parseProject(value);
+  return 'project' in parsed ? parsed.project : refuse(name, parsed.problems);
+}
+
+function refuse(name: string, problems: readonly ProjectProblem[]): never {
+  const words = problems.map(({ path, why }) => (path === '' ? why : `${path}: ${why}`));
+  throw conveyorError('gate-invalid', { name, problems: words });
+}

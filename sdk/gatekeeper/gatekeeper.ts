@@ -1,0 +1,210 @@
+import { compileProject, evaluateProject, type CompiledProject } from '../../domain/gatekeeper/evaluate';
+import { learn, cheapestOrder, untried, type TriedRestraint } from '../../domain/gatekeeper/order';
+import { parseProject } from '../../domain/gatekeeper/parse';
+import type { GateUser, Project } from '../../domain/gatekeeper/project';
+import { taskOf, withoutSlices } from '../../domain/gatekeeper/slices';
+import { NAME } from '../../domain/ids';
+import { GATE_LIMITS } from '../../domain/limits';
+import { onOneLine } from '../../domain/plainText';
+
+/** Where restraints `laser` look: a key-value store that answers from memory. `get` throws while the store is gone. */
+export interface LaserStore {
+  /** Of `<project>-<user>`; undefined where there is nothing under the key. */
+  get(key: string): number | undefined;
+}
+
+export interface GatekeeperOptions {
+  /**
+   * Calls `onValue` with the value of a path now and whenever it changes, undefined where there is none, until the function that it returns is
+   * called: `(path, onValue) => watchConfig(path, z.unknown(), onValue)` in short.
+   */
+  readonly subscribe: (path: string, onValue: (value: unknown) => void) => () => void;
+  /** Where a project is. Default `gates/<project>.json`. */
+  readonly pathOf?: (project: string) => string;
+  /** Without one, restraints `laser` are undecided, which closes their gates. */
+  readonly laser?: LaserStore;
+  /** ms since the epoch. Default the clock. */
+  readonly now?: () => number;
+  /** Default `console.warn`. */
+  readonly log?: (message: string) => void;
+  /** What a restraint costs is measured by it: any unit. Default ns of the process. */
+  readonly meter?: () => number;
+}
+
+/** What there is to watch. */
+export interface GateCounts {
+  checks: number;
+  /** Of projects that have no value (yet). */
+  unknown: number;
+  /** Closed since a restraint could not be decided. */
+  undecided: number;
+  /** Calls of the laser store that failed. */
+  laserFailed: number;
+  /** Values that are no projects; the one before them stays. */
+  refused: number;
+}
+
+export interface Gatekeeper {
+  /** Whether the user passes. Never throws; false for a project that has no value. The first check of a project begins to watch it. */
+  check(project: string, user: GateUser): boolean;
+  /** As `check`, with the name (or place) of the rule that decided. Not counted. */
+  explain(project: string, user: GateUser): { readonly pass: boolean; readonly rule?: string; readonly why: string };
+  /** Under which task metrics of this user belong while the project is deployed (`checkout.employees/7`). */
+  taskOf(project: string, user: GateUser, slices?: number): string | undefined;
+  readonly counts: Readonly<GateCounts>;
+  /** Stops watching. */
+  close(): void;
+}
+
+/** One check in so many measures all restraints of its project. */
+const MEASURED = 256;
+/** And one measurement in so many orders them anew. */
+const ORDERED = 8;
+
+export const createGatekeeper = (options: GatekeeperOptions): Gatekeeper => new WatchingGatekeeper(options);
+
+interface WatchedProject {
+  readonly name: string;
+  readonly stop: () => void;
+  project?: Project | undefined;
+  compiled?: CompiledProject | undefined;
+  /** For metrics: as if no deploy were under way. */
+  whole?: CompiledProject | undefined;
+  tried: readonly (readonly TriedRestraint[])[];
+  checks: number;
+}
+
+class WatchingGatekeeper implements Gatekeeper {
+  readonly counts: GateCounts = { checks: 0, unknown: 0, undecided: 0, laserFailed: 0, refused: 0 };
+  private readonly watched = new Map<string, WatchedProject>();
+  private readonly warned = new Set<string>();
+  private readonly now: () => number;
+  private readonly meter: () => number;
+  private laserIsGone = false;
+
+  constructor(private readonly options: GatekeeperOptions) {
+    this.now = options.now ?? Date.now;
+    this.meter = options.meter ?? (() => performance.now() * 1e6);
+  }
+
+  check(project: string, user: GateUser): boolean {
+    this.counts.checks += 1;
+    const watched = this.watched.get(project) ?? this.watch(project);
+    if (!watched?.compiled) {
+      this.counts.unknown += 1;
+      return false;
+    }
+    watched.checks += 1;
+    if (watched.checks % MEASURED === 0) this.measure(watched, watched.compiled, user);
+    const { pass, undecided } = evaluateProject(watched.compiled, user);
+    if (undecided) this.counts.undecided += 1;
+    return pass;
+  }
+
+  explain(project: string, user: GateUser): { pass: boolean; rule?: string; why: string } {
+    const watched = this.watched.get(project) ?? this.watch(project);
+    if (!watched?.compiled) return { pass: false, why: `there is no project ${onOneLine(project)}` };
+    const { pass, rule: at, undecided } = evaluateProject(watched.compiled, user);
+    if (at === undefined) return { pass, why: 'no rule is about this user' };
+    const rule = watched.compiled.rules[at]?.rule.name ?? `rules[${at}]`;
+    if (undecided) return { pass, rule, why: `${rule} cannot be decided: the laser store is gone` };
+    const share = `${(watched.compiled.rules[at]?.rule.pass ?? 0) * 100} %`;
+    return { pass, rule, why: `${rule} lets ${share} pass, and this user is ${pass ? '' : 'not '}among them` };
+  }
+
+  taskOf(project: string, user: GateUser, slices?: number): string | undefined {
+    const watched = this.watched.get(project) ?? this.watch(project);
+    if (!watched?.project) return undefined;
+    watched.whole ??= this.compile(watched.name, withoutSlices(watched.project));
+    return taskOf(watched.whole, user, slices);
+  }
+
+  close(): void {
+    for (const { stop } of this.watched.values()) stop();
+    this.watched.clear();
+  }
+
+  private watch(project: string): WatchedProject | undefined {
+    if (!NAME.test(project)) return this.warnOnce(project, `${onOneLine(project)} is no name of a project`);
+    if (this.watched.size >= GATE_LIMITS.projects.max)
+      return this.warnOnce(
+        '',
+        `${GATE_LIMITS.projects.max} projects are watched, and no more: ${project} stays closed`,
+      );
+    let stop: () => void = () => undefined;
+    const watched: WatchedProject = { name: project, tried: [], checks: 0, stop: () => stop() };
+    this.watched.set(project, watched);
+    const path = this.options.pathOf?.(project) ?? `gates/${project}.json`;
+    stop = this.options.subscribe(path, (value) => this.take(watched, value));
+    return watched;
+  }
+
+  /** What is no project changes nothing. */
+  private take(watched: WatchedProject, value: unknown): void {
+    if (value === undefined) return this.install(watched, undefined);
+    const parsed = parseProject(value);
+    if ('project' in parsed) return this.install(watched, parsed.project);
+    this.counts.refused += 1;
+    const [first] = parsed.problems;
+    const more = parsed.problems.length > 1 ? ` (and ${parsed.problems.length - 1} more)` : '';
+    const kept = watched.compiled ? 'the one before it stays' : 'nobody passes until there is one';
+    const where = first?.path ? `${first.path}: ` : '';
+    this.log(onOneLine(`the project ${watched.name} is refused, ${kept}: ${where}${first?.why}${more}`));
+  }
+
+  private install(watched: WatchedProject, project: Project | undefined): void {
+    watched.project = project;
+    watched.compiled = project && this.compile(watched.name, project);
+    watched.whole = undefined;
+    watched.tried = (project?.rules ?? []).map((rule) => rule.if.map(untried));
+    this.order(watched);
+  }
+
+  private compile(name: string, project: Project): CompiledProject {
+    return compileProject(project, { project: name, now: this.now, laser: (key) => this.laser(key) });
+  }
+
+  /** All restraints, also those that would not be tried: what is tried only after others says nothing about all users. */
+  private measure(watched: WatchedProject, { rules }: CompiledProject, user: GateUser): void {
+    for (const [at, { tests }] of rules.entries())
+      for (const [index, test] of tests.entries()) {
+        const began = this.meter();
+        const held = test(user);
+        const tried = watched.tried[at]?.[index];
+        if (tried) learn(tried, held === true, this.meter() - began);
+      }
+    if (watched.checks % (MEASURED * ORDERED) === 0) this.order(watched);
+  }
+
+  private order({ compiled, tried }: WatchedProject): void {
+    for (const [at, rule] of (compiled?.rules ?? []).entries()) rule.order = cheapestOrder(tried[at] ?? []);
+  }
+
+  private laser(key: string): number | undefined | null {
+    try {
+      if (!this.options.laser) throw new Error('none is configured');
+      const value: unknown = this.options.laser.get(key);
+      if (value !== undefined && typeof value !== 'number') throw new Error('it answered something that is no number');
+      if (this.laserIsGone) this.log('the laser store is back');
+      this.laserIsGone = false;
+      return value;
+    } catch (error) {
+      this.counts.laserFailed += 1;
+      const why = error instanceof Error ? error.message : String(error);
+      if (!this.laserIsGone)
+        this.log(onOneLine(`the laser store is gone, gates that need it are closed until it is back: ${why}`));
+      this.laserIsGone = true;
+      return null;
+    }
+  }
+
+  private warnOnce(about: string, message: string): undefined {
+    if (this.warned.has(about) || this.warned.size >= GATE_LIMITS.projects.max) return;
+    this.warned.add(about);
+    this.log(message);
+  }
+
+  private log(message: string): void {
+    (this.options.log ?? console.warn)(message);
+  }
+}

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { isOf, type FieldType, type FieldValue, type MobileSchema } from '../domain/mobileConfig/translate';
+import { MOBILE_LIMITS } from '../domain/limits';
+import { textUpTo } from './bodyLimit';
+import type { Fetch } from './client';
+
+/** What a client asks for: hashes of what it has, and the schemas themselves once a server does not know them. */
+export interface PullRequest {
+  /** Whom gates are asked about: fields of `GateUser`. */
+  readonly user: { readonly id: string } & Readonly<Record<string, unknown>>;
+  readonly configs: readonly { readonly config: string; readonly schema: string; readonly values: string }[];
+  readonly schemas?: Readonly<Record<string, MobileSchema>>;
+}
+
+/** Only what changed. Of a config whose schema the server does not know: its hash, for the client to send it. */
+export interface PullAnswer {
+  readonly configs: readonly { readonly config: string; readonly values: Readonly<Record<string, FieldValue>> }[];
+  readonly unknownSchemas: readonly string[];
+}
+
+/** The same for fields in any order. */
+export const mobileHash = (fields: Readonly<Record<string, unknown>>): string => {
+  const ordered = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(ordered)).digest('base64url').slice(0, 22);
+};
+
+/** The config of one context of an app: each field with its type and what holds until a server has said something. */
+export type MobileContext = Readonly<Record<string, { readonly type: FieldType; readonly default: FieldValue }>>;
+
+export interface MobileOptions {
+  /** Of the service, such as `https://config.example.com/v1/mobile/pull`. */
+  readonly url: string;
+  readonly fetch: Fetch;
+  readonly user: PullRequest['user'];
+  readonly contexts: Readonly<Record<string, MobileContext>>;
+  /** What is kept between two starts of the app. */
+  readonly cache: { load(): string | undefined; save(text: string): void };
+  /** `after` calls once, until the function that it returns is called. */
+  readonly clock: { now(): number; after(ms: number, run: () => void): () => void };
+  /** 0 to 1. */
+  readonly random: () => number;
+  /** Between two pulls, in the mean. Default an hour. */
+  readonly intervalMs?: number;
+}
+
+export interface MobileConfig {
+  /** Never throws: the newest value that is known, else the default. */
+  get(config: string, field: string): FieldValue;
+  /** ms since a server confirmed the value; undefined for a default. */
+  age(config: string, field: string): number | undefined;
+  /** Asks now: at the start, and when a push message says so. One pull runs at a time; never rejects. */
+  pull(): Promise<'pulled' | 'failed'>;
+  close(): void;
+}
+
+const HOUR_MS = 3_600_000;
+/** What failed is tried again after this part of the interval. */
+const RETRY = 1 / 12;
+const TIMEOUT_MS = 10_000;
+
+export const createMobileConfig = (options: MobileOptions): MobileConfig => new PullingConfig(options);
+
+interface Kept {
+  readonly schema: string;
+  readonly values: Readonly<Record<string, { readonly value: FieldValue; readonly at: number }>>;
+}
+
+class PullingConfig implements MobileConfig {
+  private readonly kept = new Map<string, Kept>();
+  private readonly schemas: Readonly<Record<string, MobileSchema>>;
+  private running: Promise<'pulled' | 'failed'> | undefined;
+  private again = false;
+  private cancel: () => void = () => undefined;
+  private isClosed = false;
+
+  constructor(private readonly options: MobileOptions) {
+    const schemaOf = (context: MobileContext): MobileSchema =>
+      Object.fromEntries(Object.entries(context).map(([field, { type }]) => [field, type]));
+    this.schemas = Object.fromEntries(
+      Object.entries(options.contexts).map(([config, context]) => [config, schemaOf(context)]),
+    );
+    this.load();
+    this.plan(0, 1);
+  }
+
+  get(config: string, field: string): FieldValue {
+    const known = this.options.contexts[config]?.[field];
+    if (known === undefined) throw new Error(`the app declares no field ${field} of ${config}`);
+    return this.kept.get(config)?.values[field]?.value ?? known.default;
+  }
+
+  age(config: string, field: string): number | undefined {
+    const at = this.kept.get(config)?.values[field]?.at;
+    return at === undefined ? undefined : Math.max(0, this.options.clock.now() - at);
+  }
+
+  pull(): Promise<'pulled' | 'failed'> {
+    // What a push announces may have come too late for the pull that runs.
+    if (this.running) this.again = true;
+    this.running ??= this.pullUntilDone().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.cancel();
+  }
+
+  private async pullUntilDone(): Promise<'pulled' | 'failed'> {
+    let outcome: 'pulled' | 'failed';
+    do {
+      this.again = false;
+      outcome = await this.pullOnce().then(
+        () => 'pulled' as const,
+        () => 'failed' as const,
+      );
+    } while (this.again && !this.isClosed);
+    const share = outcome === 'pulled' ? 1 : RETRY;
+    this.plan(share * 0.5, share);
+    return outcome;
+  }
+
+  /** Somewhere between so many parts of the interval after now, so that a billion clients do not come together. */
+  private plan(least: number, spread: number): void {
+    this.cancel();
+    if (this.isClosed) return;
+    const { intervalMs = HOUR_MS, random, clock } = this.options;
+    const wait = this.kept.size === 0 && least === 0 ? 0 : (least + spread * random()) * intervalMs;
+    this.cancel = clock.after(wait, () => void this.pull());
+  }
+
+  private async pullOnce(): Promise<void> {
+    const { unknownSchemas } = this.take(await this.ask({}));
+    const known = Object.entries(this.schemas).filter(([, schema]) => unknownSchemas.includes(mobileHash(schema)));
+    if (known.length > 0) this.take(await this.ask(Object.fromEntries(known)));
+    this.save();
+  }
+
+  private async ask(schemas: Readonly<Record<string, MobileSchema>>): Promise<PullAnswer> {
+    const { url, fetch, user } = this.options;
+    const configs = Object.entries(this.schemas).map(([config, schema]) => {
+      const values = Object.entries(this.kept.get(config)?.values ?? {}).map(([field, { value }]) => [field, value]);
+      return { config, schema: mobileHash(schema), values: mobileHash(Object.fromEntries(values)) };
+    });
+    const byHash = Object.values(schemas).map((schema) => [mobileHash(schema), schema] as const);
+    const body: PullRequest = { user, configs, ...(byHash.length > 0 && { schemas: Object.fromEntries(byHash) }) };
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(body), signal }));
+    const text = await textUpTo(response, MOBILE_LIMITS.answer.max);
+    if (!response.ok || text === undefined) throw new Error(`the service answered ${response.status}`);
+    return answerIn(JSON.parse(text));
+  }
+
+  /** Values that do not fit are left where they are: a server may lie, an app must not fall over it. */
+  private take(answer: PullAnswer): PullAnswer {
+    const at = this.options.clock.now();
+    const changed = new Map(answer.configs.map(({ config, values }) => [config, values]));
+    const unknown = new Set(answer.unknownSchemas);
+    for (const [config, schema] of Object.entries(this.schemas)) {
+      if (unknown.has(mobileHash(schema))) continue;
+      const before = this.kept.get(config)?.values ?? {};
+      const given = changed.get(config);
+      const values = { ...before };
+      for (const [field, type] of Object.entries(schema)) {
+        const value = given?.[field];
+        if (isOf(type, value)) values[field] = { value, at };
+        // Nothing about a config says that all of it is as the client has it.
+        else if (!given && before[field]) values[field] = { ...before[field], at };
+      }
+      this.kept.set(config, { schema: mobileHash(schema), values });
+    }
+    return answer;
+  }
+
+  /** A cache of another version of the app is of no use, and a broken one is none. */
+  private load(): void {
+    try {
+      const kept = JSON.parse(this.options.cache.load() ?? '{}') as Record<string, Kept>;
+      for (const [config, schema] of Object.entries(this.schemas)) {
+        const found = kept[config];
+        const fields = Object.entries(found?.schema === mobileHash(schema) ? (found?.values ?? {}) : {});
+        const good = fields.filter(
+          ([field, it]) => schema[field] && isOf(schema[field], it.value) && Number.isFinite(it.at),
+        );
+        if (good.length > 0) this.kept.set(config, { schema: mobileHash(schema), values: Object.fromEntries(good) });
+      }
+    } catch {
+      this.kept.clear();
+    }
+  }
+
+  private save(): void {
+    try {
+      this.options.cache.save(JSON.stringify(Object.fromEntries(this.kept)));
+    } catch {
+      // Without a cache the next start asks again.
+    }
+  }
+}
+
+function answerIn(body: unknown): PullAnswer {
+  const { configs, unknownSchemas } = (body ?? {}) as Partial<PullAnswer>;
+  if (!Array.isArray(configs) || !Array.isArray(unknownSchemas)) throw new Error('the service answered something else');
+  return {
+    configs: configs.filter(
+      (it) => typeof it?.config === 'string' && typeof it.values === 'object' && it.values !== null,
+    ),
+    unknownSchemas: unknownSchemas.filter((hash) => typeof hash === 'string'),
+  };
+}

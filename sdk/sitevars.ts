@@ -1,0 +1,101 @@
+import type { z } from 'zod';
+import { conveyorError } from '../domain/errors';
+import { NAME } from '../domain/ids';
+import { SITEVAR_LIMITS } from '../domain/limits';
+import { onOneLine } from '../domain/plainText';
+import { formatBytes, jsonBytes } from '../domain/size';
+import { deviations, type Deviation } from '../domain/sitevar/deviation';
+import { describeShape, shapeOf } from '../domain/sitevar/shape';
+
+/** Where sitevars are: a value under a name, with what it was before. */
+export interface SitevarPort {
+  /** All values so far, the oldest first; none for a name that is new. */
+  history(name: string): Promise<readonly unknown[]>;
+  /** Proposes a change, and says which. */
+  propose(name: string, value: unknown, message: string): Promise<string>;
+}
+
+/** Why a value must not be: a sentence for each reason. One that throws refuses as well. */
+export type SitevarChecker = (value: unknown) => readonly string[];
+
+export interface SitevarOptions {
+  readonly port: SitevarPort;
+  /** By the name of the sitevar. */
+  readonly checkers?: Readonly<Record<string, SitevarChecker>>;
+}
+
+export interface SitevarReview {
+  /** What it was so far, in words: `a text (timestamp)`. Undefined for a name that is new. */
+  readonly was?: string;
+  /** Where it is not as it always was. A person may want that. */
+  readonly warnings: readonly Deviation[];
+  /** What the checker has against it. Nobody gets past these. */
+  readonly refused: readonly string[];
+}
+
+export interface Sitevars {
+  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for what is no name or too large */
+  review(name: string, value: unknown): Promise<SitevarReview>;
+  /**
+   * Proposes the value, and says which change that is.
+   *
+   * @throws ConveyorError `sitevar-refused` for what its checker refuses; `sitevar-deviates` for what deviates from its history, unless `anyway`
+   */
+  propose(name: string, value: unknown, how: { readonly message: string; readonly anyway?: boolean }): Promise<string>;
+}
+
+export function sitevars({ port, checkers = {} }: SitevarOptions): Sitevars {
+  const review = async (name: string, value: unknown): Promise<SitevarReview> => {
+    const shape = shapeOf(await port.history(name));
+    const checker = Object.hasOwn(checkers, name) ? checkers[name] : undefined;
+    return {
+      ...(shape && { was: describeShape(shape) }),
+      warnings: shape ? deviations(shape, value) : [],
+      refused: checker ? reasonsOf(checker, value) : [],
+    };
+  };
+  return {
+    review: async (name, value) => review(name, accepted(name, value)),
+    propose: async (name, value, { message, anyway = false }) => {
+      const proposed = accepted(name, value);
+      const { warnings, refused } = await review(name, proposed);
+      if (refused.length > 0) throw conveyorError('sitevar-refused', { name, problems: refused });
+      if (warnings.length > 0 && !anyway)
+        throw conveyorError('sitevar-deviates', { name, warnings: warnings.map(worded) });
+      return port.propose(name, proposed, message);
+    },
+  };
+}
+
+/** A checker that wants what a schema of zod says. */
+export const checkedBy =
+  (schema: z.ZodType): SitevarChecker =>
+  (value) => {
+    const { error } = schema.safeParse(value);
+    return (error?.issues ?? []).map(({ path, message }) =>
+      path.length > 0 ? `${path.map(String).join('.')}: ${message}` : message,
+    );
+  };
+
+/** The value as JSON has it. */
+function accepted(name: string, value: unknown): unknown {
+  const refuse = (problem: string): never => {
+    throw conveyorError('sitevar-refused', { name: onOneLine(name), problems: [problem] });
+  };
+  if (!NAME.test(name)) refuse('a name has lower-case letters, digits and -, 63 at most');
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) return refuse('there is no such value in JSON');
+  const { max } = SITEVAR_LIMITS.value;
+  if (jsonBytes(value) > max) refuse(`it has ${formatBytes(jsonBytes(value))}, more than ${formatBytes(max)}`);
+  return JSON.parse(text) as unknown;
+}
+
+function reasonsOf(checker: SitevarChecker, value: unknown): readonly string[] {
+  try {
+    return checker(value).slice(0, SITEVAR_LIMITS.checks.max).map(onOneLine);
+  } catch (error) {
+    return [onOneLine(`its checker failed: ${error instanceof Error ? error.message : String(error)}`)];
+  }
+}
+
+const worded = ({ path, why }: Deviation): string => onOneLine(path === '' ? `it ${why}` : `${path} ${why}`);

@@ -1,0 +1,111 @@
+import { tasksOf } from '../../domain/fleet/amount';
+import type { Target } from '../protocol/pushType';
+import type { Slot, State, UnitState } from './memory';
+
+/** Which copies are meant: decisions about the state, without effects. */
+
+/** The slots that a target must bring to its version: all that are not live on it, the cheapest first, as many as it lacks. */
+export function slotsOf(
+  state: State,
+  { unit, version, amount, updatedBy, exclude = [] }: Target,
+  isConcerned: (index: number) => boolean = () => true,
+): number[] {
+  const { slots, version: own } = unitOf(state, unit);
+  const outdated = (slot: Slot): boolean => slot.version !== version || slot.state !== 'live';
+  const all = slots.map((slot, index) => ({ slot, index })).filter(({ slot }) => !slot.gone);
+  if (updatedBy) {
+    const undone = withReverts(state, updatedBy);
+    return all.filter(({ slot }) => undone.has(slot.update ?? '') && outdated(slot)).map(({ index }) => index);
+  }
+  const reserved = reservedSlots(state, unit, exclude);
+  const free = all.filter(({ slot, index }) => !reserved(slot, index));
+  const lacking = free.filter(({ slot }) => outdated(slot));
+  const missing = tasksOf(amount ?? { all: true }, all.length) - (free.length - lacking.length);
+  const cost = ({ slot, index }: { slot: Slot; index: number }): number => {
+    if (slot.version === version && slot.state === 'updating') return 0; // on its way already
+    if (!isConcerned(index)) return 4; // where the version makes no difference nothing is learnt of it
+    if (slot.state === 'down') return 1; // nobody misses it
+    return slot.version === own ? 2 : 3; // what another deploy brought to something else comes last
+  };
+  return lacking
+    .sort((one, other) => cost(one) - cost(other) || one.index - other.index)
+    .slice(0, Math.max(0, missing))
+    .map(({ index }) => index);
+}
+
+/** What excluded updates touched or are about to touch: such copies count for nothing, and are not taken. */
+export function reservedSlots(state: State, unit: string, exclude: readonly string[]) {
+  const ids = withReverts(state, exclude);
+  const chosen = [...ids].flatMap((id) => {
+    const update = state.updates[id]?.units[unit];
+    return update && isUnfinished(update.state) ? update.slots : [];
+  });
+  return (slot: Slot, index: number): boolean => ids.has(slot.update ?? '') || chosen.includes(index);
+}
+
+/** These updates and every revert of any of them: a second try must find what the first one left behind. */
+export function withReverts(state: State, ids: readonly string[]): ReadonlySet<string> {
+  const found = new Set(ids);
+  for (const [id, { updatedBy }] of Object.entries(state.updates))
+    if (updatedBy.some((undone) => found.has(undone))) found.add(id);
+  return found;
+}
+
+/** The unfinished update of another deploy that keeps a target off its unit, unless one of them excludes the other. */
+export function busyWith(state: State, id: string, { unit, exclude = [], updatedBy = [] }: Target): string | undefined {
+  const excluded = withReverts(state, exclude);
+  return unfinished(state, unit).find((other) => {
+    const theirs = withReverts(state, state.updates[other]?.exclude ?? []);
+    const keepsOff = excluded.has(other) || (updatedBy.length > 0 && updatedBy.every((undone) => theirs.has(undone)));
+    return deployOf(other) !== deployOf(id) && !keepsOff;
+  });
+}
+
+/** The updates of a unit that have not ended. */
+export const unfinished = (state: State, unit: string): string[] =>
+  Object.keys(state.updates).filter((id) => isUnfinished(state.updates[id]?.units[unit]?.state));
+
+/** An update id is `<deploy>/<phase>/<try>`. */
+export const deployOf = (updateId: string): string => updateId.split('/').slice(0, -2).join('/');
+
+/** The slots of a unit that an update has still to bring to its version. */
+export function pendingSlots(state: State, unit: string, updateId: string): number[] {
+  const update = state.updates[updateId]?.units[unit];
+  const { slots } = unitOf(state, unit);
+  return (update?.slots ?? []).filter((index) => {
+    const slot = slots[index];
+    return slot !== undefined && !slot.gone && (slot.version !== update?.version || slot.state !== 'live');
+  });
+}
+
+/** What `trackUpdates` says of one unit. */
+export function progressOf(state: State, unit: string, updateId: string) {
+  const update = state.updates[updateId]?.units[unit];
+  if (update === undefined) throw new Error(`${updateId} does not concern ${unit}`);
+  const chosen = update.slots.map((index) => unitOf(state, unit).slots[index]);
+  const there = chosen.filter((slot): slot is Slot => slot !== undefined && !slot.gone);
+  const count = (holds: (slot: Slot) => boolean): number => there.filter(holds).length;
+  const onVersion = (slot: Slot): boolean => slot.version === update.version && slot.state !== 'updating';
+  const inFlight = count((slot) => slot.update === updateId && slot.state === 'updating') > 0;
+  const touched = count((slot) => slot.update === updateId) > 0;
+  const words = { active: touched ? 'updating' : 'pending', ended: inFlight ? 'updating' : 'failed' } as const;
+  return {
+    id: unit,
+    state: update.state === 'active' || update.state === 'ended' ? words[update.state] : update.state,
+    targeted: chosen.length,
+    updated: count(onVersion),
+    live: count((slot) => onVersion(slot) && slot.state === 'live'),
+    failed: count((slot) => onVersion(slot) && slot.state === 'down'),
+    unreachable: 0, // there is only this machine
+    gone: chosen.length - there.length,
+    ...(update.reason !== undefined && { reason: update.reason }),
+  };
+}
+
+const isUnfinished = (state: string | undefined): boolean => state === 'active' || state === 'paused';
+
+export function unitOf(state: State, unit: string): UnitState {
+  const found = state.units[unit];
+  if (found === undefined) throw new Error(`there is no unit ${unit}`);
+  return found;
+}

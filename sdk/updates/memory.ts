@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { ExtensionError } from '../server';
+
+/** All that the push type has to remember, as it is in `state.json`. Which processes run is not in it: that is looked up. */
+export interface State {
+  readonly units: Record<string, UnitState>;
+  /** In the order in which they came. */
+  readonly updates: Record<string, Update>;
+  /** Updates that were cancelled before they came: they must never begin. */
+  readonly cancelled: string[];
+  /** What was asked and answered under each idempotency key. */
+  readonly calls: Record<string, { readonly asked: string; readonly answer: unknown }>;
+}
+
+export interface UnitState {
+  /** What a copy starts on that is added later, and the update that decided so. */
+  version: string;
+  update: string | null;
+  /** How often each slot was started; the last of it is never given again. */
+  readonly starts: number[];
+  readonly slots: Slot[];
+}
+
+/** A place for one copy. Version and update belong to it, and outlive each of its starts. */
+export interface Slot {
+  version: string;
+  /** The update that touched it last. */
+  update: string | null;
+  /** Which start this is; the task identifier ends with it. */
+  start: number;
+  state: 'updating' | 'live' | 'down';
+  /** ms since the epoch. */
+  startedAt: number;
+  /** Starts in a row after which it was not live. */
+  failures: number;
+  retryAt: number;
+  past: readonly PastStart[];
+  /** Its copy has left by itself, and may come back. */
+  gone?: boolean;
+}
+
+/** What a slot was called before, for comparisons with the time before a deploy. */
+export interface PastStart {
+  readonly start: number;
+  readonly update: string | null;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Update {
+  readonly updatedBy: readonly string[];
+  readonly exclude: readonly string[];
+  readonly units: Record<string, UnitUpdate>;
+}
+
+export interface UnitUpdate {
+  readonly version: string;
+  readonly slots: readonly number[];
+  state: 'active' | 'paused' | 'done' | 'failed' | 'ended';
+  reason?: string;
+}
+
+/** Keys and updates older than this many are forgotten; nobody asks for them any more. */
+const REMEMBERED = 1000;
+
+/** The memory of a push type: a file that is written whole before anything that depends on it is done or answered. */
+export class Memory {
+  readonly state: State;
+
+  /** Without a file it ends with the process. */
+  constructor(private readonly file: string | null) {
+    this.state =
+      file !== null && existsSync(file)
+        ? (JSON.parse(readFileSync(file, 'utf8')) as State)
+        : { units: {}, updates: {}, cancelled: [], calls: {} };
+  }
+
+  save(): void {
+    if (this.file === null) return;
+    writeFileSync(`${this.file}.new`, JSON.stringify(this.state));
+    renameSync(`${this.file}.new`, this.file);
+  }
+
+  /**
+   * Has one effect for one key: a repetition gets the first answer, the same key with another request is refused (409), and a
+   * call that is refused leaves its key free. `perform` must not wait for anything, so that effect and memory are one.
+   */
+  once<A>(method: string, request: object, key: string, perform: () => A): A {
+    const { calls, updates } = this.state;
+    const id = `${method} ${key}`;
+    const asked = JSON.stringify(request);
+    const known = calls[id];
+    if (known?.asked === asked) return known.answer as A;
+    if (known) throw new ExtensionError('key-reused', `the key ${key} was used for another ${method}`, { status: 409 });
+    const answer = perform();
+    calls[id] = { asked, answer };
+    for (const book of [calls, updates]) for (const old of Object.keys(book).slice(0, -REMEMBERED)) delete book[old];
+    this.state.cancelled.splice(0, this.state.cancelled.length - REMEMBERED);
+    this.save();
+    return answer;
+  }
+}

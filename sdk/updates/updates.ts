@@ -1,0 +1,83 @@
+import type { RequestOf } from '../protocol/common';
+import type { PushTypeProtocol, Target } from '../protocol/pushType';
+import { ExtensionError } from '../server';
+import { busyWith, deployOf, slotsOf, unfinished, unitOf, withReverts } from './choose';
+import type { State as Remembered, UnitUpdate } from './memory';
+
+/** What updates change, and whether a version can be found. */
+export interface Updatable {
+  readonly state: Remembered;
+  readonly copies: {
+    hasVersion(version: string): boolean;
+    /** Whether a slot would see a difference; left out where all do. */
+    isConcerned?(unit: string, index: number, version: string): boolean;
+  };
+}
+
+export type Verb = 'pause' | 'resume' | 'cancel';
+
+/**
+ * Takes an update on: which slots it means is decided now, and written down; `Fleet.step` changes them. All or nothing: whatever is wrong
+ * is found before the first unit is begun. An update that is known already begins nothing.
+ */
+export function acceptUpdate(fleet: Updatable, request: RequestOf<PushTypeProtocol['executeUpdates']>): void {
+  const { updateId, targets, wholeUnit } = request;
+  const { updates, cancelled } = fleet.state;
+  if (updates[updateId]) return;
+  if (cancelled.includes(updateId)) throw refusal('cancelled', `${updateId} was cancelled`);
+  if (new Set(targets.map(({ unit }) => unit)).size < targets.length)
+    throw refusal('invalid-request', 'a unit is named twice');
+  for (const target of targets) refuseTarget(fleet, updateId, target);
+  const all = (field: 'updatedBy' | 'exclude'): string[] => [...new Set(targets.flatMap((it) => it[field] ?? []))];
+  const units = Object.fromEntries(targets.map((it) => [it.unit, accept(fleet, updateId, it, wholeUnit)]));
+  updates[updateId] = { updatedBy: all('updatedBy'), exclude: all('exclude'), units };
+}
+
+/** What is in flight finishes. An update that is not known has nothing to pause; cancelled before it comes, it will never begin. */
+export function commandUpdate(
+  fleet: Updatable,
+  verb: Verb,
+  { updateId, units }: RequestOf<PushTypeProtocol['pauseUpdates']>,
+): void {
+  const update = fleet.state.updates[updateId];
+  if (!update && verb === 'cancel' && !units) fleet.state.cancelled.push(updateId);
+  const { from, to } = COMMANDS[verb];
+  for (const [name, unit] of Object.entries(update?.units ?? {})) {
+    if (!from.includes(unit.state) || !(units?.includes(name) ?? true)) continue;
+    unit.state = to;
+    if (to === 'active') delete unit.reason;
+    else unit.reason = `asked to ${verb}`;
+  }
+}
+
+type State = UnitUpdate['state'];
+const COMMANDS: Readonly<Record<Verb, { readonly from: readonly State[]; readonly to: State }>> = {
+  pause: { from: ['active'], to: 'paused' },
+  resume: { from: ['paused'], to: 'active' },
+  cancel: { from: ['active', 'paused'], to: 'ended' },
+};
+
+/** An earlier update of the same deploy ends where it is. */
+function accept({ state, copies }: Updatable, id: string, target: Target, wholeUnit: boolean): UnitUpdate {
+  const unit = unitOf(state, target.unit);
+  for (const earlier of unfinished(state, target.unit)) {
+    const update = state.updates[earlier]?.units[target.unit];
+    if (update && deployOf(earlier) === deployOf(id))
+      Object.assign(update, { state: 'ended', reason: `superseded by ${id}` });
+  }
+  const slots = slotsOf(state, target, (index) => copies.isConcerned?.(target.unit, index, target.version) ?? true);
+  // What is on its way to the version already is this update's from now on.
+  for (const slot of slots.map((index) => unit.slots[index]))
+    if (slot?.state === 'updating' && slot.version === target.version) slot.update = id;
+  const undone = withReverts(state, target.updatedBy ?? []);
+  if (wholeUnit || undone.has(unit.update ?? '')) [unit.version, unit.update] = [target.version, id];
+  return { version: target.version, slots, state: 'active' };
+}
+
+function refuseTarget({ state, copies }: Updatable, id: string, target: Target): void {
+  if (!copies.hasVersion(target.version)) throw refusal('unknown-version', `there is no version ${target.version}`);
+  const other = busyWith(state, id, target);
+  if (other !== undefined) throw refusal('unit-busy', `${target.unit} is being updated by ${other}`);
+}
+
+const refusal = (code: string, message: string): ExtensionError => new ExtensionError(code, message, { status: 409 });

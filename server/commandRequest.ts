@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { NAME } from '../domain/ids';
+import {
+  ALL_VERBS,
+  INPUTS,
+  inputRow,
+  verbRow,
+  type CommandInput,
+  type InputKind,
+  type InputName,
+} from '../domain/verbs';
+
+/** How each kind of input is written in a request. */
+const COMMAND_KINDS: Readonly<Record<InputKind, () => z.ZodType>> = {
+  flag: () => z.boolean(),
+  choice: () => z.boolean(),
+  text: () => z.string().min(1),
+  name: () => z.string().regex(NAME),
+  version: () => z.string().regex(/^[^@]+@.+$/, { error: 'expected name@version' }),
+  moment: () => z.iso.datetime({ offset: true, local: false }),
+};
+
+function fieldOf(name: InputName): z.ZodType {
+  const { is, help } = inputRow(name);
+  const verbs = ALL_VERBS.filter((verb) => verbRow(verb).inputs.includes(name));
+  const value = typeof is === 'string' ? COMMAND_KINDS[is]() : z.enum(is);
+  return value.optional().describe(`${verbs.join(', ')}: ${help}`);
+}
+
+type RequestFields = { readonly [N in InputName]: z.ZodOptional<z.ZodType<NonNullable<CommandInput[N]>>> };
+
+/** Who commands is the principal of the token; all else is what the rows of domain/verbs.ts take. */
+export const commandRequest = z.strictObject({
+  reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
+  ...(Object.fromEntries((Object.keys(INPUTS) as InputName[]).map((name) => [name, fieldOf(name)])) as RequestFields),
+});

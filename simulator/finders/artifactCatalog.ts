@@ -1,0 +1,77 @@
+import type { Artifact } from '../../domain/artifact';
+import type { Commit, SimulationState } from '../state';
+
+/** Puts the newest version of something where its finder looks. The version that is there already is no news. */
+export function publish(state: SimulationState, now: number, key: string, artifact: Omit<Artifact, 'name'>): void {
+  const known = state.shelf.get(key)?.artifact;
+  if (known?.version === artifact.version && known.digest === artifact.digest) return;
+  state.lastStamp = Math.max(now, state.lastStamp + 1);
+  state.shelf.set(key, { artifact, stamp: state.lastStamp });
+}
+
+/** Where a finder keeps what it finds for a `with`. */
+export const catalogKey = (finder: string, ...parts: readonly string[]): string => [finder, ...parts].join('\n');
+
+/** `kv` of `kv:12`; versions without a colon belong to the artifact of their name. */
+const packageOfVersion = ({ name, version }: Pick<Artifact, 'name' | 'version'>): string =>
+  version.includes(':') ? (version.split(':')[0] ?? name) : name;
+
+/** An executable was built: the latest of its package and of its target. */
+export function publishBuild(
+  state: SimulationState,
+  now: number,
+  built: Artifact,
+  ofPackage = packageOfVersion(built),
+): void {
+  const { name: _, ...artifact } = built;
+  publish(state, now, catalogKey('latest-build', 'package', ofPackage), artifact);
+  const target = built.builtFrom?.target;
+  if (target !== undefined) publish(state, now, catalogKey('latest-build', 'target', target), artifact);
+}
+
+/** An executable of a package was marked with a tag. */
+export function publishTag(
+  state: SimulationState,
+  now: number,
+  tagged: Artifact,
+  tag: string,
+  ofPackage = packageOfVersion(tagged),
+): void {
+  const { name: _, ...artifact } = tagged;
+  publish(state, now, catalogKey('tagged-executables', ofPackage, tag), {
+    ...artifact,
+    metadata: { ...artifact.metadata, tag },
+  });
+}
+
+/**
+ * A commit on a branch, or news of one that is there: the latest whose tests passed is what `commits` finds. One that
+ * passes only after a newer one did is no longer the latest.
+ */
+export function addCommit(
+  state: SimulationState,
+  now: number,
+  repository: string,
+  branch: string,
+  commit: Commit,
+): void {
+  const key = catalogKey('commits', repository, branch);
+  const known = state.commits.get(key) ?? [];
+  const at = known.findIndex(({ revision }) => revision === commit.revision);
+  const next = at < 0 ? [...known, commit] : known.map((old, index) => (index === at ? { ...old, ...commit } : old));
+  state.commits.set(key, next);
+  const latest = next.findLast(({ passed }) => passed);
+  if (latest?.revision !== commit.revision || !commit.passed) return;
+  publish(state, now, key, {
+    kind: 'source',
+    version: commit.revision,
+    builtFrom: { repository, revision: commit.revision },
+    metadata: { branch, ...commitMetadata(latest) },
+  });
+}
+
+const commitMetadata = ({ author, message, committedAt }: Commit): Record<string, string> => ({
+  ...(committedAt === undefined ? {} : { committedAt }),
+  ...(author === undefined ? {} : { author }),
+  ...(message === undefined ? {} : { message }),
+});

@@ -1,0 +1,66 @@
+import { admit, enqueueReady } from '../../domain/pipeline/admission';
+import type { Admission } from '../../domain/release/admission';
+import {
+  created,
+  started,
+  type ActiveRelease,
+  type PipelineState,
+  type ReadyAction,
+} from '../../domain/pipeline/state';
+import type { PipelineSource } from '../../domain/spec/pipeline';
+import type { Trigger } from '../../domain/views';
+import { artifact, manual, NOW, pipelineOf } from './pipelineWorld';
+
+/** Pipelines with so many releases that run, and what their releases ask for. */
+export const pipelineWith = (
+  releases: number,
+  more: Partial<PipelineSource> = {},
+  deploys: string[] = ['deploy'],
+): PipelineState => {
+  let state = pipelineOf(deploys, { mutex: { prod: {}, load: {} }, ...more });
+  for (let n = 1; n <= releases; n += 1) state = begunBy(state, manual());
+  return state;
+};
+
+/** One more release that runs. */
+export const begunBy = (
+  state: PipelineState,
+  trigger: Trigger,
+  more: Pick<ActiveRelease, 'emergency'> = {},
+): PipelineState => started(created(state, [artifact(`kv:${state.nextNumber}`)], trigger, NOW, more), state.nextNumber);
+
+export const emergency: Trigger = { kind: 'emergency', actor: 'user:alice', key: null, reason: 'outage' };
+export const rollback: Trigger = { kind: 'rollback', actor: 'user:alice', key: null, of: 1 };
+
+export const deployOf = (release: number, more: Partial<ReadyAction> = {}): ReadyAction => ({
+  release,
+  action: 'deploy',
+  kind: 'deploy',
+  artifacts: [artifact(`kv:${release}`)],
+  rollback: false,
+  ...more,
+});
+export const exclusive = (release: number, mutex: string[], action = 'load-test'): ReadyAction => ({
+  ...{ release, action, kind: 'exclusive', artifacts: [], rollback: false, mutex },
+});
+export const pick = (release: number, action = 'approve'): ReadyAction => ({
+  ...{ release, action, kind: 'pick', artifacts: [], rollback: false },
+});
+
+export const withAsked = (state: PipelineState, ...ready: ReadyAction[]): PipelineState =>
+  ready.reduce((next, each) => enqueueReady(next, each, NOW), state);
+
+/** After everything that can be decided was. */
+export const admittedOf = (state: PipelineState, ...ready: ReadyAction[]): PipelineState =>
+  admit(withAsked(state, ...ready), NOW).state;
+
+/** What is said to whom, as `1 deploy granted`. */
+export const toldOf = (state: PipelineState, nowMs = NOW): string[] =>
+  admit(state, nowMs).decisions.map(({ release, action, admission }) => `${release} ${action} ${wordsOf(admission)}`);
+
+const wordsOf = (admission: Admission): string =>
+  admission.kind === 'superseded' ? `superseded by ${admission.by}` : admission.kind;
+
+/** Who waits and why, as `2 deploy: release 1 deploys`. */
+export const waitingOf = (state: PipelineState, nowMs = NOW): string[] =>
+  admit(state, nowMs).waiting.map(({ ready: { release, action }, why }) => `${release} ${action}: ${why}`);

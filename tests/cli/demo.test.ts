@@ -1,0 +1,107 @@
+import { farewellKept } from '../../cli/commands/demo';
+import { renderDemoSummary } from '../../cli/demo/summary';
+import { firstSurprise, type DemoResult } from '../../cli/demo/story';
+import { liveRegion } from '../../cli/live';
+import { deploy, NOW, release, revertedDeploy } from '../builders/cliSamples';
+
+const good = deploy({
+  id: 'kvstore/1/deploy',
+  version: 'kv:12',
+  state: 'ended',
+  outcome: 'succeeded',
+  classification: 'success',
+  endedAt: '2026-11-20T14:01:55.000Z',
+});
+const bad = { ...revertedDeploy(), id: 'kvstore/2/deploy' };
+const job = { name: 'kvstore-x', region: 'x', size: 6, versions: { 'kv:12': 6, 'kv:13': 0 }, jobVersion: 'kv:12' };
+const promised: DemoResult = {
+  releases: [release({ id: 'kvstore/1', state: 'succeeded' }), release({ id: 'kvstore/2', state: 'failed' })],
+  deploys: [good, bad],
+  jobs: [job],
+};
+
+describe('the demo', () => {
+  test('that is left running says how to stop every process of it', () => {
+    const addresses = { temporal: '127.0.0.1:1', webUi: '', simulator: '', server: '', taskQueue: 'conveyor' };
+    const stack = { addresses, logFolder: '/tmp/logs', pids: () => ({ temporal: 11, worker: 12 }) };
+    expect(farewellKept(stack, promised)).toMatch(/To stop it:\n {2}kill 11 12$/);
+  });
+
+  test('has nothing to complain about when it went as promised', () => {
+    expect(firstSurprise(promised)).toBeNull();
+  });
+
+  test.each<[string, Partial<DemoResult>, RegExp]>([
+    [
+      'the good version failed',
+      { releases: [release({ id: 'kvstore/1', state: 'failed' })] },
+      /kvstore\/1 should have succeeded/,
+    ],
+    [
+      'the bad version stayed',
+      { deploys: [good, { ...bad, outcome: 'succeeded' }] },
+      /should have been reverted, but its deploy is succeeded/,
+    ],
+    ['no check found it', { deploys: [good, { ...bad, health: good.health }] }, /no check of kvstore\/2\/deploy/],
+    [
+      'a task is left on it',
+      { jobs: [{ ...job, versions: { 'kv:12': 5, 'kv:13': 1 } }] },
+      /kvstore-x should run kv:12 only/,
+    ],
+  ])('says so when %s', (_title, over, expected) => {
+    expect(firstSurprise({ ...promised, ...over })).toMatch(expected);
+  });
+
+  test('sums up what was shipped, why it was reverted and what runs now', () => {
+    const text = renderDemoSummary(promised, { width: 120, color: false, now: NOW, timeZone: 'UTC' });
+    expect(text.split('\n').slice(0, 8)).toEqual([
+      'DEPLOY            VERSION  OUTCOME      TOOK',
+      'kvstore/1/deploy  kv:12    ✔ succeeded  25s',
+      'kvstore/2/deploy  kv:13    ↩ reverted   38s',
+      '',
+      'Why kv:13 was taken back',
+      '  kvstore-x: the mean of 3 tasks is above the limit',
+      '',
+      'The fleet now',
+    ]);
+  });
+});
+
+describe('the live region', () => {
+  const terminal = (
+    rows = 10,
+  ): { columns: number; rows: number; isTTY: boolean; written: string[]; write: (text: string) => void } => {
+    const written: string[] = [];
+    return { columns: 20, rows, isTTY: true, written, write: (text) => void written.push(text) };
+  };
+
+  test('goes back to where it began and draws again, and only when something changed', () => {
+    const screen = terminal();
+    const region = liveRegion(screen);
+    region.draw('one\ntwo');
+    region.draw('one\ntwo');
+    region.draw('one\n2');
+    region.end();
+    expect(screen.written).toEqual([
+      '\u001b[?25l\u001b[2Kone\n\u001b[2Ktwo\n\u001b[0J',
+      '\u001b[2A\r\u001b[2Kone\n\u001b[2K2\n\u001b[0J',
+      '\u001b[?25h',
+    ]);
+  });
+
+  test('never draws more than fits, and says how much is missing', () => {
+    const screen = terminal(5);
+    liveRegion(screen).draw('1\n2\n3\n4\n5\n6');
+    expect(screen.written.join('').split('\n').slice(0, -1)).toHaveLength(4);
+    expect(screen.written.join('')).toContain('… 3 lines more');
+  });
+
+  test('begins on a clear screen when the width changed, because the old lines have wrapped', () => {
+    const screen = terminal();
+    const region = liveRegion(screen);
+    region.draw('one');
+    screen.columns = 12;
+    region.draw('one');
+    expect(screen.written.at(-1)).toBe('\u001b[2J\u001b[H\u001b[2Kone\n\u001b[0J');
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve, type ServerType } from '@hono/node-server';
+import { servePushType, unitsPage } from '../../sdk';
+import { run, type World } from '../builders/cliWorld';
+
+const folder = mkdtempSync(join(tmpdir(), 'conveyor-fleet-'));
+/** How many units the push type has, and whether it gives them in pages. */
+const fleet = { units: 1, inPages: true };
+let server: ServerType;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const app = servePushType('hosts', {
+    validateConfig: () => ({ problems: [] }),
+    fetchDeployUnits: (request: Parameters<typeof unitsPage>[0]) => {
+      const units = Array.from({ length: fleet.units }, (_, nth) => ({
+        ...{
+          id: `u${String(nth).padStart(5, '0')}`,
+          labels: {},
+          size: 1,
+          version: 'a:1',
+          mixed: false,
+          available: true,
+        },
+      }));
+      return { service: 'web', ...(fleet.inPages ? unitsPage(request, units) : { units }) };
+    },
+  } as unknown as Parameters<typeof servePushType>[1]);
+  server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
+  await new Promise((ready) => server.once('listening', ready));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const extension = { name: 'hosts', kind: 'push-type', url };
+  env = { CONVEYOR_CONFIG: file('conveyor.config.yaml', JSON.stringify({ extensions: [extension] })) };
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const pipeline = (lockstep = false): string =>
+  file(
+    'pipeline.yaml',
+    `pipeline: web
+owners: [user:alice]
+artifacts: { executable: { finder: manual } }
+actions:
+  deploy:
+    type: deploy
+    inputs: [executable]
+    with: { pushType: hosts, config: {}, lockstep: ${lockstep}, phases: [{ name: first, scope: "*", amount: 10%, bake: 1m }] }
+`,
+  );
+
+const applied: unknown[] = [];
+const client: World['client'] = {
+  apply: (spec) => (applied.push(spec), Promise.resolve({ created: true, previous: null })),
+};
+
+const tries = (units: number, inPages: boolean, lockstep: boolean) => {
+  Object.assign(fleet, { units, inPages });
+  const path = pipeline(lockstep);
+  return Promise.all([run(['plan', path], { env }), run(['apply', path], { env, client })]);
+};
+
+test.each([
+  ['ten thousand units in pages', 10_000, true, false],
+  ['five hundred units without pages', 500, false, false],
+  ['a hundred units in lockstep', 100, true, true],
+  ['no units yet', 0, true, false],
+])('plan and apply take %s', async (_, units, inPages, lockstep) => {
+  const [planned, after] = await tries(units, inPages, lockstep);
+  expect(after).toMatchObject({ code: 0, out: '✔ web created\n' });
+  if (units > 0) expect(planned).toMatchObject({ code: 0, err: '' });
+  if (units > 0) expect(planned.out).toMatch(new RegExp(`completion +\\* +100% +100% +${units} `));
+});
+
+test.each([
+  [
+    'ten thousand units',
+    10_001,
+    true,
+    false,
+    'hosts has more than 10000 units, and one deploy updates at most as many: split',
+  ],
+  ['five hundred units without pages', 501, false, false, 'a deploy may have 500 of them'],
+  ['a hundred units in lockstep', 101, true, true, 'a deploy in lockstep updates at most 100'],
+])('plan and apply refuse more than %s, in words, and apply nothing', async (_, units, inPages, lockstep, why) => {
+  applied.length = 0;
+  for (const ran of await tries(units, inPages, lockstep)) {
+    expect([ran.code, ran.out]).toEqual([2, '']);
+    expect(ran.err).toContain('error: plan-impossible: the deploy cannot be planned: ');
+    expect(ran.err).toContain(why);
+  }
+  expect(applied).toEqual([]);
+});
+
+test('apply works without the push type', async () => {
+  server.close();
+  const ran = await run(['apply', pipeline()], { env, client });
+  expect(ran).toMatchObject({ code: 0, out: '✔ web created\n' });
+});

@@ -1,0 +1,318 @@
+import fc from 'fast-check';
+import { renderChanges } from '../../cli/render/changes';
+import { changesBetween } from '../../domain/changes';
+import { renderDeploy } from '../../cli/render/deploy';
+import { historyTable } from '../../cli/render/lists';
+import { truncate, fold, widthOf, wrap, type View } from '../../cli/render/paint';
+import { renderRelease } from '../../cli/render/release';
+import { action, deploy, NOW, phase, release, revertedDeploy } from '../builders/cliSamples';
+
+const view: View = { width: 110, color: false, now: NOW, timeZone: 'UTC' };
+
+/** A picture without the line breaks around it. */
+const picture = (text: string): string => text.replace(/^\n|\n *$/g, '');
+
+describe('the picture of a deploy', () => {
+  test('shows what bakes and until when, the verdict with its figures, and what to type next', () => {
+    expect(renderDeploy(deploy(), view)).toBe(
+      picture(`
+Deploy:    kvstore/13/deploy
+Status:    ◷ baking  phase first bakes
+Bake:      first ends in 42s (at 14:02:52)
+Version:   kv:13 by twine
+Time:      started 14:01:30, running 40s
+
+kvstore/13/deploy                 ◷ baking               kv:13
+├─ 1 first         3 of region:x  ◷ baking   ██████████  3/3 live  bake ends in 42s
+│  └─ kvstore-x                              ██████████  3/3 live
+└─ 2 completion    100% of *      · waiting
+
+Health
+  ✔ healthy  kvstore-x  errors  0.0123, limit 0.05 (18 samples)
+
+Timeline
+  14:01:32  phase-started  first: 3 tasks of kvstore-x
+  14:01:50  updates-done   first: 3 tasks live
+
+Next
+  conveyor pause kvstore/13/deploy --reason "…"
+Web UI  http://localhost:8233/w
+`),
+    );
+  });
+
+  test('shows who paused it, when and why, above everything else', () => {
+    const paused = {
+      by: 'operator',
+      actor: 'user:alice',
+      at: '2026-11-20T14:02:00.000Z',
+      reason: 'latency looks odd',
+    } as const;
+    expect(renderDeploy(deploy({ paused }), view).split('\n').slice(1, 3)).toEqual([
+      'Status:    ‖ paused (baking)  phase first bakes',
+      'Paused:    ‖ by user:alice 10s ago: latency looks odd',
+    ]);
+  });
+
+  test('shows the verdict that reverted it and what each unit went back to', () => {
+    expect(renderDeploy(revertedDeploy(), view)).toBe(
+      picture(`
+Deploy:    kvstore/13/deploy
+Status:    ↩ reverted (good-failure)  errors of kvstore-x is unhealthy
+Version:   kv:13 by twine
+Time:      started 14:01:30, took 38s (update 18s, bake 20s)
+
+kvstore/13/deploy                 ↩ reverted    kv:13
+├─ 1 first         3 of region:x  ↩ reverted           taken back
+└─ 2 completion    100% of *      · waiting
+
+Health
+  ✖ unhealthy  kvstore-x  errors  0.213, limit 0.05 (9 samples)
+      the mean of 3 tasks is above the limit
+
+Revert  by health, took 7s: errors of kvstore-x is unhealthy
+  kvstore-x  back to kv:12  3/3 live
+
+Timeline
+  14:02:01  reverting  errors of kvstore-x is unhealthy
+
+Web UI  http://localhost:8233/w
+`),
+    );
+  });
+
+  test('folds the phases far from the one that runs', () => {
+    const phases = Array.from({ length: 43 }, (_, index) =>
+      phase({ index, name: `p${index + 1}`, state: index < 20 ? 'succeeded' : index === 20 ? 'running' : 'waiting' }),
+    );
+    const tree = renderDeploy(deploy({ phases, health: [], timeline: [] }), view)
+      .split('\n')
+      .filter((line) => /^[├└]/.test(line));
+    expect(tree).toHaveLength(10);
+    expect(tree[0]).toMatch(/^├─ 17 phases before +succeeded$/);
+    expect(tree[4]).toMatch(/^├─ 21 p21 +3 of region:x +◌ updating$/);
+    expect(tree[9]).toMatch(/^└─ 18 phases after +waiting$/);
+  });
+
+  test('of many units it shows the unfinished ones first and counts the others', () => {
+    const units = Array.from({ length: 30 }, (_, index) => ({
+      id: `job-${index}`,
+      targeted: 4,
+      updated: 4,
+      live: index === 29 ? 1 : 4,
+    }));
+    const tree = renderDeploy(
+      deploy({ phases: [phase({ state: 'running', startedAt: '2026-11-20T14:02:00.000Z', units })] }),
+      view,
+    );
+    expect(tree).toMatch(/├─ job-29 +██▓{8} {2}1\/4 live +3 updated, not live yet/);
+    expect(tree).toMatch(/└─ 22 more units, all done/);
+  });
+
+  test('puts the unhealthy check on top of the healthy ones', () => {
+    const [row] = deploy().health;
+    const health = [row!, { ...row!, check: 'cpu', verdict: 'unhealthy' as const }];
+    const shown = renderDeploy(deploy({ health }), view).split('\n');
+    expect(shown[shown.indexOf('Health') + 1]).toMatch(/^ {2}✖ unhealthy +kvstore-x {2}cpu/);
+  });
+
+  test('has no line wider than the terminal, with colours or without', () => {
+    for (const color of [true, false])
+      for (const width of [40, 80])
+        for (const line of renderDeploy(revertedDeploy(), { ...view, width, color }).split('\n'))
+          expect(widthOf(line)).toBeLessThanOrEqual(width);
+  });
+});
+
+describe('the picture of a release', () => {
+  test('is a tree from actions over deploys and phases to units', () => {
+    expect(renderRelease(release(), [deploy()], view)).toBe(
+      picture(`
+Release:   kvstore/13
+Status:    ◌ running
+Now:       phase first bakes
+Artifacts: source=13
+Trigger:   manual by user:alice
+Time:      started 14:01:20, running 50s
+
+├─ build              build          ✔ succeeded                        9s
+├─ deploy             deploy         ◌ running                          40s
+│  kvstore/13/deploy                 ◷ baking                 kv:13
+│  ├─ 1 first         3 of region:x  ◷ baking     ██████████  3/3 live  bake ends in 42s
+│  │  └─ kvstore-x                                ██████████  3/3 live
+│  └─ 2 completion    100% of *      · waiting
+└─ publish            pkg            · waiting                          after deploy
+
+Health
+  ✔ healthy  kvstore-x  errors  0.0123, limit 0.05 (18 samples)
+
+Timeline
+  14:01:20  started        by user:alice
+  14:01:32  phase-started  first: 3 tasks of kvstore-x
+  14:01:50  updates-done   first: 3 tasks live
+
+Next
+  conveyor pause kvstore/13/deploy --reason "…"
+Web UI  http://localhost:8233/r
+`),
+    );
+  });
+
+  test('says which release holds what is waited for, since when, and how to look at that', () => {
+    const heldBy = { id: 'search/4', since: '2026-11-20T13:50:00.000Z' };
+    const waits = { state: 'blocked', blockedBy: 'waiting for rig, which others hold', lock: 'lock/rig' } as const;
+    const text = renderRelease(release({ actions: [action({ ...waits, heldBy })] }), [], view);
+    expect(text).toContain('which others hold; held by search/4 since 13:50:00');
+    expect(text).toContain('Next\n  conveyor status search/4\n');
+    const old = renderRelease(
+      release({ actions: [action({ ...waits, heldBy: { ...heldBy, since: null } })] }),
+      [],
+      view,
+    );
+    expect(old).toMatch(/; held by search\/4$/m);
+    expect(renderRelease(release({ actions: [action(waits)] }), [], view)).not.toContain('held by');
+  });
+
+  test('says of a deploy that waits for a service who deploys that', () => {
+    const held = { lock: 'lock/twine/kvstore', heldBy: { id: 'search/4', since: '2026-11-20T13:50:00.000Z' } };
+    const text = renderDeploy(deploy({ state: 'waiting-lock', ...held }), view);
+    expect(text).toMatch(/^Held by: +search\/4 since 13:50:00 \(\S+ \S+ ago\), as lock\/twine\/kvstore says$/m);
+  });
+
+  test('says what a blocked action waits for and until when', () => {
+    const blocked = action({
+      name: 'deploy',
+      type: 'deploy',
+      state: 'blocked',
+      startedAt: null,
+      endedAt: null,
+      blockedBy: 'the window is closed',
+      until: '2026-11-21T09:00:00.000Z',
+    });
+    expect(renderRelease(release({ actions: [blocked] }), [], view)).toContain(
+      '◷ blocked      the window is closed (until 21 Nov 09:00, in 18h 57m)',
+    );
+  });
+
+  test('says who paused the release itself, when and why, and what makes it go on', () => {
+    const pause = {
+      at: '2026-11-20T14:02:00.000Z',
+      verb: 'pause',
+      actor: 'user:bob',
+      reason: 'lunch',
+      accepted: true,
+    } as const;
+    const text = renderRelease(release({ state: 'paused', commands: [pause] }), [], view);
+    expect(text).toMatch(/Paused: +. kvstore\/13 by user:bob .* ago: lunch/);
+    expect(text).toContain('conveyor resume kvstore/13 --reason "…"');
+  });
+});
+
+describe('breaking a text', () => {
+  test('keeps every word, in lines no wider than asked', () => {
+    const text = 'errors is 0.204, above the limit of 0.05 (mean of 3 tasks)';
+    expect(wrap(text, 24)).toEqual(['errors is 0.204, above', 'the limit of 0.05 (mean', 'of 3 tasks)']);
+    expect(wrap(text, 24).join(' ')).toBe(text);
+  });
+});
+
+describe('tables', () => {
+  test('history tells how each deploy ended and how long the release took', () => {
+    const row = {
+      ...release({ state: 'failed' }),
+      durationMs: 48_000,
+      deploys: [{ action: 'deploy', outcome: 'reverted', classification: 'good-failure', version: 'kv:13' } as const],
+    };
+    expect(historyTable([row], view)).toBe(
+      picture(`
+RELEASE     STATE     DEPLOYS                  ARTIFACTS  STARTED   TOOK
+kvstore/13  ✖ failed  deploy kv:13 ↩ reverted  source=13  14:01:20  48s
+`),
+    );
+  });
+
+  test('an empty table says what to do instead of showing a heading', () => {
+    expect(historyTable([], view)).toBe('no releases yet');
+  });
+});
+
+describe('differences between two specs', () => {
+  const before = {
+    owners: ['user:alice'],
+    actions: {
+      deploy: {
+        with: {
+          phases: [
+            { name: 'first', bake: 600_000, amount: { count: 3 } },
+            { name: 'half', bake: 1 },
+          ],
+        },
+      },
+    },
+  };
+
+  test('are told path by path, named list items by name, durations and amounts as in the file', () => {
+    const after = {
+      owners: ['user:alice', 'user:bob'],
+      actions: { deploy: { with: { phases: [{ name: 'first', bake: 300_000, amount: { percent: 5 } }] } } },
+      labels: { tier: 'storage' },
+    };
+    expect(renderChanges(changesBetween(before, after), view).split('\n')).toEqual([
+      '  ~ owners: ["user:alice"] → ["user:alice","user:bob"]',
+      '  ~ actions.deploy.with.phases.first.bake: 10m → 5m',
+      '  ~ actions.deploy.with.phases.first.amount: 3 → 5%',
+      '  - actions.deploy.with.phases.half: {"name":"half","bake":1}',
+      '  + labels: {"tier":"storage"}',
+    ]);
+  });
+
+  test('none are found between equal specs, whatever the order of their keys', () => {
+    expect(changesBetween({ a: 1, b: { c: 2, d: undefined } }, { b: { c: 2 }, a: 1 })).toEqual([]);
+  });
+
+  test('a changed order of named items is a difference', () => {
+    const phases = before.actions.deploy.with.phases;
+    expect(changesBetween({ phases }, { phases: [...phases].reverse() })).toEqual([
+      { path: 'phases', from: ['first', 'half'], to: ['half', 'first'] },
+    ]);
+  });
+});
+
+describe('cutting a line', () => {
+  test.each([
+    ['abcdef', 6, 'abcdef'],
+    ['abcdefg', 6, 'abcde…'],
+    ['\u001b[31mabcdefg\u001b[39m', 4, '\u001b[31mabc…\u001b[39m'],
+    ['日本語日本語', 6, '日本…'],
+  ])('%j to %i columns', (line, width, expected) => {
+    expect(truncate(line, width)).toBe(expected);
+  });
+});
+
+describe('folding a line', () => {
+  test.each([
+    ['  waits for the lock', 30, ['  waits for the lock']],
+    [
+      '  14:03  paused  by health: symlinks did not answer',
+      40,
+      ['  14:03  paused  by health: symlinks did', '                 not answer'],
+    ],
+    ['it goes to https://ci.example/4711', 16, ['it goes to', '  https://ci.exa', '  mple/4711']],
+    ['\u001b[31mred as it is\u001b[39m', 8, ['\u001b[31mred as', '  it is\u001b[39m']],
+  ])('%j to %i columns', (line, width, expected) => {
+    expect(fold(line, width)).toEqual(expected);
+  });
+
+  test('loses nothing, and no line is too long', () => {
+    const word = fc.string({ minLength: 1, maxLength: 30, unit: fc.constantFrom('a', 'é', '日', '\u001b[31m') });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(4), word)), fc.integer({ min: 12, max: 60 }), (drawn, width) => {
+        const line = drawn.map(([spaces, text]) => ' '.repeat(spaces) + text).join('');
+        const lines = fold(line, width);
+        const bare = (text: string): string => text.replace(/ /g, '');
+        expect(bare(lines.join(''))).toBe(bare(line));
+        for (const each of lines) expect(widthOf(each)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { QueryNotRegisteredError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { sendCommand } from '../../client/commands';
+import type { Temporal } from '../../client/connection';
+import { rerunRelease } from '../../client/releases';
+import { Workflows } from '../../client/workflows';
+import type { ReleaseStatus } from '../../domain/views';
+import { action, release } from '../builders/cliSamples';
+import { artifact, pipelineOf, running, specOf } from '../builders/pipelineWorld';
+
+const deploying = (name: string) =>
+  action({ name, type: 'deploy', state: 'running', endedAt: null, deploy: `kvstore/13/${name}` });
+const script = action({ name: 'script', type: 'script', state: 'running', endedAt: null });
+
+/** The workflow that a resume of the release goes to. */
+async function resumed(status: Partial<ReleaseStatus>): Promise<string> {
+  let target = '';
+  const workflows = {
+    release: () => Promise.resolve(release(status)),
+    update: (workflowId: string) => {
+      target = workflowId;
+      return Promise.resolve({ accepted: true, effect: 'it goes on' });
+    },
+  } as unknown as Workflows;
+  await sendCommand(workflows, 'kvstore/13', 'resume', {});
+  return target;
+}
+
+describe('whatever one command has paused, resuming the release makes go on:', () => {
+  test('the release, when it is paused itself, also while a single deploy of it runs', async () => {
+    expect(await resumed({ state: 'paused', actions: [deploying('deploy')] })).toBe('release/kvstore/13');
+    expect(await resumed({ state: 'paused', actions: [script] })).toBe('release/kvstore/13');
+  });
+
+  test('its only deploy, when that alone is paused, also while something else runs', async () => {
+    const actions = [deploying('deploy'), script];
+    expect(await resumed({ state: 'running', actions })).toBe('deploy/kvstore/13/deploy/1');
+  });
+
+  test('and of several deploys it asks which', async () => {
+    const actions = [deploying('east'), deploying('west')];
+    await expect(resumed({ state: 'running', actions })).rejects.toThrow('kvstore/13/east');
+  });
+});
+
+/** A Temporal server that has the answers of some workflows, and none of others. */
+function serverWith(answers: Readonly<Record<string, object | Error>>): {
+  readonly workflows: Workflows;
+  asked: string[];
+} {
+  const asked: string[] = [];
+  const answerOf = (workflowId: string): Promise<object> => {
+    asked.push(workflowId);
+    const answer = answers[workflowId] ?? new Error('silent');
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const getHandle = (workflowId: string) => ({
+    query: () => answerOf(workflowId),
+    executeUpdate: () => answerOf(workflowId),
+    describe: () => Promise.resolve({ raw: {}, status: { name: 'RUNNING' }, closeTime: undefined, runId: '' }),
+  });
+  const through = (_: unknown, call: () => unknown) => call();
+  const client = { withDeadline: through, withAbortSignal: through, workflow: { getHandle } };
+  const temporal = { client, address: 'localhost:7233', namespace: 'default' } as unknown as Temporal;
+  return { workflows: new Workflows(temporal, ''), asked };
+}
+
+test('a rerun that a worker of an older version is asked for says why not, and what to do instead', async () => {
+  const unknown = new QueryNotRegisteredError('Workflow did not register a handler for recollection', 3);
+  const { workflows } = serverWith({ 'release/kvstore/13': unknown });
+  const hint = expect.stringContaining('conveyor release kvstore --artifact NAME=VERSION') as string;
+  await expect(rerunRelease(workflows, 'kvstore', 13, { actor: 'user:alice' })).rejects.toMatchObject({
+    ...{ code: 'not-rerunnable', message: expect.stringContaining('older version') as string, hint },
+  });
+});
+
+describe('the status of a release whose deploy runs', () => {
+  const running = release({ actions: [deploying('deploy'), script] });
+  const wait = { blockedBy: 'waiting for its window to open at 18:00', until: '2026-11-20T18:00:00.000Z' };
+
+  test('says of it what it waits for and until when, which its deploy knows', async () => {
+    const { workflows } = serverWith({ 'release/kvstore/13': running, 'deploy/kvstore/13/deploy/1': wait });
+    const { actions } = await workflows.releaseWithWaits('kvstore', 13);
+    expect(actions).toMatchObject([
+      { name: 'deploy', state: 'running', ...wait },
+      { blockedBy: null, until: null },
+    ]);
+  });
+
+  test('is there all the same where its deploy is silent', async () => {
+    const { workflows, asked } = serverWith({ 'release/kvstore/13': running });
+    const { actions } = await workflows.releaseWithWaits('kvstore', 13);
+    expect(actions).toMatchObject([{ name: 'deploy', state: 'running', blockedBy: null }, {}]);
+    expect(asked).toEqual(['release/kvstore/13', 'deploy/kvstore/13/deploy/1']);
+  });
+});
+
+describe('the status of a pipeline', () => {
+  const wait = { blockedBy: 'soaking: staging runs executable@kv:2 since …, of 1d', until: '2026-11-24T17:00:00.000Z' };
+  const soaking = action({ name: 'deploy', type: 'deploy', state: 'blocked', endedAt: null, ...wait });
+  const picked = action({ name: 'approve', state: 'blocked', endedAt: null, blockedBy: 'user:alice may pick' });
+  const soak = { pipeline: 'staging', artifact: 'executable', for: 24 * 3_600_000 };
+  const waitsOf = async (spec: object, answers: object): Promise<object> => {
+    const state = running(running(pipelineOf(), artifact('kv:1')), artifact('kv:2'));
+    const { workflows, asked } = serverWith({ 'pipeline/kvstore': { ...state, spec }, ...answers });
+    const { waits } = await workflows.pipeline('kvstore');
+    return { waits, releases: asked.filter((id) => id.startsWith('release/')) };
+  };
+
+  test('says what soaks in its releases, and since when and until when, and stays where one of them is silent', async () => {
+    const spec = { ...specOf(), actions: { deploy: { ...specOf().actions['deploy'], soak } } };
+    const answer = { 'release/kvstore/2': release({ actions: [soaking, picked] }) };
+    expect(await waitsOf(spec, answer)).toMatchObject({
+      waits: [{ release: 2, action: 'deploy', why: wait.blockedBy, until: wait.until }],
+      releases: ['release/kvstore/1', 'release/kvstore/2'],
+    });
+  });
+
+  test('asks no release where nothing soaks', async () => {
+    expect(await waitsOf(specOf(), {})).toEqual({ waits: [], releases: [] });
+  });
+});
+
+test('who may not pick is told who may, not that they own nothing', async () => {
+  const why = 'user:bob may not pick approve: user:alice may';
+  const refused = new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable(why, 'not-permitted'));
+  const { workflows } = serverWith({ 'release/kvstore/13': refused });
+  const pick = () => workflows.update('release/kvstore/13', 'kvstore/13/approve', 'pick', { actor: 'user:bob' });
+  await expect(pick()).rejects.toMatchObject({ code: 'not-permitted', message: why, hint: 'ask one of them to do it' });
+});

@@ -1,0 +1,69 @@
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
+import { deployTable, pipelineTable, releaseTable } from '../../cli/render/lists';
+import { listDeploys, listPipelines, listReleases } from '../../client/lists';
+import type { Workflows } from '../../client/workflows';
+import { conveyorError } from '../../domain/errors';
+import { deploy, NOW, pipeline, release } from '../builders/cliSamples';
+
+/** What visibility has of workflows, the newest first; asking any of them fails the test. */
+function visible(...rows: readonly { id: string; summary: object; problems?: string[]; status?: string }[]): Workflows {
+  const list = async function* () {
+    for (const { id, summary, problems = [], status = 'RUNNING' } of rows)
+      yield {
+        workflowId: id,
+        memo: { summary },
+        status: { name: status },
+        ...{ startTime: new Date(NOW), closeTime: new Date(NOW) },
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST'), value: problems },
+        ]),
+      };
+  };
+  const getHandle = () => {
+    throw new Error('a workflow was asked');
+  };
+  return {
+    temporal: { client: { workflow: { list, getHandle } } },
+    withWording: (_: string, call: () => Promise<unknown>) => call(),
+  } as unknown as Workflows;
+}
+
+const PROBLEMS = ['category=WorkflowTaskFailed', 'cause=WorkflowTaskFailedCauseNonDeterminismError'];
+const SAID = 'its workflow does not get on (NonDeterminismError)';
+const view = { width: 160, color: false, now: NOW, timeZone: 'UTC' };
+
+describe('a list', () => {
+  test('asks no workflow, and shows one that does not get on as it was, with what the server says of it', async () => {
+    const silent = { id: 'pipeline/shop', summary: pipeline({ id: 'shop' }), problems: PROBLEMS };
+    const rows = await listPipelines(visible(silent, { id: 'pipeline/kvstore', summary: pipeline() }), { limit: 9 });
+    expect(rows.map(({ id, problem }) => [id, problem])).toEqual([
+      ['shop', SAID],
+      ['kvstore', undefined],
+    ]);
+    expect(pipelineTable(rows, view)).toContain(`✔ active, as it was: ⚠ ${SAID}`);
+  });
+
+  test('that nobody answers says that the server is silent, since it needs no worker', async () => {
+    const silent = {
+      ...visible(),
+      withWording: () => Promise.reject(conveyorError('no-worker', { id: 'list releases' })),
+    };
+    const listing = listReleases(silent as unknown as Workflows, { limit: 9 });
+    await expect(listing).rejects.toMatchObject({ code: 'temporal-unreachable' });
+  });
+
+  test('says so of releases and deploys, and nothing of those that have ended', async () => {
+    const running = { id: 'release/kvstore/13', summary: release({ endedAt: null }), problems: PROBLEMS };
+    const ended = {
+      id: 'release/kvstore/12',
+      summary: release({ id: 'kvstore/12' }),
+      problems: PROBLEMS,
+      status: 'FAILED',
+    };
+    const releases = await listReleases(visible(running, ended), { limit: 9 });
+    expect(releases.map(({ problem }) => problem)).toEqual([SAID, undefined]);
+    expect(releaseTable(releases, view)).toContain(`as it was: ⚠ ${SAID}`);
+    const baking = { id: 'deploy/kvstore/13/deploy/1', summary: deploy(), problems: PROBLEMS };
+    expect(deployTable(await listDeploys(visible(baking), { limit: 9 }), view)).toContain(`as it was: ⚠ ${SAID}`);
+  });
+});

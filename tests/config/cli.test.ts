@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Lander } from '../../config/repository/land';
+import { run } from '../builders/cliWorld';
+import { bench, NOW } from './repositories';
+import { folderOf, LIMITS, program } from './sources';
+
+const BROKEN = {
+  ...LIMITS,
+  'feed/limits.config.ts': LIMITS['feed/limits.config.ts']!.toString().replace('soft: SOFT', 'soft: 500'),
+};
+
+describe('conveyor config compile', () => {
+  test('lists the values with their sources, and writes them where it is asked to', async () => {
+    const [folder, out] = [folderOf(LIMITS), join(folderOf({}), 'out')];
+    const ran = await run(['config', 'compile', folder, '--out', out]);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('✔ feed/limits  feed/limits.config.ts');
+    expect(JSON.parse(readFileSync(join(out, 'feed/limits.json'), 'utf8'))).toEqual({ hard: 100, soft: 50 });
+  });
+
+  test('writes nothing of a folder with a problem, and ends with 2', async () => {
+    const out = join(folderOf({}), 'out');
+    const ran = await run(['config', 'compile', folderOf(BROKEN), '--out', out]);
+    expect(ran.code).toBe(2);
+    expect(ran.out).toContain(
+      '✗ config-value-refused: feed/limits of feed/limits.config.ts is refused by softBelowHard',
+    );
+    expect(ran.out).toContain('1 problem: nothing of it can be proposed');
+    expect(existsSync(out)).toBe(false);
+  });
+
+  test('gives programs the same as JSON', async () => {
+    const ran = await run(['config', 'compile', folderOf({ 'a.config.ts': program('{ b: 1 }') }), '-o', 'json']);
+    expect(JSON.parse(ran.out)).toEqual({
+      values: [{ path: 'a', file: 'a.config.ts', sources: ['a.config.ts'], text: '{\n  "b": 1\n}\n' }],
+      problems: [],
+    });
+  });
+});
+
+describe('conveyor config why', () => {
+  const folder = folderOf(LIMITS);
+  test('says which files a value comes from', async () => {
+    const ran = await run(['config', 'why', 'feed/limits', '--dir', folder]);
+    expect(ran.out).toBe(
+      'feed/limits is made by feed/limits.config.ts, from\n  feed/shared.ts\n  feed/limits.schema.ts\n  feed/limits.validate.ts\n',
+    );
+  });
+
+  test('says which values a file contributes to', async () => {
+    const ran = await run(['config', 'why', 'feed/shared.ts', '--dir', folder]);
+    expect(ran.out).toBe('feed/shared.ts contributes to\n  feed/limits\n');
+  });
+
+  test('knows nothing of any other path', async () => {
+    const ran = await run(['config', 'why', 'feed/lmits', '--dir', folder]);
+    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('feed/lmits is neither a value of') });
+  });
+});
+
+describe('from a folder to a change', () => {
+  const world = async () => {
+    const it = await bench();
+    const folder = folderOf({ 'conveyor.config.yaml': `config:\n  repositories:\n    flags: { git: ${it.origin} }\n` });
+    const env = {
+      CONVEYOR_CONFIG: join(folder, 'conveyor.config.yaml'),
+      CONVEYOR_CACHE: folder,
+      CONVEYOR_ACTOR: 'user:carol',
+    };
+    return { it, conveyor: (...argv: readonly string[]) => run(['config', ...argv], { env }) };
+  };
+
+  test('diff shows what changes, propose makes a change, and status, log and show say how it stands', async () => {
+    const { it, conveyor } = await world();
+    const folder = folderOf(LIMITS);
+    expect((await conveyor('diff', folder)).out).toBe(
+      'feed/limits new\n  + {\n  +   "hard": 100,\n  +   "soft": 50\n  + }\n4 files and 1 value change\n',
+    );
+    const proposed = await conveyor('propose', folder, '-m', 'Limit feeds', '-o', 'json');
+    expect(JSON.parse(proposed.out)).toMatchObject({ repository: 'flags', change: 1, values: ['feed/limits'] });
+    expect((await conveyor('status')).out).toMatch(/^1 +proposed +user:carol +.* +Limit feeds$/m);
+    expect((await conveyor('log')).out).toBe('nothing has landed yet\n');
+    expect(await conveyor('show', 'feed/limits')).toMatchObject({ code: 4 });
+    await new Lander(it.repository).land([1], NOW);
+    expect((await conveyor('status')).out).toMatch(/^1 +landed [0-9a-f]{12} /m);
+    expect((await conveyor('log')).out).toMatch(/^[0-9a-f]{12} +change 1 +user:carol +.* +Limit feeds$/m);
+    expect(JSON.parse((await conveyor('show', 'feed/limits')).out)).toEqual({ hard: 100, soft: 50 });
+    expect((await conveyor('diff', folder)).out).toBe('nothing changes\n');
+    expect(await conveyor('propose', folder, '-m', 'Again')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('config-unchanged'),
+    });
+  });
+
+  test('what is refused is not proposed', async () => {
+    const { conveyor } = await world();
+    const ran = await conveyor('propose', folderOf(BROKEN), '-m', 'Too much');
+    expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('soft 500 is above hard 100') });
+    expect((await conveyor('status')).out).toBe('no change was proposed yet\n');
+  });
+
+  test('a repository that is not configured is named with those that are', async () => {
+    const { conveyor } = await world();
+    expect(await conveyor('status', '-r', 'flag')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('conveyor.config.yaml knows flags'),
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { answerOf, NOTHING, withCommitted } from '../../domain/config/held';
+import type { ConfigStore } from '../../config/store/port';
+
+/** A host that reads paths, without a process: it has what the store says once it `look`s. */
+export class Hosts {
+  readonly all: {
+    readonly host: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly paths: readonly string[];
+  }[] = [];
+  /** Why a host refuses a value. */
+  refuses: (value: string | null, host: string) => string | undefined = () => undefined;
+  readonly gone = new Set<string>();
+
+  constructor(
+    private readonly store: ConfigStore,
+    private readonly repository: string,
+  ) {}
+
+  async join(host: string, region: string, paths: readonly string[]): Promise<void> {
+    this.all.push({ host, labels: { region }, paths });
+    await this.look();
+  }
+
+  /** Everybody gets what the store says, and acknowledges it. */
+  async look(): Promise<void> {
+    for (const { host, labels, paths } of this.all) {
+      if (this.gone.has(host)) continue;
+      for (const path of paths) {
+        const [stored, overrides] = [
+          await this.store.read(this.repository, path),
+          await this.store.overrides(this.repository, path),
+        ];
+        const held = stored ? withCommitted(NOTHING, stored) : NOTHING;
+        const answer = answerOf(path, { ...held, overrides }, { name: host, labels });
+        const refused = this.refuses(answer.value, host);
+        const { version, override: revision, commit, sequence } = answer;
+        await this.store.acknowledge(
+          this.repository,
+          {
+            host,
+            path,
+            version,
+            revision,
+            commit,
+            sequence,
+            labels,
+            at: 0,
+            ...(refused === undefined ? {} : { refused }),
+          },
+          60,
+        );
+      }
+    }
+  }
+
+  /** What each has of a path. */
+  async values(path: string): Promise<Record<string, string | null>> {
+    const found: Record<string, string | null> = {};
+    for (const { host, labels, paths } of this.all) {
+      if (!paths.includes(path)) continue;
+      const [stored, overrides] = [
+        await this.store.read(this.repository, path),
+        await this.store.overrides(this.repository, path),
+      ];
+      const held = stored ? withCommitted(NOTHING, stored) : NOTHING;
+      found[host] = answerOf(path, { ...held, overrides }, { name: host, labels }).value;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,258 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { filesIn } from '../../config/proxy/files';
+import type { AgedAnswer } from '../../config/proxy/proxy';
+import { eventually } from '../system/waiting';
+import { FakeDisk, ProxyWorld } from './proxyWorld';
+import { overrideOf, versionOf } from './storeSuite';
+
+const R = 'flags';
+let world: ProxyWorld;
+beforeEach(() => (world = new ProxyWorld()));
+afterEach(() => world.close());
+
+describe('a proxy', () => {
+  test('answers with what is committed, and follows a path from the first question on', async () => {
+    await world.commit({ 'shop/limits': '1' });
+    const proxy = await world.proxy('h1');
+    expect(await proxy.ask('shop/limits')).toEqual({
+      ...{
+        path: 'shop/limits',
+        value: '1',
+        version: versionOf('1'),
+        commit: 'c1',
+        override: null,
+        sequence: 1,
+        age: 0,
+      },
+    });
+    await world.commit({ 'shop/limits': '2' });
+    expect(await proxy.ask('shop/limits')).toMatchObject({ value: '2', commit: 'c2', sequence: 2 });
+    await world.acknowledged('shop/limits', [`h1 ${versionOf('2').slice(0, 7)} committed`]);
+  });
+
+  test('asks the store for nothing that no application asked for', async () => {
+    await world.commit({ a: '1', b: '1' });
+    const disk = new FakeDisk();
+    const proxy = await world.proxy('h1', disk);
+    await proxy.ask('a');
+    await world.acknowledged('a', [`h1 ${versionOf('1').slice(0, 7)} committed`]);
+    expect(await world.store.subscribers(R, 'b')).toEqual([]);
+    expect(disk.files.size).toBe(1);
+  });
+
+  test('of a path that was added later has the state of before, and what came meanwhile', async () => {
+    await world.commit({ a: '1', b: '1' });
+    const proxy = await world.proxy('h1');
+    await proxy.ask('a');
+    await world.commit({ a: '2' });
+    await world.store.putOverrides(R, [overrideOf('deploy/x/1', 'c', 'new', { hosts: ['h1'] })]);
+    expect(await proxy.ask('b')).toMatchObject({ value: '1' });
+    expect(await proxy.ask('c')).toMatchObject({ value: 'new', override: '7@abc', commit: null });
+    expect(await proxy.ask('nothing')).toMatchObject({ value: null, version: '', commit: null });
+    await world.commit({ nothing: 'now' });
+    expect(await proxy.ask('nothing')).toMatchObject({ value: 'now' });
+  });
+
+  test('of paths that are asked for one just after the other has every value, at whichever moment', async () => {
+    for (const path of ['c', 'b', 'a']) await world.commit({ [path]: '1' });
+    for (let moments = 0; moments < 20; moments += 1) {
+      const proxy = await world.proxy(`h${moments}`);
+      await proxy.ask('a');
+      const asked = [proxy.ask('b')];
+      for (let left = moments; left > 0; left -= 1) await Promise.resolve();
+      asked.push(proxy.ask('c'));
+      const values = (await Promise.all(asked)).map(({ value }) => value);
+      expect({ moments, values }).toEqual({ moments, values: ['1', '1'] });
+    }
+  });
+
+  test('has an override when it is meant, and goes back to the committed value when that is removed', async () => {
+    await world.commit({ a: '1' });
+    const [one, two] = await Promise.all([world.proxy('h1'), world.proxy('h2')]);
+    await Promise.all([one.ask('a'), two.ask('a')]);
+    await world.store.putOverrides(R, [overrideOf('deploy/x/1', 'a', 'new', { hosts: ['h1'] })]);
+    expect(await one.ask('a')).toMatchObject({ value: 'new', override: '7@abc', commit: null });
+    expect(await two.ask('a')).toMatchObject({ value: '1', override: null, commit: 'c1' });
+    const [before, after] = [versionOf('1').slice(0, 7), versionOf('new').slice(0, 7)];
+    await world.acknowledged('a', [`h1 ${after} 7@abc`, `h2 ${before} committed`]);
+    await world.store.removeOverrides(R, 'deploy/x/1');
+    expect(await one.ask('a')).toMatchObject({ value: '1', override: null, commit: 'c1' });
+    await world.acknowledged('a', [`h1 ${before} committed`, `h2 ${before} committed`]);
+  });
+
+  test('serves the last value with its age while the store is gone, and catches up when it is back', async () => {
+    await world.commit({ a: '1' });
+    const proxy = await world.proxy('h1');
+    await proxy.ask('a');
+    world.lose();
+    world.now += 90_000;
+    await world.commit({ a: '2' });
+    expect(await proxy.ask('a')).toMatchObject({ value: '1', age: 90 });
+    expect(proxy.health()).toMatchObject({ store: 'away', age: 90 });
+    await expect(proxy.ask('never-asked')).rejects.toMatchObject({ code: 'store-unavailable' });
+    world.find();
+    await eventually('it has caught up', async () => (await proxy.ask('a')).value === '2');
+    const late = await eventually('it has the path that was new', () => proxy.ask('never-asked'));
+    expect(late).toMatchObject({ value: null, age: 0 });
+    expect(world.notes.filter((note) => /answers again/.test(note))).toHaveLength(1);
+    expect(world.notes.filter((note) => /the last values are served/.test(note))).toHaveLength(1);
+  });
+
+  test('that is started again while the store is gone serves what it had, its override too', async () => {
+    const disk = new FakeDisk();
+    await world.commit({ a: '1', b: '1' });
+    await world.store.putOverrides(R, [overrideOf('deploy/x/1', 'b', 'new', { hosts: ['h1'] })]);
+    const before = await world.proxy('h1', disk);
+    await Promise.all([before.ask('a'), before.ask('b')]);
+    await before.close();
+    world.lose();
+    world.now += 3_600_000;
+    const after = await world.proxy('h1', disk);
+    expect(await after.ask('a')).toMatchObject({ value: '1', commit: 'c1', age: 3600 });
+    expect(await after.ask('b')).toMatchObject({ value: 'new', override: '7@abc', age: 3600 });
+  });
+
+  test('never goes back to an older commit than it has seen, also after a restart, and says that it is offered one', async () => {
+    const disk = new FakeDisk();
+    for (let at = 1; at <= 5; at += 1) await world.commit({ a: `${at}` });
+    const before = await world.proxy('h1', disk);
+    expect(await before.ask('a')).toMatchObject({ value: '5' });
+    await before.close();
+    const restored = new ProxyWorld();
+    await restored.commit({ a: 'old 1' });
+    const after = await restored.proxy('h1', disk);
+    await eventually('it was offered', async () => restored.notes.length > 0);
+    expect(restored.notes).toEqual(['the store has a of commit 1; that of commit 5 stays']);
+    expect(await after.ask('a')).toMatchObject({ value: '5', sequence: 5 });
+    for (let at = 2; at <= 6; at += 1) await restored.commit({ a: `new ${at}` });
+    expect(await after.ask('a')).toMatchObject({ value: 'new 6', sequence: 6 });
+    await restored.close();
+  });
+
+  test('a path that was deleted while it was down is gone when it is back', async () => {
+    const disk = new FakeDisk();
+    await world.commit({ a: '1' });
+    const before = await world.proxy('h1', disk);
+    await before.ask('a');
+    await before.close();
+    await world.commit({ a: null });
+    const after = await world.proxy('h1', disk);
+    expect(await after.ask('a')).toMatchObject({ value: null, version: '', sequence: 2 });
+  });
+
+  test('calls listeners with what is there, and then once for each difference', async () => {
+    await world.commit({ a: '1', b: '1' });
+    const proxy = await world.proxy('h1');
+    await proxy.ask('a');
+    const heard: AgedAnswer[] = [];
+    const end = proxy.listen(['a'], (answer) => void heard.push(answer));
+    await world.commit({ a: '2', b: '2' });
+    await world.commit({ b: '3' });
+    await world.store.putOverrides(R, [overrideOf('deploy/x/1', 'a', 'other', { hosts: ['h2'] })]);
+    await world.commit({ a: '4' });
+    end();
+    await world.commit({ a: '5' });
+    expect(heard.map(({ value }) => value)).toEqual(['1', '2', '4']);
+  });
+});
+
+describe('a value that an application refuses', () => {
+  test('is acknowledged as refused, until it takes that back or there is another', async () => {
+    await world.commit({ a: '1' });
+    const proxy = await world.proxy('h1');
+    const { version } = await proxy.ask('a');
+    const short = version.slice(0, 7);
+    proxy.refuse({ path: 'a', version, reason: 'perUser is missing', app: 'shop' });
+    await world.acknowledged('a', [`h1 ${short} committed shop: perUser is missing`]);
+    proxy.refuse({ path: 'a', version, reason: 'no', app: 'worker' });
+    await world.acknowledged('a', [`h1 ${short} committed shop: perUser is missing; worker: no`]);
+    proxy.refuse({ path: 'a', version, reason: null, app: 'worker' });
+    proxy.refuse({ path: 'a', version: 'another', reason: 'late', app: 'worker' });
+    await world.acknowledged('a', [`h1 ${short} committed shop: perUser is missing`]);
+    await world.commit({ a: '2' });
+    await world.acknowledged('a', [`h1 ${versionOf('2').slice(0, 7)} committed`]);
+    expect(proxy.health()).toMatchObject({ refused: 0 });
+  });
+
+  test('by more applications than a host has is refused itself', async () => {
+    await world.commit({ a: '1' });
+    const proxy = await world.proxy('h1');
+    const { version } = await proxy.ask('a');
+    const refuse = (app: string) => proxy.refuse({ path: 'a', version, reason: 'x'.repeat(5000), app });
+    for (let at = 0; at < 16; at += 1) refuse(`app-${at}`);
+    expect(() => refuse('one-more')).toThrow(expect.objectContaining({ code: 'over-limit' }));
+  });
+});
+
+describe('the cache of a proxy', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'conveyor-cache-'))));
+  afterEach(async () => {
+    // What is still written has to have its folder.
+    await world.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ['cut in the middle', (text) => text.slice(0, text.length / 2)],
+    ['empty', () => ''],
+    ['with another value in it', (text) => text.replace('"value":"1"', '"value":"9"')],
+    ['of somebody else', () => 'hello\n{}'],
+  ])('with a file that is %s is said to be so, and the path is fetched anew', async (_, damage) => {
+    await world.commit({ a: '1', b: '1' });
+    const before = await world.proxy('h1', filesIn(folder));
+    await Promise.all([before.ask('a'), before.ask('b')]);
+    await before.close();
+    const names = readdirSync(folder);
+    expect(names).toHaveLength(2);
+    const file = join(folder, names[0]!);
+    writeFileSync(file, damage(readFileSync(file, 'utf8')));
+    writeFileSync(join(folder, 'x.json.1.2.part'), 'a write that was killed');
+    const after = await world.proxy('h1', filesIn(folder));
+    expect(world.notes).toEqual([`${names[0]} of the cache is left out and fetched anew: it is not whole`]);
+    expect(after.health().paths).toBe(1);
+    expect(await after.ask('a')).toMatchObject({ value: '1' });
+    expect(await after.ask('b')).toMatchObject({ value: '1' });
+    await after.close();
+    expect(readdirSync(folder).sort()).toEqual(names.sort());
+  });
+
+  test('forgets paths that nobody asked for in a week', async () => {
+    await world.commit({ a: '1', b: '1' });
+    const before = await world.proxy('h1', filesIn(folder));
+    await Promise.all([before.ask('a'), before.ask('b')]);
+    world.now += 6 * 24 * 3_600_000;
+    await before.ask('b');
+    await before.close();
+    world.now += 2 * 24 * 3_600_000;
+    const after = await world.proxy('h1', filesIn(folder));
+    expect(after.health().paths).toBe(1);
+  });
+});
+
+test('while its disk is full a proxy serves from memory and says so, and it writes everything once there is room', async () => {
+  const disk = new FakeDisk();
+  disk.isFull = true;
+  await world.commit({ a: '1' });
+  const proxy = await world.proxy('h1', disk, { retryDiskMs: 20 });
+  expect(await proxy.ask('a')).toMatchObject({ value: '1' });
+  await world.commit({ a: '2' });
+  expect(await proxy.ask('a')).toMatchObject({ value: '2' });
+  await eventually('it says so', async () => proxy.health().diskTrouble);
+  expect(world.notes).toEqual([
+    'the cache cannot be written, values are served from memory: ENOSPC: no space left on device, write',
+  ]);
+  disk.isFull = false;
+  await eventually('it is written', async () => [...disk.files.values()].some((text) => text.includes('"value":"2"')));
+  expect(world.notes.at(-1)).toBe('the disk takes the cache again');
+  expect(proxy.health()).not.toHaveProperty('diskTrouble');
+});
+
+test('a proxy follows 5,000 paths and no more', async () => {
+  const proxy = await world.proxy('h1');
+  for (let at = 0; at < 5000; at += 1) proxy.listen([`p/${at}`], () => undefined);
+  expect(() => proxy.listen(['one/more'], () => undefined)).toThrow(expect.objectContaining({ code: 'over-limit' }));
+  await expect(proxy.ask('a/../b')).rejects.toMatchObject({ code: 'invalid-text' });
+});

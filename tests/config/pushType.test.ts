@@ -1,0 +1,244 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PushWorld } from './pushWorld';
+
+const [EU, US] = ['flags/feed:eu', 'flags/feed:us'];
+const PATH = 'feed/limits';
+const DEPLOY = 'deploy/feed/1/deploy/1';
+
+const folder = mkdtempSync(join(tmpdir(), 'conveyor-push-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Ten hosts in each of two regions read `feed/limits`, which is 1. */
+async function world(memory: string | null = null): Promise<PushWorld & { readonly base: string }> {
+  const made = await PushWorld.open(memory);
+  const base = await made.commits({ [PATH]: 1 });
+  for (const region of ['eu', 'us'])
+    for (let n = 0; n < 10; n += 1) await made.hosts.join(`${region}-${n}`, region, [PATH]);
+  await made.ask('fetchDeployUnits', {});
+  return Object.assign(made, { base });
+}
+
+/** How many hosts have which value. */
+const counts = async ({ hosts }: PushWorld, path = PATH): Promise<Record<string, number>> => {
+  const found: Record<string, number> = {};
+  for (const value of Object.values(await hosts.values(path)))
+    found[String(value).trim()] = (found[String(value).trim()] ?? 0) + 1;
+  return found;
+};
+
+const onBranch = ({ bench }: PushWorld): string => bench.git('show', 'main:values/feed/limits.json').trim();
+
+test('a value reaches the hosts of the phase before anything is committed, and the others with the commit', async () => {
+  const it = await world();
+  const { version, change } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/0/1`)).toMatchObject([{ id: EU, state: 'done', targeted: 2, live: 2 }]);
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 18, 2: 2 }, '1']);
+  await it.hosts.join('eu-late', 'eu', [PATH]);
+  expect((await it.hosts.values(PATH))['eu-late']?.trim()).toBe('1');
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+  expect([await counts(it), onBranch(it), it.landed]).toEqual([{ 2: 21 }, '2', [change]]);
+  expect(await it.store.overrides('flags', PATH)).toEqual([]);
+  const { units } = await it.ask<{ units: object[] }>('fetchDeployUnits', {});
+  expect(units).toMatchObject([
+    { id: EU, version, mixed: false, size: 11 },
+    { id: US, version, size: 10 },
+  ]);
+});
+
+test('a revert before the landing takes the value from those who had it, and nothing is ever committed', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 5 } });
+  await it.settle();
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]);
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done', targeted: 5, live: 5 }]);
+  expect([await counts(it), it.landed]).toEqual([{ 1: 20 }, []]);
+  expect(await it.store.overrides('flags', PATH)).toEqual([]);
+});
+
+test('a revert after the landing reaches everybody at once, and lands as a change of its own', async () => {
+  const it = await world();
+  const { version, change } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+  let isFree = (): void => undefined;
+  it.beforeLand = () => new Promise((resolve) => (isFree = resolve));
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/9/1`], [EU, US]);
+  await it.fleet.step('flags/feed');
+  await it.hosts.look();
+  await it.fleet.step('flags/feed');
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 20 }, '2']);
+  it.beforeLand = () => Promise.resolve();
+  isFree();
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+  expect([await counts(it), onBranch(it), it.landed]).toEqual([{ 1: 20 }, '1', [change, change + 1]]);
+  expect(await it.store.overrides('flags', PATH)).toEqual([]);
+  expect(it.bench.git('log', '-1', '--format=%s', 'main').trim()).toBe(`Bring back what was before change ${change}`);
+});
+
+test('a revert while its change is on the way to the branch waits for the answer, and takes back what landed', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  let isFree = (): void => undefined;
+  it.beforeLand = () => new Promise((resolve) => (isFree = resolve));
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.fleet.step('flags/feed');
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/9/1`], [EU, US]);
+  await it.fleet.step('flags/feed');
+  it.beforeLand = () => Promise.resolve();
+  isFree();
+  await it.settle();
+  expect([await counts(it), onBranch(it), it.landed.length]).toEqual([{ 1: 20 }, '1', 2]);
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+});
+
+test('a change whose file others have changed meanwhile does not land, and says which file and who won', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.commits({ [PATH]: 3 });
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([
+    { id: EU, state: 'failed', reason: expect.stringMatching(/feed\/limits\.json was changed by change \d+/) },
+    {},
+  ]);
+  expect(await counts(it)).toEqual({ 3: 20 });
+});
+
+test('a host that refuses the value stops its update before the others of the phase have it', async () => {
+  const it = await world();
+  it.hosts.refuses = (value) => (value?.trim() === '-1' ? 'a limit is positive' : undefined);
+  const { version } = await it.bench.proposeValues({ [PATH]: -1 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { all: true } });
+  await it.settle();
+  const [unit] = await it.progress(`${DEPLOY}/0/1`);
+  expect(unit).toMatchObject({
+    state: 'failed',
+    live: 0,
+    reason: expect.stringMatching(/^eu-\d refuses .*a limit is positive/),
+  });
+  expect(await counts(it)).toEqual({ 1: 17, '-1': 3 });
+});
+
+test('two pipelines with other files land at once; of one file the second waits and says for whom', async () => {
+  const it = await world();
+  await it.commits({ 'ads/limits': 1 });
+  await it.hosts.join('ads-1', 'eu', ['ads/limits']);
+  const [feed, ads] = [await it.bench.proposeValues({ [PATH]: 2 }), await it.bench.proposeValues({ 'ads/limits': 2 })];
+  await it.push(`${DEPLOY}/0/1`, feed.version, { amount: { count: 1 } });
+  await it.settle();
+  const again = await it.bench.proposeValues({ [PATH]: 3 });
+  const same = it.push(
+    'deploy/all/1/deploy/1/0/1',
+    again.version,
+    { units: ['flags/feed/limits:eu'], amount: { count: 1 } },
+    [PATH],
+  );
+  await expect(same).rejects.toThrow(`path-busy: ${PATH} is being changed by ${DEPLOY}`);
+  await it.ask('fetchDeployUnits', {}, ['ads/']);
+  await it.complete(DEPLOY, feed.version, [EU, US]);
+  await it.complete('deploy/ads/1/deploy/1', ads.version, ['flags/ads:eu'], ['ads/']);
+  await it.settle();
+  expect(it.landed.toSorted()).toEqual([feed.change, ads.change]);
+  expect([await counts(it), await counts(it, 'ads/limits')]).toEqual([{ 2: 20 }, { 2: 1 }]);
+});
+
+test('an older version is deployed again by a new change that brings back what it was', async () => {
+  const it = await world();
+  const two = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.complete(DEPLOY, two.version, [EU, US]);
+  await it.settle();
+  await it.complete('deploy/feed/2/deploy/1', it.base, [EU, US]);
+  await it.settle();
+  expect([await counts(it), onBranch(it), it.landed.length]).toEqual([{ 1: 20 }, '1', 2]);
+});
+
+test('a deploy in which somebody else commits to its paths stops, and its revert leaves what was committed', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  await it.commits({ [PATH]: 7 });
+  await it.settle();
+  await expect(it.push(`${DEPLOY}/1/1`, version, { amount: { count: 5 } })).rejects.toThrow(/^changed-elsewhere/);
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]);
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 7: 20 }, '7']);
+});
+
+test('a change of paths that the pipeline does not own is refused, and so is one that nobody proposed', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2, 'ads/limits': 2 });
+  await expect(it.push(`${DEPLOY}/0/1`, version)).rejects.toThrow(/^not-deployable: .*ads\/limits/);
+  await expect(it.push(`${DEPLOY}/0/1`, `99@${'a'.repeat(40)}`)).rejects.toThrow(/^config-change-unknown/);
+  await expect(it.push(`${DEPLOY}/0/1`, 'newest')).rejects.toThrow(/^unknown-version: .*N@COMMIT/);
+  await expect(it.push(`${DEPLOY}/0/1`, `1@${'a'.repeat(40)}`)).rejects.toThrow(/^unknown-version/);
+  expect(await it.ask('validateConfig', {}, ['../feed'])).toMatchObject({ problems: [{ path: 'config.paths.0' }] });
+});
+
+test('a deploy goes on after the service dies before or after each of its effects, and each happens once', async () => {
+  for (let nth = 1; nth <= 7; nth += 1) {
+    const it = await world(join(folder, `state-${nth}.json`));
+    const { version, change } = await it.bench.proposeValues({ [PATH]: 2 });
+    const dies = dyingStore(it, nth);
+    await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 3 } });
+    await settleAgain(it, dies);
+    await it.complete(DEPLOY, version, [EU, US]);
+    await settleAgain(it, dies);
+    expect([await counts(it), onBranch(it), it.landed]).toEqual([{ 2: 20 }, '2', [change]]);
+    expect(await it.store.overrides('flags', PATH)).toEqual([]);
+    expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+  }
+});
+
+/** The process ends at the nth effect, before it (odd) or after it. */
+function dyingStore(it: PushWorld, nth: number) {
+  const died = { count: 0, isDead: false };
+  const store = it.store;
+  const mortal =
+    <A extends unknown[], R>(effect: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      died.count += 1;
+      const isLast = died.count === Math.ceil(nth / 2);
+      if (died.isDead || (isLast && nth % 2 === 1)) {
+        died.isDead = true;
+        throw new Error('killed');
+      }
+      const answer = await effect(...args);
+      if (isLast) {
+        died.isDead = true;
+        throw new Error('killed');
+      }
+      return answer;
+    };
+  it.restart({
+    storeOf: () =>
+      new Proxy(store, {
+        get: (target, name) => {
+          const member = Reflect.get(target, name) as unknown;
+          if (typeof member !== 'function') return member;
+          const bound = (member as (...args: unknown[]) => Promise<unknown>).bind(target);
+          return name === 'putOverrides' || name === 'removeOverrides' ? mortal(bound) : bound;
+        },
+      }),
+    land: mortal((request) => it.land(request)),
+  });
+  return died;
+}
+
+async function settleAgain(it: PushWorld, dies: { isDead: boolean }): Promise<void> {
+  await it.settle(6).catch(() => undefined);
+  if (dies.isDead) {
+    dies.isDead = false;
+    it.restart();
+  }
+  await it.settle();
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { Lander } from '../../config/repository/land';
+import { tail } from '../../config/tailer/tail';
+import type { ConfigStore, StoredCommit } from '../../config/store/port';
+import { bench, NOW, type Bench } from './repositories';
+
+/** What a store was given, which fails as a process that is killed does before its nth commit. */
+function storeOf() {
+  const commits: StoredCommit[] = [];
+  let diesBefore = Infinity;
+  const store: Pick<ConfigStore, 'head' | 'apply'> = {
+    head: () => Promise.resolve(commits.at(-1)),
+    apply: (_repository, commit) => {
+      if (commits.length + 1 === diesBefore) return Promise.reject(new Error('killed'));
+      const head = commits.at(-1)?.sequence ?? 0;
+      if (commit.sequence <= head) return Promise.resolve('already');
+      expect(commit.sequence).toBe(head + 1);
+      commits.push(commit);
+      return Promise.resolve('applied');
+    },
+  };
+  return { store: store as ConfigStore, commits, dieBefore: (nth: number) => void (diesBefore = nth) };
+}
+
+async function landed(it: Bench, ...changes: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
+  const lander = new Lander(it.repository);
+  for (const values of changes) await lander.land([(await it.proposeValues(values)).change], NOW);
+}
+
+test('commits come to the store in their order, each with the values that it changes', async () => {
+  const it = await bench();
+  await landed(it, { a: 1, b: 1 }, { a: 2 }, { b: null });
+  const { store, commits } = storeOf();
+  expect(await tail(it.repository, store, 100)).toEqual({ applied: 3, commit: await it.repository.head() });
+  expect(commits.map(({ sequence, values }) => [sequence, values.map(({ path, value }) => [path, value])])).toEqual([
+    [
+      1,
+      [
+        ['a', '1\n'],
+        ['b', '1\n'],
+      ],
+    ],
+    [2, [['a', '2\n']]],
+    [3, [['b', null]]],
+  ]);
+  expect(commits[1]?.values[0]?.version).toBe(it.git('rev-parse', 'main~1:values/a.json').trim());
+});
+
+test('the next look reads only what is new, and nothing twice', async () => {
+  const it = await bench();
+  const { store, commits } = storeOf();
+  expect(await tail(it.repository, store, 100)).toEqual({ applied: 0, commit: null });
+  await landed(it, { a: 1 });
+  expect(await tail(it.repository, store, 100)).toMatchObject({ applied: 1 });
+  expect(await tail(it.repository, store, 100)).toMatchObject({ applied: 0 });
+  await landed(it, { a: 2 }, { a: 3 });
+  expect(await tail(it.repository, store, 1)).toMatchObject({ applied: 1 });
+  expect(await tail(await it.another(), store, 1)).toMatchObject({ applied: 1 });
+  expect(commits.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+});
+
+test('one that is killed between two commits goes on where it was', async () => {
+  const it = await bench();
+  await landed(it, { a: 1 }, { a: 2 }, { a: 3 });
+  const { store, commits, dieBefore } = storeOf();
+  dieBefore(2);
+  await expect(tail(it.repository, store, 100)).rejects.toThrow('killed');
+  dieBefore(Infinity);
+  await tail(await it.another(), store, 100);
+  expect(commits.map(({ values }) => values[0]?.value)).toEqual(['1\n', '2\n', '3\n']);
+});
+
+test('two at once apply each commit once', async () => {
+  const it = await bench();
+  await landed(it, { a: 1 }, { b: 2 });
+  const { store, commits } = storeOf();
+  await Promise.all([tail(it.repository, store, 100), tail(await it.another(), store, 100)]);
+  expect(commits.map(({ sequence }) => sequence)).toEqual([1, 2]);
+});
+
+test('a branch without what was distributed is refused, whatever else it holds', async () => {
+  const it = await bench();
+  await landed(it, { a: 1 }, { a: 2 });
+  const { store } = storeOf();
+  await tail(it.repository, store, 100);
+  const empty = it.git('rev-parse', 'main~1^{tree}').trim();
+  const other = execFileSync(
+    'git',
+    ['--git-dir', it.origin, '-c', 'user.name=x', '-c', 'user.email=x', 'commit-tree', empty, '-m', 'x'],
+    { encoding: 'utf8' },
+  ).trim();
+  for (const rewritten of [it.git('rev-parse', 'main~1').trim(), other]) {
+    it.git('update-ref', 'refs/heads/main', rewritten);
+    await expect(tail(it.repository, store, 100)).rejects.toMatchObject({ code: 'config-branch-rewritten' });
+  }
+});

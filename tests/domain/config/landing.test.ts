@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import {
+  EMPTY_STRIP,
+  nextToLand,
+  queued,
+  settled,
+  whyNotLand,
+  type Landing,
+  type Strip,
+} from '../../../domain/config/landing';
+import { CONFIG_LIMITS } from '../../../domain/limits';
+
+const inLine = (...changes: readonly number[]): Strip =>
+  changes.reduce((strip, change) => queued(strip, { change }), EMPTY_STRIP);
+const commit = (change: number): Landing => ({ change, commit: `c${change}` });
+
+test('changes land in the order in which they came, each once', () => {
+  expect(nextToLand(queued(inLine(3, 1, 2), { change: 1 }))).toEqual([3, 1, 2]);
+});
+
+test('what takes something back lands ahead of the queue, behind what does so already', () => {
+  const strip = queued(queued(inLine(1, 2), { change: 8, ahead: true }), { change: 9, ahead: true });
+  expect(nextToLand(strip)).toEqual([8, 9, 1, 2]);
+});
+
+test('a full line refuses the next, but nobody who waits in it', () => {
+  const { max } = CONFIG_LIMITS.landing;
+  const full = inLine(...Array.from({ length: max }, (_, index) => index + 1));
+  expect(whyNotLand(full, { change: max + 1 })).toBe('500 changes wait to land, and no more may');
+  expect(whyNotLand(full, { change: max })).toBeUndefined();
+});
+
+test.each([[undefined], [{ change: 0 }], [{ change: 1.5 }], [{ change: 'x' as unknown as number }]])(
+  '%j is no request',
+  (request) => {
+    expect(whyNotLand(EMPTY_STRIP, request)).toBe('a change has a number from 1');
+  },
+);
+
+test('whatever comes between landings, none is forgotten and none waits after its answer', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.boolean()), { maxLength: 150 })),
+      (turns) => {
+        let strip = EMPTY_STRIP;
+        for (const turn of turns) {
+          const landing = nextToLand(strip);
+          for (const [change, ahead] of turn) strip = queued(strip, { change, ahead });
+          const before = strip.waiting.map(({ change }) => change);
+          strip = settled(strip, landing.map(commit));
+          expect(strip.waiting.map(({ change }) => change)).toEqual(
+            before.filter((change) => !landing.includes(change)),
+          );
+          expect(strip.landed.length).toBeLessThanOrEqual(CONFIG_LIMITS.landed.max);
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,129 @@
+import { take } from '../../../domain/deploy/control';
+import { closedPhase } from '../../../domain/deploy/phase';
+import { planDeploy } from '../../../domain/deploy/plan';
+import { newDeploy, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
+import { isLeft, stopOf, tryAutoRevert } from '../../../domain/deploy/stop';
+import { leavingOut, ofUnavailable } from '../../../domain/deploy/unavailable';
+import { deployWith } from '../../../domain/spec/deploy';
+import type { CommandInput, DeployVerb } from '../../../domain/verbs';
+
+const NOW = Date.parse('2026-11-23T17:00:00Z');
+const SPEC = deployWith.parse({ pushType: 'twine', phases: [{ name: 'first', scope: '*', amount: 1 }] });
+const UNITS = [{ id: 'x', labels: {}, size: 3, version: null, mixed: false, available: true }];
+const FLEET = { units: 1, tasks: 3, snapshot: { units: UNITS }, withoutPast: [], shares: [1, 1], inPages: false };
+
+type Change = (record: DeployRecord) => DeployRecord;
+
+const deployOf = (...changes: readonly Change[]): DeployRecord =>
+  changes.reduce(
+    (record, change) => change(record),
+    withPlan(newDeploy(NOW), planDeploy(SPEC, UNITS, [], 'kv:2'), FLEET),
+  );
+const says = (verb: DeployVerb, input: CommandInput = {}): Change => {
+  const asked = { actor: 'user:ana', reason: 'why not', ...input };
+  return (record) => ({ ...record, control: take(record.control, verb, asked, NOW) });
+};
+const overtaken =
+  (why: 'superseded' | 'preempted'): Change =>
+  (record) => ({ ...record, control: { ...record.control, overtaken: { by: 2, why } } });
+const isUnhealthy: Change = (record) => ({ ...record, unhealthy: 'errors above 1%' });
+const isInPhase: Change = (record) => ({ ...withPhase(record, 0, { state: 'running' }), cursor: 0 });
+const isReverting: Change = (record) => ({ ...record, stage: 'reverting' });
+const isStuck: Change = (record) => ({ ...record, revertStuck: true });
+const withoutPast: Change = (record) => ({
+  ...record,
+  fleet: { ...FLEET, withoutPast: UNITS },
+  sent: [{ phase: 0, leftOut: null }],
+});
+
+describe('what ends the phases', () => {
+  test.each<[string, readonly Change[], string | null]>([
+    ['nothing', [isInPhase], null],
+    ['a cancel', [says('cancel')], 'cancel'],
+    ['an unhealthy verdict before a cancel', [says('cancel'), isUnhealthy], 'revert by health'],
+    ['the revert of a person before an unhealthy verdict', [isUnhealthy, says('revert')], 'revert by user:ana'],
+    ['a cancel before another release', [overtaken('preempted'), says('cancel')], 'cancel'],
+    ['a release that preempts, at once', [isInPhase, overtaken('preempted')], 'overtaken'],
+    ['no release that supersedes, in the middle of a phase', [isInPhase, overtaken('superseded')], null],
+    ['a release that supersedes, between two phases', [overtaken('superseded')], 'overtaken'],
+  ])('%s', (_, changes, expected) => {
+    const stop = stopOf(deployOf(...changes));
+    expect(stop?.kind === 'revert' ? `revert by ${stop.by}` : (stop?.kind ?? null)).toBe(expected);
+  });
+});
+
+describe('a step is left', () => {
+  test.each<[string, readonly Change[], boolean]>([
+    ['for nothing that only pauses', [isInPhase, says('pause')], false],
+    ['once the deploy stops', [isInPhase, says('cancel')], true],
+    ['when a person skips its phase', [isInPhase, says('skip-phase')], true],
+    ['not when a person skips its bake', [isInPhase, says('skip-bake')], false],
+    ['of a revert for no cancel while its tasks come up', [isReverting, says('cancel')], false],
+    ['of a revert that is stuck when a person ends it', [isReverting, isStuck, says('cancel')], true],
+    ['of a revert not because something asked for the revert', [isReverting, isUnhealthy], false],
+  ])('%s', (_, changes, expected) => expect(isLeft(deployOf(...changes))).toBe(expected));
+});
+
+describe('an unhealthy verdict', () => {
+  const tried = (action: 'revert' | 'pause', input: { canary?: never } | { canary: never }, ...changes: Change[]) => {
+    const done = tryAutoRevert(deployOf(...changes), input, { action, reason: 'errors above 1%' }, NOW);
+    return done.kind === 'reverting' ? stopOf(done.record) : done.reason;
+  };
+  const canary = { amount: 1, bakeMs: 1, keepUntil: false } as never;
+
+  test('that asks for it reverts, and ends a pause', () => {
+    expect(tried('revert', {}, says('pause'))).toEqual({ kind: 'revert', by: 'health', reason: 'errors above 1%' });
+  });
+
+  test.each<[string, ReturnType<typeof tried>, RegExp]>([
+    ['that asks for a pause does not', tried('pause', {}), /^errors above 1%$/],
+    [
+      'does not while a person has said so',
+      tried('revert', {}, says('pause', { noRevert: true })),
+      /^errors above 1%$/,
+    ],
+    ['does not where nothing is known to go back to', tried('revert', {}, withoutPast), /not reverted, since .* x ran/],
+  ])('%s', (_, reason, expected) => expect(reason).toMatch(expected));
+
+  test('of a canary reverts all the same, to what its units run then', () =>
+    expect(tried('revert', { canary }, withoutPast)).toMatchObject({ kind: 'revert' }));
+});
+
+describe('units that are unavailable', () => {
+  const down = (...names: string[]) => ({ count: names.length, names });
+  const input = (onUnitUnavailable: 'skip' | 'pause') => ({ spec: { ...SPEC, onUnitUnavailable } });
+  const again = { kind: 'wait', again: true };
+
+  test.each<[string, ReturnType<typeof ofUnavailable>, object]>([
+    ['are none, so that it goes on', ofUnavailable(input('pause'), down(), 3), { kind: 'leave-out', units: [] }],
+    ['are waited for', ofUnavailable(input('pause'), down('x'), 3), { kind: 'wait', again: false }],
+    ['are left out where the owner says so', ofUnavailable(input('skip'), down('x'), 3), { units: ['x'] }],
+    ['are waited for where nothing else is left', ofUnavailable(input('skip'), down('x', 'y'), 2), again],
+    ['are waited for where they are too many', ofUnavailable(input('skip'), { count: 1e6, names: [] }, 2e6), again],
+  ])('%s', (_, decided, expected) => expect(decided).toMatchObject(expected));
+
+  test('are on record when they go and when they are back, once', () => {
+    const away = leavingOut(deployOf(), ['x', 'y'], NOW);
+    const back = leavingOut(away, ['y'], NOW);
+    expect(back.timeline.map(({ text }) => text)).toEqual([
+      'goes on without x, y, unavailable',
+      'x is available again',
+    ]);
+    expect(leavingOut(back, ['y'], NOW)).toBe(back);
+  });
+});
+
+test.each<[string, readonly Change[], object]>([
+  ['succeeded', [isInPhase], { state: 'succeeded', skipped: null }],
+  ['failed when the deploy stops', [isInPhase, says('cancel')], { state: 'failed', skipped: null }],
+  [
+    'was skipped by a person',
+    [isInPhase, says('skip-phase')],
+    { state: 'skipped', skipped: 'phase by user:ana: why not' },
+  ],
+])('a phase that ends %s, and its skips end with it', (_, changes, expected) => {
+  const [phase] = planDeploy(SPEC, UNITS, [], 'kv:2').phases;
+  const closed = phase && closedPhase(deployOf(...changes), phase, false, NOW);
+  expect(closed?.phases[0]).toMatchObject(expected);
+  expect(closed?.control.skipPhase).toBeNull();
+});

@@ -1,0 +1,164 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ZodError } from 'zod';
+import { recordRelease } from '../../../domain/pipeline/recordOutcome';
+import { continuing, documentOf, imported, refuseImport } from '../../../domain/pipeline/document';
+import { markKnownBad } from '../../../domain/pipeline/knownBad';
+import { created, heldBy, newPipeline, started, type PipelineState } from '../../../domain/pipeline/state';
+import { remembering } from '../../../domain/pipeline/submissions';
+import { parsePipelineDocument } from '../../../domain/spec/pipelineDocument';
+import { run } from '../../builders/cliWorld';
+import { artifact, manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
+
+const OWNER = 'user:alice';
+const source = artifact('s1', 'source');
+const fresh = pipelineOf(['deploy']);
+const queued = created(remembering(fresh, [source]), [source], { ...manual(), key: 'k1' }, NOW);
+const used = heldBy(
+  markKnownBad(
+    recordRelease(started(queued, 1), resultOf(1, [], [source]), NOW),
+    [artifact('s0', 'source')],
+    'bad',
+    NOW,
+  ),
+  ...([OWNER, 'audit', NOW] as const),
+);
+const document = documentOf(used, NOW);
+const read = (value: unknown) => {
+  const parsed = parsePipelineDocument(JSON.parse(JSON.stringify(value)));
+  if (parsed instanceof ZodError) throw parsed;
+  return parsed;
+};
+
+describe('what was exported', () => {
+  test('comes back whole: spec, books, known-bad, keys and numbers', () => {
+    const back = imported(null, read(document), fresh.groups, fresh.settings);
+    expect(documentOf(back, NOW)).toEqual(JSON.parse(JSON.stringify(document)));
+    expect(back).toMatchObject({ nextNumber: 2, keys: [['k1', 1]], knownBad: [{ artifact: 'source@s0' }], active: [] });
+  });
+
+  test('comes back with what the fleet ran before the first release', () => {
+    const good = { deploy: [{ release: 0, version: 'kv:0', artifacts: [artifact('kv:0')] }] };
+    const back = imported(null, read(documentOf({ ...used, good }, NOW)), fresh.groups, fresh.settings);
+    expect(back.good).toEqual(good);
+  });
+
+  test('leaves what runs as it is', () => {
+    const running = created(fresh, [source], manual(), NOW);
+    const back = imported(running, { ...document, nextNumber: 9 }, fresh.groups, fresh.settings);
+    expect(back).toMatchObject({ nextNumber: 9, active: [{ number: 1 }], history: [{ number: 1 }] });
+  });
+
+  test('takes nothing back that its pipeline has learned since', () => {
+    const since = heldBy(markKnownBad(used, [artifact('s2', 'source')], 'reverted', NOW), OWNER, 'reverted', NOW);
+    const command = {
+      at: '2026-01-05T12:00:00.000Z',
+      verb: 'freeze',
+      actor: OWNER,
+      reason: '',
+      accepted: true,
+    } as const;
+    const frozen = { actor: OWNER, at: command.at, reason: 'audit' };
+    const state = { ...since, frozen, commands: [command], badUnlisted: 2 };
+    const back = imported(state, read({ ...document, held: null }), fresh.groups, fresh.settings);
+    expect(back.knownBad.map((bad) => bad.artifact)).toEqual(['source@s0', 'source@s2']);
+    expect(back).toMatchObject({ held: since.held, frozen, badUnlisted: 2, commands: [command] });
+    const again = imported(state, read(documentOf(state, NOW)), fresh.groups, fresh.settings);
+    expect(documentOf(again, NOW)).toEqual(documentOf(state, NOW));
+  });
+
+  test('comes back with what deploys left behind, and with what the list of known-bad had no room for', () => {
+    const left = { left: ['kv:2'], before: { at: 'snapshots/1', pages: 2 }, settled: ['a'] };
+    const state = { ...used, inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 };
+    const back = imported(null, read(documentOf(state, NOW)), fresh.groups, fresh.settings);
+    expect(back).toMatchObject({ inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 });
+  });
+
+  test('is refused when a pipeline could not carry it', () => {
+    const bad = Array.from({ length: 600 }, (_, n) => ({ artifact: `source@${n}`, at: '', reason: 'x'.repeat(100) }));
+    expect(refuseImport(null, { ...document, knownBad: bad }, {}, OWNER)?.code).toBe('over-limit');
+    const good = { deploy: [{ release: 1, version: 'kv:1', artifacts: [{ ...source, uri: 'x'.repeat(600_000) }] }] };
+    expect(refuseImport(null, { ...document, good }, {}, OWNER)?.code).toBe('over-limit');
+    const spec = { ...document.spec, owners: [OWNER, ...bad.map(({ artifact: name }) => `user:${name}`)] };
+    expect(refuseImport(null, { ...document, spec }, {}, OWNER)?.code).toBe('over-limit');
+  });
+
+  test.each<[string, PipelineState | null, number, string, string | undefined]>([
+    ['is taken where there is no pipeline', null, 2, OWNER, undefined],
+    ['is taken over one that has come as far', used, 2, OWNER, undefined],
+    ['is refused over one that has come further', used, 1, OWNER, 'invalid-state'],
+    ['is refused from somebody who is no owner', used, 2, 'user:bob', 'not-permitted'],
+    ['is refused from somebody who would be none', null, 2, 'user:bob', 'not-permitted'],
+  ])('%s', (_, state, nextNumber, actor, code) => {
+    expect(refuseImport(state, { ...document, nextNumber }, {}, actor)?.code).toBe(code);
+  });
+
+  test('is refused when its spec cannot be run, and read when an artifact has no metadata', () => {
+    const { deploy } = document.spec.actions;
+    const actions = { deploy: { ...deploy, mutex: undefined } } as unknown as typeof document.spec.actions;
+    const broken = { ...document, spec: { ...document.spec, actions } };
+    expect(refuseImport(null, broken, {}, OWNER)?.message).toBe('its spec is none that an export wrote');
+    const { metadata: _, ...bare } = source;
+    expect(read({ ...document, inputs: { source: bare } }).inputs['source']).toEqual({ ...bare, metadata: {} });
+  });
+
+  test.each<[string, object, string]>([
+    ['another kind of file', { kind: 'pipeline' }, 'kind'],
+    ['a later version', { version: 2 }, 'version'],
+    ['a number that is none', { nextNumber: 0 }, 'nextNumber'],
+    ['a number that its history has', { nextNumber: 1 }, 'nextNumber'],
+    ['books without names', { good: [] }, 'good'],
+    ['more than there is', { extra: 1 }, ''],
+    ['the spec of another pipeline', { pipeline: 'other' }, 'spec.pipeline'],
+  ])('is not read from %s', (_, change, path) => {
+    const parsed = parsePipelineDocument({ ...document, ...change });
+    expect(parsed).toBeInstanceOf(ZodError);
+    expect((parsed as ZodError).issues[0]?.path.join('.')).toBe(path);
+  });
+});
+
+test('a pipeline that goes on gives no number twice and forgets no release', () => {
+  const missed = { number: 4, state: 'running', artifacts: [source], trigger: manual(), createdAt: '' } as const;
+  const next = continuing(newPipeline(fresh.spec, {}, fresh.settings), { nextNumber: 5, releases: [missed] });
+  expect(next).toMatchObject({ nextNumber: 5, active: [{ number: 4 }] });
+  expect(continuing(used, { nextNumber: 1, releases: [{ ...missed, number: 1 }] })).toEqual(used);
+});
+
+describe('conveyor pipeline', () => {
+  test('writes what it exports into the file of -o, and puts that back', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'conveyor-export-')), 'kvstore.json');
+    const taken: unknown[] = [];
+    const client = {
+      exportPipeline: () => Promise.resolve(document),
+      importPipeline: (...given: unknown[]) => {
+        taken.push(...given);
+        return Promise.resolve({ created: true, previous: null });
+      },
+    };
+    const saved = await run(['pipeline', 'export', 'kvstore', '-o', file], { client });
+    expect(saved).toMatchObject({ code: 0, out: '' });
+    const { code, out } = await run(['pipeline', 'import', file], { client });
+    expect([code, out]).toEqual([0, `kvstore created from ${file}; its next release is kvstore/2\n`]);
+    expect(taken[0]).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('prints what it exports as JSON, whatever the format', async () => {
+    const client = { exportPipeline: () => Promise.resolve(document) };
+    for (const argv of [[], ['-o', 'json']]) {
+      const { code, out } = await run(['pipeline', 'export', 'kvstore', ...argv], { client });
+      expect([code, JSON.parse(out)]).toEqual([0, JSON.parse(JSON.stringify(document))]);
+    }
+  });
+
+  test.each([
+    ['a cycle', { deploy: { ...fresh.spec.actions['deploy'], needs: ['deploy'] } }, 'actions.deploy'],
+    ['what no schema would take', { deploy: { type: 'deploy' } }, 'the spec is not one that'],
+  ])('puts back a pipeline whose spec has %s, and warns of it', async (_, actions, said) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'conveyor-export-')), 'kvstore.json');
+    writeFileSync(file, JSON.stringify({ ...document, spec: { ...document.spec, actions } }));
+    const client = { importPipeline: () => Promise.resolve({ created: true, previous: null }) };
+    const { code, err } = await run(['pipeline', 'import', file], { client });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`warning: ${said}`) as string });
+  });
+});

@@ -1,0 +1,70 @@
+import { parseRegistry } from '../../platform/registry';
+import { CONFIG } from '../builders/accessWorld';
+
+const parsed = (platform: object, more: object = {}) => parseRegistry({ ...CONFIG, platform, ...more }, {});
+const ADMINS = { admins: ['user:root'] };
+
+describe('the platform section of the configuration', () => {
+  test('a configuration without it has no policy, and one with admins alone grants nothing to others', () => {
+    expect(parseRegistry({}, {}).policy).toBeNull();
+    expect(parsed(ADMINS).policy).toEqual({
+      ...ADMINS,
+      ...{ pipelines: [], services: [], uses: [], scripts: [], protection: [] },
+    });
+  });
+
+  test.each([
+    ['no admins', {}, /platform\.admins/],
+    ['nobody as admins', { admins: [] }, /platform\.admins: expected at least one principal/],
+    [
+      'a name in capitals',
+      { ...ADMINS, pipelines: [{ names: ['Storage-*'] }] },
+      /platform\.pipelines\.0\.names\.0: expected a name or a pattern/,
+    ],
+    [
+      'a regular expression',
+      { ...ADMINS, services: [{ pushType: 'twine', units: ['kv[ab]'], owners: ['user:a'] }] },
+      /platform\.services\.0\.units\.0/,
+    ],
+    ['no principal', { ...ADMINS, scripts: { by: ['alice'] } }, /platform\.scripts\.by\.0: expected a principal/],
+    [
+      'an unknown kind',
+      { ...ADMINS, uses: [{ kind: 'finder', names: ['x'], by: ['user:a'] }] },
+      /platform\.uses\.0\.kind/,
+    ],
+    ['an unknown key', { ...ADMINS, protect: [] }, /protect/],
+    [
+      'an emergency that is true',
+      { ...ADMINS, protection: [{ pipelines: ['*'], emergency: true }] },
+      /expected false or/,
+    ],
+    ['many stars', { ...ADMINS, pipelines: [{ names: ['a*'.repeat(9)] }] }, /at most 8 of \*/],
+    [
+      'many rules',
+      { ...ADMINS, pipelines: Array.from({ length: 1001 }, () => ({ names: ['a'] })) },
+      /platform\.pipelines: Too big/,
+    ],
+  ])('%s is refused with its place', (_what, platform, message) => {
+    expect(() => parsed(platform)).toThrow(message);
+  });
+
+  test('what is probably not meant is said with its place', () => {
+    const sealed = { seal: { keysEnv: 'KEYS' } };
+    const platform = {
+      admins: ['group:nobody'],
+      pipelines: [{ names: ['a'.repeat(64)] }],
+      services: [{ pushType: 'twin', units: ['*'], owners: ['user:a'] }],
+      uses: [{ kind: 'action-service', names: ['build'], by: ['user:a'] }],
+      protection: [{ pipelines: ['prod-*'] }],
+    };
+    expect(parsed(platform, sealed).warnings).toEqual([
+      'platform.admins: there is no group nobody under groups',
+      'platform.pipelines.0: it lets nobody do anything',
+      'platform.services.0.pushType: there is no push type twin',
+      'platform.uses.0.names: there is no action-service build',
+      'platform.protection.0: it protects from nothing',
+      `platform.pipelines.0.names: no pipeline can be called ${'a'.repeat(64)}`,
+    ]);
+    expect(parsed(CONFIG.platform, sealed).warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { parseRegistry, loadRegistry } from '../../platform/registry';
+import { ConveyorError } from '../../domain/errors';
+import { REQUIRED } from '../../domain/isolation';
+
+const twine = { name: 'twine', kind: 'push-type', url: '${SIM:-http://localhost:4400}/push-types/twine/' };
+
+function errorOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConveyorError) return `${error.code}: ${error.message} | ${error.hint}`;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('the registry of extensions', () => {
+  test('a URL takes variables from the environment, else their default', () => {
+    expect(parseRegistry({ extensions: [twine] }, {}).find('push-type', 'twine')).toEqual({
+      name: 'twine',
+      kind: 'push-type',
+      url: 'http://localhost:4400/push-types/twine',
+      timeoutMs: 10_000,
+    });
+    expect(parseRegistry({ extensions: [twine] }, { SIM: 'http://fleet:1' }).find('push-type', 'twine').url).toBe(
+      'http://fleet:1/push-types/twine',
+    );
+  });
+
+  test('a token comes from the variable that the file names, and timeouts are durations', () => {
+    const value = { extensions: [{ ...twine, tokenEnv: 'T', timeout: '2s' }] };
+    expect(parseRegistry(value, { T: 'secret' }).find('push-type', 'twine')).toMatchObject({
+      token: 'secret',
+      timeoutMs: 2000,
+    });
+  });
+
+  test('an extension that is not configured is named together with those that are', () => {
+    const registry = parseRegistry({ extensions: [twine] }, {});
+    expect(errorOf(() => registry.find('push-type', 'hosts'))).toMatch(
+      /^unknown-extension: no push-type called hosts.*knows twine/,
+    );
+  });
+
+  test('scripts start in the folder of the file, and get the variables that it lists', () => {
+    const given = { directory: 'scripts', env: ['TOKEN', 'ABSENT'], outputLimit: '64KiB', maxDuration: '2h' };
+    const { scripts } = parseRegistry({ scripts: given }, { TOKEN: 't', PATH: '/bin' }, '/etc/conveyor/config.yaml');
+    expect(scripts).toMatchObject({
+      directory: '/etc/conveyor/scripts',
+      variables: { TOKEN: 't', ABSENT: undefined },
+      path: '/bin',
+      outputLimitBytes: 65_536,
+      maxDurationMs: 7_200_000,
+      stopGraceMs: 10_000,
+    });
+    expect(parseRegistry({}, {}, '/etc/conveyor/config.yaml').scripts).toMatchObject({
+      directory: '/etc/conveyor',
+      variables: {},
+      outputLimitBytes: 1_048_576,
+    });
+  });
+
+  test('scripts are off, and once they are on, all that the runner guarantees has to hold unless the file says otherwise', () => {
+    const scriptsOf = (scripts?: object) => parseRegistry({ scripts }, {}, '/etc/conveyor/config.yaml').scripts;
+    expect(scriptsOf()).toMatchObject({
+      ...{ enabled: false, required: REQUIRED, network: 'none', user: 'nobody', writable: [] },
+      limits: {
+        memoryBytes: 2_147_483_648,
+        totalMemoryBytes: 4_294_967_296,
+        processes: 2_048,
+        cpus: null,
+        cpuMs: 86_400_000,
+        fileBytes: 1_073_741_824,
+      },
+    });
+    expect(scriptsOf({ enabled: true, isolation: 'best-effort' })).toMatchObject({ enabled: true, required: [] });
+    expect(scriptsOf({ isolation: ['files', 'network'], network: 'host' }).required).toEqual(['files']);
+    expect(scriptsOf({ network: 'host' }).required).not.toContain('network');
+    expect(scriptsOf({ writable: ['out'], user: 1234 })).toMatchObject({
+      writable: ['/etc/conveyor/out'],
+      user: '1234',
+    });
+  });
+
+  test('a data source may be a Prometheus, which says what its labels are called', () => {
+    const source = { name: 'prometheus', kind: 'data-source', type: 'prometheus', url: 'http://prometheus:9090' };
+    const labelled = { ...source, name: 'mimir', taskLabel: 'pod', unitLabel: 'job' };
+    const registry = parseRegistry({ extensions: [source, labelled] }, {});
+    expect(registry.find('data-source', 'prometheus').prometheus).toEqual({});
+    expect(registry.find('data-source', 'mimir').prometheus).toEqual({ taskLabel: 'pod', unitLabel: 'job' });
+  });
+
+  test.each([
+    ['a type of something else', { extensions: [{ ...twine, type: 'prometheus' }] }, /only a data-source is of a type/],
+    [
+      'a label without a Prometheus',
+      { extensions: [{ ...twine, kind: 'data-source', taskLabel: 'pod' }] },
+      /extensions\.0\.taskLabel: only for type: prometheus/,
+    ],
+    ['a size without a unit', { scripts: { outputLimit: '1000' } }, /scripts\.outputLimit: expected a size/],
+    ['an unknown key', { extensoins: [] }, /config-invalid: .*extensoins/],
+    ['an unknown kind', { extensions: [{ ...twine, kind: 'pusher' }] }, /extensions\.0\.kind/],
+    [
+      'a bare number as timeout',
+      { extensions: [{ ...twine, timeout: 10 }] },
+      /extensions\.0\.timeout: expected a duration/,
+    ],
+    ['a variable that is not set', { extensions: [{ ...twine, url: '${NOPE}/x' }] }, /variable NOPE is not set/],
+    [
+      'a token that is not set',
+      { extensions: [{ ...twine, tokenEnv: 'T' }] },
+      /takes its token from T, which is not set/,
+    ],
+    ['a password in a URL', { extensions: [{ ...twine, url: 'http://a:b@twine' }] }, /extensions\.0\.url: .*tokenEnv/],
+    [
+      'a token in a URL',
+      { extensions: [{ ...twine, url: 'http://twine/?token=x' }] },
+      /extensions\.0\.url: .*tokenEnv/,
+    ],
+    [
+      'an extension outside of the network',
+      { extensions: [twine], egress: { allow: ['*.example.org'] } },
+      /extension twine is at .*, which egress\.allow does not list/,
+    ],
+    ['a host that is none', { egress: { allow: ['https://x/'] } }, /egress\.allow\.0: expected a host/],
+    ['one name twice', { extensions: [twine, twine] }, /two extensions twine of kind push-type/],
+    [
+      'a group member that is no principal',
+      { groups: { storage: ['alice'] } },
+      /groups\.storage\.0: expected a principal/,
+    ],
+  ])('%s is reported where it is', (_title, value, expected) => {
+    expect(errorOf(() => parseRegistry(value, {}))).toMatch(expected);
+  });
+
+  test('the file of this checkout is valid and knows the push type of the simulator', () => {
+    expect(loadRegistry(undefined, {}).find('push-type', 'twine').url).toBe('http://localhost:4400/push-types/twine');
+    expect(errorOf(() => loadRegistry('/nowhere.yaml', {}))).toMatch(/^config-invalid: \/nowhere\.yaml/);
+  });
+});

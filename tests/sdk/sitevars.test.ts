@@ -1,0 +1,66 @@
+import { inMemory, shopSitevars } from '../../examples/sitevars/limits';
+import { sitevars } from '../../sdk';
+
+const HISTORY = { 'cart-limits': [{ items: 100 }, { items: 200 }], motd: ['hello', 'closed on Sunday'] };
+const message = 'more room';
+
+test('a value like those before it is proposed without a word', async () => {
+  const port = inMemory(HISTORY);
+  expect(await shopSitevars(port).propose('cart-limits', { items: 300 }, { message })).toBe('cart-limits@3');
+  expect((await port.history('cart-limits')).at(-1)).toEqual({ items: 300 });
+});
+
+test('one that deviates is not, until a person says that it is meant', async () => {
+  const port = inMemory(HISTORY);
+  const shop = shopSitevars(port);
+  await expect(shop.propose('motd', 7, { message })).rejects.toMatchObject({
+    code: 'sitevar-deviates',
+    message: 'motd is not what it always was: it was a text so far, and is a number now',
+  });
+  expect(await port.history('motd')).toHaveLength(2);
+  expect(await shop.propose('motd', 7, { message, anyway: true })).toBe('motd@3');
+});
+
+test('what its checker refuses is proposed by nobody, and a checker that fails refuses', async () => {
+  const port = inMemory(HISTORY);
+  await expect(
+    shopSitevars(port).propose('cart-limits', { items: 0 }, { message, anyway: true }),
+  ).rejects.toMatchObject({
+    code: 'sitevar-refused',
+    message: expect.stringContaining('cart-limits is refused: items: '),
+  });
+  const broken = () => {
+    throw new Error('no such table');
+  };
+  const shop = sitevars({ port, checkers: { motd: broken } });
+  await expect(shop.propose('motd', 'hi', { message, anyway: true })).rejects.toThrow(
+    'its checker failed: no such table',
+  );
+  expect(await port.history('motd')).toHaveLength(2);
+});
+
+test('a review says what it was, what deviates and what is refused, and proposes nothing', async () => {
+  const port = inMemory(HISTORY);
+  expect(await shopSitevars(port).review('cart-limits', { items: 900, note: 'x' })).toEqual({
+    was: 'an object',
+    warnings: [{ path: 'note', why: 'was never there so far' }],
+    refused: [expect.stringContaining('items: ')],
+  });
+  expect(await shopSitevars(port).review('brand-new', [1])).toEqual({ warnings: [], refused: [] });
+  expect(await port.history('cart-limits')).toHaveLength(2);
+});
+
+test.each<[string, unknown, string]>([
+  ['../motd', 'x', 'a name has lower-case letters'],
+  ['motd', undefined, 'there is no such value in JSON'],
+  ['motd', 'x'.repeat(70_000), 'it has 68 kB, more than 64 kB'],
+])('%s cannot be given what it cannot hold', async (name, value, why) => {
+  await expect(shopSitevars(inMemory({})).propose(name, value, { message })).rejects.toThrow(why);
+});
+
+test('while its history cannot be read nothing is proposed', async () => {
+  const port = { ...inMemory(HISTORY), history: () => Promise.reject(new Error('the repository is away')) };
+  await expect(shopSitevars(port).propose('motd', 'x', { message, anyway: true })).rejects.toThrow(
+    'the repository is away',
+  );
+});

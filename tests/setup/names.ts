@@ -1,0 +1,39 @@
+import * as ts from 'typescript';
+import type { Source } from './sources';
+
+/** The files in which each name of a top-level definition stands. */
+export function placesOfDefinitions(sources: readonly Source[]): ReadonlyMap<string, readonly string[]> {
+  const places = new Map<string, string[]>();
+  for (const source of sources)
+    for (const name of new Set(definitionsIn(source))) places.set(name, [...(places.get(name) ?? []), source.name]);
+  return places;
+}
+
+/** Words that the glossary's replaced, whatever their case: `insist` is `callUntilAnswered`, a `guest` a canary, … */
+const DROPPED = new Set(
+  'asked books condemn condemned dependable errand errands guest guests hear hears heard unheard insist leftover leftovers said say says shelf tell tells told'.split(
+    ' ',
+  ),
+);
+
+/** Files, and definitions as `file: name`, that are named with a word that was dropped. */
+export const droppedWords = (sources: readonly Source[]): readonly string[] =>
+  sources.flatMap((source) => [
+    ...(isDropped(source.name.replace(/^.*\/|\.ts$/g, '')) ? [source.name] : []),
+    ...definitionsIn(source).flatMap((name) => (isDropped(name) ? [`${source.name}: ${name}`] : [])),
+  ]);
+
+const isDropped = (name: string): boolean =>
+  name.split(/(?=[A-Z])|[^A-Za-z]/).some((word) => DROPPED.has(word.toLowerCase()));
+
+const definitionsIn = ({ tree }: Source): readonly string[] =>
+  tree.statements.flatMap((statement) => {
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : []));
+    const isDefinition =
+      ts.isFunctionDeclaration(statement) ||
+      ts.isClassDeclaration(statement) ||
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement);
+    return isDefinition && statement.name ? [statement.name.text] : [];
+  });

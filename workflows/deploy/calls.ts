@@ -1,0 +1,90 @@
+import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TerminatedFailure } from '@temporalio/workflow';
+import { unboundedPush, promptPush } from '../proxies';
+import type { DeploySession } from './session';
+
+type PushCall<T> = (push: ReturnType<typeof unboundedPush>) => Promise<T>;
+
+/** What a call came to; undefined when `wake` became true first: the step under way is left, unless something else is given. */
+type Answer<T> = { readonly value: T } | { readonly refused: string } | undefined;
+
+/**
+ * Calls the push type for as long as it takes. Temporal retries; when no answer came within the grace the deploy shows
+ * as paused by its dependency until there is one.
+ * @param what names the call for people.
+ */
+export async function callUntilAnswered<T>(
+  run: DeploySession,
+  what: string,
+  call: PushCall<T>,
+  wake = run.isLeft,
+): Promise<Answer<T>> {
+  const { pushType } = run.input.spec;
+  let patient = false;
+  while (!wake()) {
+    const push = patient ? unboundedPush(run.isUrgent) : promptPush(run.input.settings, run.isUrgent);
+    const waited = await run.waitFor(() => call(push), wake);
+    if (waited.kind === 'woken' || waited.kind === 'timeout') break;
+    if (waited.kind === 'done' || isRefusal(waited.error)) {
+      // Whoever else paused it by a dependency, such as checks that cannot be made, ends that too.
+      if (run.paused?.by === 'dependency' && patient) run.unpause(`${pushType} answers again`);
+      return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
+    }
+    patient = true;
+    run.pause('dependency', `${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
+  }
+  // Nobody asks any more, so nobody would notice that it answers again.
+  if (run.paused?.by === 'dependency' && run.stop() === null) run.unpause(`${what} is not needed any more`);
+  return undefined;
+}
+
+/**
+ * As `callUntilAnswered`; a refusal, which no retry can fix, pauses until a person resumes (the call is made again), cancels or
+ * reverts: a deploy under way never fails in the dark (docs/design/overview.md#failures).
+ */
+export async function callOrPause<T>(
+  run: DeploySession,
+  what: string,
+  call: PushCall<T>,
+  wake = run.isLeft,
+): Promise<{ readonly value: T } | undefined> {
+  for (;;) {
+    const answer = await callUntilAnswered(run, what, call, wake);
+    if (answer === undefined || 'value' in answer) return answer;
+    run.pause('dependency', `${run.input.spec.pushType} refused ${what}: ${answer.refused}`);
+    await untilResumed(run, wake);
+  }
+}
+
+const MOST_ASKED = 6;
+const ASK_AGAIN_MS = 5_000;
+
+/** As `callUntilAnswered`, and asks a few times more: an answer that was garbled on its way looks like a refusal. */
+export async function askAgain<T>(run: DeploySession, ask: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  for (let asked = 1; ; asked += 1) {
+    const answer = await ask();
+    if (answer === undefined || 'value' in answer || asked === MOST_ASKED) return answer;
+    await run.until(run.isLeft, { afterMs: ASK_AGAIN_MS, summary: 'ask again' });
+  }
+}
+
+/** Waits until a person resumes, which alone ends such a pause. */
+export async function untilResumed(run: DeploySession, wake = run.isLeft): Promise<void> {
+  await run.until(() => run.record.control.resuming !== null || run.paused === null || wake());
+  const asked = run.record.control.resuming;
+  if (asked) run.unpause(`resumed by ${asked.actor}`);
+}
+
+/** Whether trying again cannot help. */
+export function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true
+  );
+}
+
+/** The message of the innermost failure: what the extension said, or how a deploy ended that had no say. */
+export function messageOf(error: unknown): string {
+  const isAround = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
+  const cause = isAround ? error.cause : error;
+  if (cause instanceof TerminatedFailure) return 'terminated through Temporal: what it has updated stays as it is';
+  return cause instanceof Error ? cause.message : String(cause);
+}

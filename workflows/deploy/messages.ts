@@ -1,0 +1,94 @@
+import { CancellationScope, setHandler } from '@temporalio/workflow';
+import {
+  effectOf,
+  freeze,
+  isReverting,
+  take,
+  whyNot,
+  whyNotOvertaken,
+  type Overtaken,
+} from '../../domain/deploy/control';
+import { change, situationOf } from '../../domain/deploy/state';
+import { deployStatus } from '../../domain/deploy/view';
+import { keptCommands } from '../../domain/keptCommands';
+import { frozenWords } from '../../domain/pipeline/freeze';
+import { mayCommand } from '../../domain/principals';
+import { withReason } from '../../domain/text';
+import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
+import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
+import { canaryLeftSignal, lockGrantedSignal } from '../lock';
+import {
+  canaryKeepOverSignal,
+  frozenSignal,
+  overtakenSignal,
+  policySignal,
+  statusQuery,
+  type Frozen,
+} from '../messages';
+import type { DeploySession } from './session';
+
+/** Registers a deploy's handlers, which fold messages into the session and do nothing else. Call before the first await. */
+export function handleMessages(run: DeploySession): void {
+  const { input } = run;
+  setHandler(statusQuery, () => deployStatus(run.record, input, Date.now()));
+  onSignal(policySignal, (policy) => void (run.policy = policy));
+  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen));
+  onSignal(canaryKeepOverSignal, () => void (run.keepOver = true));
+  onSignal(canaryLeftSignal, () => void (run.canariesLeft += 1));
+  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken));
+  onSignal(lockGrantedSignal, ({ fence }) => {
+    run.isHolding = true;
+    run.patch({ fence });
+  });
+  openInbox<DeployVerb>({
+    verbs: DEPLOY_VERBS,
+    permit: (actor) => (mayCommand(run.policy, actor) ? undefined : `${actor} is not an owner of ${input.pipeline}`),
+    whyNot: (verb, command) => whyNot(situation(run), verb, command),
+    take: (verb, command) => takeCommand(run, verb, command),
+    record: (command) => recordCommand(run, command),
+    proofs: () => run.record.proofs,
+    believe: (proofs) => run.patch({ proofs }),
+    unknownSignal: (name) => run.note('ignored', `ignored the unknown signal ${name}`),
+  });
+  CancellationScope.current().cancelRequested.catch(() => cancelRequested(run));
+}
+
+const situation = ({ record, input }: DeploySession) => situationOf(record, input.spec);
+
+function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput): string {
+  const now = situation(run);
+  const effect = effectOf(verb, now, command);
+  if (verb === 'revert' && isReverting(now)) return effect;
+  run.set((record, at) => change(record, at, { control: take(record.control, verb, command, at) }));
+  return effect;
+}
+
+function recordCommand(run: DeploySession, command: CommandRecord): void {
+  run.patch({ commands: keptCommands([...run.record.commands, command], MAX_COMMANDS) });
+  run.note(command.accepted ? 'command' : 'ignored', commandText(command));
+}
+
+const MAX_COMMANDS = 200;
+
+/** Temporal's own cancel request means the verb; while reverting it is put on record and ignored (docs/design/deploy.md#verbs). */
+function cancelRequested(run: DeploySession): void {
+  const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL);
+  if (why === undefined) takeCommand(run, 'cancel', TEMPORAL_CANCEL);
+  recordCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
+}
+
+/** A rollback is a revert, which a freeze does not stop. */
+function freezeOrThaw(run: DeploySession, { by }: Frozen): void {
+  if (run.input.rollback) return;
+  run.set((record, now) => change(record, now, { control: freeze(record.control, by) }));
+  run.note(by ? 'frozen' : 'unfrozen', by ? withReason(frozenWords(by), by.reason) : 'unfrozen');
+}
+
+function makeWay(run: DeploySession, overtaken: Overtaken): void {
+  const text = `${overtaken.why} by release ${overtaken.by}`;
+  run.hurried ||= overtaken.why === 'preempted';
+  const why = whyNotOvertaken(situation(run), overtaken);
+  if (why !== undefined) return run.note('ignored', `not ${text}: ${why}`);
+  run.set((record, now) => change(record, now, { control: { ...record.control, overtaken } }));
+  run.note('overtaken', text);
+}

@@ -1,0 +1,219 @@
+import { condition, getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import type { Behalf } from '../../activities/behalf';
+import type { DeployCall } from '../../activities/pushCalls';
+import { deployDetails } from '../../domain/deploy/details';
+import { withOverrides } from '../../domain/deploy/overrides';
+import {
+  change,
+  newDeploy,
+  note,
+  pausedBy,
+  stillPaused,
+  unpaused,
+  type DeployInput,
+  type DeployRecord,
+} from '../../domain/deploy/state';
+import { isLeft, stopOf, tryAutoRevert, type AutoRevert, type Stop, type Unhealthy } from '../../domain/deploy/stop';
+import { deployStatus, deploySummary } from '../../domain/deploy/view';
+import { workflowIds } from '../../domain/ids';
+import type { Policy } from '../../domain/principals';
+import { openTimesOf } from '../../domain/release/openTimes';
+import type { DeployState, Pause, PausedGroup } from '../../domain/views';
+import { deployPausedSignal } from '../messages';
+import { MemoSummary } from '../summary';
+import { retag } from '../tags';
+import { BackgroundTasks, waitFor, type Waited } from '../waiting';
+import { Update } from './update';
+import { DeployWindow } from './window';
+
+/**
+ * One deploy under way: its record, and how its steps wait. Handlers (messages.ts) fold commands into the record; the
+ * steps (updates, bake, pause, revert) read it when they wake.
+ */
+export class DeploySession {
+  record: DeployRecord;
+  readonly workflowId = workflowInfo().workflowId;
+  /** Null where updates may start at any time. */
+  readonly window: DeployWindow | null;
+  readonly update = new Update();
+  // What others said; messages.ts writes it, and nobody else.
+  policy: Policy;
+  /** It holds the lock of its service; one that continued as new holds it already. */
+  isHolding: boolean;
+  /** The release lets go of a canary that it kept. */
+  keepOver = false;
+  /** How many canaries have left the service since this deploy holds it. */
+  canariesLeft = 0;
+  /** An emergency waits until this deploy, which is over, has undone what it did. */
+  hurried = false;
+  private lastStep: Promise<unknown> = Promise.resolve();
+  private scripts = 0;
+  private readonly background = new BackgroundTasks();
+  private readonly summary = new MemoSummary();
+
+  constructor(
+    readonly input: DeployInput,
+    carried: DeployRecord | undefined,
+  ) {
+    this.record = carried ?? newDeploy(Date.now());
+    this.isHolding = carried !== undefined;
+    this.policy = input.policy;
+    const times = input.rollback || input.emergency ? undefined : openTimesOf(input);
+    this.window = times ? new DeployWindow(times, () => this.record.control.skipWindow !== undefined) : null;
+  }
+
+  /** Who calls, for the push type. */
+  get call(): DeployCall {
+    const { pipeline, release, spec, actor } = this.input;
+    const { workflowId: deployId, record } = this;
+    const { service, fence } = record;
+    const inPages = record.fleet?.inPages ? { inPages: true } : {};
+    const held = { ...inPages, ...(fence === undefined ? {} : { fence }) };
+    const common = { pushType: spec.pushType, pipeline, release, deployId, service, actor, config: spec.config };
+    return { ...common, ...held, ...this.behalf };
+  }
+
+  /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
+  get behalf(): Behalf {
+    const { rollback, emergency } = this.input;
+    const byAdmin = emergency?.byAdmin ? ({ byAdmin: true } as const) : {};
+    return { owners: this.policy.owners, ...(rollback ? { back: true } : {}), ...byAdmin };
+  }
+
+  get lockId(): string {
+    return workflowIds.serviceLock(this.input.spec.pushType, this.record.service ?? '');
+  }
+
+  get paused(): Pause | null {
+    return this.record.control.paused;
+  }
+
+  /** What ends the phases early, if anything. */
+  stop(): Stop | null {
+    return stopOf(this.record);
+  }
+
+  readonly isStopping = (): boolean => this.stop() !== null;
+
+  /** Interrupts whatever is done for the step under way. */
+  readonly isLeft = (): boolean => isLeft(this.record);
+
+  /** No update may start now, for another reason than a pause; those in the fleet are paused. A revert waits for no window. */
+  get isClosed(): boolean {
+    return this.record.stage !== 'reverting' && this.window?.haltsUpdates === true;
+  }
+
+  get isHalted(): boolean {
+    return this.paused !== null || this.isClosed;
+  }
+
+  /** What goes back, or is an emergency, waits behind nothing that watches or goes forward. */
+  get isUrgent(): boolean {
+    const { rollback, emergency } = this.input;
+    return rollback || emergency !== undefined || this.stop()?.kind === 'revert' || this.record.stage === 'reverting';
+  }
+
+  /** Replaces the record by what `step` makes of it, and shows it in the Web UI. */
+  set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
+    const wasPaused = this.paused !== null;
+    this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
+    if (!wasPaused && this.paused !== null) this.reportPause(this.paused);
+    setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
+    // The state is a search attribute, which changes more often.
+    this.summary.show({ ...deploySummary(this.record, this.input), state: null });
+  }
+
+  patch(patch: Partial<DeployRecord>): void {
+    this.set((record, now) => change(record, now, patch));
+  }
+
+  note(kind: string, text: string): void {
+    this.set((record, now) => note(record, now, kind, text));
+  }
+
+  /** Enters a stage; one search attribute event, also for the phase. */
+  enter(stage: DeployState): void {
+    if (this.record.stage === stage) return;
+    this.patch({ stage, windowUntil: null });
+    const phase = this.record.phases[this.record.cursor];
+    retag({ ConveyorState: stage, ...(phase ? { ConveyorPhase: phase.name } : {}) });
+  }
+
+  pause(by: Exclude<Pause['by'], 'operator'>, reason: string): void {
+    this.set((record, now) => pausedBy(record, now, by, reason));
+  }
+
+  unpause(text: string): void {
+    this.set((record, now) => unpaused(record, now, text));
+  }
+
+  /** A resume that found no healthy verdict. */
+  stayPaused(reason: string): void {
+    this.set((record, now) => stillPaused(record, now, reason));
+  }
+
+  tryAutoRevert(unhealthy: Unhealthy): AutoRevert {
+    const tried = tryAutoRevert(this.record, this.input, unhealthy, Date.now());
+    if (tried.kind === 'reverting') this.set(() => tried.record);
+    return tried;
+  }
+
+  /** @returns whether it is paused; else it reverts. */
+  revertOrPause(unhealthy: Unhealthy, by: Exclude<Pause['by'], 'operator'> = 'health'): boolean {
+    const tried = this.tryAutoRevert(unhealthy);
+    if (tried.kind === 'kept') this.pause(by, tried.reason);
+    return tried.kind === 'kept';
+  }
+
+  /** Some units wait for their health while the deploy goes on: somebody should know, once. */
+  reportGroups(groups: readonly PausedGroup[]): void {
+    const [first] = groups;
+    if (first === undefined) return;
+    const names = groups.map(({ group }) => group).join(', ');
+    this.reportPause({ actor: null, reason: `${names} paused by health: ${first.reason}` }, ` (${first.group})`);
+  }
+
+  /** A step before or after a phase has begun: what undoes it waits until it has ended, also when it is given up. */
+  stepBegan<T>(step: Promise<T>): Promise<T> {
+    this.lastStep = step.catch(() => undefined);
+    return step;
+  }
+
+  /** The step that was begun last has ended. */
+  stepOver(): Promise<unknown> {
+    return this.lastStep;
+  }
+
+  /** Another script begins. @returns how many have, in this history. */
+  countScript(): number {
+    this.scripts += 1;
+    return this.scripts;
+  }
+
+  waitFor<T>(
+    start: () => Promise<T>,
+    wake: () => boolean = this.isLeft,
+    timeout?: { afterMs: number; summary: string },
+  ): Promise<Waited<T>> {
+    return waitFor(this.background, start, wake, timeout);
+  }
+
+  /** Waits for something to become true, at most as long as given; false when the time was up first. */
+  until(wake: () => boolean, timeout?: { afterMs: number; summary: string }): Promise<boolean> {
+    return timeout ? condition(wake, timeout.afterMs, { summary: timeout.summary }) : condition(wake).then(() => true);
+  }
+
+  drained(): Promise<void> {
+    return this.background.drained();
+  }
+
+  private reportPause({ actor, reason }: Pick<Pause, 'actor' | 'reason'>, part = ''): void {
+    const { pipeline, release, action, tellsPauses } = this.input;
+    if (!tellsPauses) return;
+    const name = this.record.phases[this.record.cursor]?.name;
+    const phase = name === undefined ? null : `${name}${part}`;
+    void getExternalWorkflowHandle(workflowIds.release(pipeline, release))
+      .signal(deployPausedSignal, { action, phase, actor, reason })
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  EMPTY_STRIP,
+  nextToLand,
+  queued,
+  settled,
+  whyNotLand,
+  type Landing,
+  type LandRequest,
+  type Strip,
+} from '../domain/config/landing';
+import { list, marked, sections } from '../domain/markdown';
+import { rootCause } from '../domain/rootCause';
+import { landers } from './proxies';
+
+export interface LandingOrder {
+  readonly repository: string;
+  readonly heartbeatTimeoutMs: number;
+}
+
+/** The type of the failure with which a request is turned away. */
+const LANDING_REFUSED = 'landing-refused';
+
+/** A change wants to land; answered once it has, or with why it is not to. The same twice is one. */
+const landUpdate = defineUpdate<Landing, [LandRequest | undefined]>('land');
+const stripQuery = defineQuery<Strip>('strip');
+
+/**
+ * The landing strip of one repository: changes land in the order in which they come, several at once where several wait, but for those that
+ * take something back, which go first. It keeps nothing that the repository does not say: after a crash, or under a new history, whoever
+ * asks again gets the commit that landed the change. A Temporal cancel request does not end it.
+ */
+export async function landing(order: LandingOrder): Promise<void> {
+  const scope = CancellationScope.current();
+  scope.cancelRequested.catch(() => undefined);
+  return CancellationScope.nonCancellable(() => keep(order));
+}
+
+async function keep(order: LandingOrder): Promise<void> {
+  let strip = EMPTY_STRIP;
+  const listeners = new Map<number, ((landing: Landing) => void)[]>();
+  setHandler(stripQuery, () => strip);
+  setHandler(
+    landUpdate,
+    (request = { change: 0 }) => {
+      strip = queued(strip, request);
+      const { change } = request;
+      return new Promise<Landing>((hear) => listeners.set(change, [...(listeners.get(change) ?? []), hear]));
+    },
+    { validator: (request) => refuse(strip, request) },
+  );
+  for (;;) {
+    setCurrentDetails(describe(order, strip));
+    await condition(() => strip.waiting.length > 0 || (workflowInfo().continueAsNewSuggested && allHandlersFinished()));
+    const changes = nextToLand(strip);
+    if (changes.length === 0) await continueAsNew<typeof landing>(order);
+    const landed = await land(order, changes);
+    strip = settled(strip, landed);
+    for (const one of landed) {
+      for (const hear of listeners.get(one.change) ?? []) hear(one);
+      listeners.delete(one.change);
+    }
+  }
+}
+
+/** While the line is emptied for a new history nobody joins it: whoever asks again finds the new one. */
+function refuse(strip: Strip, request: LandRequest | undefined): void {
+  const isLast = workflowInfo().continueAsNewSuggested;
+  const why = isLast ? 'the landing strip goes on under a new history in a moment' : whyNotLand(strip, request);
+  if (why !== undefined)
+    throw ApplicationFailure.create({ message: why, type: LANDING_REFUSED, nonRetryable: !isLast });
+}
+
+/** What no repetition fixes is the answer to all of them. */
+async function land(
+  { repository, heartbeatTimeoutMs }: LandingOrder,
+  changes: readonly number[],
+): Promise<readonly Landing[]> {
+  try {
+    return await landers(heartbeatTimeoutMs).landChanges({ repository, changes, heartbeatTimeoutMs });
+  } catch (error) {
+    const code =
+      error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause.type : null;
+    const hint = 'nothing of it landed; ask again once that is fixed';
+    const refused = { code: code ?? 'internal', message: rootCause(error), hint };
+    return changes.map((change) => ({ change, refused }));
+  }
+}
+
+const describe = ({ repository }: LandingOrder, { waiting, landed }: Strip): string =>
+  sections(
+    marked`Landing strip of **${repository}**: ${String(waiting.length)} changes wait.`,
+    list(
+      'Newest:',
+      landed
+        .slice(0, 10)
+        .map((one) =>
+          'commit' in one ? marked`${String(one.change)} landed as ${one.commit}` : marked`${one.refused.message}`,
+        ),
+    ),
+  );
