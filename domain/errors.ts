@@ -90,7 +90,7 @@ export const ERRORS = {
   }),
   'key-reused': entry<{ key: string; was: string; now: string }>({
     message: ({ key, was, now }) => `the key ${key} started ${was}, and now comes with ${now}`,
-    hint: () => 'nothing was started; give each release a key of its own, and the same key only to send it again',
+    hint: () => 'nothing was started; give each request a key of its own, and the same key only to send it again',
     retryable: false,
     exit: 1,
   }),
@@ -474,8 +474,9 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
-  'config-conflict': entry<{ change: number; file: string; by: string }>({
-    message: ({ change, file, by }) => `change ${change} cannot land: ${file} was changed by ${by} meanwhile`,
+  'config-conflict': entry<{ change: number | null; file: string; by: string }>({
+    message: ({ change, file, by }) =>
+      `${change === null ? 'this' : `change ${change}`} cannot land: ${file} was changed by ${by} meanwhile`,
     hint: () => 'take over what landed and propose again',
     retryable: false,
     exit: 1,

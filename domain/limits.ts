@@ -303,6 +303,8 @@ export const CONFIG_LIMITS = {
   value: refused('a value', 1024 * KB, 'bytes', EACH_HOST),
   change: refused('the values of a change together', 4096 * KB, 'bytes', ONE_REQUEST),
   values: refused('the number of values of a change', 2000, 'entries', ONE_REQUEST),
+  message: refused('the message of a change', 4 * KB, 'bytes', 'each list of changes shows it'),
+  request: refused('a proposal over HTTP', 8192 * KB, 'bytes', 'texts in JSON take up to twice their size'),
   landing: refused('the changes that wait to land', 500, 'entries', 'the landing strip carries them'),
   landingTogether: {
     ...cut('the changes that land together', 100, 'entries', 'the others land right after them'),
@@ -310,6 +312,7 @@ export const CONFIG_LIMITS = {
   },
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
   ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
+  namedSubscribers: cut('the subscribers that conveyor config why names', 20, 'entries', 'nobody reads more'),
   hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
   proxyPaths: refused(
     'the number of paths of a proxy',

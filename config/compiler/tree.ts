@@ -80,6 +80,15 @@ function entriesOf(folder: string, below: string): readonly string[] {
   }
 }
 
+/** Why a path is no source that somebody may propose; undefined when it is one. Values are made, and never written. */
+export function whyNotSource(path: string): string | undefined {
+  const [first, ...others] = path.split('/');
+  if (first === VALUES && others.length > 0) return `the folder ${VALUES} holds what is made of sources`;
+  if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.') || name === 'node_modules'))
+    return 'it is no source of configuration';
+  return whyNotConfigPath(path);
+}
+
 /** What any tree asks of a file before it is read. @throws ConveyorError `config-file-unusable` */
 export function admit(path: string, bytes: number): void {
   const why = whyNotConfigPath(path);

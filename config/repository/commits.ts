@@ -45,6 +45,13 @@ export async function logOf(
     });
 }
 
+/** What was last to change a file on the branch: a change, or a commit of somebody who pushed it. */
+export async function lastToChange(git: Git, path: string, head: string): Promise<string> {
+  const [last] = await logOf(git, ['-1', head], [path]);
+  if (last === undefined) return 'a commit of the branch';
+  return last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
+}
+
 /** What each of these commits changes against its first parent, by commit. One process for all of them. */
 export async function deltasOf(git: Git, commits: readonly string[]): Promise<ReadonlyMap<string, readonly Delta[]>> {
   const found = new Map<string, readonly Delta[]>(commits.map((commit) => [commit, []]));

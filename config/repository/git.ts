@@ -22,6 +22,8 @@ const SETTINGS = [
     'gc.auto=0',
     'maintenance.auto=false',
   ],
+  // A server that accepts a connection and sends nothing.
+  ...['http.lowSpeedLimit=1', 'http.lowSpeedTime=30'],
   ...['core.quotePath=false', 'commit.gpgSign=false', 'push.gpgSign=false', 'fastimport.unpackLimit=1000'],
 ].flatMap((setting) => ['-c', setting]);
 
@@ -31,6 +33,7 @@ export class Git {
     readonly directory: string,
     /** As errors name it. */
     readonly repository: string,
+    private readonly timeoutMs: number = TIMEOUT_MS,
   ) {}
 
   /** What it prints. @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable` */
@@ -51,14 +54,17 @@ export class Git {
         cwd: '/',
         env: environment(),
         stdio: ['pipe', 'pipe', 'pipe'],
+        // A group of its own: the programs that git starts for a connection would outlive it, and keep its output open.
+        detached: true,
       });
+      const end = (): void => killGroup(child.pid);
       const out: Buffer[] = [];
       let size = 0;
       let err = '';
-      const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+      const timer = setTimeout(end, this.timeoutMs);
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > MAX_OUTPUT) child.kill('SIGKILL');
+        if (size > MAX_OUTPUT) end();
         else out.push(chunk);
       });
       child.stderr.setEncoding('utf8').on('data', (text: string) => void (err = (err + text).slice(-4_000)));
@@ -66,16 +72,14 @@ export class Git {
       child.stdin.on('error', () => undefined);
       child.on('error', (error) => {
         clearTimeout(timer);
-        reject(
-          conveyorError('config-repository-unusable', { repository: this.repository, detail: `git: ${error.message}` }),
-        );
+        reject(this.unstarted(error));
       });
       child.on('close', (code, signal) => {
         clearTimeout(timer);
         const cut =
           signal === null
             ? ''
-            : `git ${args[0] ?? ''} was ended by ${signal}, after ${TIMEOUT_MS / 1_000}s or ${MAX_OUTPUT} bytes`;
+            : `git ${args[0] ?? ''} was ended by ${signal}, after ${this.timeoutMs / 1_000}s or ${MAX_OUTPUT} bytes`;
         resolve({ code: code ?? 128, out: Buffer.concat(out), err: cut || err });
       });
       child.stdin.end(input);
@@ -85,13 +89,29 @@ export class Git {
   failure(args: readonly string[], err: string): Error {
     const detail = lastWords(err) || `git ${args[0] ?? ''} failed`;
     const isAway =
-      /could not (read from remote|resolve host)|unable to access|timed out|connection (refused|reset)|was ended by/i.test(
+      /could not (read from remote|resolve host)|unable to access|timed out|too slow|connection (refused|reset)|was ended by/i.test(
         err,
       );
     return conveyorError(isAway ? 'config-repository-unreachable' : 'config-repository-unusable', {
       repository: this.repository,
       detail,
     });
+  }
+
+  /** Where this machine has no git, another one may. */
+  private unstarted({ message }: Error): Error {
+    return conveyorError('config-repository-unreachable', {
+      repository: this.repository,
+      detail: `git cannot be started: ${message}`,
+    });
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
   }
 }
 
@@ -106,7 +126,7 @@ function environment(): NodeJS.ProcessEnv {
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
+    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10',
   };
 }
 

@@ -2,7 +2,7 @@ import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Landing, Refusal } from '../../domain/config/landing';
 import type { Memory } from '../compiler/run';
 import { admit, kindOf, textOf, valueFile, VALUES } from '../compiler/tree';
-import { blobsOf, deltasOf, logOf, type CommitInfo, type Delta } from './commits';
+import { blobsOf, deltasOf, lastToChange, logOf, type CommitInfo, type Delta } from './commits';
 import { entriesOf, type Blobs } from './gitTree';
 import { makeCommits, type NewCommit, type NewFile } from './importing';
 import type { ChangeRef, ConfigRepository } from './repository';
@@ -115,11 +115,8 @@ export class Lander {
     return new Map(wanted.map(({ path, blob }) => [path, this.blobs.get(blob) ?? '']));
   }
 
-  /** What was last to change a file on the branch: a change, or a commit of somebody who pushed it. */
-  async lastOf(path: string, head: string): Promise<string> {
-    const [last] = await logOf(this.repository.git, ['-1', head], [path]);
-    if (last === undefined) return 'a commit of the branch';
-    return last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
+  lastToChange(path: string, head: string): Promise<string> {
+    return lastToChange(this.repository.git, path, head);
   }
 
   revalued(files: Files, edits: Edits, read: (path: string) => string): Promise<Revalued> {
@@ -184,7 +181,7 @@ class Pass {
 
   private async conflict(change: number, file: string): Promise<ConveyorError> {
     const winner = this.winners.get(file);
-    const by = winner === undefined ? await this.lander.lastOf(file, this.head ?? '') : `change ${winner}`;
+    const by = winner === undefined ? await this.lander.lastToChange(file, this.head ?? '') : `change ${winner}`;
     return conveyorError('config-conflict', { change, file, by });
   }
 

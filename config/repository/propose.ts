@@ -1,10 +1,10 @@
-import { whyNotConfigPath } from '../../domain/config/path';
 import { conveyorError, unfitError } from '../../domain/errors';
 import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
-import { canonicalValue } from '../compiler/child/canonical';
+import { canonicalValue, NoJson } from '../compiler/child/canonical';
 import type { Memory } from '../compiler/run';
-import { valueFile, VALUES, type SourceTree } from '../compiler/tree';
+import { admit, kindOf, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
+import { lastToChange, lookUp } from './commits';
 import { entriesOf, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './importing';
 import type { ConfigRepository } from './repository';
@@ -20,6 +20,17 @@ export interface Proposed {
   readonly change: number;
   /** `N@<commit>`: the version of the artifact. */
   readonly version: string;
+  /** The commit that it is on top of; null for the first of a branch. */
+  readonly base: string | null;
+  /** The values that it makes or takes away, in order. */
+  readonly paths: readonly string[];
+}
+
+/** Who proposes, and why. */
+export interface Proposer {
+  readonly author: string;
+  readonly message: string;
+  readonly nowMs: number;
 }
 
 /** How a tree of sources differs from a commit; null: from nothing at all. */
@@ -47,6 +58,11 @@ export async function draftOfEdits(
   edits: Edits,
   memory?: Memory,
 ): Promise<Draft> {
+  for (const [file, text] of edits) {
+    const why = whyNotSource(file);
+    if (why !== undefined) throw conveyorError('config-file-unusable', { file, why });
+    if (text !== null) admit(file, Buffer.byteLength(text));
+  }
   const known = await filesAt(repository, base);
   return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
 }
@@ -61,11 +77,12 @@ export async function draftOfValues(
   const known = await filesAt(repository, base);
   const edits = new Map<string, string | null>();
   for (const [path, value] of Object.entries(values)) {
-    const why = whyNotConfigPath(path);
-    if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
     const file = valueFile(path);
+    const why = whyNotSource(file) ?? (kindOf(file) === 'raw' ? undefined : 'it is the path of no value');
+    if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
     if (value !== null) {
-      const text = file === path && typeof value === 'string' ? value : canonicalValue(value);
+      const text = file === path && typeof value === 'string' ? value : jsonOf(path, value);
+      admit(file, Buffer.byteLength(text));
       if (known.files.get(file) !== blobId(text)) edits.set(file, text);
     } else if (known.files.has(file)) edits.set(file, null);
     else if (known.files.has(`${VALUES}/${file}`))
@@ -74,29 +91,96 @@ export async function draftOfValues(
   return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
 }
 
+function jsonOf(path: string, value: unknown): string {
+  try {
+    return canonicalValue(value);
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+    throw conveyorError('config-value-refused', {
+      ...{ path, file: valueFile(path), by: 'JSON', why: error.message },
+      chain: [],
+    });
+  }
+}
+
 /**
  * Makes a change of a draft: one commit that holds sources and values, at a ref with a number of its own.
- * @throws the first of its problems; ConveyorError `config-unchanged`, `over-limit`, `config-repository-unreachable`
+ * @throws the first of its problems; ConveyorError `config-unchanged`, `config-conflict`, `over-limit`, `config-repository-unreachable`
  */
-export async function propose(
+export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposed> {
+  const made = await committed(repository, draft, by);
+  return proposedAs(draft, made, (await repository.number(made)) ?? 0);
+}
+
+/** The same with a note at a ref of its own, which is set together with the change; null where there is such a note already. */
+export async function proposeWithNote(
   repository: ConfigRepository,
   draft: Draft,
-  by: { readonly author: string; readonly message: string; readonly nowMs: number },
-): Promise<Proposed> {
+  by: Proposer,
+  note: { readonly ref: string; readonly text: (proposed: Proposed) => string },
+): Promise<Proposed | null> {
+  const made = await committed(repository, draft, by);
+  const text = (change: number): string => note.text(proposedAs(draft, made, change));
+  const change = await repository.number(made, { ref: note.ref, text });
+  return change === null ? null : proposedAs(draft, made, change);
+}
+
+const proposedAs = ({ base, values }: Draft, commit: string, change: number): Proposed => ({
+  ...{ change, version: `${change}@${commit}`, base },
+  paths: [...values.keys()].sort(),
+});
+
+/** The commit of a draft that may be proposed, without a number yet. */
+async function committed(
+  repository: ConfigRepository,
+  draft: Draft,
+  { author, message, nowMs }: Proposer,
+): Promise<string> {
+  await requireFit(repository, draft, message);
+  const own = `refs/drafts/${blobId(`${process.pid} ${nowMs} ${message} ${performance.now()}`)}`;
+  const commit = { parent: draft.base, author, message, files: newFiles(draft) };
+  const [made = ''] = await makeCommits(repository.git, own, [commit], nowMs);
+  await repository.git.run(['update-ref', '-d', own]);
+  return made;
+}
+
+async function requireFit(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
   const [problem] = draft.problems;
   if (problem !== undefined) throw problem;
   if (draft.edits.size === 0 && draft.values.size === 0)
     throw conveyorError('config-unchanged', { repository: repository.ref.name });
   const bytes = [...draft.values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
-  const excess = over(CONFIG_LIMITS.values, draft.values.size) ?? over(CONFIG_LIMITS.change, bytes);
+  const excess =
+    over(CONFIG_LIMITS.values, draft.values.size) ??
+    over(CONFIG_LIMITS.change, bytes) ??
+    over(CONFIG_LIMITS.message, Buffer.byteLength(message));
   if (excess !== undefined) throw unfitError(excess);
-  const { author, message, nowMs } = by;
-  const own = `refs/drafts/${blobId(`${process.pid} ${nowMs} ${message} ${performance.now()}`)}`;
-  const commit = { parent: draft.base, author, message, files: newFiles(draft) };
-  const [made = ''] = await makeCommits(repository.git, own, [commit], nowMs);
-  const change = await repository.number(made);
-  await repository.git.run(['update-ref', '-d', own]);
-  return { change, version: `${change}@${made}` };
+  await refuseConflict(repository, draft);
+}
+
+/** What could never land is not proposed: files that somebody has changed since the base, to something else than this wants. */
+async function refuseConflict(repository: ConfigRepository, { base, edits }: Draft): Promise<void> {
+  const head = await repository.head();
+  if (head === null || head === base) return;
+  const files = [...edits.keys()];
+  const now = await lookUp(
+    repository.git,
+    files.map((file) => `${head}:${file}`),
+  );
+  const before =
+    base === null
+      ? []
+      : await lookUp(
+          repository.git,
+          files.map((file) => `${base}:${file}`),
+        );
+  const file = files.find((path, index) => {
+    const text = edits.get(path) ?? null;
+    const blob = now[index]?.id ?? null;
+    return blob !== (before[index]?.id ?? null) && blob !== (text === null ? null : blobId(text));
+  });
+  if (file === undefined) return;
+  throw conveyorError('config-conflict', { change: null, file, by: await lastToChange(repository.git, file, head) });
 }
 
 /** Both in one commit: whoever has it has what was reviewed and what is distributed, and neither without the other. */

@@ -8,6 +8,7 @@ import type { Env } from '../../platform/env';
 import { valueFile, VALUES } from '../compiler/tree';
 import { blobsOf, logOf, lookUp, type CommitInfo } from './commits';
 import { Git } from './git';
+import { Remote } from './remote';
 
 /** Where a repository of configuration lies. */
 export interface RepositoryRef {
@@ -32,6 +33,12 @@ export interface ChangeInfo extends ChangeRef {
   readonly landed: string | null;
 }
 
+/** What is kept beside a change that gets its number. */
+export interface ChangeNote {
+  readonly ref: string;
+  readonly text: (change: number) => string;
+}
+
 /** Where copies of repositories are kept on this machine; any of them may be deleted. */
 export const copiesFolder = (env: Env): string =>
   join(env.CONVEYOR_CACHE ?? join(homedir(), '.cache', 'conveyor'), 'config');
@@ -43,17 +50,24 @@ const TRIES = 200;
 export class ConfigRepository {
   private readonly landed = new Map<number, string>();
   private indexed: string | null = null;
+  private readonly remote: Remote;
 
   private constructor(
     readonly ref: RepositoryRef,
     readonly git: Git,
-  ) {}
+  ) {
+    this.remote = new Remote(git, ref.git);
+  }
 
-  /** @param folder where copies are kept @throws ConveyorError `config-repository-unusable` */
-  static async open(ref: RepositoryRef, folder: string): Promise<ConfigRepository> {
+  /**
+   * @param folder where copies are kept
+   * @param timeoutMs of each command of git
+   * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
+   */
+  static async open(ref: RepositoryRef, folder: string, timeoutMs?: number): Promise<ConfigRepository> {
     const id = createHash('sha256').update(`${ref.git}\0${ref.branch}`).digest('hex').slice(0, 12);
     const directory = join(folder, `${ref.name}-${id}.git`);
-    const git = new Git(directory, ref.name);
+    const git = new Git(directory, ref.name, timeoutMs);
     if (!existsSync(join(directory, 'HEAD'))) {
       mkdirSync(dirname(directory), { recursive: true });
       await git.text(['init', '--quiet', '--bare', '--initial-branch=main', directory]);
@@ -64,14 +78,14 @@ export class ConfigRepository {
   /** The newest commit of the branch, which is on this disk from now on; null while the branch does not exist. */
   async head(): Promise<string | null> {
     const wanted = `refs/heads/${this.ref.branch}`;
-    const found = (await this.remoteRefs(wanted)).find(({ name }) => name === wanted);
+    const found = (await this.remote.refs(wanted)).find(({ name }) => name === wanted);
     if (found === undefined) return null;
     const { commit } = found;
     const [known] = await lookUp(this.git, [commit]);
     if (known?.type !== 'commit') {
-      await this.fetch([`+refs/heads/${this.ref.branch}:refs/remotes/origin/${this.ref.branch}`]);
+      await this.remote.fetch([`+refs/heads/${this.ref.branch}:refs/remotes/origin/${this.ref.branch}`]);
       const [fetched] = await lookUp(this.git, [commit]);
-      if (fetched?.type !== 'commit') throw this.broken(`refs/heads/${this.ref.branch}`, commit);
+      if (fetched?.type !== 'commit') throw this.remote.broken(`refs/heads/${this.ref.branch}`, commit);
     }
     return commit;
   }
@@ -82,26 +96,26 @@ export class ConfigRepository {
     const local = await lookUp(this.git, names);
     const missing = names.filter((_name, index) => local[index]?.type !== 'commit');
     if (missing.length > 0) {
-      const remote = new Set((await this.remoteRefs(...missing)).map(({ name }) => name));
+      const remote = new Set((await this.remote.refs(...missing)).map(({ name }) => name));
       const unknown = missing.find((name) => !remote.has(name));
       if (unknown !== undefined)
         throw conveyorError('config-change-unknown', {
           repository: this.ref.name,
           change: numbers[names.indexOf(unknown)] ?? 0,
         });
-      await this.fetch(missing.map((name) => `+${name}:${name}`));
+      await this.remote.fetch(missing.map((name) => `+${name}:${name}`));
     }
     const found = await lookUp(this.git, names);
     return numbers.map((change, index) => {
       const commit = found[index];
-      if (commit?.type !== 'commit') throw this.broken(`refs/changes/${change}`, commit?.id ?? 'nothing');
+      if (commit?.type !== 'commit') throw this.remote.broken(`refs/changes/${change}`, commit?.id ?? 'nothing');
       return { change, commit: commit.id };
     });
   }
 
   /** All changes, newest first. */
   async changes(limit: number = Infinity): Promise<readonly ChangeInfo[]> {
-    const all = (await this.remoteRefs('refs/changes/*')).flatMap(({ name, commit }) => {
+    const all = (await this.remote.refs('refs/changes/*')).flatMap(({ name, commit }) => {
       const change = numberOf(name);
       return change === null ? [] : [{ change, commit }];
     });
@@ -164,13 +178,20 @@ export class ConfigRepository {
     });
   }
 
-  /** Gives a commit the next number, which no other one has. */
-  async number(commit: string): Promise<number> {
+  /**
+   * Gives a commit the next number, which no other one has.
+   * @param note set together with it, or neither: a text about the number at a ref of its own
+   * @returns null where there is such a note already
+   */
+  async number(commit: string, note?: ChangeNote): Promise<number | null> {
     let next = 0;
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const taken = (await this.remoteRefs('refs/changes/*')).map(({ name }) => numberOf(name) ?? 0);
-      next = Math.max(next, ...taken) + 1;
-      if (await this.push(commit, `refs/changes/${next}`, '')) return next;
+      const refs = await this.remote.refs('refs/changes/*', ...(note === undefined ? [] : [note.ref]));
+      if (refs.some(({ name }) => name === note?.ref)) return null;
+      next = Math.max(next, ...refs.map(({ name }) => numberOf(name) ?? 0)) + 1;
+      const updates = [{ object: commit, ref: `refs/changes/${next}`, was: '' }];
+      if (note !== undefined) updates.push({ object: await this.written(note.text(next)), ref: note.ref, was: '' });
+      if (await this.remote.push(updates)) return next;
     }
     throw conveyorError('config-repository-unreachable', {
       repository: this.ref.name,
@@ -178,50 +199,22 @@ export class ConfigRepository {
     });
   }
 
+  /** What a note at a ref says; null where there is none. */
+  async note(ref: string): Promise<string | null> {
+    const [found] = await this.remote.refs(ref);
+    if (found === undefined) return null;
+    await this.remote.fetch([`+${ref}:${ref}`]);
+    const [text] = await blobsOf(this.git, [found.commit]);
+    return text?.toString('utf8') ?? null;
+  }
+
   /** Sets a ref elsewhere if it still is what it was; '' stands for one that does not exist. */
-  async push(commit: string, ref: string, was: string): Promise<boolean> {
-    const args = [
-      'push',
-      '--quiet',
-      '--porcelain',
-      '--no-verify',
-      `--force-with-lease=${ref}:${was}`,
-      this.ref.git,
-      `${commit}:${ref}`,
-    ];
-    const { code, out, err } = await this.git.run(args);
-    if (code === 0) return true;
-    const said = `${out.toString()}\n${err}`;
-    // The lease, or the lock of the ref there: somebody else was first.
-    if (
-      /stale info|already exists|cannot lock ref|reference already exists|fetch first|failed to update ref|is at [0-9a-f]+ but expected/i.test(
-        said,
-      )
-    )
-      return false;
-    throw this.git.failure(args, err);
+  push(commit: string, ref: string, was: string): Promise<boolean> {
+    return this.remote.push([{ object: commit, ref, was }]);
   }
 
-  private async remoteRefs(
-    ...patterns: readonly string[]
-  ): Promise<readonly { readonly name: string; readonly commit: string }[]> {
-    const text = await this.git.text(['ls-remote', '--quiet', '--refs', this.ref.git, ...patterns]);
-    return text.split('\n').flatMap((line) => {
-      const [commit = '', name = ''] = line.split('\t');
-      return name === '' ? [] : [{ name, commit }];
-    });
-  }
-
-  private async fetch(refspecs: readonly string[]): Promise<void> {
-    const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-gc', '--no-recurse-submodules'];
-    await this.git.text(['fetch', ...flags, this.ref.git, ...refspecs]);
-  }
-
-  private broken(ref: string, commit: string): Error {
-    return conveyorError('config-repository-unusable', {
-      repository: this.ref.name,
-      detail: `${ref} is ${commit}, which is no commit`,
-    });
+  private async written(text: string): Promise<string> {
+    return (await this.git.text(['hash-object', '-w', '--stdin'], text)).trim();
   }
 }
 

@@ -1,0 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { conveyorError } from '../../domain/errors';
+import type { Git } from './git';
+
+export interface RemoteRef {
+  readonly name: string;
+  /** A commit, or whatever it names. */
+  readonly commit: string;
+}
+
+/** Sets a ref elsewhere if it still is what it was; '' stands for one that does not exist. */
+export interface RefUpdate {
+  readonly object: string;
+  readonly ref: string;
+  readonly was: string;
+}
+
+/** Another process of this machine works on the same copy. */
+const FETCHES = 5;
+const BETWEEN_FETCHES_MS = 50;
+
+/** The repository elsewhere, as `git` reaches it from a copy. */
+export class Remote {
+  constructor(
+    private readonly git: Git,
+    /** A path or a URL, as git takes it. */
+    private readonly address: string,
+  ) {}
+
+  async refs(...patterns: readonly string[]): Promise<readonly RemoteRef[]> {
+    const text = await this.git.text(['ls-remote', '--quiet', '--refs', this.address, ...patterns]);
+    return text.split('\n').flatMap((line) => {
+      const [commit = '', name = ''] = line.split('\t');
+      return name === '' ? [] : [{ name, commit }];
+    });
+  }
+
+  async fetch(refspecs: readonly string[]): Promise<void> {
+    const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-gc', '--no-recurse-submodules'];
+    const args = ['fetch', ...flags, this.address, ...refspecs];
+    for (let left = FETCHES; ; left -= 1) {
+      const { code, err } = await this.git.run(args);
+      if (code === 0) return;
+      if (left === 1 || !/cannot lock ref|unable to update local ref/i.test(err)) throw this.git.failure(args, err);
+      await wait(BETWEEN_FETCHES_MS);
+    }
+  }
+
+  /** All of them, or none: false when one of them was not as it was. */
+  async push(updates: readonly RefUpdate[]): Promise<boolean> {
+    const args = [
+      ...['push', '--quiet', '--porcelain', '--no-verify', ...(updates.length > 1 ? ['--atomic'] : [])],
+      ...updates.map(({ ref, was }) => `--force-with-lease=${ref}:${was}`),
+      this.address,
+      ...updates.map(({ object, ref }) => `${object}:${ref}`),
+    ];
+    const { code, out, err } = await this.git.run(args);
+    if (code === 0) return true;
+    if (WAS_FIRST.test(`${out.toString()}\n${err}`)) return false;
+    throw this.git.failure(args, err);
+  }
+
+  /** @throws ConveyorError `config-repository-unusable` */
+  broken(ref: string, commit: string): Error {
+    return conveyorError('config-repository-unusable', {
+      repository: this.git.repository,
+      detail: `${ref} is ${commit}, which is no commit`,
+    });
+  }
+}
+
+/** The lease, or the lock of the ref there: somebody else was first. */
+const WAS_FIRST =
+  /stale info|already exists|cannot lock ref|reference already exists|fetch first|failed to update ref|is at [0-9a-f]+ but expected/i;
