@@ -3,8 +3,9 @@ import { decideAccess, type AccessDecision } from '../domain/access/decide';
 import type { Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
-import { ConveyorError } from '../domain/errors';
+import { ConveyorError, conveyorError } from '../domain/errors';
 import { deployId, releaseId, type Id } from '../domain/ids';
+import type { Principal } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { DeployStatus } from '../domain/views';
 import type { ConveyorClient } from './api';
@@ -66,6 +67,28 @@ export async function decideAudit(
     decideAccess(facts, { who, verb: 'read-audit', what: { pipeline, owners } });
   const decision = asked(null);
   return decision.allowed || pipeline === '' ? decision : asked((await client.spec(pipeline)).owners);
+}
+
+/** A repository of configuration, as decisions about it take it. */
+export interface OwnedRepository {
+  readonly name: string;
+  readonly owners?: readonly Principal[];
+}
+
+/** Whether somebody may propose changes of a repository. */
+export const decideProposal = (
+  facts: PlatformFacts,
+  { who, repository: { name, owners } }: { readonly who: Who; readonly repository: OwnedRepository },
+): AccessDecision =>
+  decideAccess(facts, { who, verb: 'propose', what: { pipeline: '', owners: owners ?? null, repository: name } });
+
+/** @throws ConveyorError `not-permitted` @returns the rule that allows it */
+export function requireProposer(facts: PlatformFacts, who: Who, repository: OwnedRepository): string {
+  const decision = decideProposal(facts, { who, repository });
+  if (decision.allowed) return decision.through === null ? decision.by : `${decision.by} through ${decision.through}`;
+  const actor = who.principal ?? 'nobody';
+  const { name } = repository;
+  throw conveyorError('not-permitted', { actor, pipeline: name, why: decision.why, can: `${actor} propose ${name}` });
 }
 
 /** Also of one whose workflow has ended, which nobody else may take over. */

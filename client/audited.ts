@@ -109,7 +109,8 @@ const recording =
 
 type EntrySubject = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
 
-async function withAuditEntry<T>(
+/** Puts on record what is done or refused; what is not urgent is refused while nothing can be written. */
+export async function withAuditEntry<T>(
   audit: Audit,
   about: () => EntrySubject & Pick<AuditEntry, 'door'>,
   run: () => Promise<T>,
@@ -137,7 +138,12 @@ function failureEntry(error: unknown): Pick<AuditEntry, 'outcome' | 'result'> {
   return { outcome: isSilent ? 'unknown' : 'refused', result: `${error.code}: ${error.message}` };
 }
 
-const UNANSWERED: readonly ErrorCode[] = ['temporal-unreachable', 'no-worker', 'internal'];
+const UNANSWERED: readonly ErrorCode[] = [
+  'temporal-unreachable',
+  'no-worker',
+  'internal',
+  'config-repository-unreachable',
+];
 
 const appliedAs =
   (spec: PipelineSpec) =>

@@ -7,7 +7,7 @@ import { conveyorError } from '../domain/errors';
 import { NAME, parseId } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import { decideApply, decideAudit, decideVerb, type FactSource } from './about';
+import { decideApply, decideAudit, decideProposal, decideVerb, type FactSource, type OwnedRepository } from './about';
 
 /** Whether somebody may do something: `conveyor can WHO VERB WHAT`, as typed. */
 export interface Question {
@@ -24,6 +24,7 @@ interface Means {
   readonly client: FactSource;
   readonly facts: PlatformFacts;
   readonly door: Door;
+  readonly repositories: readonly OwnedRepository[];
 }
 
 /** @throws ConveyorError `usage` or `invalid-id` for what cannot be asked; `unknown-pipeline` */
@@ -39,6 +40,7 @@ export function answerTo(means: Means, question: Question): Promise<AccessDecisi
     throw conveyorError('usage', { text: `${question.who} is not a principal`, hint: 'name one such as user:alice' });
   if (needs === 'service' || needs === 'use' || needs === 'scripts')
     return Promise.resolve(ofUse(means.facts, question));
+  if (needs === 'proposer') return Promise.resolve(ofProposal(means, question));
   if (needs === 'auditor') return ofAudit(means, question);
   if (verb === 'create' || verb === 'apply' || verb === 'import') return ofApply(means, { ...question, verb });
   return ofVerb(means, { ...question, verb });
@@ -86,6 +88,16 @@ function ofVerb(
   if (id === undefined)
     throw conveyorError('invalid-id', { text: what || 'nothing', expected: 'the id of a pipeline, release or deploy' });
   return decideVerb(client, facts, { who: { principal: who, door }, verb, id });
+}
+
+function ofProposal({ facts, door, repositories }: Means, { who, what }: Question): AccessDecision {
+  const repository = repositories.find(({ name }) => name === what);
+  if (repository !== undefined) return decideProposal(facts, { who: { principal: who, door }, repository });
+  const names = repositories.map(({ name }) => name).join(', ') || 'none';
+  throw conveyorError('usage', {
+    text: `${what || 'nothing'} is no repository of configuration`,
+    hint: `config.repositories of conveyor.config.yaml knows ${names}`,
+  });
 }
 
 /** Servers alone keep one. */

@@ -312,7 +312,6 @@ export const CONFIG_LIMITS = {
   },
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
   ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
-  namedSubscribers: cut('the subscribers that conveyor config why names', 20, 'entries', 'nobody reads more'),
   hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
   proxyPaths: refused(
     'the number of paths of a proxy',

@@ -1,6 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { NAME } from '../domain/ids';
+import { ACCESS_LIMITS } from '../domain/limits';
+import type { Principal } from '../domain/principals';
+import { listOf, principal } from '../domain/spec/scalars';
 
 /** A repository of configuration, and where its values go. */
 export interface ConfigRepositorySettings {
@@ -10,6 +13,8 @@ export interface ConfigRepositorySettings {
   readonly branch: string;
   /** Of a store that hosts read; null: that of the memory of `conveyor dev`. */
   readonly etcd: string | null;
+  /** Who may propose changes; missing where the file lists nobody. */
+  readonly owners?: readonly Principal[];
 }
 
 const repositorySchema = z.strictObject({
@@ -29,6 +34,9 @@ const repositorySchema = z.strictObject({
     })
     .default('main'),
   etcd: z.url({ protocol: /^https?$/ }).optional(),
+  owners: listOf(principal, ACCESS_LIMITS.principals)
+    .min(1, { error: 'expected at least one principal; without any, leave it out' })
+    .optional(),
 });
 
 export const configFields = {
@@ -46,7 +54,8 @@ export const toConfigRepositories = (
   { config }: { readonly config: z.output<typeof configFields.config> },
   file: string,
 ): readonly ConfigRepositorySettings[] =>
-  Object.entries(config.repositories).map(([name, { git, branch, etcd }]) => ({
+  Object.entries(config.repositories).map(([name, { git, branch, etcd, owners }]) => ({
     ...{ name, branch, etcd: etcd ?? null },
+    ...(owners === undefined ? {} : { owners }),
     git: /^[\w.@-]+:/.test(git) ? git : resolve(dirname(file), git),
   }));

@@ -6,6 +6,7 @@ import { offersOf } from '../platform/signIn';
 import { bearerOf, callerOf } from './auth';
 import { Bodies } from './bodies';
 import { queryOf } from './body';
+import { Configuration } from './configuration';
 import { readsOf, type ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
@@ -17,6 +18,7 @@ import { openApiDocument } from './openapi';
 import { auditRoutes } from './routes/audit';
 import { bringingRoutes } from './routes/bringing';
 import { canRoutes } from './routes/can';
+import { configurationRoutes } from './routes/configuration';
 import { healthRoutes } from './routes/health';
 import { meRoutes } from './routes/me';
 import { pipelineRoutes } from './routes/pipelines';
@@ -45,6 +47,7 @@ export function createApp(deps: ServerDeps): Hono {
       commands: new RequestGate(limits.commands),
     },
     ...{ api: new RequestGate(limits.api), strangers: new RequestGate(limits.strangers) },
+    configuration: new RequestGate(limits.configuration),
   };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measureRequests(metrics, deps));
@@ -78,6 +81,8 @@ export function createApp(deps: ServerDeps): Hono {
   app.route('/v1/can', canRoutes(deps));
   app.get('/v1/sign-in', (c) => c.json(offersOf(deps.config.issuers)));
   app.route('/v1/audit', auditRoutes(deps));
+  const configuration = new Configuration(deps);
+  app.route('/v1/config', configurationRoutes({ ...deps, configuration, bodies: new Bodies(bodyBytes) }));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
   for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));
@@ -131,12 +136,13 @@ function whyNotLocal(c: Context): string | undefined {
 }
 
 /** By who asks and for what, before anything of it is read: whoever is not known takes nobody's place. */
-async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' | 'strangers'> {
+async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' | 'configuration' | 'strangers'> {
   const isKnown = await callerOf(c, deps).then(
     () => true,
     () => false,
   );
   if (!isKnown) return 'strangers';
+  if (/^\/v1\/config(\/|$)/.test(c.req.path)) return 'configuration';
   return isRead(c) ? 'api' : 'commands';
 }
 

@@ -13,12 +13,15 @@ const BODY_TIMEOUT_MS = 10_000;
  * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `too-slow`, or what
  * `reading.signal` aborted with
  */
-export async function readBytes(context: Context, reading: Partial<ReadingQuota> = {}): Promise<Uint8Array> {
-  if (Number(context.req.header('content-length') ?? 0) > MAX_REQUEST_BYTES) throw bodyTooLarge();
+export async function readBytes(
+  context: Context,
+  { maxBytes = MAX_REQUEST_BYTES, ...reading }: Partial<ReadingQuota> & { readonly maxBytes?: number } = {},
+): Promise<Uint8Array> {
+  if (Number(context.req.header('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const stream = context.req.raw.body;
   if (stream === null) return new Uint8Array();
-  const bytes = await readUpTo(stream, MAX_REQUEST_BYTES, { ...reading, patienceMs: BODY_TIMEOUT_MS });
-  if (bytes === 'too-large') throw bodyTooLarge();
+  const bytes = await readUpTo(stream, maxBytes, { ...reading, patienceMs: BODY_TIMEOUT_MS });
+  if (bytes === 'too-large') throw bodyTooLarge(maxBytes);
   if (bytes === 'unwanted') throw reading.signal?.reason as Error;
   if (bytes === 'too-slow') throw conveyorError('too-slow', { seconds: BODY_TIMEOUT_MS / 1000 });
   return bytes;
@@ -59,4 +62,4 @@ export function rejectUnfit(unfit: Unfit | undefined): void {
   if (unfit) throw unfitError(unfit);
 }
 
-const bodyTooLarge = (): Error => conveyorError('too-large', { limit: '1 MiB' });
+const bodyTooLarge = (maxBytes: number): Error => conveyorError('too-large', { limit: `${maxBytes / 1_048_576} MiB` });

@@ -11,7 +11,10 @@ import type { Identities, CallerIdentity } from './identity';
 export type FrontClient = Omit<ConveyorClient, 'close'>;
 
 /** What the front end takes of the configuration. */
-export type FrontConfig = Pick<Registry, 'access' | 'callbacks' | 'groups' | 'policy' | 'issuers'>;
+export type FrontConfig = Pick<
+  Registry,
+  'access' | 'callbacks' | 'groups' | 'policy' | 'issuers' | 'configRepositories'
+>;
 
 export const readsOf = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): ReadPolicy =>
   config.access.reads ?? reads;
@@ -35,7 +38,9 @@ export interface ServerDeps {
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */
-  readonly audit?: Pick<ServerAudit, 'record' | 'stranger' | 'read' | 'verify' | 'state'>;
+  readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'stranger' | 'read' | 'verify' | 'state'>;
+  /** Where this machine keeps copies of repositories of configuration. */
+  readonly copies: string;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;
@@ -46,7 +51,7 @@ export interface ServerDeps {
 }
 
 /**
- * Deliveries, commands, readers, whoever has no token, and action services have lanes of their own, so that a burst of the one never
+ * Deliveries, commands, readers, configuration, whoever has no token, and action services have lanes of their own, so that a burst of the one never
  * keeps the others waiting.
  */
 export interface ServerLimits {
@@ -55,6 +60,8 @@ export interface ServerLimits {
   readonly commands: GateLimits;
   /** What only reads, of whoever has a token. */
   readonly api: GateLimits;
+  /** Of repositories of configuration, which may be slow, of whoever has a token. */
+  readonly configuration: GateLimits;
   /** Whatever comes without a token that is known. */
   readonly strangers: GateLimits;
   readonly runs: GateLimits;
@@ -70,6 +77,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },
   commands: { inFlight: 64, waiting: 256, waitMs: 8_000 },
   api: { inFlight: 16, waiting: 256, waitMs: 8_000 },
+  configuration: { inFlight: 64, waiting: 256, waitMs: 8_000 },
   strangers: { inFlight: 4, waiting: 256, waitMs: 8_000 },
   runs: { inFlight: 32, waiting: 1_000, waitMs: 4_000 },
   bodyBytes: 64 * 1_048_576,

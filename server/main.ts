@@ -4,6 +4,7 @@ import { audited } from '../client/audited';
 import { connectTemporal } from '../client/connection';
 import { guardClient, type Decided } from '../client/guard';
 import { frontIndex } from '../client/pipelineIndex';
+import { copiesFolder } from '../config/repository/repository';
 import type { Door } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
 import { withoutScope } from '../platform/access';
@@ -56,6 +57,7 @@ async function startServer(): Promise<void> {
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),
+    copies: copiesFolder(process.env),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
     log: note,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ReadPolicy } from '../platform/access';
-import { HTTP_OPERATIONS, type HttpOperation } from './operations';
+import type { HttpOperation } from './operation';
+import { HTTP_OPERATIONS } from './operations';
 import * as schemas from './schemas';
 
 /** The OpenAPI 3.1 description of what this server takes and answers. */
@@ -28,7 +29,8 @@ function describeOperation(operation: HttpOperation, reads: ReadPolicy): object 
     code,
     Number(code) < 300 ? { description } : { description, content: json(schemas.failureAnswer) },
   ]);
-  const location = { Location: { description: 'The (first) release', schema: { type: 'string' } } };
+  const where = status === 201 ? 'What was made' : 'The (first) release';
+  const location = { Location: { description: where, schema: { type: 'string' } } };
   return {
     summary,
     ...(security === 'token' || security === 'key' ? { security: [{ [security]: [] }] } : {}),
@@ -40,8 +42,10 @@ function describeOperation(operation: HttpOperation, reads: ReadPolicy): object 
     ...(request === undefined ? {} : { requestBody: { required: true, content: json(request) } }),
     responses: {
       [status]: {
-        description: { 200: 'The answer', 202: 'Accepted', 204: 'Whoever follows the run looks at once' }[status],
-        ...(status === 202 ? { headers: location } : {}),
+        description: { 200: 'The answer', 201: 'Made', 202: 'Accepted', 204: 'Whoever follows the run looks at once' }[
+          status
+        ],
+        ...(status === 201 || status === 202 ? { headers: location } : {}),
         ...(answer === undefined ? {} : { content: json(answer) }),
       },
       ...(Object.fromEntries(failures) as object),

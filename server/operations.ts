@@ -2,59 +2,17 @@ import type { z } from 'zod';
 import { documentSchema } from '../domain/spec/pipelineDocument';
 import * as changes from './changes';
 import { commandRequest } from './commandRequest';
+import { CONFIG_OPERATIONS } from './configOperations';
+import { getOperation, REFUSED, startOperation, type HttpOperation } from './operation';
 import * as schemas from './schemas';
 import { pushSchema, standardSchema } from './webhooks/events';
 
-type HttpMethod = 'get' | 'post' | 'put';
-
-export interface HttpOperation {
-  readonly method: HttpMethod;
-  readonly path: string;
-  readonly summary: string;
-  readonly status: 200 | 202 | 204;
-  /** `read`: whoever only looks, who needs a token where `reads` of the configuration says so. */
-  readonly security: 'read' | 'token' | 'signed' | 'key';
-  readonly request?: z.ZodType;
-  readonly answer?: z.ZodType;
-  /** What may stand behind the `?` of the address. */
-  readonly query?: z.ZodObject;
-  readonly headers?: readonly (readonly [name: string, required: boolean, description: string])[];
-  /** What else may come back, besides the errors that everything may give. */
-  readonly also?: Readonly<Record<number, string>>;
-}
-
-const IDEMPOTENCY_HEADER = [['Idempotency-Key', false, 'The same key gives the same release.']] as const;
-const REFUSED = { 403: 'Not an owner', 404: 'There is no such thing', 409: 'Not in this state' };
 const DELIVERED = {
   204: 'None of our pipelines is concerned',
   401: 'The signature does not fit',
   413: 'Larger than 1 MiB',
   503: 'Try again after Retry-After',
 };
-
-const getOperation = (path: string, summary: string, answer: z.ZodType, query?: z.ZodObject): HttpOperation => ({
-  method: 'get',
-  path,
-  summary,
-  status: 200,
-  security: 'read',
-  answer,
-  ...(query === undefined ? {} : { query }),
-  also: { 404: REFUSED[404] },
-});
-
-/** What starts something; the same key starts it once. */
-const startOperation = (path: string, summary: string, request: z.ZodType, answer: z.ZodType): HttpOperation => ({
-  method: 'post',
-  path,
-  summary,
-  status: 202,
-  security: 'token',
-  request,
-  answer,
-  headers: IDEMPOTENCY_HEADER,
-  also: { ...REFUSED, 422: 'An artifact is missing, or none of the pipeline' },
-});
 
 const changeOperation = (method: 'put' | 'post', path: string, summary: string, request: z.ZodType): HttpOperation => ({
   method,
@@ -149,6 +107,7 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     ),
     security: 'token',
   },
+  ...CONFIG_OPERATIONS,
   getOperation(
     '/v1/pipelines',
     'Pipelines, as `conveyor list pipelines` shows them',

@@ -26,6 +26,7 @@ export const canCommand: Register = (program, cli) => {
         'conveyor can user:alice create --file pipeline.yaml',
         'conveyor can group:storage deploy twine/kvstore-x     whether pipelines of theirs may',
         'conveyor can group:storage use mutex/region-x         or action-service, artifact-finder, data-source',
+        'conveyor can user:alice propose flags                 a change of that repository',
         'conveyor can group:storage run-scripts',
         'conveyor can release-train start-child kvstore        whether that pipeline may',
       ),
@@ -70,7 +71,10 @@ async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question
   const facts = loadRegistry(undefined, io.env);
   const { client, close } = lazily({ io, connect });
   try {
-    const decision = await answerTo({ client, facts, door: 'command-line' }, question);
+    const decision = await answerTo(
+      { client, facts, door: 'command-line', repositories: facts.configRepositories },
+      question,
+    );
     const { allowed, why } = decision;
     const { by, through } = decision.allowed ? decision : { by: null, through: null };
     return { allowed, by, through, why, file: facts.file, server: null };

@@ -50,6 +50,18 @@ export const OFFERS: Route = 'GET /v1/sign-in';
 export const AUDIT: Route = 'GET /v1/audit';
 export const AUDIT_VERIFICATION: Route = 'GET /v1/audit/verification';
 
+/** Repositories of configuration, which are no workflows. */
+export const CONFIG = {
+  repositories: 'GET /v1/config',
+  propose: 'POST /v1/config/{repository}/changes',
+  changes: 'GET /v1/config/{repository}/changes',
+  log: 'GET /v1/config/{repository}/log',
+  value: 'GET /v1/config/{repository}/value',
+  sources: 'GET /v1/config/{repository}/sources',
+  why: 'GET /v1/config/{repository}/why',
+  subscriber: 'GET /v1/config/{repository}/subscriber',
+} as const satisfies Readonly<Record<string, Route>>;
+
 export type RouteParams = Readonly<Record<string, string | number>>;
 export type RouteQuery = Readonly<Record<string, string | number | undefined>>;
 

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
 import { installRoot } from '../../platform/registry';
+import { entryOf } from '../entry';
 import type { At, Job, JobResult, Line } from './job';
 
 export interface ProcessLimits {
@@ -56,7 +57,7 @@ function start({ kind }: Job, { memoryMb }: ProcessLimits): ChildProcess {
   const noEval = kind === 'raw' ? [] : ['--disallow-code-generation-from-strings'];
   const heap = [`--max-old-space-size=${memoryMb}`, '--stack-size=800'];
   const flags = ['--no-warnings', ...heap, ...noEval, ...permissions()];
-  return spawn('/bin/sh', [...limited, process.execPath, ...flags, ...entry()], {
+  return spawn('/bin/sh', [...limited, process.execPath, ...flags, ...entryOf(join(__dirname, 'child/main'))], {
     // Nothing of ours: neither tokens nor NODE_OPTIONS.
     env: { TZ: 'UTC', LC_ALL: 'C' },
     cwd: '/',
@@ -71,15 +72,6 @@ function permissions(): readonly string[] {
   const packages = join(root, 'node_modules');
   const places = [root, ...(existsSync(packages) ? [realpathSync(packages)] : [])];
   return [flag, ...places.map((place) => `--allow-fs-read=${place}/*`)];
-}
-
-/** Compiled beside this file, or in a checkout its source. */
-function entry(): readonly string[] {
-  const compiled = join(__dirname, 'child/main.js');
-  if (existsSync(compiled)) return [compiled];
-  const loader =
-    'const [{ createJiti }, file] = [require(process.argv[1]), process.argv[2]]; void createJiti(file, { fsCache: false }).import(file);';
-  return ['-e', loader, require.resolve('jiti'), join(__dirname, 'child/main.ts')];
 }
 
 function followed(child: ChildProcess, limits: ProcessLimits, begin: () => void): Promise<JobResult> {

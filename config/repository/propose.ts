@@ -1,20 +1,12 @@
-import { conveyorError, unfitError } from '../../domain/errors';
-import { over } from '../../domain/excess';
-import { CONFIG_LIMITS } from '../../domain/limits';
+import { conveyorError } from '../../domain/errors';
 import { canonicalValue, NoJson } from '../compiler/child/canonical';
 import type { Memory } from '../compiler/run';
-import { admit, kindOf, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
-import { lastToChange, lookUp } from './commits';
+import { admit, kindOf, textOf, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
+import { requireFit, type Draft } from './fit';
 import { entriesOf, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './importing';
 import type { ConfigRepository } from './repository';
-import { blobId, revalue, type Edits, type Revalued } from './revalue';
-
-/** What a proposal would change: sources, and the values that come of them. */
-export interface Draft extends Revalued {
-  readonly base: string | null;
-  readonly edits: Edits;
-}
+import { blobId, revalue, type Edits } from './revalue';
 
 export interface Proposed {
   readonly change: number;
@@ -61,7 +53,7 @@ export async function draftOfEdits(
   for (const [file, text] of edits) {
     const why = whyNotSource(file);
     if (why !== undefined) throw conveyorError('config-file-unusable', { file, why });
-    if (text !== null) admit(file, Buffer.byteLength(text));
+    if (text !== null) requireText(file, text);
   }
   const known = await filesAt(repository, base);
   return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
@@ -82,13 +74,20 @@ export async function draftOfValues(
     if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
     if (value !== null) {
       const text = file === path && typeof value === 'string' ? value : jsonOf(path, value);
-      admit(file, Buffer.byteLength(text));
+      requireText(file, text);
       if (known.files.get(file) !== blobId(text)) edits.set(file, text);
     } else if (known.files.has(file)) edits.set(file, null);
     else if (known.files.has(`${VALUES}/${file}`))
       throw conveyorError('config-path-taken', { path, files: [`${path}.config.ts`, 'the request'] });
   }
   return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
+}
+
+/** As a file of a folder has to be. @throws ConveyorError `config-file-unusable` */
+function requireText(file: string, text: string): void {
+  const bytes = Buffer.from(text);
+  admit(file, bytes.length);
+  textOf(file, bytes);
 }
 
 function jsonOf(path: string, value: unknown): string {
@@ -142,45 +141,6 @@ async function committed(
   const [made = ''] = await makeCommits(repository.git, own, [commit], nowMs);
   await repository.git.run(['update-ref', '-d', own]);
   return made;
-}
-
-async function requireFit(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
-  const [problem] = draft.problems;
-  if (problem !== undefined) throw problem;
-  if (draft.edits.size === 0 && draft.values.size === 0)
-    throw conveyorError('config-unchanged', { repository: repository.ref.name });
-  const bytes = [...draft.values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
-  const excess =
-    over(CONFIG_LIMITS.values, draft.values.size) ??
-    over(CONFIG_LIMITS.change, bytes) ??
-    over(CONFIG_LIMITS.message, Buffer.byteLength(message));
-  if (excess !== undefined) throw unfitError(excess);
-  await refuseConflict(repository, draft);
-}
-
-/** What could never land is not proposed: files that somebody has changed since the base, to something else than this wants. */
-async function refuseConflict(repository: ConfigRepository, { base, edits }: Draft): Promise<void> {
-  const head = await repository.head();
-  if (head === null || head === base) return;
-  const files = [...edits.keys()];
-  const now = await lookUp(
-    repository.git,
-    files.map((file) => `${head}:${file}`),
-  );
-  const before =
-    base === null
-      ? []
-      : await lookUp(
-          repository.git,
-          files.map((file) => `${base}:${file}`),
-        );
-  const file = files.find((path, index) => {
-    const text = edits.get(path) ?? null;
-    const blob = now[index]?.id ?? null;
-    return blob !== (before[index]?.id ?? null) && blob !== (text === null ? null : blobId(text));
-  });
-  if (file === undefined) return;
-  throw conveyorError('config-conflict', { change: null, file, by: await lastToChange(repository.git, file, head) });
 }
 
 /** Both in one commit: whoever has it has what was reviewed and what is distributed, and neither without the other. */

@@ -113,9 +113,9 @@ export class ConfigRepository {
     });
   }
 
-  /** All changes, newest first. */
-  async changes(limit: number = Infinity): Promise<readonly ChangeInfo[]> {
-    const all = (await this.remote.refs('refs/changes/*')).flatMap(({ name, commit }) => {
+  /** All changes, newest first; or the one of a number. */
+  async changes(limit: number = Infinity, only?: number): Promise<readonly ChangeInfo[]> {
+    const all = (await this.remote.refs(`refs/changes/${only ?? '*'}`)).flatMap(({ name, commit }) => {
       const change = numberOf(name);
       return change === null ? [] : [{ change, commit }];
     });

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { conveyorError } from '../../domain/errors';
-import {
-  draftOfEdits,
-  draftOfValues,
-  propose,
-  proposeWithNote,
-  type Draft,
-  type Proposed,
-  type Proposer,
-} from './propose';
+import { draftOfEdits, draftOfValues, propose, proposeWithNote, type Proposed, type Proposer } from './propose';
+import type { Draft } from './fit';
 import type { ConfigRepository } from './repository';
 
 /** What somebody asks to be changed: values by their paths, or sources by theirs; null: gone. */

@@ -44,7 +44,7 @@ export async function revalue(
 }
 
 /** Whose value this was. */
-function makerOf(path: string, files: Files): string | undefined {
+export function makerOf(path: string, files: Files): string | undefined {
   const stems = path.split('.').map((_part, index, parts) => parts.slice(0, parts.length - index).join('.'));
   return [`${path}.json`, path, ...stems.map((stem) => `${stem}.config.ts`)].find((file) => files.has(file));
 }

@@ -14,6 +14,8 @@ export const NEEDS = {
   auditor: 'an owner of the pipeline; for all pipelines together admins alone',
   picker: 'whoever the pick names, else an owner of the pipeline',
   delivery: 'a program with a delivery that the server believes; through the API an owner of the pipeline',
+  proposer:
+    'an owner of the repository; where it lists none admins alone, and anybody who is known without a platform section',
   service: 'pipelines of which every owner is an owner of the service',
   use: 'pipelines of which every owner is in a rule for it',
   scripts: 'pipelines of which every owner is in platform.scripts',
@@ -22,7 +24,8 @@ export const NEEDS = {
 export type Need = keyof typeof NEEDS;
 
 export interface Operation {
-  readonly of: 'platform' | 'pipeline' | 'release' | 'action' | 'deploy' | 'run' | 'unit' | 'use' | 'scripts';
+  readonly of:
+    'platform' | 'pipeline' | 'repository' | 'release' | 'action' | 'deploy' | 'run' | 'unit' | 'use' | 'scripts';
   readonly needs: Need;
   /** Where principals ask for it; none: workers ask, for a pipeline. */
   readonly doors: readonly Door[];
@@ -50,6 +53,7 @@ type Name =
   | 'push'
   | 'submit'
   | 'look-now'
+  | 'propose'
   | 'deploy'
   | 'use'
   | 'run-scripts'
@@ -74,6 +78,7 @@ export const OPERATIONS: Readonly<Record<Name, Operation>> = {
     does: 'bring artifacts that may make a release',
   },
   'look-now': { of: 'run', needs: 'key', doors: ['run'], does: 'say that a run has ended' },
+  propose: { of: 'repository', needs: 'proposer', doors: COMMANDS, does: 'propose a change of configuration' },
   hold: owners('pipeline', 'begin no deploys'),
   unhold: owners('pipeline', 'end a hold'),
   freeze: owners('pipeline', 'begin nothing at all'),

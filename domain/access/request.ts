@@ -24,6 +24,8 @@ export interface What {
   };
   /** Of a deploy: what it holds. */
   readonly holds?: Units;
+  /** Of a proposal: the repository of configuration, whose `owners` these are then; null where it lists none. */
+  readonly repository?: string;
   /** Of an emergency: whether it would not bake. */
   readonly skipBake?: boolean;
 }

@@ -13,6 +13,27 @@ export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: Wha
   return denied(`${who} is not an owner of ${pipeline}: ${listed(owners ?? [], groups)}`);
 }
 
+/** Proposals reach nobody until they are released: where nobody restricts anything, whoever is known may make them. */
+export function decideProposer(
+  { policy, groups }: PlatformFacts,
+  { repository = '', owners }: What,
+  who: Principal,
+): AccessDecision {
+  const place = `config.repositories.${repository}.owners`;
+  const member = membership(owners ?? [], who, groups);
+  if (member) return allowedBy(place, `${who} is an owner of the repository ${repository}`, member.through);
+  if (owners !== null)
+    return denied(`${who} is not an owner of the repository ${repository}: ${place} are ${listed(owners, groups)}`);
+  if (policy === null)
+    return allowedBy(
+      'no platform section',
+      `${repository} lists no owners, and without a platform section anybody may propose`,
+    );
+  return denied(
+    `${repository} lists no owners, so that changes of it are for admins: ${adminsOf(policy, { policy, groups })}`,
+  );
+}
+
 /** Of one pipeline, or of all where none is named. */
 export function decideAuditor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   const { pipeline } = what;

@@ -23,7 +23,7 @@ export function canRoutes(deps: CallerDeps): Hono {
     // In which groups a provider has somebody is known of whoever asks, and of nobody else.
     const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };
     const decision = await answerTo(
-      { client: deps.client, facts, door: 'api' },
+      { client: deps.client, facts, door: 'api', repositories: deps.config.configRepositories },
       { ...question, spec: spec as unknown as PipelineSpec | undefined },
     );
     const { allowed, why } = decision;

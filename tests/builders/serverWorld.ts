@@ -135,12 +135,21 @@ type Given = Partial<ServerDeps> & Partial<FrontConfig>;
 
 export function appOf(
   pipelines = new FakePipelines(),
-  { access = ACCESS, callbacks = null, groups = {}, policy = null, issuers = [], ...over }: Given = {},
+  {
+    access = ACCESS,
+    callbacks = null,
+    groups = {},
+    policy = null,
+    issuers = [],
+    configRepositories = [],
+    ...over
+  }: Given = {},
 ): ReturnType<typeof createApp> {
   return createApp({
     client: pipelines.client,
     index: pipelines.index,
-    config: { access, callbacks, groups, policy, issuers },
+    config: { access, callbacks, groups, policy, issuers, configRepositories },
+    copies: '/nowhere',
     reads: 'open',
     limits: DEFAULT_LIMITS,
     now: () => NOW_MS,

@@ -78,7 +78,12 @@ describe('from a folder to a change', () => {
       'feed/limits new\n  + {\n  +   "hard": 100,\n  +   "soft": 50\n  + }\n4 files and 1 value change\n',
     );
     const proposed = await conveyor('propose', folder, '-m', 'Limit feeds', '-o', 'json');
-    expect(JSON.parse(proposed.out)).toMatchObject({ repository: 'flags', change: 1, values: ['feed/limits'] });
+    expect(JSON.parse(proposed.out)).toMatchObject({
+      repository: 'flags',
+      change: 1,
+      base: null,
+      paths: ['feed/limits'],
+    });
     expect((await conveyor('status')).out).toMatch(/^1 +proposed +user:carol +.* +Limit feeds$/m);
     expect((await conveyor('log')).out).toBe('nothing has landed yet\n');
     expect(await conveyor('show', 'feed/limits')).toMatchObject({ code: 4 });

@@ -74,6 +74,15 @@ describe('what a request may not change', () => {
     });
   });
 
+  test('by a message that steers a terminal', async () => {
+    const it = await bench();
+    const asked = { values: { a: 1 }, message: 'Fine\u001b[2J', base: null };
+    await expect(request(it.repository, asked, { author: 'user:eve', nowMs: NOW, key: null })).rejects.toMatchObject({
+      code: 'invalid-text',
+      message: expect.stringContaining('the message of a change'),
+    });
+  });
+
   test('15 MB of values', async () => {
     const values = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`v/${n}`, 'x'.repeat(1_000_000)]));
     await expect(ask(await bench(), { values })).rejects.toMatchObject({

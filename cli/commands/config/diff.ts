@@ -3,7 +3,7 @@ import { emit } from '../../output';
 import { renderDiff } from '../../render/config';
 import { examples, type Register } from '../command';
 import { draftOf } from './draft';
-import { baseOf, REPOSITORY, repositoryOf, type RepositoryOptions } from './repository';
+import { REPOSITORY, type RepositoryOptions } from './choice';
 
 export const diff: Register = (group, cli) => {
   group
@@ -14,6 +14,7 @@ export const diff: Register = (group, cli) => {
     .addHelpText('after', examples('conveyor config diff flags', 'conveyor config diff flags -o json'))
     .action(
       cli.handle<RepositoryOptions & { readonly base?: string }, [string]>(async ({ io, output, options }, folder) => {
+        const { baseOf, repositoryOf } = await import('./repository');
         const repository = await repositoryOf(io, options);
         const base = await baseOf(repository, folder, options.base);
         const draft = await draftOf(repository, base, folder);

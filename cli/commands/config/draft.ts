@@ -1,4 +1,4 @@
-import type { Draft } from '../../../config/repository/propose';
+import type { Draft } from '../../../config/repository/fit';
 import type { ConfigRepository } from '../../../config/repository/repository';
 
 /** How a folder differs from a commit, with the values that come of it. */

@@ -1,8 +1,9 @@
 import { examples, type Register } from '../command';
 import { compileCommand } from './compile';
 import { diff } from './diff';
-import { log, show, status } from './look';
+import { log, status } from './look';
 import { propose } from './propose';
+import { show } from './show';
 import { why } from './why';
 
 /** Configuration as programs: what they make, what changes, and how it lands. */

@@ -1,10 +1,10 @@
-import { actorOf } from '../../door';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
 import { renderConfigProblems } from '../../render/config';
+import type { View } from '../../render/paint';
 import { examples, type Register } from '../command';
-import { draftOf } from './draft';
-import { baseOf, REPOSITORY, repositoryOf, type RepositoryOptions } from './repository';
+import { REPOSITORY, type RepositoryOptions } from './choice';
+import { openDesk } from './openDesk';
 
 interface Options extends RepositoryOptions {
   readonly message: string;
@@ -26,25 +26,20 @@ export const propose: Register = (group, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async ({ io, output, connect, options }, folder) => {
-        const repository = await repositoryOf(io, options);
-        const draft = await draftOf(repository, await baseOf(repository, folder, options.base), folder);
-        if (draft.problems.length > 0) {
-          const problems = draft.problems.map(({ code, message, hint }) => ({ code, message, hint }));
-          emit(
-            io,
-            output,
-            { problems },
-            { text: (view, shown) => renderConfigProblems(shown.problems, view).join('\n'), name: [] },
-          );
+      cli.handle<Options, [string]>(async (call, folder) => {
+        const { io, output, options } = call;
+        const desk = await openDesk(call, options);
+        const outcome = await desk.propose(folder, options.message, options.base);
+        if ('problems' in outcome) {
+          const text = (view: View, shown: typeof outcome) => renderConfigProblems(shown.problems, view).join('\n');
+          emit(io, output, outcome, { text, name: [] });
           return EXIT.usage;
         }
-        const by = { author: actorOf(io, connect), message: options.message, nowMs: io.now() };
-        const made = await (await import('../../../config/repository/propose')).propose(repository, draft, by);
-        const proposed = { repository: repository.ref.name, ...made, values: [...draft.values.keys()].sort() };
+        const { change, version, base, paths } = outcome;
+        const proposed = { repository: desk.name, change, version, base, paths };
         emit(io, output, proposed, {
-          text: (_view, shown) => [`${shown.version}`, ...shown.values.map((path) => `  ${path}`)].join('\n'),
-          name: [made.version],
+          text: (_view, shown) => [shown.version, ...shown.paths.map((path) => `  ${path}`)].join('\n'),
+          name: [version],
         });
         return EXIT.ok;
       }),

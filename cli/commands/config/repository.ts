@@ -1,40 +1,20 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { ConfigRepository } from '../../../config/repository/repository';
-import { conveyorError } from '../../../domain/errors';
+import { Git } from '../../../config/repository/git';
+import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
+import { loadRegistry, type Registry } from '../../../platform/registry';
 import type { Io } from '../../io';
+import { chosen, type RepositoryOptions } from './choice';
 
-export interface RepositoryOptions {
-  readonly repository?: string;
+/** The repository that is meant, and what the configuration of this machine says of it. */
+export function settingsOf({ env }: Pick<Io, 'env'>, options: RepositoryOptions) {
+  const registry: Registry = loadRegistry(undefined, env);
+  return { registry, settings: chosen(registry.configRepositories, options) };
 }
 
-export const REPOSITORY = ['-r, --repository <name>', 'which repository, when the configuration has several'] as const;
-
-/** The repository that is meant, and a copy of it on this machine. @throws ConveyorError `usage`, `config-invalid`, `unknown-extension` */
-export async function repositoryOf(
-  { env }: Pick<Io, 'env'>,
-  { repository }: RepositoryOptions,
-): Promise<ConfigRepository> {
-  const [{ loadRegistry }, { ConfigRepository, copiesFolder }] = [
-    await import('../../../platform/registry'),
-    await import('../../../config/repository/repository'),
-  ];
-  const { configRepositories: all } = loadRegistry(undefined, env);
-  const names = all.map(({ name }) => name);
-  const found = repository === undefined && all.length === 1 ? all[0] : all.find(({ name }) => name === repository);
-  if (found === undefined && (repository !== undefined || all.length === 0))
-    throw conveyorError('unknown-extension', {
-      kind: 'repository of configuration',
-      name: repository ?? 'any',
-      known: names,
-    });
-  if (found === undefined)
-    throw conveyorError('usage', {
-      text: 'there are several repositories of configuration',
-      hint: `choose one with --repository: ${names.join(', ')}`,
-    });
-  return ConfigRepository.open(found, copiesFolder(env));
-}
+/** A copy of it on this machine. @throws ConveyorError `usage`, `config-invalid`, `unknown-extension` */
+export const repositoryOf = (io: Pick<Io, 'env'>, options: RepositoryOptions): Promise<ConfigRepository> =>
+  ConfigRepository.open(settingsOf(io, options).settings, copiesFolder(io.env));
 
 /** On which commit a folder is based: the one that is given, else that of its own checkout, else the newest of the branch. */
 export async function baseOf(
@@ -44,10 +24,14 @@ export async function baseOf(
 ): Promise<string | null> {
   const head = await repository.head();
   if (given !== undefined) return repository.ancestor(given, head);
+  const checkout = await checkoutOf(folder);
+  return head !== null && checkout !== null && (await repository.isAncestor(checkout, head)) ? checkout : head;
+}
+
+/** The commit of a folder that is a checkout of its own; null for any other. */
+export async function checkoutOf(folder: string): Promise<string | null> {
   const own = resolve(folder, '.git');
-  if (head === null || !existsSync(own)) return head;
-  const { Git } = await import('../../../config/repository/git');
+  if (!existsSync(own)) return null;
   const { code, out } = await new Git(own, folder).run(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
-  const checkout = out.toString().trim();
-  return code === 0 && (await repository.isAncestor(checkout, head)) ? checkout : head;
+  return code === 0 ? out.toString().trim() : null;
 }

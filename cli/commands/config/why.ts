@@ -2,38 +2,72 @@ import { conveyorError } from '../../../domain/errors';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
 import { renderConfigProblems, renderWhy } from '../../render/config';
-import { examples, type Register } from '../command';
-import { compileFolder } from './folder';
+import { renderSubscribers } from '../../render/subscribers';
+import { examples, type CommandCall, type Register } from '../command';
+import { REPOSITORY, type RepositoryOptions } from './choice';
+import type { Whys } from './desk';
+import { compileFolder, type CompiledFolder } from './folder';
+import { openDesk } from './openDesk';
+
+interface WhyOptions extends RepositoryOptions {
+  readonly dir?: string;
+}
+
+/** Of a folder nobody subscribes to what it would make. */
+type Found = Whys & Pick<CompiledFolder, 'problems'>;
 
 export const why: Register = (group, cli) => {
   group
     .command('why <path>')
-    .description('which files a value comes from, or which values a file contributes to')
-    .option('--dir <dir>', 'the folder of the sources', '.')
+    .description('which files a value comes from, or which values a file contributes to, and who subscribes to them')
+    .option('--dir <dir>', 'as a folder has it, rather than the branch; then without subscribers')
+    .option(...REPOSITORY)
     .addHelpText(
       'after',
       examples('conveyor config why feed/limits', 'conveyor config why feed/shared.ts --dir flags -o json'),
     )
     .action(
-      cli.handle<{ readonly dir: string }, [string]>(async ({ io, output, options: { dir } }, path) => {
-        const { values, problems } = await compileFolder(dir);
-        const files = values.find((value) => value.path === path)?.sources ?? [];
-        const contributesTo = values.filter(({ sources }) => sources.includes(path)).map((value) => value.path);
-        if (files.length === 0 && contributesTo.length === 0) throw unknown(path, dir, problems.length);
-        const found = { path, files, contributesTo, problems };
-        emit(io, output, found, {
-          text: (view, shown) => [...renderWhy(shown), ...renderConfigProblems(shown.problems, view)].join('\n'),
-          name: files.length > 0 ? files : contributesTo,
-        });
+      cli.handle<WhyOptions, [string]>(async (call, path) => {
+        const { io, output, options } = call;
+        const { files, contributesTo, subscribers, problems } =
+          options.dir === undefined ? await ofBranch(call, path) : await ofFolder(options.dir, path);
+        emit(
+          io,
+          output,
+          { path, files, contributesTo, subscribers, problems },
+          {
+            text: (view, shown) =>
+              [
+                ...renderWhy(shown),
+                ...renderSubscribers(shown.subscribers, view),
+                ...renderConfigProblems(shown.problems, view),
+              ].join('\n'),
+            name: files.length > 0 ? files : contributesTo,
+          },
+        );
         return EXIT.ok;
       }),
     );
 };
 
-function unknown(path: string, dir: string, problems: number): Error {
-  const broken = problems === 0 ? '' : `, and ${problems} of its files or values are refused`;
-  return conveyorError('usage', {
-    text: `${path} is neither a value of ${dir} nor a file that one comes from${broken}`,
-    hint: `conveyor config compile ${dir} lists the values and what is refused`,
-  });
+async function ofBranch(call: CommandCall<WhyOptions>, path: string): Promise<Found> {
+  const desk = await openDesk(call, call.options);
+  const { files, contributesTo, subscribers } = await desk.why(path);
+  if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers, problems: [] };
+  throw unknown(path, desk.name, 'conveyor config log shows what has landed; --dir DIR asks a folder');
 }
+
+async function ofFolder(dir: string, path: string): Promise<Found> {
+  const { values, problems } = await compileFolder(dir);
+  const files = values.find((value) => value.path === path)?.sources ?? [];
+  const contributesTo = values.filter(({ sources }) => sources.includes(path)).map((value) => value.path);
+  if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers: {}, problems };
+  const broken = problems.length === 0 ? '' : `, and ${problems.length} of its files or values are refused`;
+  throw unknown(path, dir, `conveyor config compile ${dir} lists the values and what is refused`, broken);
+}
+
+const unknown = (path: string, where: string, hint: string, broken: string = ''): Error =>
+  conveyorError('usage', {
+    text: `${path} is neither a value of ${where} nor a file that one comes from${broken}`,
+    hint,
+  });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConveyorClient } from '../../../client/api';
-import { decideAudit } from '../../../client/about';
+import { decideAudit, requireProposer } from '../../../client/about';
 import { DECIDED_AS, guardClient } from '../../../client/guard';
 import { decideBirth } from '../../../domain/access/children';
 import { DOORS, NEEDS, OPERATIONS, type Door, type OperationName } from '../../../domain/access/operations';
@@ -71,6 +71,8 @@ function asked(verb: OperationName, actor: string | null, door: Door): Promise<u
   switch (verb) {
     case 'read-audit':
       return mayAudit(actor, door);
+    case 'propose':
+      return mayPropose(actor, door);
     case 'create':
     case 'apply':
       return client.apply(SPEC, actor as string);
@@ -97,6 +99,10 @@ async function mayAudit(actor: string | null, door: Door): Promise<void> {
   const decision = await decideAudit(clientOf(true), FACTS, { who, pipeline: 'kvstore' });
   if (!decision.allowed) throw conveyorError('not-permitted', { actor: '', pipeline: 'kvstore', why: decision.why });
 }
+
+/** Repositories are no workflows: whoever proposes is asked so by the server and by the command line. */
+const mayPropose = async (principal: string | null, door: Door): Promise<string> =>
+  requireProposer(FACTS, { principal, door }, { name: 'flags', owners: OWNERS });
 
 async function mayDo(verb: OperationName, actor: string | null, door: Door): Promise<boolean> {
   // The server takes nothing from nobody, and a delivery only from a program.
@@ -186,7 +192,7 @@ test('docs/access-matrix.md says of each role, operation and door what the guard
 
 test('every operation of a client and every verb has a row, and every row is something that can be asked', () => {
   const asked = Object.values(DECIDED_AS).filter((name) => name !== 'the verb' && name !== 'nothing');
-  const reachable = new Set<string>([...asked, ...VERBS, 'create', 'read-audit']);
+  const reachable = new Set<string>([...asked, ...VERBS, 'create', 'propose', 'read-audit']);
   const rows = NAMES.filter((name) => OPERATIONS[name].doors.length > 0);
   expect([...reachable].sort()).toEqual([...rows].sort());
 });

@@ -1,0 +1,24 @@
+import { conveyorError } from '../../../domain/errors';
+
+export interface RepositoryOptions {
+  readonly repository?: string;
+}
+
+export const REPOSITORY = ['-r, --repository <name>', 'which repository, when the configuration has several'] as const;
+
+/** The one that is named, or the only one. @throws ConveyorError `usage`, `unknown-extension` */
+export function chosen<R extends { readonly name: string }>(all: readonly R[], { repository }: RepositoryOptions): R {
+  const names = all.map(({ name }) => name);
+  const found = repository === undefined && all.length === 1 ? all[0] : all.find(({ name }) => name === repository);
+  if (found !== undefined) return found;
+  if (repository !== undefined || all.length === 0)
+    throw conveyorError('unknown-extension', {
+      kind: 'repository of configuration',
+      name: repository ?? 'any',
+      known: names,
+    });
+  throw conveyorError('usage', {
+    text: 'there are several repositories of configuration',
+    hint: `choose one with --repository: ${names.join(', ')}`,
+  });
+}

@@ -1,0 +1,31 @@
+import type { ChangeInfo } from '../../../config/repository/repository';
+import type { Dependencies } from '../../../config/repository/dependencies';
+import type { ShownValue } from '../../../config/repository/looking';
+import type { Requested } from '../../../config/repository/requests';
+import type { CommitInfo } from '../../../config/repository/commits';
+import type { Known, KnownHost } from '../../../config/subscriptions';
+
+/** A repository of configuration, as commands ask it: on this machine, or through a server. */
+export interface Desk {
+  readonly name: string;
+  changes(limit: number): Promise<readonly ChangeInfo[]>;
+  log(limit: number): Promise<readonly CommitInfo[]>;
+  /** @param change null: as it is on the branch */
+  value(path: string, change: number | null): Promise<ShownValue>;
+  host(path: string, host: string): Promise<KnownHost>;
+  why(path: string): Promise<Whys>;
+  /** @param base undefined: that of its checkout, else the newest */
+  propose(folder: string, message: string, base: string | undefined): Promise<Outcome>;
+}
+
+/** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
+export type Whys = Dependencies & { readonly subscribers: Readonly<Record<string, Known>> };
+
+/** A server reports the first problem alone, as an error. */
+export type Outcome = Requested | { readonly problems: readonly Problem[] };
+
+interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}

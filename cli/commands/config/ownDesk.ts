@@ -1,0 +1,42 @@
+import { requireProposer } from '../../../client/about';
+import { folderTree } from '../../../config/compiler/tree';
+import { dependencies, valuesIn } from '../../../config/repository/dependencies';
+import { shownValue, textOfVersion } from '../../../config/repository/looking';
+import { draftOfTree, propose } from '../../../config/repository/propose';
+import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
+import { hostOf, storeIn, subscribersOfAll } from '../../../config/subscriptions';
+import { actorOf } from '../../door';
+import type { CommandCall } from '../command';
+import type { RepositoryOptions } from './choice';
+import type { Desk } from './desk';
+import { baseOf, settingsOf } from './repository';
+
+/** With git, by the configuration of this machine. */
+export async function ownDesk(
+  { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
+  options: RepositoryOptions,
+): Promise<Desk> {
+  const { registry, settings } = settingsOf(io, options);
+  const { name } = settings;
+  const repository = await ConfigRepository.open(settings, copiesFolder(io.env));
+  return {
+    name,
+    changes: (limit) => repository.changes(limit),
+    log: (limit) => repository.log(limit),
+    value: (path, change) => shownValue(repository, path, change),
+    host: (path, host) =>
+      hostOf(storeIn(settings), name, { path, host }, (version) => textOfVersion(repository, version)),
+    why: async (path) => {
+      const found = await dependencies(repository, await repository.head(), path);
+      return { ...found, subscribers: await subscribersOfAll(storeIn(settings), name, valuesIn(path, found)) };
+    },
+    propose: async (folder, message, base) => {
+      const author = actorOf(io, connect);
+      requireProposer(registry, { principal: author, door: 'command-line' }, settings);
+      const draft = await draftOfTree(repository, await baseOf(repository, folder, base), folderTree(folder));
+      if (draft.problems.length > 0)
+        return { problems: draft.problems.map(({ code, message: text, hint }) => ({ code, message: text, hint })) };
+      return { ...(await propose(repository, draft, { author, message, nowMs: io.now() })), duplicate: false };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { CONFIG } from '../../../client/http/routes';
+import { sendRequest, type HttpOptions } from '../../../client/http/send';
+import { folderTree } from '../../../config/compiler/tree';
+import type { SourceList } from '../../../config/repository/looking';
+import { blobId } from '../../../config/repository/revalue';
+import { ConveyorError } from '../../../domain/errors';
+import { chosen, type RepositoryOptions } from './choice';
+import type { Desk } from './desk';
+import { checkoutOf } from './repository';
+
+/** Through a server, which has the repository, its store and the rules. */
+export async function serverDesk(server: HttpOptions, options: RepositoryOptions): Promise<Desk> {
+  const all = await sendRequest<readonly { readonly name: string }[]>(server, CONFIG.repositories);
+  const { name } = chosen(all, options);
+  const params = { repository: name };
+  return {
+    name,
+    changes: (limit) => sendRequest(server, CONFIG.changes, { params, query: { limit } }),
+    log: (limit) => sendRequest(server, CONFIG.log, { params, query: { limit } }),
+    value: (path, change) =>
+      sendRequest(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
+    host: (path, host) => sendRequest(server, CONFIG.subscriber, { params, query: { path, host } }),
+    why: (path) => sendRequest(server, CONFIG.why, { params, query: { path } }),
+    propose: async (folder, message, given) => {
+      const { commit, files: known } = await sourcesOf(server, name, folder, given);
+      const files = editsOf(folder, known);
+      const body = { message, files, ...(commit === null ? {} : { base: commit }) };
+      return sendRequest(server, CONFIG.propose, { params, body, key: null });
+    },
+  };
+}
+
+/** What the folder is based on; a checkout of another branch is based on the newest of this one. */
+async function sourcesOf(
+  server: HttpOptions,
+  repository: string,
+  folder: string,
+  given: string | undefined,
+): Promise<SourceList> {
+  const ask = (base: string | undefined): Promise<SourceList> =>
+    sendRequest(server, CONFIG.sources, { params: { repository }, query: { base } });
+  const checkout = given ?? (await checkoutOf(folder)) ?? undefined;
+  return ask(checkout).catch((error: unknown) => {
+    const isElsewhere = given === undefined && error instanceof ConveyorError && error.code === 'usage';
+    if (checkout === undefined || !isElsewhere) throw error;
+    return ask(undefined);
+  });
+}
+
+/** Only what differs is sent. */
+function editsOf(folder: string, known: SourceList['files']): Readonly<Record<string, string | null>> {
+  const tree = folderTree(folder);
+  const edits: [string, string | null][] = [];
+  for (const path of tree.paths) {
+    const text = tree.read(path);
+    if (known[path] !== blobId(text)) edits.push([path, text]);
+  }
+  const kept = new Set(tree.paths);
+  for (const path of Object.keys(known)) if (!kept.has(path)) edits.push([path, null]);
+  return Object.fromEntries(edits);
+}

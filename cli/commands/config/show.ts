@@ -1,0 +1,75 @@
+import type { KnownHost } from '../../../config/subscriptions';
+import { conveyorError } from '../../../domain/errors';
+import { EXIT } from '../../exit';
+import { emit } from '../../output';
+import type { View } from '../../render/paint';
+import { renderHost } from '../../render/subscribers';
+import { countOption, examples, type CommandCall, type Register } from '../command';
+import { REPOSITORY, type RepositoryOptions } from './choice';
+import type { Desk } from './desk';
+import { openDesk } from './openDesk';
+
+interface ShowOptions extends RepositoryOptions {
+  readonly change?: string;
+  readonly host?: string;
+}
+
+export const show: Register = (group, cli) => {
+  group
+    .command('show <path>')
+    .description('a value as it is on the branch, in a change, or on a host')
+    .option('--change <n>', 'as this change would have it')
+    .option(
+      '--host <name>',
+      'what this host has: the committed value or an override, since when, and why it is refused',
+    )
+    .option(...REPOSITORY)
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor config show feed/limits',
+        'conveyor config show feed/limits --change 12 -o json',
+        'conveyor config show feed/limits --host web-3',
+      ),
+    )
+    .action(
+      cli.handle<ShowOptions, [string]>(async (call, path) => {
+        const { io, output, options } = call;
+        if (options.host !== undefined && options.change !== undefined)
+          throw conveyorError('usage', {
+            text: '--host shows what a host has, and --change what a change would have',
+            hint: 'leave one of them out',
+          });
+        const desk = await openDesk(call, options);
+        if (options.host !== undefined) return showHost(call, desk, { path, host: options.host });
+        const number = countOption('--change', options.change, 0);
+        const shown = await desk.value(path, number === 0 ? null : number);
+        emit(io, output, shown, { text: () => shown.value.trimEnd(), name: [path] });
+        return EXIT.ok;
+      }),
+    );
+};
+
+/** Where the store is silent, git still knows what the branch has. */
+async function showHost(
+  { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
+  desk: Desk,
+  { path, host }: { readonly path: string; readonly host: string },
+): Promise<number> {
+  const known: KnownHost = await desk.host(path, host);
+  if ('unknown' in known) {
+    const { commit, value } = await desk.value(path, null);
+    const branch = { commit, value };
+    const view = { path, host, subscription: null, value: null, unknown: known.unknown, branch };
+    emit(io, output, view, { text: (how, shown) => renderHost({ ...shown, branch }, how).join('\n'), name: [] });
+    return EXIT.error;
+  }
+  const { subscription, value } = known;
+  if (subscription === null)
+    throw conveyorError('not-found', { what: `subscriber ${host} of ${path}, or it has been silent for a minute` });
+  const view = { path, host, subscription, value, unknown: null, branch: null };
+  // Values keep their lines.
+  const text = (how: View, shown: typeof view): string => renderHost({ ...shown, value }, how).join('\n');
+  emit(io, output, view, { text, name: [subscription.state] });
+  return EXIT.ok;
+}

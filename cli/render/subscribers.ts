@@ -1,0 +1,52 @@
+import type { Known } from '../../config/subscriptions';
+import type { Subscription } from '../../domain/config/subscriptions';
+import { plural } from '../../domain/text';
+import { paint, type View } from './paint';
+
+/** Of each value who subscribes to it, and those that do not have what they should. */
+export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
+  const colors = paint(view.color);
+  return Object.entries(subscribers).flatMap(([path, known]) => {
+    if ('unknown' in known) return [colors.yellow(`who subscribes to ${path} is unknown: ${known.unknown}`)];
+    const { total, committed, overridden, refused, stale, named } = known;
+    if (total === 0) return [`nobody subscribes to ${path}`];
+    const counts = `${committed} with the committed value, ${overridden} with an override, ${refused} that refuse, ${stale} stale`;
+    return [
+      `${plural(total, 'host')} subscribe to ${path}: ${counts}`,
+      ...named.map((one) => `  ${colors.red('✗')} ${standing(one)}`),
+    ];
+  });
+}
+
+interface Host {
+  readonly path: string;
+  readonly host: string;
+  readonly subscription: Subscription | null;
+  readonly value: string | null;
+  readonly unknown: string | null;
+  readonly branch: { readonly commit: string | null; readonly value: string } | null;
+}
+
+/** What a host has; where nobody knows, what the branch has. */
+export function renderHost({ path, host, subscription, value, unknown, branch }: Host, view: View): readonly string[] {
+  const colors = paint(view.color);
+  if (subscription === null)
+    return [
+      colors.yellow(`what ${host} has of ${path} is unknown: ${unknown}`),
+      `the branch has, by ${branch?.commit?.slice(0, 12)}`,
+      branch?.value.trimEnd() ?? '',
+    ];
+  const text = value?.trimEnd() ?? (subscription.version === '' ? 'no value' : `version ${subscription.version}`);
+  return [standing(subscription), text];
+}
+
+/** `web-3 refuses the override 12@1a2b… since 2026-11-24 09:00:00: too low` */
+function standing({ host, state, revision, commit, since, refused, loading }: Subscription): string {
+  const what = revision === null ? `the commit ${commit?.slice(0, 12) ?? 'none'}` : `the override ${shortly(revision)}`;
+  const does = { committed: 'has', overridden: 'has', refused: 'refuses', stale: 'still has' }[state];
+  const why = refused ?? (loading === null ? undefined : `it is not used yet: ${loading}`);
+  return `${host} ${does} ${what} since ${since.slice(0, 19).replace('T', ' ')}${why === undefined ? '' : `: ${why}`}`;
+}
+
+/** `12@1a2b3c4d5e6f` */
+const shortly = (revision: string): string => revision.replace(/@([0-9a-f]{12})[0-9a-f]*$/, '@$1');

@@ -1,0 +1,32 @@
+import type { Dependencies } from '../dependencies';
+import type { RepositoryRef } from '../repository';
+import type { ChangeRequest, Requested } from '../requests';
+
+/** What takes long to compute, for a server that has others to answer meanwhile. */
+export type Job = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
+  | {
+      readonly kind: 'propose';
+      readonly request: ChangeRequest;
+      readonly author: string;
+      readonly key: string | null;
+      readonly nowMs: number;
+    }
+  | { readonly kind: 'why'; readonly path: string }
+);
+
+/** What comes of it, by its kind. */
+export interface Results {
+  readonly propose: Requested;
+  readonly why: Dependencies;
+}
+
+/** A ConveyorError, as it goes from one process to another. */
+export interface Thrown {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly retryable: boolean;
+  readonly exit: number;
+}
+
+export type Outcome = { readonly result: unknown } | { readonly thrown: Thrown };

@@ -1,0 +1,30 @@
+import { readFileSync, writeSync } from 'node:fs';
+import { ConveyorError } from '../../../domain/errors';
+import { dependencies } from '../dependencies';
+import { ConfigRepository } from '../repository';
+import { request } from '../requests';
+import type { Job, Outcome } from './job';
+
+/** Where the outcome goes. */
+const OUTCOME_FD = 3;
+
+async function run(job: Job): Promise<unknown> {
+  const repository = await ConfigRepository.open(job.ref, job.copies, job.gitTimeoutMs);
+  if (job.kind === 'why') return dependencies(repository, await repository.head(), job.path);
+  const { author, key, nowMs } = job;
+  return request(repository, job.request, { author, key, nowMs });
+}
+
+function write(outcome: Outcome): void {
+  let rest = Buffer.from(JSON.stringify(outcome));
+  while (rest.length > 0) rest = rest.subarray(writeSync(OUTCOME_FD, rest));
+}
+
+run(JSON.parse(readFileSync(0, 'utf8')) as Job).then(
+  (result) => write({ result }),
+  (error: unknown) => {
+    if (!(error instanceof ConveyorError)) throw error;
+    const { code, message, hint, retryable, exit } = error;
+    write({ thrown: { code, message, hint, retryable, exit } });
+  },
+);

@@ -1,0 +1,37 @@
+import { Graph } from '../compiler/graph';
+import { sourcesOf } from '../compiler/sources';
+import { kindOf, VALUES } from '../compiler/tree';
+import { entriesOf, gitTree } from './gitTree';
+import type { ConfigRepository } from './repository';
+import { makerOf, pathOfValue } from './revalue';
+
+/** From which files a value comes, or to which values a file contributes. */
+export interface Dependencies {
+  /** The file that makes it first; empty for what is no value. */
+  readonly files: readonly string[];
+  readonly contributesTo: readonly string[];
+}
+
+/** The values that somebody asks about. */
+export const valuesIn = (path: string, { files, contributesTo }: Dependencies): readonly string[] =>
+  files.length > 0 ? [path] : contributesTo;
+
+/** As a commit has it: the imports say so, and nothing runs. @throws ConveyorError for a source that cannot be read */
+export async function dependencies(
+  repository: ConfigRepository,
+  commit: string | null,
+  path: string,
+): Promise<Dependencies> {
+  if (commit === null) return { files: [], contributesTo: [] };
+  const entries = await entriesOf(repository.git, commit);
+  const files = new Map(entries.map((entry) => [entry.path, entry.blob]));
+  const values = entries.flatMap((entry) => (entry.path.startsWith(`${VALUES}/`) ? [pathOfValue(entry.path)] : []));
+  const sources = await gitTree(repository.git, entries, new Map());
+  const isSource = sources.paths.includes(path);
+  const maker = values.includes(path) ? makerOf(path, files) : undefined;
+  const graph = new Graph(sources);
+  if (!isSource) return { files: maker === undefined ? [] : sourcesOf(graph, maker), contributesTo: [] };
+  const makers = sources.paths.filter((file) => ['program', 'raw'].includes(kindOf(file)));
+  const concerned = new Set(makers.filter((file) => sourcesOf(graph, file).includes(path)));
+  return { files: [], contributesTo: values.filter((value) => concerned.has(makerOf(value, files) ?? '')).sort() };
+}

@@ -1,0 +1,55 @@
+import { conveyorError, unfitError } from '../../domain/errors';
+import { over } from '../../domain/excess';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { LINES, whyNotPlain } from '../../domain/plainText';
+import { lastToChange, lookUp } from './commits';
+import type { ConfigRepository } from './repository';
+import { blobId, type Edits, type Revalued } from './revalue';
+
+/** What a proposal would change: sources, and the values that come of them. */
+export interface Draft extends Revalued {
+  readonly base: string | null;
+  readonly edits: Edits;
+}
+
+/** What may not be proposed as it is. @throws the first of its problems; ConveyorError `config-unchanged`, `config-conflict`, `over-limit`, `invalid-text` */
+export async function requireFit(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
+  const [problem] = draft.problems;
+  if (problem !== undefined) throw problem;
+  if (draft.edits.size === 0 && draft.values.size === 0)
+    throw conveyorError('config-unchanged', { repository: repository.ref.name });
+  const bytes = [...draft.values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
+  const excess =
+    over(CONFIG_LIMITS.values, draft.values.size) ??
+    over(CONFIG_LIMITS.change, bytes) ??
+    over(CONFIG_LIMITS.message, Buffer.byteLength(message));
+  if (excess !== undefined) throw unfitError(excess);
+  const why = whyNotPlain(message, LINES);
+  if (why !== undefined) throw unfitError({ what: CONFIG_LIMITS.message.of, why });
+  await refuseConflict(repository, draft);
+}
+
+/** What could never land is not proposed: files that somebody has changed since the base, to something else than this wants. */
+async function refuseConflict(repository: ConfigRepository, { base, edits }: Draft): Promise<void> {
+  const head = await repository.head();
+  if (head === null || head === base) return;
+  const files = [...edits.keys()];
+  const now = await lookUp(
+    repository.git,
+    files.map((file) => `${head}:${file}`),
+  );
+  const before =
+    base === null
+      ? []
+      : await lookUp(
+          repository.git,
+          files.map((file) => `${base}:${file}`),
+        );
+  const file = files.find((path, index) => {
+    const text = edits.get(path) ?? null;
+    const blob = now[index]?.id ?? null;
+    return blob !== (before[index]?.id ?? null) && blob !== (text === null ? null : blobId(text));
+  });
+  if (file === undefined) return;
+  throw conveyorError('config-conflict', { change: null, file, by: await lastToChange(repository.git, file, head) });
+}

@@ -1,0 +1,56 @@
+import { conveyorError } from '../../domain/errors';
+import { VALUES } from '../compiler/tree';
+import { blobsOf, lookUp } from './commits';
+import { entriesOf } from './gitTree';
+import type { ChangeInfo, ConfigRepository } from './repository';
+
+/** A value at a commit. */
+export interface ShownValue {
+  readonly path: string;
+  readonly commit: string | null;
+  readonly value: string;
+}
+
+/** As it is on the branch, or as a change would have it. @throws ConveyorError `not-found`, `config-change-unknown` */
+export async function shownValue(
+  repository: ConfigRepository,
+  path: string,
+  change: number | null,
+): Promise<ShownValue> {
+  const [ref] = change === null ? [] : await repository.changesOf([change]);
+  const commit = ref?.commit ?? (await repository.head());
+  const value = await repository.value(path, commit);
+  if (value !== null) return { path, commit, value };
+  const what = `${path} of ${commit === null ? 'a branch without commits' : commit.slice(0, 12)}`;
+  throw conveyorError('not-found', { what });
+}
+
+/** One change. @throws ConveyorError `config-change-unknown` */
+export async function changeAt(repository: ConfigRepository, change: number): Promise<ChangeInfo> {
+  const [found] = await repository.changes(1, change);
+  if (found !== undefined) return found;
+  throw conveyorError('config-change-unknown', { repository: repository.ref.name, change });
+}
+
+/** The sources of a commit by their paths, each with the name that git has for its text. */
+export interface SourceList {
+  readonly commit: string | null;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** @param base null: the newest of the branch @throws ConveyorError `usage` for what is not on it */
+export async function sourcesAt(repository: ConfigRepository, base: string | null): Promise<SourceList> {
+  const head = await repository.head();
+  const commit = base === null ? head : await repository.ancestor(base, head);
+  const entries = commit === null ? [] : await entriesOf(repository.git, commit);
+  const sources = entries.filter(({ path }) => !path.startsWith(`${VALUES}/`));
+  return { commit, files: Object.fromEntries(sources.map(({ path, blob }) => [path, blob])) };
+}
+
+/** What a version says, by the name that git has for it; null where this copy has none of that name. */
+export async function textOfVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
+  const [found] = /^[0-9a-f]{40,64}$/.test(version) ? await lookUp(git, [version]) : [];
+  if (found?.type !== 'blob') return null;
+  const [text] = await blobsOf(git, [version]);
+  return text?.toString('utf8') ?? null;
+}

@@ -1,0 +1,59 @@
+import { pickOverride, type Aim } from './overrides';
+import type { Has } from './subscriber';
+
+/** What a host has of a path, held against what it is meant to have. `stale`: something else than that. */
+export type SubscriptionState = 'committed' | 'overridden' | 'refused' | 'stale';
+
+/** What a host says that it has of a path. */
+export type Acknowledgement = Has & {
+  readonly host: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+};
+
+export interface Subscription {
+  readonly host: string;
+  readonly state: SubscriptionState;
+  /** Empty where the path is gone. */
+  readonly version: string;
+  /** Of the override that it has: `N@commit`. */
+  readonly revision: string | null;
+  readonly commit: string | null;
+  /** ISO-8601, UTC. */
+  readonly since: string;
+  readonly refused: string | null;
+  readonly loading: string | null;
+}
+
+/** Who subscribes to a path, each in one state. */
+export interface Subscribers extends Readonly<Record<SubscriptionState, number>> {
+  readonly total: number;
+}
+
+/** What a store holds of a path; null: it is gone. */
+export interface Stored {
+  readonly committed: { readonly version: string } | null;
+  readonly overrides: readonly (Aim & { readonly version: string })[];
+}
+
+export function subscriptionOf(stored: Stored, has: Acknowledgement): Subscription {
+  const { host, version, revision, commit, refused = null, loading = null } = has;
+  const since = new Date(has.at).toISOString();
+  return { host, state: stateOf(stored, has), version, revision, commit, since, refused, loading };
+}
+
+function stateOf({ committed, overrides }: Stored, has: Acknowledgement): SubscriptionState {
+  if (has.refused !== undefined) return 'refused';
+  const { host: name, labels, version, revision } = has;
+  const override = pickOverride(overrides, { name, labels });
+  if (revision !== (override?.revision ?? null)) return 'stale';
+  if (version !== ((override ?? committed)?.version ?? '')) return 'stale';
+  return override === undefined ? 'committed' : 'overridden';
+}
+
+export function countSubscribers(all: readonly Pick<Subscription, 'state'>[]): Subscribers {
+  const counts = { committed: 0, overridden: 0, refused: 0, stale: 0 };
+  for (const { state } of all) counts[state] += 1;
+  return { total: all.length, ...counts };
+}

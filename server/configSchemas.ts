@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { REQUEST_LIMITS } from '../domain/limits';
+import { releaseRequest } from './schemas';
+
+/** What requests about configuration hold, and what is answered. */
+
+const commit = z.string().describe('the id of a commit');
+const path = z.string().min(1).max(256).describe('the path of a value, such as feed/limits');
+const base = z
+  .string()
+  .regex(/^[0-9a-f]{7,64}$/, { error: 'expected the id of a commit' })
+  .optional()
+  .describe('the commit that it was made on; the newest of the branch unless given');
+
+export const proposalRequest = z
+  .strictObject({
+    message: z.string().trim().min(1).describe('what changes, and why'),
+    values: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('what each path becomes: any JSON, of YAML its text; null takes it away'),
+    files: z
+      .record(z.string(), z.string().nullable())
+      .optional()
+      .describe('or the texts of sources, such as programs; null takes one away'),
+    base,
+    idempotencyKey: releaseRequest.shape.idempotencyKey.describe(
+      'the same key gives the same change; the header Idempotency-Key means the same',
+    ),
+  })
+  .refine(({ values, files }) => (values === undefined) !== (files === undefined), {
+    error: 'expected either values or files',
+  });
+
+export const proposalAnswer = z.object({
+  repository: z.string(),
+  change: z.number().int(),
+  version: z.string().describe('`N@<commit>`: the version of the artifact, which is released as any other'),
+  base: commit.nullable().describe('the commit that it is on top of; null for the first of a branch'),
+  paths: z.array(z.string()).describe('the values that it makes or takes away'),
+  duplicate: z.boolean().describe('it was proposed before, by the same key'),
+});
+
+export const repositoriesAnswer = z.array(z.object({ name: z.string(), branch: z.string() }));
+
+export const changeAnswer = z.object({
+  ...{ change: z.number().int(), commit, base: z.string(), author: z.string(), at: z.iso.datetime() },
+  message: z.string(),
+  landed: commit.nullable().describe('the commit that landed it; null while none did'),
+});
+export const changesAnswer = z.array(changeAnswer);
+
+export const landedAnswer = z.array(
+  z.object({
+    ...{ commit, parents: z.array(z.string()), author: z.string(), at: z.iso.datetime(), subject: z.string() },
+    ...{ body: z.string(), change: z.number().int().nullable().describe('null: somebody pushed it') },
+  }),
+);
+
+export const rowsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(REQUEST_LIMITS.rows.max).default(20),
+});
+
+export const valueQuery = z.strictObject({
+  path,
+  change: z.coerce.number().int().min(1).optional().describe('as this change would have it'),
+});
+export const valueAnswer = z.object({ path: z.string(), commit: commit.nullable(), value: z.string() });
+
+export const sourcesQuery = z.strictObject({ base });
+export const sourcesAnswer = z.object({
+  commit: commit.nullable(),
+  files: z.record(z.string(), z.string()).describe('the name that git has for the text of each'),
+});
+
+const unknown = z.object({ unknown: z.string().describe('why nobody knows') });
+const subscription = z.object({
+  ...{ host: z.string(), state: z.enum(['committed', 'overridden', 'refused', 'stale']), version: z.string() },
+  ...{ revision: z.string().nullable(), commit: z.string().nullable(), since: z.iso.datetime() },
+  ...{ refused: z.string().nullable(), loading: z.string().nullable() },
+});
+const subscribers = z.union([
+  z.object({
+    ...{ total: z.number().int(), committed: z.number().int(), overridden: z.number().int() },
+    ...{ refused: z.number().int(), stale: z.number().int() },
+    named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
+  }),
+  unknown,
+]);
+
+export const whyQuery = z.strictObject({ path: path.describe('of a value, or of a source') });
+export const whyAnswer = z.object({
+  path: z.string(),
+  files: z.array(z.string()).describe('where a value comes from, the file that makes it first'),
+  contributesTo: z.array(z.string()).describe('the values that a file contributes to'),
+  subscribers: z.record(z.string(), subscribers).describe('by the paths of values'),
+});
+
+export const hostQuery = z.strictObject({ path, host: z.string().min(1).max(256) });
+export const hostAnswer = z.union([
+  z.object({ subscription: subscription.nullable(), value: z.string().nullable() }),
+  unknown,
+]);

@@ -1,0 +1,96 @@
+import { runApart } from '../config/repository/apart/run';
+import { valuesIn } from '../config/repository/dependencies';
+import { changeAt, shownValue, sourcesAt, textOfVersion } from '../config/repository/looking';
+import { ConfigRepository } from '../config/repository/repository';
+import type { ChangeRequest, Requested } from '../config/repository/requests';
+import { hostOf, storeIn, subscribersOfAll } from '../config/subscriptions';
+import { conveyorError } from '../domain/errors';
+import type { ConfigRepositorySettings } from '../platform/configRepositories';
+import type { ServerDeps } from './deps';
+import { RequestGate } from './gate';
+
+/** A repository that does not answer keeps a request so long, and no longer than clients wait. */
+const GIT_TIMEOUT_MS = 15_000;
+const JOB_TIMEOUT_MS = 45_000;
+/** Of each repository. Those that are worked on take processes, those that wait take memory. */
+const PROPOSALS = { inFlight: 2, waiting: 32, waitMs: 8_000 };
+const LOOKS = { inFlight: 4, waiting: 64, waitMs: 8_000 };
+
+interface Opened {
+  readonly proposals: RequestGate;
+  readonly looks: RequestGate;
+  readonly repository: Promise<ConfigRepository>;
+}
+
+/** Repositories of configuration, as the server asks them: git and what parses sources run in processes of their own, a few at a time. */
+export class Configuration {
+  private readonly opened = new Map<string, Opened>();
+
+  constructor(private readonly deps: Pick<ServerDeps, 'config' | 'copies' | 'now'>) {}
+
+  /** @throws ConveyorError `not-found` */
+  settings(name: string): ConfigRepositorySettings {
+    const all = this.deps.config.configRepositories;
+    const found = all.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    const known = all.map((one) => one.name).join(', ') || 'none';
+    throw conveyorError('not-found', { what: `repository of configuration ${name}; there are ${known}` });
+  }
+
+  async propose(
+    name: string,
+    request: ChangeRequest,
+    by: { readonly author: string; readonly key: string | null },
+  ): Promise<Requested> {
+    const { ref, proposals } = await this.open(name);
+    const job = { kind: 'propose', ...this.where(ref), request, ...by, nowMs: this.deps.now() } as const;
+    return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
+  }
+
+  /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
+  async why(name: string, path: string) {
+    const { ref, proposals } = await this.open(name);
+    const found = await proposals.run(() => runApart({ kind: 'why', ...this.where(ref), path }, JOB_TIMEOUT_MS));
+    return { path, ...found, subscribers: await subscribersOfAll(storeIn(ref), name, valuesIn(path, found)) };
+  }
+
+  changes = (name: string, limit: number) => this.look(name, (repository) => repository.changes(limit));
+  change = (name: string, number: number) => this.look(name, (repository) => changeAt(repository, number));
+  log = (name: string, limit: number) => this.look(name, (repository) => repository.log(limit));
+  value = (name: string, path: string, change: number | null) =>
+    this.look(name, (repository) => shownValue(repository, path, change));
+  sources = (name: string, base: string | null) => this.look(name, (repository) => sourcesAt(repository, base));
+
+  host = (name: string, asked: { readonly path: string; readonly host: string }) =>
+    this.look(name, (repository) =>
+      hostOf(storeIn(this.settings(name)), name, asked, (version) => textOfVersion(repository, version)),
+    );
+
+  private where = (ref: ConfigRepositorySettings) => ({
+    ref,
+    copies: this.deps.copies,
+    gitTimeoutMs: GIT_TIMEOUT_MS,
+  });
+
+  private async look<T>(name: string, ask: (repository: ConfigRepository) => Promise<T>): Promise<T> {
+    const { looks, repository } = await this.open(name);
+    return looks.run(() => ask(repository));
+  }
+
+  /** One that could not be opened is opened anew, and so is one that moved. */
+  private async open(name: string) {
+    const ref = this.settings(name);
+    const key = `${name} ${ref.git} ${ref.branch}`;
+    const known = this.opened.get(key) ?? {
+      ...{ proposals: new RequestGate(PROPOSALS), looks: new RequestGate(LOOKS) },
+      repository: ConfigRepository.open(ref, this.deps.copies, GIT_TIMEOUT_MS),
+    };
+    this.opened.set(key, known);
+    try {
+      return { ref, proposals: known.proposals, looks: known.looks, repository: await known.repository };
+    } catch (error) {
+      this.opened.delete(key);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { Hono, type Context } from 'hono';
+import type { z } from 'zod';
+import { requireProposer } from '../../client/about';
+import { withAuditEntry } from '../../client/audited';
+import type { ChangeRequest, Requested } from '../../config/repository/requests';
+import { conveyorError } from '../../domain/errors';
+import { over } from '../../domain/excess';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { withMember } from '../../domain/principals';
+import { plural } from '../../domain/text';
+import { callerOf, type Caller, type CallerDeps } from '../auth';
+import type { Bodies } from '../bodies';
+import { parseJsonBody, queryOf, readBytes, rejectUnfit } from '../body';
+import * as schemas from '../configSchemas';
+import type { Configuration } from '../configuration';
+import type { ServerDeps } from '../deps';
+import { requestKey } from './pipelines';
+
+type ConfigurationRouteDeps = CallerDeps &
+  Pick<ServerDeps, 'audit'> & { readonly configuration: Configuration; readonly bodies: Bodies };
+
+/** `/v1/config`: repositories of configuration. Everybody may look; owners propose. Answers are those of `-o json`. */
+export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
+  const { configuration, config } = deps;
+  const app = new Hono();
+  app.get('/', (c) => c.json(config.configRepositories.map(({ name, branch }) => ({ name, branch }))));
+  app.get('/:repository/changes', async (c) =>
+    c.json(await configuration.changes(named(c), queryOf(c, schemas.rowsQuery).limit)),
+  );
+  app.get('/:repository/changes/:n', async (c) => c.json(await configuration.change(named(c), numberOf(c))));
+  app.get('/:repository/log', async (c) =>
+    c.json(await configuration.log(named(c), queryOf(c, schemas.rowsQuery).limit)),
+  );
+  app.get('/:repository/value', async (c) => {
+    const { path, change = null } = queryOf(c, schemas.valueQuery);
+    return c.json(await configuration.value(named(c), path, change));
+  });
+  app.get('/:repository/sources', async (c) =>
+    c.json(await configuration.sources(named(c), queryOf(c, schemas.sourcesQuery).base ?? null)),
+  );
+  app.get('/:repository/why', async (c) =>
+    c.json(await configuration.why(named(c), queryOf(c, schemas.whyQuery).path)),
+  );
+  app.get('/:repository/subscriber', async (c) =>
+    c.json(await configuration.host(named(c), queryOf(c, schemas.hostQuery))),
+  );
+  app.post('/:repository/changes', (c) => propose(c, deps));
+  return app;
+}
+
+async function propose(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
+  const caller = await callerOf(c, deps);
+  const repository = named(c);
+  const made = await deps.bodies.run(
+    (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
+    async (bytes) => {
+      const { idempotencyKey, ...given } = parseJsonBody(Buffer.from(bytes).toString('utf8'), schemas.proposalRequest);
+      const key = requestKey(c, idempotencyKey);
+      const request = requestOf(given);
+      return onRecord(deps, caller, { repository, message: request.message }, () =>
+        deps.configuration.propose(repository, request, { author: caller.principal, key }),
+      );
+    },
+  );
+  const { change, version, base, paths, duplicate } = made;
+  c.header('location', `/v1/config/${repository}/changes/${change}`);
+  return c.json({ repository, change, version, base, paths, duplicate }, 201);
+}
+
+/** What is refused at the door, before anything is started for it. @throws ConveyorError `over-limit` */
+function requestOf({
+  message,
+  values,
+  files,
+  base: given,
+}: Omit<z.output<typeof schemas.proposalRequest>, 'idempotencyKey'>): ChangeRequest {
+  const base = given ?? null;
+  rejectUnfit(
+    over(CONFIG_LIMITS.message, Buffer.byteLength(message)) ??
+      over(CONFIG_LIMITS.values, Object.keys(values ?? {}).length) ??
+      over(CONFIG_LIMITS.files, Object.keys(files ?? {}).length),
+  );
+  return values === undefined ? { message, base, files: files ?? {} } : { message, base, values };
+}
+
+/** Whoever may, and what came of it. @throws ConveyorError `not-permitted`, `audit-unwritable`, and what `run` throws */
+function onRecord(
+  { audit, config, configuration }: ConfigurationRouteDeps,
+  { principal: actor, groups: joins }: Caller,
+  { repository, message }: { readonly repository: string; readonly message: string },
+  run: () => Promise<Requested>,
+): Promise<Requested> {
+  const facts = { policy: config.policy, groups: withMember(config.groups, actor, joins) };
+  let permitted: string | null = null;
+  const permittedRun = (): Promise<Requested> => {
+    permitted = requireProposer(facts, { principal: actor, door: 'api' }, configuration.settings(repository));
+    return run();
+  };
+  if (audit === undefined) return permittedRun();
+  const about = { actor, operation: 'propose', target: `config/${repository}`, reason: message } as const;
+  return withAuditEntry(audit, () => ({ ...about, door: 'api', permitted }), permittedRun, resultEntry);
+}
+
+const resultEntry = ({ version, paths, duplicate }: Requested) => ({
+  result: duplicate ? `${version}, which there was already` : `${version}, ${plural(paths.length, 'value')}`,
+});
+
+const named = (c: Context): string => c.req.param('repository') ?? '';
+
+function numberOf(c: Context): number {
+  const text = c.req.param('n') ?? '';
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw conveyorError('invalid-id', { text, expected: 'the number of a change' });
+}

@@ -1,0 +1,53 @@
+import { Lander } from '../../config/repository/land';
+import { run } from '../builders/cliWorld';
+import { TOKEN } from '../builders/serverWorld';
+import { configServer } from '../server/configWorld';
+import { NOW } from './repositories';
+import { folderOf, LIMITS, program } from './sources';
+
+/** Commands that know a server and nothing else: neither a repository nor git of their own. */
+async function world() {
+  const server = await configServer();
+  const fetch = ((url: string, init: RequestInit) => server.app.request(url, init)) as typeof globalThis.fetch;
+  const env = { CONVEYOR_SERVER: 'http://localhost:4500', CONVEYOR_TOKEN: TOKEN, CONVEYOR_CONFIG: '/nowhere.yaml' };
+  return { ...server, conveyor: (...argv: readonly string[]) => run(['config', ...argv], { fetch, env }) };
+}
+
+test('propose, status, log, show and why work through a server as they do on the machine of the repository', async () => {
+  const { it, conveyor } = await world();
+  const folder = folderOf({ ...LIMITS, 'old.json': '1' });
+  const proposed = await conveyor('propose', folder, '-m', 'Limit feeds', '-o', 'json');
+  expect(JSON.parse(proposed.out)).toMatchObject({ repository: 'flags', change: 1, paths: ['feed/limits', 'old'] });
+  expect((await conveyor('status')).out).toMatch(/^1 +proposed +service:ci +.* +Limit feeds$/m);
+  await new Lander(it.repository).land([1], NOW);
+  expect((await conveyor('log')).out).toMatch(/^[0-9a-f]{12} +change 1 +service:ci +.* +Limit feeds$/m);
+  expect(JSON.parse((await conveyor('show', 'feed/limits')).out)).toEqual({ hard: 100, soft: 50 });
+  expect((await conveyor('why', 'feed/shared.ts')).out).toBe(
+    'feed/shared.ts contributes to\n  feed/limits\nwho subscribes to feed/limits is unknown: config.repositories.flags names no etcd\n',
+  );
+  const { 'feed/shared.ts': shared = '' } = LIMITS;
+  const next = folderOf({ ...LIMITS, 'feed/shared.ts': shared.toString().replace('50', '60') });
+  const second = await conveyor('propose', next, '-m', 'Less, and nothing old', '-o', 'json');
+  expect(JSON.parse(second.out)).toMatchObject({
+    change: 2,
+    base: await it.repository.head(),
+    paths: ['feed/limits', 'old'],
+  });
+  expect(it.git('diff', '--name-only', 'main', 'refs/changes/2').trim().split('\n')).toEqual([
+    ...['feed/shared.ts', 'old.json', 'values/feed/limits.json', 'values/old.json'],
+  ]);
+  expect(JSON.parse((await conveyor('show', 'feed/limits', '--change', '2')).out)).toEqual({ hard: 100, soft: 60 });
+});
+
+test('what a server refuses is refused in its words, with its exit code', async () => {
+  const { conveyor } = await world();
+  expect(await conveyor('propose', folderOf({ 'a.config.ts': program('NaN') }), '-m', 'm')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('config-value-refused: a of a.config.ts is refused by its schema: the value is NaN'),
+  });
+  expect(await conveyor('show', 'nothing')).toMatchObject({ code: 4 });
+  expect(await conveyor('status', '-r', 'flag')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('knows flags'),
+  });
+});
