@@ -45,10 +45,11 @@ export async function subscribersOfAll(
   if (first === undefined) return {};
   const known = await subscribersOf(store, repository, first);
   const turn = concurrencyGate(AT_ONCE);
-  const rest = await Promise.all(
-    others.map((path) => ('unknown' in known ? known : turn(() => subscribersOf(store, repository, path)))),
-  );
-  return Object.fromEntries(paths.map((path, index) => [path, index === 0 ? known : (rest[index - 1] ?? known)]));
+  const pairOf = async (path: string): Promise<[string, Known]> => [
+    path,
+    'unknown' in known ? known : await turn(() => subscribersOf(store, repository, path)),
+  ];
+  return Object.fromEntries([[first, known], ...(await Promise.all(others.map(pairOf)))]);
 }
 
 const subscribersOf = (store: ConfigStore | null, repository: string, path: string): Promise<Known> =>

@@ -57,7 +57,7 @@ function start({ kind }: Job, { memoryMb }: ProcessLimits): ChildProcess {
   const noEval = kind === 'raw' ? [] : ['--disallow-code-generation-from-strings'];
   const heap = [`--max-old-space-size=${memoryMb}`, '--stack-size=800'];
   const flags = ['--no-warnings', ...heap, ...noEval, ...permissions()];
-  return spawn('/bin/sh', [...limited, process.execPath, ...flags, ...entryOf(join(__dirname, 'child/main'))], {
+  return spawn('/bin/sh', [...limited, process.execPath, ...flags, ...entryOf(join(__dirname, 'child/main'), false)], {
     // Nothing of ours: neither tokens nor NODE_OPTIONS.
     env: { TZ: 'UTC', LC_ALL: 'C' },
     cwd: '/',

@@ -108,7 +108,7 @@ function jsonOf(path: string, value: unknown): string {
  */
 export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposed> {
   const made = await committed(repository, draft, by);
-  return proposedAs(draft, made, (await repository.number(made)) ?? 0);
+  return proposedAs(draft, made, await repository.number(made));
 }
 
 /** The same with a note at a ref of its own, which is set together with the change; null where there is such a note already. */

@@ -183,6 +183,8 @@ export class ConfigRepository {
    * @param note set together with it, or neither: a text about the number at a ref of its own
    * @returns null where there is such a note already
    */
+  number(commit: string): Promise<number>;
+  number(commit: string, note: ChangeNote): Promise<number | null>;
   async number(commit: string, note?: ChangeNote): Promise<number | null> {
     let next = 0;
     for (let attempt = 0; attempt < TRIES; attempt++) {

@@ -24,7 +24,7 @@ export async function runApart<K extends Job['kind']>(
 
 function outcomeOf(job: Job, timeoutMs: number): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--no-warnings', ...entryOf(join(__dirname, 'main'))], {
+    const child = spawn(process.execPath, ['--no-warnings', ...entryOf(join(__dirname, 'main'), true)], {
       env: environment(),
       cwd: '/',
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
