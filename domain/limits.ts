@@ -300,6 +300,12 @@ export const CONFIG_LIMITS = {
   path: refused('the path of a value or a source', 256, 'bytes', 'it is a key of the store'),
   file: refused('a source file', 1024 * KB, 'bytes', 'a value of it may not be larger'),
   files: refused('the number of files of a tree', 100_000, 'entries', 'all of them are looked at'),
+  importDepth: refused(
+    'the number of imports that follow one another',
+    200,
+    'entries',
+    'each is within the one before',
+  ),
   value: refused('a value', 1024 * KB, 'bytes', EACH_HOST),
   change: refused('the values of a change together', 4096 * KB, 'bytes', ONE_REQUEST),
   values: refused('the number of values of a change', 2000, 'entries', ONE_REQUEST),

@@ -6,6 +6,7 @@ import { whyNotConfigPath } from '../../domain/config/path';
 import { checkAll } from './checks';
 import type { CompiledValue, Made, Source } from './context';
 import { Graph } from './graph';
+import { parsed } from './parse';
 import { PROCESS_LIMITS, type ProcessLimits } from './process';
 import { runPrograms } from './programs';
 import { readRaw } from './raws';
@@ -32,22 +33,22 @@ export interface CompileOptions {
 
 /** Runs the programs of a tree and checks all values. What is wrong with it is in `problems`, one for each file at fault. */
 export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
-  const run = remembering({ ...PROCESS_LIMITS, ...options.limits }, options.memory, availableParallelism());
-  const compiler = new Compiler(tree, run, options.changed);
-  return compiler.compile();
+  const limits = { ...PROCESS_LIMITS, ...options.limits };
+  const run = remembering(limits, options.memory, availableParallelism());
+  const code = await parsed(tree, limits);
+  if (code instanceof ConveyorError) return { files: [], values: [], problems: [code] };
+  return new Compiler(tree, new Graph(tree, code), run, options.changed).compile();
 }
 
 class Compiler {
-  private readonly graph: Graph;
   private readonly problems: ConveyorError[] = [];
 
   constructor(
     private readonly tree: SourceTree,
+    private readonly graph: Graph,
     private readonly run: Run,
     private readonly changed: ReadonlySet<string> | undefined,
-  ) {
-    this.graph = new Graph(tree);
-  }
+  ) {}
 
   async compile(): Promise<Compiled> {
     const say = (problem: ConveyorError): void => void this.problems.push(problem);
@@ -77,7 +78,8 @@ class Compiler {
       return read();
     } catch (error) {
       if (!(error instanceof ConveyorError)) throw error;
-      this.problems.push(error);
+      // A module that several programs import is one problem.
+      if (!this.problems.includes(error)) this.problems.push(error);
       return undefined;
     }
   }

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { createJiti } from 'jiti';
-import { conveyorError } from '../../domain/errors';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { CONFIG_LIMITS } from '../../domain/limits';
 import type { Module } from './job';
 import type { SourceTree } from './tree';
-import { TextCache } from '../textCache';
 
 /** Who imports whom, read from the sources: nothing is run for it. */
 export class Graph {
@@ -12,7 +10,11 @@ export class Graph {
   private readonly closures = new Map<string, readonly string[]>();
   private readonly known: ReadonlySet<string>;
 
-  constructor(private readonly tree: SourceTree) {
+  /** @param code the TypeScript of the tree, transformed, or why it cannot be */
+  constructor(
+    private readonly tree: SourceTree,
+    private readonly code: ReadonlyMap<string, string | ConveyorError>,
+  ) {
     this.known = new Set(tree.paths);
   }
 
@@ -60,18 +62,27 @@ export class Graph {
     }
     if (seen.has(file)) return;
     seen.add(file);
+    if (above.length > CONFIG_LIMITS.importDepth.max) {
+      const why = `more than ${CONFIG_LIMITS.importDepth.max} imports lead there, one after the other`;
+      throw conveyorError('config-import-refused', { file: above.at(-1) ?? file, imported: file, why });
+    }
     for (const next of Object.values(this.module(file).imports)) this.visit(next, [...above, file], seen);
   }
 
   private module(path: string): Module {
     const known = this.modules.get(path);
     if (known) return known;
-    const source = this.tree.read(path);
     const made = path.endsWith('.json')
-      ? { path, code: source, imports: {} }
-      : this.linked(path, transformed(path, source));
+      ? { path, code: this.tree.read(path), imports: {} }
+      : this.linked(path, this.codeOf(path));
     this.modules.set(path, made);
     return made;
+  }
+
+  private codeOf(path: string): string {
+    const code = this.code.get(path) ?? '';
+    if (typeof code !== 'string') throw code;
+    return code;
   }
 
   private linked(path: string, code: string): Module {
@@ -92,33 +103,5 @@ export class Graph {
       throw conveyorError('config-import-refused', { file: from, imported: specifier, why });
     }
     return [target, `${target}.ts`].find((path) => this.has(path) && /\.(ts|json)$/.test(path));
-  }
-}
-
-const jiti = createJiti(__filename, { fsCache: false, moduleCache: false });
-/** Code by the digest of its source: shared modules, and trees that hardly differ, are many. */
-const CODE = new TextCache(32 * 1024 * 1024);
-
-/** TypeScript as CommonJS, without types; its lines stay where they are. @throws ConveyorError `config-program-failed` */
-function transformed(path: string, source: string): string {
-  const key = createHash('sha256').update(`${path}\0${source}`).digest('hex');
-  const known = CODE.get(key);
-  if (known !== undefined) return known;
-  const code = transform(path, source);
-  CODE.set(key, code);
-  return code;
-}
-
-function transform(path: string, source: string): string {
-  try {
-    const code = jiti.transform({ source, filename: `/${path}`, ts: true, async: false });
-    // What it cannot parse it gives back as a module that throws.
-    const failure = /^exports\.__JITI_ERROR__ = (.*?);?$/s.exec(code)?.[1];
-    if (failure === undefined) return code;
-    const { message = 'it cannot be parsed', line } = JSON.parse(failure) as { message?: string; line?: number };
-    throw new SyntaxError(`${message.split('\n')[0]}${line === undefined ? '' : `(line ${line})`}`);
-  } catch (error) {
-    const how = `it cannot be parsed: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`;
-    throw conveyorError('config-program-failed', { file: path, how });
   }
 }

@@ -1,5 +1,5 @@
 /** What a process of its own is asked to run. It gets code, never a folder: it can read nothing of the tree but this. */
-export type Job = ProgramJob | CheckJob | RawJob;
+export type Job = ParseJob | ProgramJob | CheckJob | RawJob;
 
 /** A file of the tree that a program imports, directly or not: CommonJS, or JSON as it is. */
 export interface Module {
@@ -7,6 +7,12 @@ export interface Module {
   readonly code: string;
   /** What its imports of other files are: path by specifier. */
   readonly imports: Readonly<Record<string, string>>;
+}
+
+/** TypeScript, which is only read. */
+export interface ParseJob {
+  readonly kind: 'parse';
+  readonly files: readonly { readonly path: string; readonly source: string }[];
 }
 
 export interface ProgramJob {
@@ -38,7 +44,13 @@ export interface At {
   readonly invariant: string | null;
 }
 
-export type JobResult = ProgramResult | CheckResult | RawResult;
+export type JobResult = ParseResult | ProgramResult | CheckResult | RawResult;
+
+export interface ParseResult {
+  readonly kind: 'parse';
+  /** Of each file, in the order of the job: CommonJS, or why it is none. */
+  readonly outcome: readonly ({ readonly code: string } | { readonly why: string })[];
+}
 
 export interface ProgramResult {
   readonly kind: 'program';

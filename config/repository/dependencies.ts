@@ -1,4 +1,7 @@
+import { ConveyorError } from '../../domain/errors';
 import { Graph } from '../compiler/graph';
+import { parsed } from '../compiler/parse';
+import { PROCESS_LIMITS } from '../compiler/process';
 import { sourcesOf } from '../compiler/sources';
 import { kindOf, VALUES } from '../compiler/tree';
 import { entriesOf, gitTree } from './gitTree';
@@ -29,7 +32,9 @@ export async function dependencies(
   const sources = await gitTree(repository.git, entries, new Map());
   const isSource = sources.paths.includes(path);
   const maker = values.includes(path) ? makerOf(path, files) : undefined;
-  const graph = new Graph(sources);
+  const code = await parsed(sources, PROCESS_LIMITS);
+  if (code instanceof ConveyorError) throw code;
+  const graph = new Graph(sources, code);
   if (!isSource) return { files: maker === undefined ? [] : sourcesOf(graph, maker), contributesTo: [] };
   const makers = sources.paths.filter((file) => ['program', 'raw'].includes(kindOf(file)));
   const concerned = new Set(makers.filter((file) => sourcesOf(graph, file).includes(path)));

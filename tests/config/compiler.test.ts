@@ -214,6 +214,34 @@ describe('bad input is refused by a code of its own, and nothing else is', () =>
     expect(outcome.values).toEqual({ good: '1\n' });
   });
 
+  test('a source over which a parser takes years', async () => {
+    const years = `const a = ${'<T>('.repeat(40)}1${')'.repeat(40)};`;
+    const outcome = await compiled({ 'bad.ts': years, 'good.config.ts': program('1') }, QUICK);
+    expect(outcome.problems).toEqual([
+      'config-program-failed: bad.ts made no value: it cannot be parsed: it ran for more than 1.5s',
+    ]);
+  });
+
+  test('a module that cannot be parsed is one problem, however many import it', async () => {
+    const files = { 'bad.ts': 'const a = ;', 'a.config.ts': `import './bad';`, 'b.config.ts': `import './bad';` };
+    expect((await compiled(files)).problems).toEqual([
+      'config-program-failed: bad.ts made no value: it cannot be parsed: Unexpected token (line 1)',
+    ]);
+  });
+
+  test('200 imports may follow one another, and no more', async () => {
+    const chain = (length: number): Files => ({
+      ...Object.fromEntries(
+        Array.from({ length }, (_, n) => [`m${n}.ts`, n + 1 < length ? `import './m${n + 1}';` : '']),
+      ),
+      'a.config.ts': `import './m0';\n${program('1')}`,
+    });
+    expect(await compiled(chain(200))).toEqual({ values: { a: '1\n' }, problems: [] });
+    expect((await compiled(chain(201))).problems).toEqual([
+      'config-import-refused: m199.ts cannot import m200.ts: more than 200 imports lead there, one after the other',
+    ]);
+  });
+
   test('a program that takes all memory', async () => {
     const outcome = await compiled(
       { 'bad.config.ts': `const a: string[] = [];\nfor (let i = 0; ; i++) a.push('x'.repeat(1000) + i);` },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { At, Job, Line } from '../job';
+import type { At, Job, JobResult, Line } from '../job';
 import { runCheck } from './check';
+import { runParse } from './parse';
 import { runProgram } from './program';
 import { runRaw } from './raw';
 import { writeNow } from './write';
@@ -13,10 +14,17 @@ const reportPlace = (at: At): void => write({ at });
 
 const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
 if (job.kind === 'program') reportPlace({ path: job.file, invariant: null });
-const result =
-  job.kind === 'program'
-    ? runProgram(job)
-    : job.kind === 'check'
-      ? runCheck(job, reportPlace)
-      : runRaw(job, reportPlace);
-write({ result });
+write({ result: run(job) });
+
+function run(one: Job): JobResult {
+  switch (one.kind) {
+    case 'parse':
+      return runParse(one, reportPlace);
+    case 'program':
+      return runProgram(one);
+    case 'check':
+      return runCheck(one, reportPlace);
+    case 'raw':
+      return runRaw(one, reportPlace);
+  }
+}

@@ -1,0 +1,26 @@
+import { createJiti } from 'jiti';
+import type { At, ParseJob, ParseResult } from '../job';
+
+const jiti = createJiti(__filename, { fsCache: false, moduleCache: false });
+
+/** TypeScript as CommonJS. `say` hears what comes next, for whoever has to end it. */
+export function runParse({ files }: ParseJob, say: (at: At) => void): ParseResult {
+  const outcome = files.map(({ path, source }) => {
+    say({ path, invariant: null });
+    try {
+      return transform(path, source);
+    } catch (error) {
+      return { why: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) };
+    }
+  });
+  return { kind: 'parse', outcome };
+}
+
+function transform(path: string, source: string): ParseResult['outcome'][number] {
+  const code = jiti.transform({ source, filename: `/${path}`, ts: true, async: false });
+  // What it cannot parse it gives back as a module that throws.
+  const failure = /^exports\.__JITI_ERROR__ = (.*?);?$/s.exec(code)?.[1];
+  if (failure === undefined) return { code };
+  const { message = '', line } = JSON.parse(failure) as { message?: string; line?: number };
+  return { why: `${message.split('\n')[0]}${line === undefined ? '' : `(line ${line})`}` };
+}
