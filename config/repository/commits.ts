@@ -5,6 +5,8 @@ export interface Delta {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** What it becomes is a symbolic link or another repository. */
+  readonly isLink: boolean;
 }
 
 /** What of a commit people and programs read. */
@@ -56,7 +58,7 @@ export async function lastToChange(git: Git, path: string, head: string): Promis
 export async function deltasOf(git: Git, commits: readonly string[]): Promise<ReadonlyMap<string, readonly Delta[]>> {
   const found = new Map<string, readonly Delta[]>(commits.map((commit) => [commit, []]));
   if (commits.length === 0) return found;
-  const args = ['diff-tree', '--stdin', '--root', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
+  const args = ['diff-tree', '--stdin', '--root', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', FIRST_PARENT];
   const fields = (await git.text(args, commits.map((commit) => `${commit}\n`).join(''))).split('\0');
   let current: Delta[] = [];
   for (let at = 0; at < fields.length; at++) {
@@ -80,12 +82,20 @@ export function deltasOfRaw(text: string): readonly Delta[] {
   );
 }
 
+/** Without it a merge changes nothing. */
+const FIRST_PARENT = '--diff-merges=first-parent';
 const NOTHING = /^0+$/;
 
 /** `:100644 100644 <before> <after> M` */
 function deltaOf(row: string, path: string): Delta {
-  const [, , before = '', after = ''] = row.split(' ');
-  return { path, before: NOTHING.test(before) ? null : before, after: NOTHING.test(after) ? null : after };
+  const [, mode = '', before = '', after = ''] = row.split(' ');
+  const isGone = NOTHING.test(after);
+  return {
+    path,
+    before: NOTHING.test(before) ? null : before,
+    after: isGone ? null : after,
+    isLink: !isGone && !mode.startsWith('100'),
+  };
 }
 
 /** What lies at these places, each `<commit>:<path>` or an object: its id and type, or null. One process for all of them. */
@@ -104,7 +114,15 @@ export async function lookUp(
 
 /** The contents of blobs, in order. @throws ConveyorError `config-repository-unusable` where one is missing or corrupt */
 export async function blobsOf(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
-  if (ids.length === 0) return [];
+  const blobs: Buffer[] = [];
+  for (let at = 0; at < ids.length; at += TOGETHER) blobs.push(...(await someBlobs(git, ids.slice(at, at + TOGETHER))));
+  return blobs;
+}
+
+/** So many files, each as large as one may be, are less than git may answer. */
+const TOGETHER = 200;
+
+async function someBlobs(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
   const out = await git.bytes(['cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''));
   const blobs: Buffer[] = [];
   let at = 0;

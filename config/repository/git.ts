@@ -76,11 +76,12 @@ export class Git {
       });
       child.on('close', (code, signal) => {
         clearTimeout(timer);
-        const cut =
-          signal === null
-            ? ''
-            : `git ${args[0] ?? ''} was ended by ${signal}, after ${this.timeoutMs / 1_000}s or ${MAX_OUTPUT} bytes`;
-        resolve({ code: code ?? 128, out: Buffer.concat(out), err: cut || err });
+        // What answers too much may have ended by itself before it was killed.
+        const isCut = signal !== null || size > MAX_OUTPUT;
+        const cut = `git ${args[0] ?? ''} was ended by ${signal ?? 'us'}, after ${this.timeoutMs / 1_000}s or ${MAX_OUTPUT} bytes`;
+        resolve(
+          isCut ? { code: 128, out: Buffer.alloc(0), err: cut } : { code: code ?? 128, out: Buffer.concat(out), err },
+        );
       });
       child.stdin.end(input);
     });

@@ -17,12 +17,14 @@ export async function entriesOf(git: Git, tree: string): Promise<readonly TreeEn
     if (path === '') return [];
     if (path.startsWith(`${VALUES}/`)) return [{ path, blob }];
     if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.'))) return [];
-    if (!mode.startsWith('100'))
-      throw conveyorError('config-file-unusable', { file: path, why: 'it is a symbolic link or another repository' });
+    if (!mode.startsWith('100')) throw linkRefused(path);
     admit(path, Number(size));
     return [{ path, blob }];
   });
 }
+
+export const linkRefused = (file: string): Error =>
+  conveyorError('config-file-unusable', { file, why: 'it is a symbolic link or another repository' });
 
 /** Contents by blob: trees that follow each other share nearly all of theirs. */
 export type Blobs = Map<string, string>;

@@ -2,14 +2,19 @@ import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Landing, Refusal } from '../../domain/config/landing';
 import type { Memory } from '../compiler/run';
 import { admit, kindOf, textOf, valueFile, VALUES } from '../compiler/tree';
-import { blobsOf, deltasOf, lastToChange, logOf, type CommitInfo, type Delta } from './commits';
-import { entriesOf, type Blobs } from './gitTree';
+import { blobsOf, deltasOf, lastToChange, logOf, lookUp, type CommitInfo, type Delta } from './commits';
+import { entriesOf, linkRefused, type Blobs } from './gitTree';
 import { makeCommits, type NewCommit, type NewFile } from './importing';
 import type { ChangeRef, ConfigRepository } from './repository';
 import { blobId, revalue, type Edits, type Files, type Revalued } from './revalue';
 
 /** Somebody else pushed to the branch meanwhile; a strip that loses so often is not alone. */
 const TRIES = 20;
+
+interface Refs {
+  readonly refs: readonly ChangeRef[];
+  readonly unknown: ReadonlyMap<number, Refusal>;
+}
 
 /** Lands changes in order, each once, whoever else pushes, and however often it is asked. */
 export class Lander {
@@ -53,27 +58,21 @@ export class Lander {
     });
   }
 
-  /** Those that exist; the others are refused, and keep nobody else from landing. */
-  private async refsOf(changes: readonly number[]) {
-    const unknown = new Map<number, Refusal>();
+  /** Those that are commits; the others are refused, and keep nobody else from landing. */
+  private async refsOf(changes: readonly number[]): Promise<Refs> {
     try {
-      return { refs: await this.repository.changesOf(changes), unknown };
+      return { refs: await this.repository.changesOf(changes), unknown: new Map() };
     } catch (error) {
-      if (changes.length === 1 && error instanceof ConveyorError && error.code === 'config-change-unknown') {
-        unknown.set(changes[0] ?? 0, refusalOf(error));
-        return { refs: [], unknown };
-      }
-      if (changes.length <= 1 || !(error instanceof ConveyorError) || error.code !== 'config-change-unknown')
-        throw error;
+      const [change] = changes;
+      if (change === undefined || !(error instanceof ConveyorError) || error.retryable) throw error;
+      if (changes.length === 1) return { refs: [], unknown: new Map([[change, refusalOf(error)]]) };
     }
-    const refs: ChangeRef[] = [];
-    for (const change of changes) {
-      const one: { readonly refs: readonly ChangeRef[]; readonly unknown: ReadonlyMap<number, Refusal> } =
-        await this.refsOf([change]);
-      refs.push(...one.refs);
-      for (const [number, refusal] of one.unknown) unknown.set(number, refusal);
-    }
-    return { refs, unknown };
+    const each: Refs[] = [];
+    for (const change of changes) each.push(await this.refsOf([change]));
+    return {
+      refs: each.flatMap(({ refs }) => refs),
+      unknown: new Map(each.flatMap(({ unknown }) => [...unknown])),
+    };
   }
 
   private async infosOf(commits: readonly string[]): Promise<ReadonlyMap<string, CommitInfo>> {
@@ -107,10 +106,11 @@ export class Lander {
   ): Promise<ReadonlyMap<string, string>> {
     if (this.blobs.size > KEPT) this.blobs.clear();
     const unknown = wanted.filter(({ blob }) => !this.blobs.has(blob));
-    const contents = await blobsOf(
-      this.repository.git,
-      unknown.map(({ blob }) => blob),
-    );
+    const ids = unknown.map(({ blob }) => blob);
+    const found = await lookUp(this.repository.git, ids);
+    // Before it is read: one that is too large would be the end of git, time and again.
+    unknown.forEach(({ path }, index) => admit(path, found[index]?.bytes ?? 0));
+    const contents = await blobsOf(this.repository.git, ids);
     unknown.forEach(({ path, blob }, index) => this.blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));
     return new Map(wanted.map(({ path, blob }) => [path, this.blobs.get(blob) ?? '']));
   }
@@ -130,8 +130,9 @@ const NEVER = conveyorError('internal', { detail: 'a change was forgotten' });
 const refusalOf = ({ code, message, hint }: ConveyorError): Refusal => ({ code, message, hint });
 
 /** A change that somebody made by hand may hold anything. @throws ConveyorError `config-file-unusable` */
-function requireSource(path: string): void {
+function requireSource({ path, isLink }: Delta): void {
   admit(path, 0);
+  if (isLink) throw linkRefused(path);
   if (kindOf(path) === 'other')
     throw conveyorError('config-file-unusable', { file: path, why: 'it is no source of configuration' });
 }
@@ -153,7 +154,7 @@ class Pass {
   async take({ change, commit }: ChangeRef, deltas: readonly Delta[], info: CommitInfo | undefined): Promise<void> {
     try {
       const sources = deltas.filter(({ path }) => !path.startsWith(`${VALUES}/`));
-      for (const { path } of sources) requireSource(path);
+      for (const source of sources) requireSource(source);
       const conflict = sources.find((delta) => !this.fits(delta));
       if (conflict !== undefined) throw await this.conflict(change, conflict.path);
       await this.add(change, sources, info, commit);
