@@ -22,8 +22,14 @@ export interface CommitInfo {
   readonly change: number | null;
 }
 
-const FORMAT =
-  ['%H', '%P', '%an', '%ct', '%s', '%b', '%(trailers:key=Change,valueonly,separator=%x2C)'].join('%x1f') + '%x1e';
+/** A message may hold anything but zeros. */
+const FORMAT = ['%H', '%P', '%an', '%ct', '%s', '%b'].join('%x00');
+const FIELDS = 6;
+
+/** The end of the message of a commit that landed a change. Git finds trailers also where a proposer has put them. */
+export const landingTrailer = (change: number, proposed: string): string =>
+  `Change: ${change}\nProposed-as: ${proposed}\n`;
+const TRAILER = /(?:^|\n)Change: ([1-9]\d{0,14})\nProposed-as: [0-9a-f]{40,64}\n*$/;
 
 /** Commits of a range, newest first; of these paths alone, if any are given. */
 export async function logOf(
@@ -31,20 +37,21 @@ export async function logOf(
   range: readonly string[],
   paths: readonly string[] = [],
 ): Promise<readonly CommitInfo[]> {
-  const text = await git.text(['log', `--format=${FORMAT}`, ...range, '--', ...paths]);
-  return text
-    .split('\x1e')
-    .map((row) => row.replace(/^\n/, ''))
-    .filter((row) => row !== '')
-    .map((row) => {
-      const [commit = '', parents = '', author = '', at = '', subject = '', body = '', change = ''] = row.split('\x1f');
-      return {
-        ...{ commit, author, subject, body: body.trim() },
-        parents: parents.split(' ').filter((parent) => parent !== ''),
-        at: new Date(Number(at) * 1_000).toISOString(),
-        change: /^\d+$/.test(change.trim()) ? Number(change.trim()) : null,
-      };
-    });
+  const text = await git.text(['log', '-z', `--format=${FORMAT}`, ...range, '--', ...paths]);
+  const fields = text.split('\0').slice(0, -1);
+  return Array.from({ length: fields.length / FIELDS }, (_, row) => {
+    const [commit = '', parents = '', author = '', at = '', subject = '', body = ''] = fields.slice(
+      row * FIELDS,
+      (row + 1) * FIELDS,
+    );
+    const change = TRAILER.exec(body)?.[1];
+    return {
+      ...{ commit, author, subject, body: body.trim() },
+      parents: parents.split(' ').filter((parent) => parent !== ''),
+      at: new Date(Number(at) * 1_000).toISOString(),
+      change: change === undefined ? null : Number(change),
+    };
+  });
 }
 
 /** What was last to change a file on the branch: a change, or a commit of somebody who pushed it. */

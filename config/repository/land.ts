@@ -2,7 +2,7 @@ import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Landing, Refusal } from '../../domain/config/landing';
 import type { Memory } from '../compiler/run';
 import { admit, kindOf, textOf, valueFile, VALUES } from '../compiler/tree';
-import { blobsOf, deltasOf, lastToChange, logOf, lookUp, type CommitInfo, type Delta } from './commits';
+import { blobsOf, deltasOf, landingTrailer, lastToChange, logOf, lookUp, type CommitInfo, type Delta } from './commits';
 import { entriesOf, linkRefused, type Blobs } from './gitTree';
 import { makeCommits, type NewCommit, type NewFile } from './importing';
 import type { ChangeRef, ConfigRepository } from './repository';
@@ -209,7 +209,7 @@ class Pass {
       this.set(file, text === null ? null : blobId(text));
     }
     const words = [info?.subject || `Change ${change}`, info?.body ?? ''].filter((part) => part !== '');
-    const message = `${words.join('\n\n')}\n\nChange: ${change}\nProposed-as: ${commit}\n`;
+    const message = `${words.join('\n\n')}\n\n${landingTrailer(change, commit)}`;
     const parent = this.commits.length === 0 ? this.head : this.commits.length - 1;
     this.commits.push({ parent, author: info?.author ?? 'unknown', message, files });
     this.landed.push(change);

@@ -76,3 +76,23 @@ test('a change that is a merge is what it changes against its first parent', asy
   await lander.land([2], NOW);
   expect(it.git('ls-tree', '--name-only', 'main').trim().split('\n')).toContain('b.json');
 });
+
+test('no message makes a change count as landed that has not, nor its own as not landed', async () => {
+  const messages = [
+    'a\x1fb\x1f2\n\nChange: 2',
+    'a\x1eb\n\nc\x1e',
+    '# ------------------------ >8 ------------------------\n\nChange: 2\n',
+    'a\n\nb\n---\nChange: 2\n\n---',
+  ];
+  for (const message of messages) {
+    const own = await bench();
+    changeByHand(own, 1, { files: [file(own, 'a.json', '1')], message });
+    changeByHand(own, 2, { files: [file(own, 'b.json', '2')] });
+    const first = await new Lander(own.repository).land([1], NOW);
+    expect(await new Lander(await own.another()).land([1, 2], NOW)).toEqual([
+      ...first,
+      { change: 2, commit: expect.any(String) },
+    ]);
+    expect(own.git('rev-list', '--count', 'main').trim()).toBe('2');
+  }
+});
