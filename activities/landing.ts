@@ -18,6 +18,8 @@ export interface LandingPorts {
 export interface LandingInput {
   readonly repository: string;
   readonly changes: readonly number[];
+  /** By change, where it has to be this one. */
+  readonly commits?: Readonly<Record<number, string>>;
   readonly heartbeatTimeoutMs: number;
 }
 
@@ -48,13 +50,13 @@ export function createLandingActivities({ clock, registry, copies }: LandingPort
   };
   const attempts = new WeakMap<Lander, Promise<unknown>>();
   return {
-    landChanges: ({ repository, changes, heartbeatTimeoutMs }) =>
+    landChanges: ({ repository, changes, commits, heartbeatTimeoutMs }) =>
       asFailure(async () => {
         const lander = await landerOf(repository);
         const { heartbeat } = Context.current();
         // An attempt that was given up may still be at work in this process.
         const earlier = attempts.get(lander) ?? Promise.resolve();
-        const landed = earlier.then(async () => lander.land(changes, await clock.now()));
+        const landed = earlier.then(async () => lander.land(changes, await clock.now(), commits));
         attempts.set(
           lander,
           landed.catch(() => undefined),

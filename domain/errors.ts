@@ -468,7 +468,7 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
-  'config-change-unknown': entry<{ repository: string; change: number }>({
+  'config-change-unknown': entry<{ repository: string; change: number | string }>({
     message: ({ repository, change }) => `there is no change ${change} of ${repository}`,
     hint: () => 'conveyor config status lists them',
     retryable: false,

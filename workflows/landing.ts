@@ -64,9 +64,9 @@ async function keep(order: LandingOrder): Promise<void> {
   for (;;) {
     setCurrentDetails(describe(order, strip));
     await condition(() => strip.waiting.length > 0 || (workflowInfo().continueAsNewSuggested && allHandlersFinished()));
-    const changes = nextToLand(strip);
-    if (changes.length === 0) await continueAsNew<typeof landing>(order);
-    const landed = await land(order, changes);
+    const next = nextToLand(strip);
+    if (next.length === 0) await continueAsNew<typeof landing>(order);
+    const landed = await land(order, next);
     strip = settled(strip, landed);
     for (const one of landed) {
       for (const hear of listeners.get(one.change) ?? []) hear(one);
@@ -86,10 +86,12 @@ function refuse(strip: Strip, request: LandRequest | undefined): void {
 /** What no repetition fixes is the answer to all of them. */
 async function land(
   { repository, heartbeatTimeoutMs }: LandingOrder,
-  changes: readonly number[],
+  requests: readonly LandRequest[],
 ): Promise<readonly Landing[]> {
+  const changes = requests.map(({ change }) => change);
+  const commits = Object.fromEntries(requests.flatMap(({ change, commit }) => (commit ? [[change, commit]] : [])));
   try {
-    return await landers(heartbeatTimeoutMs).landChanges({ repository, changes, heartbeatTimeoutMs });
+    return await landers(heartbeatTimeoutMs).landChanges({ repository, changes, commits, heartbeatTimeoutMs });
   } catch (error) {
     const code =
       error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause.type : null;

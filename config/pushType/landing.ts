@@ -44,7 +44,10 @@ export class Landings {
       landing.commit = service.head ?? '';
       return;
     }
-    const landed = await this.ports.land({ repository, change: landing.change, ahead: landing.ahead });
+    const { change, version, ahead } = landing;
+    // What was judged lands, and not what somebody has put in its place.
+    const commit = version.startsWith(`${change}@`) ? { commit: version.slice(`${change}@`.length) } : {};
+    const landed = await this.ports.land({ repository, change, ahead, ...commit });
     if ('commit' in landed) landing.commit = landed.commit;
     else landing.refused = `change ${landing.change} does not land: ${landed.refused.message}`;
   }

@@ -26,10 +26,17 @@ export class Lander {
     private readonly memory?: Memory,
   ) {}
 
-  /** @throws ConveyorError for what concerns no single change, such as a repository that does not answer */
-  async land(changes: readonly number[], nowMs: number): Promise<readonly Landing[]> {
+  /**
+   * @param commits by change, where it has to be this one: who could move the ref of a change could land what nobody has seen
+   * @throws ConveyorError for what concerns no single change, such as a repository that does not answer
+   */
+  async land(
+    changes: readonly number[],
+    nowMs: number,
+    commits: Readonly<Record<number, string>> = {},
+  ): Promise<readonly Landing[]> {
     for (let attempt = 0; attempt < TRIES; attempt++) {
-      const landed = await this.attempt(changes, nowMs);
+      const landed = await this.attempt(changes, nowMs, commits);
       if (landed !== null) return landed;
       this.known = null;
     }
@@ -39,12 +46,16 @@ export class Lander {
     });
   }
 
-  private async attempt(changes: readonly number[], nowMs: number): Promise<readonly Landing[] | null> {
+  private async attempt(
+    changes: readonly number[],
+    nowMs: number,
+    wanted: Readonly<Record<number, string>>,
+  ): Promise<readonly Landing[] | null> {
     const { repository } = this;
     const head = await repository.head();
     const done = head === null ? new Map<number, string>() : await repository.landedBy(head);
     const open = changes.filter((change) => !done.has(change));
-    const { refs, unknown } = await this.refsOf(open);
+    const { refs, unknown } = await this.refsOf(open, wanted);
     const commits = refs.map(({ commit }) => commit);
     const [deltas, infos] = [await deltasOf(repository.git, commits), await this.infosOf(commits)];
     const pass = new Pass(this, await this.filesAt(head), head);
@@ -59,20 +70,32 @@ export class Lander {
   }
 
   /** Those that are commits; the others are refused, and keep nobody else from landing. */
-  private async refsOf(changes: readonly number[]): Promise<Refs> {
+  private async refsOf(changes: readonly number[], wanted: Readonly<Record<number, string>>): Promise<Refs> {
     try {
-      return { refs: await this.repository.changesOf(changes), unknown: new Map() };
+      return this.wantedOf(await this.repository.changesOf(changes), wanted);
     } catch (error) {
       const [change] = changes;
       if (change === undefined || !(error instanceof ConveyorError) || error.retryable) throw error;
       if (changes.length === 1) return { refs: [], unknown: new Map([[change, refusalOf(error)]]) };
     }
     const each: Refs[] = [];
-    for (const change of changes) each.push(await this.refsOf([change]));
+    for (const change of changes) each.push(await this.refsOf([change], wanted));
     return {
       refs: each.flatMap(({ refs }) => refs),
       unknown: new Map(each.flatMap(({ unknown }) => [...unknown])),
     };
+  }
+
+  private wantedOf(refs: readonly ChangeRef[], wanted: Readonly<Record<number, string>>): Refs {
+    const isWanted = ({ change, commit }: ChangeRef): boolean => (wanted[change] ?? commit) === commit;
+    const repository = this.repository.ref.name;
+    const moved = refs
+      .filter((ref) => !isWanted(ref))
+      .map(({ change }): [number, Refusal] => {
+        const version = `${change}@${wanted[change] ?? ''}`;
+        return [change, refusalOf(conveyorError('config-change-unknown', { repository, change: version }))];
+      });
+    return { refs: refs.filter(isWanted), unknown: new Map(moved) };
   }
 
   private async infosOf(commits: readonly string[]): Promise<ReadonlyMap<string, CommitInfo>> {

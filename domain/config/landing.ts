@@ -13,6 +13,8 @@ export interface Refusal {
 /** Who wants a change to land; `ahead`: it takes something back, and what waits has to wait for it. */
 export interface LandRequest {
   readonly change: number;
+  /** Of the version `N@commit` that was released: whatever else the ref of the change has become does not land. */
+  readonly commit?: string;
   readonly ahead?: boolean;
 }
 
@@ -28,6 +30,7 @@ export const EMPTY_STRIP: Strip = { waiting: [], landed: [] };
 export function whyNotLand(strip: Strip, request: LandRequest | undefined): string | undefined {
   const change = request?.change;
   if (typeof change !== 'number' || !Number.isSafeInteger(change) || change < 1) return 'a change has a number from 1';
+  if (request?.commit !== undefined && !/^[0-9a-f]{40,64}$/.test(request.commit)) return 'a commit has its full name';
   if (isWaiting(strip, change) || strip.waiting.length < CONFIG_LIMITS.landing.max) return undefined;
   return `${strip.waiting.length} changes wait to land, and no more may`;
 }
@@ -35,17 +38,17 @@ export function whyNotLand(strip: Strip, request: LandRequest | undefined): stri
 const isWaiting = ({ waiting }: Strip, change: number): boolean => waiting.some((one) => one.change === change);
 
 /** A change in line, once; what takes something back goes before all that does not. */
-export function queued(strip: Strip, { change, ahead = false }: LandRequest): Strip {
+export function queued(strip: Strip, { change, commit, ahead = false }: LandRequest): Strip {
   if (isWaiting(strip, change)) return strip;
   const at = ahead ? strip.waiting.filter((one) => one.ahead === true).length : strip.waiting.length;
-  const one = ahead ? { change, ahead } : { change };
+  const one = { change, ...(commit === undefined ? {} : { commit }), ...(ahead ? { ahead } : {}) };
   const waiting = [...strip.waiting.slice(0, at), one, ...strip.waiting.slice(at)];
   return { waiting, landed: strip.landed.filter((known) => known.change !== change) };
 }
 
 /** Those that land next, together. */
-export const nextToLand = ({ waiting }: Strip): readonly number[] =>
-  waiting.slice(0, CONFIG_LIMITS.landingTogether.max).map(({ change }) => change);
+export const nextToLand = ({ waiting }: Strip): readonly LandRequest[] =>
+  waiting.slice(0, CONFIG_LIMITS.landingTogether.max);
 
 /** After these have an answer. */
 export function settled({ waiting, landed }: Strip, answers: readonly Landing[]): Strip {

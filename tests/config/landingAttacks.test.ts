@@ -96,3 +96,23 @@ test('no message makes a change count as landed that has not, nor its own as not
     expect(own.git('rev-list', '--count', 'main').trim()).toBe('2');
   }
 });
+
+test('what was released lands, and not what somebody has put in its place', async () => {
+  const it = await bench();
+  const released = changeByHand(it, 1, { files: [file(it, 'a.json', '1')] });
+  changeByHand(it, 1, { files: [file(it, 'a.json', '666')] });
+  const commits = { 1: released };
+  expect(await new Lander(await it.another()).land([1], NOW, commits)).toEqual([
+    {
+      change: 1,
+      refused: expect.objectContaining({
+        code: 'config-change-unknown',
+        message: `there is no change 1@${released} of flags`,
+      }),
+    },
+  ]);
+  run(it, ['update-ref', 'refs/changes/1', released]);
+  expect(await new Lander(await it.another()).land([1], NOW, commits)).toEqual([
+    { change: 1, commit: expect.any(String) },
+  ]);
+});

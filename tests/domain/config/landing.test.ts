@@ -12,15 +12,16 @@ import { CONFIG_LIMITS } from '../../../domain/limits';
 
 const inLine = (...changes: readonly number[]): Strip =>
   changes.reduce((strip, change) => queued(strip, { change }), EMPTY_STRIP);
+const changesOf = (strip: Strip): readonly number[] => nextToLand(strip).map(({ change }) => change);
 const commit = (change: number): Landing => ({ change, commit: `c${change}` });
 
 test('changes land in the order in which they came, each once', () => {
-  expect(nextToLand(queued(inLine(3, 1, 2), { change: 1 }))).toEqual([3, 1, 2]);
+  expect(changesOf(queued(inLine(3, 1, 2), { change: 1 }))).toEqual([3, 1, 2]);
 });
 
 test('what takes something back lands ahead of the queue, behind what does so already', () => {
   const strip = queued(queued(inLine(1, 2), { change: 8, ahead: true }), { change: 9, ahead: true });
-  expect(nextToLand(strip)).toEqual([8, 9, 1, 2]);
+  expect(changesOf(strip)).toEqual([8, 9, 1, 2]);
 });
 
 test('a full line refuses the next, but nobody who waits in it', () => {
@@ -44,7 +45,7 @@ test('whatever comes between landings, none is forgotten and none waits after it
       (turns) => {
         let strip = EMPTY_STRIP;
         for (const turn of turns) {
-          const landing = nextToLand(strip);
+          const landing = changesOf(strip);
           for (const [change, ahead] of turn) strip = queued(strip, { change, ahead });
           const before = strip.waiting.map(({ change }) => change);
           strip = settled(strip, landing.map(commit));
