@@ -108,7 +108,7 @@ export class ConfigFleet {
     const isConcerned = (unit: string, index: number, version: string): boolean => {
       const content = service.contents[version] ?? {};
       const subscriber = this.subscriberOf(name, unit, index);
-      return subscriber?.has.some(({ path }) => content[path] !== undefined) ?? false;
+      return subscriber?.has.some(({ path }) => Object.hasOwn(content, path)) ?? false;
     };
     return { state, copies: { hasVersion, isConcerned } };
   }

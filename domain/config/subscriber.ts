@@ -20,7 +20,7 @@ export type Standing = 'live' | 'waiting' | { readonly refused: string };
 export function standingOf(content: Content, has: readonly Has[]): Standing {
   let standing: Standing = 'live';
   for (const { path, version, refused, loading } of has) {
-    const wanted = content[path];
+    const wanted = Object.hasOwn(content, path) ? content[path] : undefined;
     if (wanted === undefined) continue;
     if (version !== wanted.version) standing = 'waiting';
     else if (refused !== undefined) return { refused: `${path}: ${refused}` };
