@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isJsonObject } from '../domain/json';
 import type { Answer, Held } from '../domain/config/held';
 
 /** What a proxy keeps of a path on its disk, which applications read when the proxy itself is gone. */
@@ -28,7 +29,16 @@ export function parseCached(text: string): CachedPath | undefined {
   const at = text.indexOf('\n');
   const body = text.slice(at + 1);
   if (at === -1 || text.slice(0, at) !== sha256(body)) return undefined;
-  return JSON.parse(body) as CachedPath;
+  const cached = JSON.parse(body) as unknown;
+  return isCached(cached) ? cached : undefined;
+}
+
+/** Another version of Conveyor may have written something else. */
+function isCached(value: unknown): value is CachedPath {
+  if (!isJsonObject(value)) return false;
+  const { path, answer, held, askedAt } = value;
+  const isHeld = isJsonObject(held) && Array.isArray(held['overrides']);
+  return typeof path === 'string' && isJsonObject(answer) && isHeld && typeof askedAt === 'number';
 }
 
 /** What the proxy of this host last had of a path; undefined when it has none that can be read. */

@@ -2,7 +2,7 @@ import { cacheFile, parseCached, writeCached, type CachedPath } from '../../sdk/
 import type { Files } from './files';
 import { Loop } from './loop';
 
-/** Paths that no application asked for so long are forgotten when a proxy starts. */
+/** Paths that no application asked for in so long before the one that was asked for last are forgotten when a proxy starts. */
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 
 /** The cache on disk. What cannot be written is kept in mind and tried again; nobody waits for it. */
@@ -28,15 +28,19 @@ export class Cache {
       this.failed(error);
       return [];
     });
-    const found: CachedPath[] = [];
+    const found: { readonly name: string; readonly cached: CachedPath }[] = [];
     for (const name of names) {
       const text = await this.files.read(name).catch((error: unknown) => this.unreadable(name, String(error)));
       if (text === undefined) continue;
       const cached = parseCached(text) ?? this.unreadable(name, 'it is not whole');
-      if (cached && now - cached.askedAt < KEEP_MS) found.push(cached);
-      else await this.files.remove(name).catch(() => undefined);
+      if (cached) found.push({ name, cached });
+      else await this.forget(name);
     }
-    return found;
+    // A host that was off for a month, or whose clock is wrong, has asked for nothing meanwhile.
+    const last = Math.min(now, Math.max(...found.map(({ cached }) => cached.askedAt)));
+    const isOld = ({ askedAt }: CachedPath): boolean => last - askedAt >= KEEP_MS;
+    for (const { name, cached } of found) if (isOld(cached)) await this.forget(name);
+    return found.flatMap(({ cached }) => (isOld(cached) ? [] : cached));
   }
 
   /** Writes what `latest` says by then. */
@@ -53,6 +57,10 @@ export class Cache {
   /** Resolves once everything is written that can be. */
   settled(): Promise<void> {
     return this.writing.stopped();
+  }
+
+  private async forget(name: string): Promise<void> {
+    await this.files.remove(name).catch(() => undefined);
   }
 
   private async writeNext(): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The disk of a proxy, so that tests can fill it. */
@@ -18,7 +18,7 @@ export function filesIn(folder: string): Files {
       const names = await readdir(folder);
       // What a process that was killed had begun.
       const left = names.filter((name) => name.endsWith(TEMPORARY));
-      await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+      await Promise.all(left.map((name) => removeOld(join(folder, name))));
       return names.filter((name) => name.endsWith('.json'));
     },
     read: (name) => readFile(join(folder, name), 'utf8'),
@@ -43,3 +43,11 @@ export function filesIn(folder: string): Files {
 }
 
 const TEMPORARY = '.part';
+
+/** What is newer another process may be writing. */
+const OLD_MS = 60_000;
+
+async function removeOld(file: string): Promise<void> {
+  const { mtimeMs = Infinity } = await stat(file).catch(() => ({}) as { mtimeMs?: number });
+  if (Date.now() - mtimeMs > OLD_MS) await rm(file, { force: true });
+}

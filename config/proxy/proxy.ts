@@ -74,7 +74,10 @@ export class ConfigProxy {
       onAway: (error) => this.away(error),
     });
     this.acknowledging = new Acknowledging(options);
-    this.disk = setInterval(() => this.cache.retry(), retryDiskMs).unref();
+    this.disk = setInterval(() => {
+      this.askForWatched();
+      this.cache.retry();
+    }, retryDiskMs).unref();
   }
 
   /** How many paths the cache had. The store has a moment to confirm them, so that nobody is served what is old without need. */
@@ -155,9 +158,10 @@ export class ConfigProxy {
     const now = this.options.now();
     const known = this.entries.get(path);
     if (known) {
-      const isOld = now - known.askedAt > ASKED_MS;
-      known.askedAt = now;
-      if (isOld) this.keep(known);
+      if (now - known.askedAt > ASKED_MS) {
+        known.askedAt = now;
+        this.keep(known);
+      }
       return known;
     }
     refusePath(path);
@@ -168,6 +172,11 @@ export class ConfigProxy {
     this.entries.set(path, entry);
     this.following.add([path]);
     return entry;
+  }
+
+  /** Who watches a path for weeks asks for it all the time. */
+  private askForWatched(): void {
+    for (const [path, listeners] of this.listeners) if (listeners.size > 0) this.entryFor(path);
   }
 
   private take(event: StoreEvent): void {

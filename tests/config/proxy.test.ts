@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesIn } from '../../config/proxy/files';
 import type { AgedAnswer } from '../../config/proxy/proxy';
+import { cacheFile, parseCached } from '../../sdk/configCache';
 import { eventually } from '../system/waiting';
 import { FakeDisk, ProxyWorld } from './proxyWorld';
 import { overrideOf, versionOf } from './storeSuite';
@@ -210,6 +212,7 @@ describe('the cache of a proxy', () => {
     const file = join(folder, names[0]!);
     writeFileSync(file, damage(readFileSync(file, 'utf8')));
     writeFileSync(join(folder, 'x.json.1.2.part'), 'a write that was killed');
+    utimesSync(join(folder, 'x.json.1.2.part'), 0, 0);
     const after = await world.proxy('h1', filesIn(folder));
     expect(world.notes).toEqual([`${names[0]} of the cache is left out and fetched anew: it is not whole`]);
     expect(after.health().paths).toBe(1);
@@ -223,14 +226,69 @@ describe('the cache of a proxy', () => {
     await world.commit({ a: '1', b: '1' });
     const before = await world.proxy('h1', filesIn(folder));
     await Promise.all([before.ask('a'), before.ask('b')]);
-    world.now += 6 * 24 * 3_600_000;
+    world.now += 8 * DAY_MS;
     await before.ask('b');
     await before.close();
-    world.now += 2 * 24 * 3_600_000;
     const after = await world.proxy('h1', filesIn(folder));
     expect(after.health().paths).toBe(1);
   });
+
+  test('keeps what applications watch, or ask for every few minutes, for however long', async () => {
+    await world.commit({ watched: '1', asked: '2' });
+    const before = await world.proxy('h1', filesIn(folder), { retryDiskMs: 1 });
+    await before.ask('watched');
+    before.listen(['watched'], () => undefined);
+    await before.ask('asked');
+    for (const end = world.now + 8 * DAY_MS; world.now < end; world.now += DAY_MS / 200) await before.ask('asked');
+    await eventually('both are known to be asked for', async () => {
+      await new Promise((next) => setImmediate(next));
+      const all = await filesIn(folder).list();
+      const texts = await Promise.all(all.map((name) => filesIn(folder).read(name)));
+      const asked = texts.map((text) => parseCached(text)?.askedAt ?? 0);
+      if (asked.some((at) => world.now - at > DAY_MS)) throw new Error(asked.join());
+      return true;
+    });
+    await before.close();
+    const after = await world.proxy('h1', filesIn(folder));
+    expect(after.health().paths).toBe(2);
+  });
+
+  test.each([
+    ['was off for a month', 30],
+    ['thinks that it is another century', 30_000],
+  ])('that %s serves what it had while the store is gone', async (_what, days) => {
+    await world.commit({ a: '1' });
+    const before = await world.proxy('h1', filesIn(folder));
+    await before.ask('a');
+    await before.close();
+    world.lose();
+    world.now += days * DAY_MS;
+    const after = await world.proxy('h1', filesIn(folder));
+    expect(await after.ask('a')).toMatchObject({ value: '1' });
+  });
+
+  test('leaves out a file that another version wrote, and starts', async () => {
+    await world.commit({ a: '1' });
+    const body = `{"path":"a","value":"2","askedAt":${world.now}}`;
+    const digest = createHash('sha256').update(body).digest('hex');
+    await filesIn(folder).list();
+    await filesIn(folder).write(cacheFile('a'), `${digest}\n${body}`);
+    const proxy = await world.proxy('h1', filesIn(folder));
+    expect(await proxy.ask('a')).toMatchObject({ value: '1' });
+  });
+
+  test('removes what a killed process had begun to write, and nothing that another one is writing', async () => {
+    const files = filesIn(folder);
+    await files.list();
+    writeFileSync(join(folder, 'a.json.1.1.part'), '');
+    writeFileSync(join(folder, 'b.json.1.1.part'), '');
+    utimesSync(join(folder, 'a.json.1.1.part'), 0, 0);
+    await files.list();
+    expect(readdirSync(folder)).toEqual(['b.json.1.1.part']);
+  });
 });
+
+const DAY_MS = 24 * 3_600_000;
 
 test('while its disk is full a proxy serves from memory and says so, and it writes everything once there is room', async () => {
   const disk = new FakeDisk();
