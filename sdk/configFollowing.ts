@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { readCached } from './configCache';
-import type { ConfigSchema, ConfigValue, WatchConfigOptions } from './configValue';
+import type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions } from './configValue';
 import { readLines } from './lines';
 import { pause } from './pause';
 
@@ -42,7 +42,7 @@ export class Following<T> {
     private readonly options: WatchConfigOptions,
   ) {
     this.url = (options.url ?? (process.env['CONVEYOR_CONFIG_PROXY'] || DEFAULT_URL)).replace(/\/+$/, '');
-    this.app = options.app ?? basename(process.argv[1] ?? 'node');
+    this.app = ((options.app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
     this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
     // Whoever does not wait for it does not want to hear that it never came.
     this.first.catch(() => undefined);
@@ -98,7 +98,7 @@ export class Following<T> {
   private away(error: Error): void {
     if (this.isAway || this.ending.signal.aborted) return;
     this.isAway = true;
-    this.options.onTrouble?.({ kind: 'proxy-away', error });
+    this.trouble({ kind: 'proxy-away', error });
   }
 
   private hear(message: Answer | Aged): void {
@@ -142,7 +142,7 @@ export class Following<T> {
 
   private refuse(version: string, error: Error): void {
     this.refused = { version, reason: error.message };
-    this.options.onTrouble?.({ kind: 'refused', error, version });
+    this.trouble({ kind: 'refused', error, version });
     this.report(version, error.message);
   }
 
@@ -155,7 +155,16 @@ export class Following<T> {
   private removed(): void {
     if (this.isRemoved) return;
     this.isRemoved = true;
-    this.options.onTrouble?.({ kind: 'removed' });
+    this.trouble({ kind: 'removed' });
+  }
+
+  /** An application that fails over the trouble is followed no worse for it. */
+  private trouble(trouble: ConfigTrouble): void {
+    try {
+      this.options.onTrouble?.(trouble);
+    } catch {
+      // It is the application's own.
+    }
   }
 
   /** Lost when the proxy is gone, which asks again: its stream begins with the value. */
@@ -180,5 +189,7 @@ export class Following<T> {
   }
 }
 
+/** What a proxy takes. */
+const MOST_APP = 128;
 const MOST_REASON = 1000;
 const REPORT_MS = 5000;

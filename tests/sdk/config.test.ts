@@ -202,3 +202,28 @@ test('a proxy that falls silent counts as gone', async () => {
   await follow({ fetch: deaf, silenceMs: 50 }).has([1]);
   expect(streams).toBeGreaterThan(1);
 });
+
+test('an application whose own onTrouble throws goes on', async () => {
+  const { has } = follow({
+    onTrouble: () => {
+      throw new Error('of the application');
+    },
+  });
+  await world.commit({ 'shop/limits': '{"perUser":5}' });
+  await up();
+  await has([5]);
+  await world.commit({ 'shop/limits': '{"perUser":"many"}' });
+  await world.commit({ 'shop/limits': null });
+  await world.commit({ 'shop/limits': '{"perUser":7}' });
+  await has([5, 7]);
+});
+
+test.each([
+  ['long', 'x'.repeat(300)],
+  ['empty', ''],
+])('an application with a name that is %s refuses as any other', async (_what, app) => {
+  await world.commit({ 'shop/limits': '{"perUser":"many"}' });
+  await up();
+  follow({ app });
+  await eventually('it has refused the value', async () => served?.proxy.health().refused === 1);
+});
