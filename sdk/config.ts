@@ -4,7 +4,7 @@ import type { ConfigSchema, ConfigValue, WatchConfigOptions, WatchedConfig } fro
 export type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions, WatchedConfig } from './configValue';
 
 /**
- * Follows a configuration: `onChange` is called with the first good value and with each that differs from it. It comes from the proxy of
+ * Follows a configuration: `onChange` is called with the first good value, with each that differs from it, and with one that comes back. It comes from the proxy of
  * this host; while that does not answer, from its cache on disk; and what the application has it keeps, whatever else is dead. Nothing
  * here throws or rejects because a server is missing: `onTrouble` hears of it.
  *

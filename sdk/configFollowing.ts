@@ -117,9 +117,10 @@ export class Following<T> {
   private take(answer: Answer): void {
     if (this.ending.signal.aborted || answer.path !== this.path) return;
     if (answer.value === null) return this.removed();
+    const wasRemoved = this.isRemoved;
     this.isRemoved = false;
     const { version, commit, override } = answer;
-    if (this.current?.version === version) {
+    if (this.current?.version === version && !wasRemoved) {
       this.current = { ...this.current, commit, override };
       return this.accepted(version);
     }

@@ -8,7 +8,10 @@ export const checkoutPage = (gates: Gatekeeper, user: GateUser): string =>
 
 /** Gates from files, followed as they change; a service has them from its configuration proxy instead. */
 export const gatesIn = (folder: string, options: Partial<GatekeeperOptions> = {}): Gatekeeper =>
-  createGatekeeper({ subscribe: (path, onValue) => followFile(join(folder, path), onValue), ...options });
+  createGatekeeper({
+    subscribe: (path, onValue) => followFile(join(folder, `${path}.json`), (value) => void onValue(value)),
+    ...options,
+  });
 
 const LOOK_EVERY_MS = 1_000;
 

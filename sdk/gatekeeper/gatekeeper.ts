@@ -16,10 +16,10 @@ export interface LaserStore {
 export interface GatekeeperOptions {
   /**
    * Calls `onValue` with the value of a path now and whenever it changes, undefined where there is none, until the function that it returns is
-   * called: `(path, onValue) => watchConfig(path, z.unknown(), onValue)` in short.
+   * called. `onValue` answers why it refuses a value. `gatesFromProxy` is one.
    */
-  readonly subscribe: (path: string, onValue: (value: unknown) => void) => () => void;
-  /** Where a project is. Default `gates/<project>.json`. */
+  readonly subscribe: (path: string, onValue: (value: unknown) => string | undefined) => () => void;
+  /** Where a project is. Default `gates/<project>`, the value of a file `gates/<project>.json`. */
   readonly pathOf?: (project: string) => string;
   /** Without one, restraints `laser` are undecided, which closes their gates. */
   readonly laser?: LaserStore;
@@ -45,7 +45,10 @@ export interface GateCounts {
 }
 
 export interface Gatekeeper {
-  /** Whether the user passes. Never throws; false for a project that has no value. The first check of a project begins to watch it. */
+  /**
+   * Whether the user passes. Never throws: false for a project that has no value, and for a user of whom something is no text where a text is
+   * expected. The first check of a project begins to watch it.
+   */
   check(project: string, user: GateUser): boolean;
   /** As `check`, with the name (or place) of the rule that decided. Not counted. */
   explain(project: string, user: GateUser): { readonly pass: boolean; readonly rule?: string; readonly why: string };
@@ -89,6 +92,17 @@ class WatchingGatekeeper implements Gatekeeper {
 
   check(project: string, user: GateUser): boolean {
     this.counts.checks += 1;
+    try {
+      return this.passes(project, user);
+    } catch (error) {
+      this.counts.undecided += 1;
+      const why = error instanceof Error ? error.message : String(error);
+      this.warnOnce(`${project} failed`, onOneLine(`a check of ${project} failed, and its gate is closed: ${why}`));
+      return false;
+    }
+  }
+
+  private passes(project: string, user: GateUser): boolean {
     const watched = this.watched.get(project) ?? this.watch(project);
     if (!watched?.compiled) {
       this.counts.unknown += 1;
@@ -133,23 +147,27 @@ class WatchingGatekeeper implements Gatekeeper {
       );
     let stop: () => void = () => undefined;
     const watched: WatchedProject = { name: project, tried: [], checks: 0, stop: () => stop() };
-    this.watched.set(project, watched);
-    const path = this.options.pathOf?.(project) ?? `gates/${project}.json`;
+    const path = this.options.pathOf?.(project) ?? `gates/${project}`;
     stop = this.options.subscribe(path, (value) => this.take(watched, value));
+    this.watched.set(project, watched);
     return watched;
   }
 
-  /** What is no project changes nothing. */
-  private take(watched: WatchedProject, value: unknown): void {
-    if (value === undefined) return this.install(watched, undefined);
-    const parsed = parseProject(value);
-    if ('project' in parsed) return this.install(watched, parsed.project);
+  /** What is no project changes nothing; says why it is none. */
+  private take(watched: WatchedProject, value: unknown): string | undefined {
+    const parsed = value === undefined ? { project: undefined } : parseProject(value);
+    if ('project' in parsed) {
+      this.install(watched, parsed.project);
+      return undefined;
+    }
     this.counts.refused += 1;
     const [first] = parsed.problems;
     const more = parsed.problems.length > 1 ? ` (and ${parsed.problems.length - 1} more)` : '';
     const kept = watched.compiled ? 'the one before it stays' : 'nobody passes until there is one';
     const where = first?.path ? `${first.path}: ` : '';
-    this.log(onOneLine(`the project ${watched.name} is refused, ${kept}: ${where}${first?.why}${more}`));
+    const why = onOneLine(`${where}${first?.why}${more}`);
+    this.log(onOneLine(`the project ${watched.name} is refused, ${kept}: ${why}`));
+    return why;
   }
 
   private install(watched: WatchedProject, project: Project | undefined): void {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { checkoutPage, gatesIn } from '../../examples/gatekeeper/shop';
 import { createGatekeeper, type GatekeeperOptions } from '../../sdk/gatekeeper/gatekeeper';
+import type { GateUser } from '../../domain/gatekeeper/project';
 import { GATE_LIMITS } from '../../domain/limits';
 
 const everybody = { rules: [{ name: 'all', if: [], pass: 1 }] };
@@ -9,7 +10,7 @@ const byLaser = { rules: [{ name: 'trend', if: [{ restraint: 'laser', above: 2 }
 const user = { id: 'alice' };
 
 function givenGates(values: Record<string, unknown>, options: Partial<GatekeeperOptions> = {}) {
-  const listeners = new Map<string, (value: unknown) => void>();
+  const listeners = new Map<string, (value: unknown) => string | undefined>();
   const logged: string[] = [];
   const gates = createGatekeeper({
     subscribe: (path, onValue) => {
@@ -22,7 +23,7 @@ function givenGates(values: Record<string, unknown>, options: Partial<Gatekeeper
   });
   return { gates, logged, listeners, change: (path: string, value: unknown) => listeners.get(path)?.(value) };
 }
-const AT = 'gates/checkout.json';
+const AT = 'gates/checkout';
 
 test('a project that has no value lets nobody pass, and opens as soon as one comes', () => {
   const { gates, change, listeners } = givenGates({});
@@ -58,7 +59,7 @@ test('a laser store that is gone closes the gates that need it, is counted, and 
       return key === 'checkout-alice' ? 3 : 0;
     },
   };
-  const { gates, logged } = givenGates({ [AT]: byLaser, 'gates/search.json': everybody }, { laser });
+  const { gates, logged } = givenGates({ [AT]: byLaser, 'gates/search': everybody }, { laser });
   for (let n = 0; n < 3; n += 1) expect(gates.check('checkout', user)).toBe(false);
   expect(gates.check('search', user)).toBe(true);
   expect(gates.counts).toMatchObject({ laserFailed: 3, undecided: 3 });
@@ -136,4 +137,42 @@ test('the example: who develops a feature has it, and one employee in ten', () =
   expect(Math.abs(inside / employees.length - 0.1)).toBeLessThan(0.03);
   expect(checkoutPage(gates, { id: 'carol', country: 'DE' })).toBe('four steps');
   gates.close();
+});
+
+test.each<[string, unknown]>([
+  ['nobody at all', undefined],
+  ['a locale that is a number', { id: 'alice', locale: 7 }],
+  ['a version that is a number', { id: 'alice', appVersion: 3 }],
+  ['an id that is no text', { id: Symbol('alice') }],
+])('a check never throws, and closes the gate: %s', (_what, odd) => {
+  const rule = {
+    if: [
+      { restraint: 'locale', in: ['de'] },
+      { restraint: 'app-version', min: '1.0' },
+    ],
+    pass: 1,
+  };
+  const { gates, logged } = givenGates({
+    [AT]: { rules: [rule, { if: [{ restraint: 'id', in: ['bob'] }], pass: 0.5 }, { if: [], pass: 0.5 }] },
+  });
+  expect([1, 2].map(() => gates.check('checkout', odd as GateUser))).toEqual([false, false]);
+  expect(logged.length).toBeLessThanOrEqual(1);
+});
+
+test('a project that could not be watched is watched at a later check', () => {
+  let isThere = false;
+  const { gates, logged } = givenGates(
+    {},
+    {
+      subscribe: (_path, onValue) => {
+        if (!isThere) throw new Error('no proxy');
+        onValue(everybody);
+        return () => undefined;
+      },
+    },
+  );
+  expect(gates.check('checkout', user)).toBe(false);
+  expect(logged).toEqual(['a check of checkout failed, and its gate is closed: no proxy']);
+  isThere = true;
+  expect(gates.check('checkout', user)).toBe(true);
 });

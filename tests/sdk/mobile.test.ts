@@ -12,7 +12,7 @@ const VOIP: MobileContext = {
 const TRANSLATION: Translation = {
   voip: {
     echo: { gate: 'voip-echo' },
-    bitrate: { config: 'voip.json', field: 'limits.bitrate' },
+    bitrate: { config: 'voip', field: 'limits.bitrate' },
     greeting: { constant: 'hello' },
   },
 };
@@ -23,7 +23,7 @@ function givenMobile(translation: unknown = TRANSLATION) {
     ...{
       now: 0,
       open: new Set(['alice']),
-      configs: { 'voip.json': { limits: { bitrate: 32 } } } as Record<string, unknown>,
+      configs: { voip: { limits: { bitrate: 32 } } } as Record<string, unknown>,
     },
     ...{ isAway: false, bytes: 0, pulls: 0, pushed: 0, logged: [] as string[] },
     change: (_: unknown): void => undefined,
@@ -89,7 +89,7 @@ test('only what changed comes back: a pull without news brings no values', async
   await alice.pull();
   await alice.pull();
   expect(world.bytes).toBe('{"configs":[],"unknownSchemas":[]}'.length);
-  world.configs['voip.json'] = { limits: { bitrate: 64 } };
+  world.configs['voip'] = { limits: { bitrate: 64 } };
   await alice.pull();
   expect(valuesOf(alice)).toEqual([true, 64, 'hello']);
 });
@@ -118,7 +118,7 @@ test('what cannot be translated any more stays as it was, and gets older; the re
   const alice = client('alice');
   await alice.pull();
   world.now += HOUR;
-  delete world.configs['voip.json'];
+  delete world.configs['voip'];
   world.change({ voip: { ...TRANSLATION['voip'], greeting: { constant: 'moin' } } });
   await alice.pull();
   expect(valuesOf(alice)).toEqual([true, 32, 'moin']);
