@@ -83,11 +83,25 @@ function accepted(name: string, value: unknown): unknown {
     throw conveyorError('sitevar-refused', { name: onOneLine(name), problems: [problem] });
   };
   if (!NAME.test(name)) refuse('a name has lower-case letters, digits and -, 63 at most');
-  const text = JSON.stringify(value) as string | undefined;
+  const text = jsonOf(value);
   if (text === undefined) return refuse('there is no such value in JSON');
+  const proposed = JSON.parse(text) as unknown;
   const { max } = SITEVAR_LIMITS.value;
-  if (jsonBytes(value) > max) refuse(`it has ${formatBytes(jsonBytes(value))}, more than ${formatBytes(max)}`);
-  return JSON.parse(text) as unknown;
+  const bytes = jsonBytes(proposed);
+  if (bytes > max) refuse(`it has ${formatBytes(bytes)}, more than ${formatBytes(max)}`);
+  return proposed;
+}
+
+/** Undefined also for what holds itself, is too deep, or has a number that JSON would make null of. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_key, it: unknown) => {
+      if (typeof it === 'number' && !Number.isFinite(it)) throw new Error('no number of JSON');
+      return it;
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 function reasonsOf(checker: SitevarChecker, value: unknown): readonly string[] {

@@ -64,3 +64,26 @@ test('while its history cannot be read nothing is proposed', async () => {
     'the repository is away',
   );
 });
+
+const circle: { self?: unknown } = {};
+circle.self = circle;
+let deep: unknown = 1;
+for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
+
+test.each([
+  ['NaN', { items: NaN }],
+  ['an infinite number', Infinity],
+  ['a BigInt', { items: 7n }],
+  ['what holds itself', circle],
+  ['what is too deep', deep],
+  ['a function', () => 1],
+  ['undefined', undefined],
+])('what JSON does not have is refused, and never becomes something else: %s', async (_what, value) => {
+  const port = inMemory({});
+  const proposed = sitevars({ port }).propose('fresh', value, { message, anyway: true });
+  await expect(proposed).rejects.toMatchObject({
+    code: 'sitevar-refused',
+    message: 'fresh is refused: there is no such value in JSON',
+  });
+  expect(await port.history('fresh')).toEqual([]);
+});
