@@ -44,7 +44,7 @@ export interface MobileOptions {
 }
 
 export interface MobileConfig {
-  /** Never throws: the newest value that is known, else the default. */
+  /** The newest value that is known, else the default; throws for nothing but a field that the app has not declared. */
   get(config: string, field: string): FieldValue;
   /** ms since a server confirmed the value; undefined for a default. */
   age(config: string, field: string): number | undefined;

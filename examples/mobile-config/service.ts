@@ -58,10 +58,17 @@ export function mobileService(options: MobileServiceOptions): Hono {
   return app;
 }
 
-/** Clients say what a hash stands for, which is believed as far as it is so; the oldest are forgotten, and said again. */
-function learnSchemas(known: Map<string, MobileSchema>, { schemas }: Pull): void {
+/** Clients say what a hash stands for, which is believed as far as it is so; those that nobody uses are forgotten first, and said again. */
+function learnSchemas(known: Map<string, MobileSchema>, { configs, schemas }: Pull): void {
+  const asked = new Set(configs.map(({ schema }) => schema));
   for (const [of, schema] of Object.entries(schemas)) {
-    if (known.has(of) || whyNotSchema(schema) !== undefined || mobileHash(schema as MobileSchema) !== of) continue;
+    if (
+      !asked.has(of) ||
+      known.has(of) ||
+      whyNotSchema(schema) !== undefined ||
+      mobileHash(schema as MobileSchema) !== of
+    )
+      continue;
     known.set(of, schema as MobileSchema);
     const [oldest] = known.keys();
     if (known.size > MOBILE_LIMITS.schemas.max && oldest !== undefined) known.delete(oldest);
@@ -81,6 +88,8 @@ function answerTo(
       unknownSchemas.add(of);
       return [];
     }
+    schemas.delete(of);
+    schemas.set(of, schema);
     const sources = Object.hasOwn(translation, config) ? translation[config] : undefined;
     const { values, kept } = translate(schema, sources, backends);
     const isSame = Object.keys(kept).length === 0 && mobileHash(values) === theirs;

@@ -1,7 +1,14 @@
 import { mobileService } from '../../examples/mobile-config/service';
-import type { Translation } from '../../domain/mobileConfig/translate';
+import type { MobileSchema, Translation } from '../../domain/mobileConfig/translate';
 import { MOBILE_LIMITS } from '../../domain/limits';
-import { createMobileConfig, mobileHash, viaApp, type MobileContext, type MobileOptions } from '../../sdk';
+import {
+  createMobileConfig,
+  mobileHash,
+  viaApp,
+  type MobileContext,
+  type MobileOptions,
+  type PullAnswer,
+} from '../../sdk';
 
 const HOUR = 3_600_000;
 const VOIP: MobileContext = {
@@ -239,4 +246,27 @@ test('a service believes no schema that is not what its hash says, and takes not
   ).toBe(400);
   expect((await pull({ user: { id: 'x'.repeat(MOBILE_LIMITS.request.max) }, configs })).status).toBe(413);
   expect((await pull(undefined)).status).toBe(400);
+});
+
+test('a flood of schemas pushes out none that apps use, and none is learned that its pull does not ask for', async () => {
+  const { service } = givenMobile();
+  const pull = async (own: MobileSchema, schemas: Readonly<Record<string, MobileSchema>> = {}) => {
+    const headers = { 'content-type': 'application/json' };
+    const configs = [{ config: 'voip', schema: mobileHash(own), values: '' }];
+    const body = JSON.stringify({ user: { id: 'alice' }, configs, schemas });
+    const response = await viaApp(service)(
+      new Request('http://mobile/v1/mobile/pull', { method: 'POST', headers, body }),
+    );
+    return ((await response.json()) as PullAnswer).unknownSchemas;
+  };
+  const used: MobileSchema = { echo: 'boolean' };
+  const other: MobileSchema = { bitrate: 'integer' };
+  expect(await pull(used, { [mobileHash(used)]: used, [mobileHash(other)]: other })).toEqual([]);
+  expect(await pull(other)).toEqual([mobileHash(other)]);
+  for (let n = 0; n <= MOBILE_LIMITS.schemas.max; n += 1) {
+    const strange: MobileSchema = { [`x${n}`]: 'text' };
+    await pull(strange, { [mobileHash(strange)]: strange });
+    if (n % 1_000 === 0) expect(await pull(used)).toEqual([]);
+  }
+  expect(await pull(used)).toEqual([]);
 });
