@@ -37,6 +37,11 @@ export default defineConfigs({ eu: defineConfig(z.number(), 1), us: defineConfig
     });
   });
 
+  test('it may print whatever it likes, up to a limit', async () => {
+    const prints = `const self: any = {};\nself.self = self;\nconsole.log(1n, self, undefined, Symbol('s'));\n${program('1')}`;
+    expect(await compiled({ 'a.config.ts': prints })).toEqual({ values: { a: '1\n' }, problems: [] });
+  });
+
   test('it may import JSON, types and other modules', async () => {
     const files = {
       'a.config.ts': `import type { Size } from './b';\nimport { twice } from './b';\nimport base from './base.json';

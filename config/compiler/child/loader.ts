@@ -94,7 +94,13 @@ function consoleOf(): object {
 }
 
 const STDERR_FD = 2;
-const shown = (part: unknown): string => (typeof part === 'string' ? part : (JSON.stringify(part) ?? String(part)));
+function shown(part: unknown): string {
+  try {
+    return typeof part === 'string' ? part : (JSON.stringify(part) ?? String(part));
+  } catch {
+    return String(part);
+  }
+}
 
 /** Memory that the heap does not count is out of reach, and the clock can be moved. */
 const WORLD = `'use strict';
