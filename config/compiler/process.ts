@@ -6,7 +6,8 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
 import { installRoot } from '../../platform/registry';
 import { entryOf } from '../entry';
-import type { At, Job, JobResult, Line } from './job';
+import type { At, Job, JobResult } from './job';
+import { readLine } from './lines';
 
 export interface ProcessLimits {
   /** For each program, and for each value that is checked. */
@@ -42,10 +43,7 @@ export async function runJob<J extends Job>(
 ): Promise<Extract<JobResult, { kind: J['kind'] }>> {
   const child = start(job, limits);
   try {
-    return (await followed(child, limits, () => child.stdin?.end(JSON.stringify(job)))) as Extract<
-      JobResult,
-      { kind: J['kind'] }
-    >;
+    return (await followed(child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
   } finally {
     child.kill('SIGKILL');
   }
@@ -74,7 +72,7 @@ function permissions(): readonly string[] {
   return [flag, ...places.map((place) => `--allow-fs-read=${place}/*`)];
 }
 
-function followed(child: ChildProcess, limits: ProcessLimits, begin: () => void): Promise<JobResult> {
+function followed(child: ChildProcess, job: Job, limits: ProcessLimits): Promise<JobResult> {
   return new Promise((resolve, reject) => {
     let at: At | null = null;
     let tail = '';
@@ -84,8 +82,10 @@ function followed(child: ChildProcess, limits: ProcessLimits, begin: () => void)
       reject(new NoResult(how, at, tail.trim().slice(-500)));
     };
     let timer = setTimeout(() => end('it did not start'), START_MS);
-    const hear = (line: Line): void => {
+    const hear = (text: string): void => {
       clearTimeout(timer);
+      const line = readLine(text, job.kind);
+      if (line === undefined) return end('what it answered cannot be read');
       if ('result' in line) return resolve(line.result);
       at = line.at;
       timer = setTimeout(() => end(`it ran for more than ${limits.timeoutMs / 1_000}s`), limits.timeoutMs);
@@ -100,17 +100,17 @@ function followed(child: ChildProcess, limits: ProcessLimits, begin: () => void)
     child.stdin?.on('error', () => undefined);
     child.on('error', (error) => end(`it could not be started: ${error.message}`));
     child.on('close', (code, signal) => end(howItEnded(code, signal, tail, limits)));
-    begin();
+    child.stdin?.end(JSON.stringify(job));
   });
 }
 
-function lines(stream: Readable, hear: (line: Line) => void, tooLong: () => void): void {
+function lines(stream: Readable, hear: (line: string) => void, tooLong: () => void): void {
   let rest = '';
   stream.setEncoding('utf8').on('data', (text: string) => {
     rest += text;
     if (rest.length > RESULT_BYTES) return tooLong();
     for (let cut = rest.indexOf('\n'); cut >= 0; cut = rest.indexOf('\n')) {
-      hear(JSON.parse(rest.slice(0, cut)) as Line);
+      hear(rest.slice(0, cut));
       rest = rest.slice(cut + 1);
     }
   });

@@ -203,6 +203,23 @@ describe('bad input is refused by a code of its own, and nothing else is', () =>
       program('new Date(1e12).getHours()'),
       'config-not-deterministic: bad.config.ts gave two values for bad in two runs: first 1, then 13',
     ],
+    [
+      'makes something else of whatever is written',
+      `const ours: any = Object.getPrototypeOf(Object.getPrototypeOf(require));\nours.toJSON = () => 'forged';\n${program('1')}`,
+      failed('what it answered cannot be read'),
+    ],
+    [
+      'makes other results of whatever is written',
+      `const ours: any = Object.getPrototypeOf(Object.getPrototypeOf(require));
+ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other', schema: null, json: '1' }] } });\n${program('1')}`,
+      failed('what it answered cannot be read'),
+    ],
+    ['throws what has no words', `throw Object.create(null);`, failed('it threw what has no words')],
+    [
+      'throws what throws when it is looked at',
+      `throw new Proxy({}, { get() { throw new Error('boo'); } });`,
+      failed('it threw what has no words'),
+    ],
     ['has a number that JSON has not', program('{ a: [NaN] }'), refused('a.0 is NaN, which JSON has no number for')],
     ['has a function', program('{ a: () => 1 }'), refused('a is a function, which JSON does not have')],
     ['has a date', program('new Date(0)'), refused('the value is a Date, which JSON does not have')],

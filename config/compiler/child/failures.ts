@@ -5,10 +5,21 @@ import { NoImport, type Loader } from './loader';
 export function failureOf(error: unknown, loader: Loader): Failure {
   if (error instanceof NoImport)
     return { kind: 'import', from: error.from, specifier: error.specifier, why: error.message };
-  return { kind: 'threw', why: wordsOf(error), where: placeOf(error, loader) };
+  return { kind: 'threw', why: wordsOf(error), where: attempt(() => placeOf(error, loader)) ?? null };
 }
 
-export function wordsOf(error: unknown): string {
+export const wordsOf = (error: unknown): string => attempt(() => words(error)) ?? 'it threw what has no words';
+
+/** What somebody throws may throw when it is looked at. */
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+function words(error: unknown): string {
   const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
   if (typeof message !== 'string') return `it threw ${String(error)}`.slice(0, 500);
   return `${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${message}`.slice(0, 500);
@@ -25,7 +36,7 @@ function placeOf(error: unknown, loader: Loader): string | null {
 
 /** What a schema says of a value that does not fit: `hard: expected number, received string`. Null for any other error. */
 export function misfitOf(error: unknown): string | null {
-  const { issues } = (error ?? {}) as { readonly issues?: unknown };
+  const issues = attempt(() => ((error ?? {}) as { readonly issues?: unknown }).issues);
   if (!Array.isArray(issues)) return null;
   const all = issues as readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[];
   const lines = all
