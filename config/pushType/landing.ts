@@ -1,6 +1,8 @@
 import { ExtensionError } from '../../sdk/server';
+import { keepCommitted } from './committed';
 import type { Landing, Service } from './memory';
 import type { ConfigPorts } from './ports';
+import type { Served } from './served';
 
 /** Versions on their way to the branch. What was begun here goes on until it is answered; who comes after a crash begins it again. */
 export class Landings {
@@ -65,8 +67,38 @@ export class Landings {
   }
 }
 
+/** What every unit is to be on, and is not committed, lands. */
+export async function landWhole(served: Served, landings: Landings, ports: ConfigPorts): Promise<void> {
+  const { name, service } = served;
+  decide(served, landings.isUnderWay(name));
+  if (service.landing === undefined) return;
+  await landings.advance(name, service, () => served.save());
+  if (service.landing.refused !== undefined)
+    for (const unit of served.units) served.fail(unit, service.landing.refused);
+  if (await landings.isInStore(service)) {
+    commitVersion(service, service.landing.version);
+    await keepCommitted(served, ports, service.contents[service.committed]);
+    service.landing = undefined;
+  }
+}
+
+/** What was sent to the landing strip is answered before anything else lands. */
+function decide(served: Served, isUnderWay: boolean): void {
+  const { service, state, units } = served;
+  if (isUnderWay) return;
+  const [version = service.committed, ...others] = new Set(units.map((id) => served.unit(id).version));
+  if (others.length > 0 || version === service.committed) {
+    if (service.landing?.commit === undefined) service.landing = undefined;
+    return;
+  }
+  const deciding = state.updates[(units[0] === undefined ? null : served.unit(units[0]).update) ?? ''];
+  const isHeld = units.some((id) => deciding?.units[id]?.state === 'paused');
+  if (service.landing?.version !== version && !isHeld)
+    service.landing = { version, ahead: (deciding?.updatedBy.length ?? 0) > 0 };
+}
+
 /** From now on this is what everybody has who joins. */
-export function commitVersion(service: Service, version: string): void {
+function commitVersion(service: Service, version: string): void {
   const { landing } = service;
   service.committed = version;
   if (landing?.commit !== undefined && landing.commit !== '') {

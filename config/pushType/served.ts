@@ -1,3 +1,4 @@
+import type { Updatable } from '../../sdk/updates/updates';
 import { unfinished, unitOf } from '../../sdk/updates/choose';
 import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
@@ -31,8 +32,12 @@ export class Served {
     return unitOf(this.state, id);
   }
 
+  hostOf(unit: string, index: number): string {
+    return this.service.hosts[unit]?.[index] ?? '';
+  }
+
   subscriberOf(unit: string, index: number): Subscriber | undefined {
-    return this.subscribers.get(this.service.hosts[unit]?.[index] ?? '');
+    return this.subscribers.get(this.hostOf(unit, index));
   }
 
   activeIn(unit: string): string[] {
@@ -45,6 +50,25 @@ export class Served {
       const update = this.state.updates[id]?.units[unit];
       if (update) Object.assign(update, { state: 'failed', reason } satisfies Partial<UnitUpdate>);
     }
+  }
+
+  /** The version that is meant by one in whose place others have committed another. */
+  present(version: string): string {
+    const { replaced } = this.service;
+    let found = version;
+    for (let next = replaced[found]; next !== undefined; next = replaced[found]) found = next;
+    return found;
+  }
+
+  /** As the updates see it. */
+  updatable(): Updatable {
+    const { committed, contents } = this.service;
+    const hasVersion = (version: string): boolean => version === committed || contents[version] !== undefined;
+    const isConcerned = (unit: string, index: number, version: string): boolean => {
+      const content = contents[version] ?? {};
+      return this.subscriberOf(unit, index)?.has.some(({ path }) => content[path] !== undefined) ?? false;
+    };
+    return { state: this.state, copies: { hasVersion, isConcerned } };
   }
 
   save(): void {
