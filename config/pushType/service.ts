@@ -30,5 +30,5 @@ export function refuseForeign({ paths }: ConfigPush, version: string, content: C
 }
 
 /** Whether a path is one of these, or below one of them that ends with a slash. */
-const isOwned = (paths: readonly string[], path: string): boolean =>
+export const isOwned = (paths: readonly string[], path: string): boolean =>
   paths.some((own) => (own === '' || own.endsWith('/') ? path.startsWith(own) : path === own));

@@ -113,11 +113,14 @@ export class ConfigRepository {
     });
   }
 
-  /** All changes, newest first; or the one of a number. */
-  async changes(limit: number = Infinity, only?: number): Promise<readonly ChangeInfo[]> {
+  /** The newest changes, newest first: the one of a number, those after a number, or all. */
+  async changes(
+    limit: number = Infinity,
+    { only, after = 0 }: { readonly only?: number; readonly after?: number } = {},
+  ): Promise<readonly ChangeInfo[]> {
     const all = (await this.remote.refs(`refs/changes/${only ?? '*'}`)).flatMap(({ name, commit }) => {
       const change = numberOf(name);
-      return change === null ? [] : [{ change, commit }];
+      return change === null || change <= after ? [] : [{ change, commit }];
     });
     const newest = all.sort((a, b) => b.change - a.change).slice(0, limit);
     if (newest.length === 0) return [];

@@ -1,6 +1,6 @@
 import { AMOUNT_PATTERN } from '../fleet/amount';
 import { NAME } from '../ids';
-import { MANUAL, STANDARD_FINDERS } from '../finder/standard';
+import { LISTS, MANUAL, STANDARD_FINDERS } from '../finder/standard';
 import { CHANGES, LIMITS } from '../health/threshold';
 import { SPEC_LIMITS } from '../limits';
 
@@ -95,7 +95,9 @@ function requiredTexts(keys: readonly string[]): JsonSchema {
   const text = { type: 'string', minLength: 1, maxLength: SPEC_LIMITS.finderWith.max };
   return {
     ...has(...keys),
-    properties: Object.fromEntries(keys.map((key) => [key, text])),
+    properties: Object.fromEntries(
+      keys.map((key) => [key, LISTS.has(key) ? { type: 'array', minItems: 1, items: text } : text]),
+    ),
     additionalProperties: false,
   };
 }
