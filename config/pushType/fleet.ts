@@ -16,7 +16,7 @@ import { learnVersions, type WantedVersion } from './versions';
  */
 export class ConfigFleet {
   private readonly served = new Map<string, Served>();
-  private readonly stepping = new Map<string, Promise<boolean>>();
+  private readonly stepping = new Map<string, Promise<void>>();
 
   constructor(
     readonly memory: ConfigMemory,
@@ -26,6 +26,11 @@ export class ConfigFleet {
 
   get services(): string[] {
     return Object.keys(this.memory.state.services);
+  }
+
+  /** Those with something under way, or exposed: they are to be stepped also if nobody asks. */
+  get moving(): string[] {
+    return this.services.filter((name) => this.servedOf(name).isMoving);
   }
 
   /** Learns what the calls that follow need: who subscribes, what is committed, and what these versions say. */
@@ -41,8 +46,8 @@ export class ConfigFleet {
     return refuseBusyPaths(served, this.ports, version, updateId);
   }
 
-  /** One step at a time. True while something is left to do. */
-  step(name: string): Promise<boolean> {
+  /** One step at a time. */
+  step(name: string): Promise<void> {
     const running = this.stepping.get(name);
     if (running) return running;
     const step = this.stepOnce(this.servedOf(name)).finally(() => this.stepping.delete(name));
@@ -62,7 +67,7 @@ export class ConfigFleet {
     return served;
   }
 
-  private async stepOnce(served: Served): Promise<boolean> {
+  private async stepOnce(served: Served): Promise<void> {
     await this.refresh(served, served.service);
     for (const unit of served.units) {
       begin(served, unit);
@@ -73,7 +78,6 @@ export class ConfigFleet {
     await landWhole(served, this.landings, this.ports);
     for (const unit of served.units) finish(served, unit);
     served.save();
-    return served.service.landing !== undefined || served.units.some((unit) => served.activeIn(unit).length > 0);
   }
 
   /** Who subscribes now, and whether others have committed to the paths. */

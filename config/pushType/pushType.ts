@@ -4,7 +4,7 @@ import { whyNotConfigPath } from '../../domain/config/path';
 import { subscriberId } from '../../domain/config/subscriber';
 import type { JudgeRequest, JudgeResponse, UnitTasks } from '../../sdk/health';
 import type { HealthTargets } from '../../sdk/protocol/pushType';
-import { ExtensionError, servePushType, type Call } from '../../sdk/server';
+import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
 import { progressOf, reservedSlots, slotsOf } from '../../sdk/updates/choose';
 import type { Slot } from '../../sdk/updates/memory';
 import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
@@ -16,7 +16,7 @@ import { serviceName, type ConfigPush } from './service';
 import { regionOf } from './subscribers';
 import type { WantedVersion } from './versions';
 
-type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
+export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
 type Config = Readonly<Record<string, unknown>>;
 
 /**
@@ -24,70 +24,74 @@ type Config = Readonly<Record<string, unknown>>;
  *
  * @param judge `judgeTargets` or `remoteJudge` of the sdk, with a data source
  */
-export const configPushType = (fleet: ConfigFleet, judge: Judge): Hono =>
-  servePushType('config', {
-    validateConfig: async (_, { context }) => {
-      const problems = problemsOf(context.config);
-      if (problems.length > 0) return { problems };
-      try {
-        await prepared(fleet, context.config);
-        return { problems: [] };
-      } catch (error) {
-        if (!(error instanceof ExtensionError) || error.retryable) throw error;
-        return { problems: [{ path: 'config.repository', message: error.message }] };
-      }
-    },
+export const configPushType = (fleet: ConfigFleet, judge: Judge, options?: ServeOptions): Hono =>
+  servePushType(
+    'config',
+    {
+      validateConfig: async (_, { context }) => {
+        const problems = problemsOf(context.config);
+        if (problems.length > 0) return { problems };
+        try {
+          await prepared(fleet, context.config);
+          return { problems: [] };
+        } catch (error) {
+          if (!(error instanceof ExtensionError) || error.retryable) throw error;
+          return { problems: [{ path: 'config.repository', message: error.message }] };
+        }
+      },
 
-    fetchDeployUnits: async (_, { context }) => {
-      const served = await prepared(fleet, context.config);
-      return { service: served.name, units: served.units.map((id) => deployUnit(served, id)) };
-    },
+      fetchDeployUnits: async (_, { context }) => {
+        const served = await prepared(fleet, context.config);
+        return { service: served.name, units: served.units.map((id) => deployUnit(served, id)) };
+      },
 
-    needsPush: async ({ targets }, { context }) => {
-      const served = await prepared(fleet, context.config, targets);
-      return {
-        units: targets.map((target) => {
-          const size = present(served.unit(known(served, target.unit)).slots).length;
-          const version = served.present(target.version);
-          return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
-        }),
-      };
-    },
+      needsPush: async ({ targets }, { context }) => {
+        const served = await prepared(fleet, context.config, targets);
+        return {
+          units: targets.map((target) => {
+            const size = present(served.unit(known(served, target.unit)).slots).length;
+            const version = served.present(target.version);
+            return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
+          }),
+        };
+      },
 
-    executeUpdates: async (asked, { key, context }) => {
-      const served = await prepared(fleet, context.config, asked.targets);
-      const targets = asked.targets.map((target) => ({ ...target, version: served.present(target.version) }));
-      const isNew = served.state.updates[asked.updateId] === undefined;
-      if (asked.urgency === 'normal' && isNew)
-        for (const version of new Set(targets.map((target) => target.version)))
-          await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
-      const answer = fleet.memory.once('executeUpdates', asked, key, () => {
-        const accepted = targets.map(({ unit }) => known(served, unit));
-        if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
-        acceptUpdate(served.updatable(), { ...asked, targets });
-        return { accepted };
-      });
-      wake(fleet, served.name);
-      return answer;
-    },
+      executeUpdates: async (asked, { key, context }) => {
+        const served = await prepared(fleet, context.config, asked.targets);
+        const targets = asked.targets.map((target) => ({ ...target, version: served.present(target.version) }));
+        const isNew = served.state.updates[asked.updateId] === undefined;
+        if (asked.urgency === 'normal' && isNew)
+          for (const version of new Set(targets.map((target) => target.version)))
+            await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
+        const answer = fleet.memory.once('executeUpdates', asked, key, () => {
+          const accepted = targets.map(({ unit }) => known(served, unit));
+          if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
+          acceptUpdate(served.updatable(), { ...asked, targets });
+          return { accepted };
+        });
+        wake(fleet, served.name);
+        return answer;
+      },
 
-    trackUpdates: ({ updateId, units }, { context }) => {
-      const { state } = fleet.memory;
-      const update = state.updates[updateId];
-      if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-      wake(fleet, serviceName(checked(context.config)));
-      const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
-      return { units: asked.map((unit) => progressOf(state, unit, updateId)) };
-    },
+      trackUpdates: ({ updateId, units }, { context }) => {
+        const { state } = fleet.memory;
+        const update = state.updates[updateId];
+        if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
+        wake(fleet, serviceName(checked(context.config)));
+        const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
+        return { units: asked.map((unit) => progressOf(state, unit, updateId)) };
+      },
 
-    ...commands(fleet),
+      ...commands(fleet),
 
-    runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
-      const served = await prepared(fleet, call.context.config);
-      const tasks = targets.units.map((unit) => healthTasks(served, known(served, unit), targets));
-      return judge({ targets: tasks, checks, baseline, now }, call);
+      runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
+        const served = await prepared(fleet, call.context.config);
+        const tasks = targets.units.map((unit) => healthTasks(served, known(served, unit), targets));
+        return judge({ targets: tasks, checks, baseline, now }, call);
+      },
     },
-  });
+    options,
+  );
 
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
 

@@ -44,6 +44,12 @@ export class Served {
     return unfinished(this.state, unit).filter((id) => this.state.updates[id]?.units[unit]?.state === 'active');
   }
 
+  get isMoving(): boolean {
+    const { landing, exposed } = this.service;
+    const isActive = this.units.some((unit) => this.activeIn(unit).length > 0);
+    return isActive || landing !== undefined || Object.keys(exposed).length > 0;
+  }
+
   /** These updates of a unit, all that have not ended unless they are named. */
   fail(unit: string, reason: string, ids: readonly string[] = unfinished(this.state, unit)): void {
     for (const id of ids) {
