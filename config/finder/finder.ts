@@ -1,7 +1,6 @@
 import type { Hono } from 'hono';
 import { whyCannotFind } from '../../domain/finder/standard';
 import { conveyorError, ConveyorError } from '../../domain/errors';
-import { CONFIG_LIMITS } from '../../domain/limits';
 import { serveArtifactFinder, type ServeOptions } from '../../sdk/server';
 import type { Subscription } from '../../sdk/protocol/artifactFinder';
 import { isOwned } from '../pushType/service';
@@ -22,11 +21,12 @@ type Looked = Awaited<ReturnType<ChangeIndex['look']>> | string;
  * The artifact finder `config-changes` over real repositories: the newest change of the paths of a subscription, unless it has landed.
  * A cursor is the newest change of each repository.
  */
-export function configChangesFinder({ names, open }: FinderRepositories, options: ServeOptions = {}): Hono {
+export function configChangesFinder(repositories: FinderRepositories, options: ServeOptions = {}): Hono {
+  const { names } = repositories;
   const indices = new Map<string, ChangeIndex>();
   const look = async (name: string): Promise<Looked> => {
     try {
-      const index = indices.get(name) ?? new ChangeIndex(await open(name));
+      const index = indices.get(name) ?? new ChangeIndex(await repositories.open(name));
       indices.set(name, index);
       return await index.look();
     } catch (error) {
@@ -70,7 +70,7 @@ function answerTo(
   looked: ReadonlyMap<string, Looked>,
   cursor: Cursor,
 ) {
-  const why = whyCannotFind(FINDER, wanted) ?? whyTooMany(wanted);
+  const why = whyCannotFind(FINDER, wanted);
   if (why !== undefined) return why;
   const name = wanted['repository'] ?? (names.length === 1 ? names[0] : undefined);
   if (typeof name !== 'string') return `with names no repository; there are ${names.join(', ')}`;
@@ -83,11 +83,6 @@ function answerTo(
   const newest = there.changes.find((one) => one.change <= after || one.paths.some((path) => isOwned(paths, path)));
   return newest === undefined || newest.change <= after || newest.isLanded ? undefined : artifactOf(name, newest);
 }
-
-const whyTooMany = ({ paths }: Subscription['with']): string | undefined =>
-  Array.isArray(paths) && paths.length > CONFIG_LIMITS.ownedPaths.max
-    ? `with.paths has ${paths.length} paths, and at most ${CONFIG_LIMITS.ownedPaths.max} are taken`
-    : undefined;
 
 /** So many of its paths are named. */
 const SHOWN_PATHS = 5;

@@ -1,3 +1,5 @@
+import { CONFIG_LIMITS } from '../limits';
+
 /** The finder that looks for nothing: a person or a script starts the release. */
 export const MANUAL = 'manual';
 
@@ -6,6 +8,9 @@ export const PIPELINE_OUTPUT = 'pipeline-output';
 
 /** Keys whose value is a list of texts; that of every other one is a text. */
 export const LISTS: ReadonlySet<string> = new Set(['paths']);
+
+/** So many texts a list may have. */
+const { max: MOST } = CONFIG_LIMITS.ownedPaths;
 
 /** The standard artifact finders and what their `with` holds: one of these sets of keys (docs/pipelines.md#finders). */
 export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -28,7 +33,7 @@ export function whyCannotFind(finder: string, given: Readonly<Record<string, unk
   const wanted = choices.map(shownKeys).join(' or ');
   const wrong = Object.entries(given).find(([key, value]) => !isFit(key, value));
   if (wrong)
-    return `with.${wrong[0]} is not a ${LISTS.has(wrong[0]) ? 'list of texts' : 'text'}; ${finder} takes ${wanted}`;
+    return `with.${wrong[0]} is not ${LISTS.has(wrong[0]) ? `a list of 1 to ${MOST} texts` : 'a text'}; ${finder} takes ${wanted}`;
   const keys = Object.keys(given);
   return `${finder} takes ${wanted}, and was given ${keys.length === 0 ? 'nothing' : `{ ${keys.join(', ')} }`}`;
 }
@@ -37,7 +42,9 @@ const hasExactly = (keys: readonly string[], given: Readonly<Record<string, unkn
   Object.keys(given).length === keys.length && keys.every((key) => isFit(key, given[key]));
 
 const isFit = (key: string, value: unknown): boolean =>
-  LISTS.has(key) ? Array.isArray(value) && value.length > 0 && value.every(isText) : isText(value);
+  LISTS.has(key)
+    ? Array.isArray(value) && value.length > 0 && value.length <= MOST && value.every(isText)
+    : isText(value);
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 

@@ -2,7 +2,7 @@ import { AMOUNT_PATTERN } from '../fleet/amount';
 import { NAME } from '../ids';
 import { LISTS, MANUAL, STANDARD_FINDERS } from '../finder/standard';
 import { CHANGES, LIMITS } from '../health/threshold';
-import { SPEC_LIMITS } from '../limits';
+import { CONFIG_LIMITS, SPEC_LIMITS } from '../limits';
 
 /**
  * What the parser and the rules of lint refuse, as far as a JSON schema can say it, so that editors underline it too. Lint has the words;
@@ -96,7 +96,10 @@ function requiredTexts(keys: readonly string[]): JsonSchema {
   return {
     ...has(...keys),
     properties: Object.fromEntries(
-      keys.map((key) => [key, LISTS.has(key) ? { type: 'array', minItems: 1, items: text } : text]),
+      keys.map((key) => [
+        key,
+        LISTS.has(key) ? { type: 'array', minItems: 1, maxItems: CONFIG_LIMITS.ownedPaths.max, items: text } : text,
+      ]),
     ),
     additionalProperties: false,
   };

@@ -36,11 +36,11 @@ test.each<[string, string, object, string | undefined]>([
     'config-changes takes with: { path } or with: { repository, paths }, and was given { file }',
   ],
   ['a list where it takes one', 'config-changes', { repository: 'flags', paths: ['feed/', 'ads/x'] }, undefined],
-  ...[[], 'feed/', ['feed/', 7], ['']].map((paths): [string, string, object, string] => [
+  ...[[], 'feed/', ['feed/', 7], [''], Array<string>(21).fill('a')].map((paths): [string, string, object, string] => [
     'something else than a list of texts',
     'config-changes',
     { repository: 'flags', paths },
-    'with.paths is not a list of texts; config-changes takes with: { path } or with: { repository, paths }',
+    'with.paths is not a list of 1 to 20 texts; config-changes takes with: { path } or with: { repository, paths }',
   ]),
   ['a number', 'model-versions', { model: 7 }, 'with.model is not a text; model-versions takes with: { model }'],
   ['an empty text', 'model-versions', { model: '' }, 'with.model is not a text; model-versions takes with: { model }'],
