@@ -46,6 +46,12 @@ export const copiesFolder = (env: Env): string =>
 /** So many proposers at the same moment each get a number of their own. */
 const TRIES = 200;
 
+/** Where the copy of a repository is kept. */
+export function copyOf({ name, git, branch }: RepositoryRef, folder: string): string {
+  const id = createHash('sha256').update(`${git}\0${branch}`).digest('hex').slice(0, 12);
+  return join(folder, `${name}-${id}.git`);
+}
+
 /** A repository elsewhere, and a bare copy of it on this disk, with which everything is done. */
 export class ConfigRepository {
   private readonly landed = new Map<number, string>();
@@ -65,8 +71,7 @@ export class ConfigRepository {
    * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
    */
   static async open(ref: RepositoryRef, folder: string, timeoutMs?: number): Promise<ConfigRepository> {
-    const id = createHash('sha256').update(`${ref.git}\0${ref.branch}`).digest('hex').slice(0, 12);
-    const directory = join(folder, `${ref.name}-${id}.git`);
+    const directory = copyOf(ref, folder);
     const git = new Git(directory, ref.name, timeoutMs);
     if (!existsSync(join(directory, 'HEAD'))) {
       mkdirSync(dirname(directory), { recursive: true });
