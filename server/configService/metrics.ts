@@ -1,4 +1,4 @@
-import type { Following } from '../../config/tailer/follow';
+import type { Tailer } from '../../config/tailer/tailer';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { configFamilies, Counter, family, row, type MetricRow } from '../metricsText';
 
@@ -6,7 +6,7 @@ import { configFamilies, Counter, family, row, type MetricRow } from '../metrics
 export type LandingResult = 'landed' | 'refused' | 'failed';
 
 export interface ConfigServiceParts {
-  readonly tailers: readonly Pick<Following, 'repository' | 'state'>[];
+  readonly tailers: readonly Pick<Tailer, 'repository' | 'state'>[];
   readonly services: readonly string[];
   /** Why services make no step. */
   readonly troubles: ReadonlyMap<string, string>;
@@ -21,9 +21,9 @@ export class ConfigServiceMetrics {
   }
 
   text({ tailers, services, troubles }: ConfigServiceParts, nowMs: number, uptimeMs: number, config?: ConfigState) {
-    const each = (value: (state: Following['state']) => number): MetricRow[] =>
+    const each = (value: (state: Tailer['state']) => number): MetricRow[] =>
       tailers.map(({ repository, state }) => row({ repository }, value(state)));
-    const age = ({ caughtUpAtMs: at }: Following['state']): number => (at === null ? -1 : (nowMs - at) / 1000);
+    const age = ({ caughtUpAtMs: at }: Tailer['state']): number => (at === null ? -1 : (nowMs - at) / 1000);
     return [
       family('conveyor_config_tailer_up', 'gauge', '1 while the store gets what the branch has.', each(isUp)),
       family(
@@ -58,5 +58,5 @@ export class ConfigServiceMetrics {
   }
 }
 
-const isUp = ({ trouble, caughtUpAtMs }: Following['state']): number =>
+const isUp = ({ trouble, caughtUpAtMs }: Tailer['state']): number =>
   trouble === null && caughtUpAtMs !== null ? 1 : 0;

@@ -7,7 +7,7 @@ import type { ConfigMemory } from '../../config/pushType/memory';
 import type { ConfigPorts, Land } from '../../config/pushType/ports';
 import { configPushType, type Judge } from '../../config/pushType/pushType';
 import { Stepping } from '../../config/pushType/stepping';
-import { Following } from '../../config/tailer/follow';
+import { Tailer } from '../../config/tailer/tailer';
 import { tail } from '../../config/tailer/tail';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { METRICS_TYPE } from '../metricsText';
@@ -48,7 +48,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   const metrics = new ConfigServiceMetrics();
   const tailers = repositories.names.map(
     (name) =>
-      new Following(name, {
+      new Tailer(name, {
         step: async () => tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK),
         ...{ now, sleep, log },
       }),
@@ -77,7 +77,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
 
 /** What has landed is in the store as soon as can be. */
 const landing =
-  (land: Land, tailers: readonly Following[], metrics: ConfigServiceMetrics): Land =>
+  (land: Land, tailers: readonly Tailer[], metrics: ConfigServiceMetrics): Land =>
   async (request) => {
     try {
       const answer = await land(request);
@@ -92,7 +92,7 @@ const landing =
   };
 
 interface Parts {
-  readonly tailers: readonly Following[];
+  readonly tailers: readonly Tailer[];
   readonly troubles: ReadonlyMap<string, string>;
   readonly services: () => readonly string[];
 }

@@ -12,7 +12,7 @@ export interface TailerState {
   readonly caughtUpAtMs: number | null;
 }
 
-export interface FollowingPorts {
+export interface TailerPorts {
   /** As `tail` does. */
   readonly step: () => Promise<Tailed>;
   readonly now: () => number;
@@ -27,13 +27,13 @@ const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
 
 /** Keeps the store of one repository at the newest commit of its branch: at once when it is woken, else by looking now and then. */
-export class Following {
+export class Tailer {
   private current: TailerState = { applied: 0, failures: 0, trouble: null, caughtUpAtMs: null };
   private rouse = new AbortController();
 
   constructor(
     readonly repository: string,
-    private readonly ports: FollowingPorts,
+    private readonly ports: TailerPorts,
   ) {}
 
   get state(): TailerState {

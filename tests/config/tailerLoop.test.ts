@@ -1,9 +1,9 @@
-import { Following } from '../../config/tailer/follow';
+import { Tailer } from '../../config/tailer/tailer';
 import type { Tailed } from '../../config/tailer/tail';
 import { Sleeps } from './sleeps';
 
 /** A tailer whose looks are these, one after the other; a text: why it fails. The last one lasts. */
-async function following(...looks: readonly (number | string)[]) {
+async function started(...looks: readonly (number | string)[]) {
   const sleeps = new Sleeps();
   const log: string[] = [];
   let at = 0;
@@ -13,7 +13,7 @@ async function following(...looks: readonly (number | string)[]) {
     if (typeof look === 'string') throw new Error(look);
     return { applied: look, commit: 'c' };
   };
-  const made = new Following('flags', { step, now: () => at, sleep: sleeps.sleep, log: (line) => log.push(line) });
+  const made = new Tailer('flags', { step, now: () => at, sleep: sleeps.sleep, log: (line) => log.push(line) });
   const ending = new AbortController();
   const sleeping = sleeps.next();
   const running = made.run(ending.signal);
@@ -26,7 +26,7 @@ async function following(...looks: readonly (number | string)[]) {
 }
 
 test('it looks until nothing is left, and again after five seconds', async () => {
-  const { made, sleeps, end, looked } = await following(100, 3, 0, 1, 0);
+  const { made, sleeps, end, looked } = await started(100, 3, 0, 1, 0);
   expect(made.state).toEqual({ applied: 103, failures: 0, trouble: null, caughtUpAtMs: 3 });
   expect(sleeps.waiting.map(({ ms }) => ms)).toEqual([5_000]);
   await sleeps.pass();
@@ -36,7 +36,7 @@ test('it looks until nothing is left, and again after five seconds', async () =>
 });
 
 test('whoever lands something wakes it, also while it looks', async () => {
-  const { made, sleeps, end, looked } = await following(0);
+  const { made, sleeps, end, looked } = await started(0);
   const next = sleeps.next();
   made.wake();
   made.wake();
@@ -47,7 +47,7 @@ test('whoever lands something wakes it, also while it looks', async () => {
 
 test('what is gone is said once, tried again later each time up to half a minute, and said to be back', async () => {
   const gone = Array<string>(9).fill('etcd does not answer');
-  const { made, sleeps, log, end } = await following(...gone, 2, 0);
+  const { made, sleeps, log, end } = await started(...gone, 2, 0);
   const waits: (number | undefined)[] = [];
   for (let n = 0; n < 9; n += 1) {
     waits.push(sleeps.waiting[0]?.ms);
