@@ -3,7 +3,6 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { grouped } from '../../domain/grouped';
 import type { Slot } from '../../sdk/updates/memory';
 import type { Override } from '../store/port';
-import type { ConfigState, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 import { regionOf } from './subscribers';
@@ -20,9 +19,9 @@ interface Exposed {
 
 /** Writes the overrides that are wanted into the store, and takes away those that are not any more. */
 export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<void> {
-  const { name, service, state } = served;
+  const { service } = served;
   const { repository, exposed } = service;
-  const { overrides, shares } = wantedOverrides(name, service, state);
+  const { overrides, shares } = wantedOverrides(served);
   for (const id of Object.keys(service.shares)) delete service.shares[id];
   Object.assign(service.shares, shares);
   takeIntoShares(served);
@@ -56,8 +55,9 @@ function takeIntoShares(served: Served): void {
 }
 
 /** What has to be exposed so that every host has the version of its slot. What is committed needs no override. */
-function wantedOverrides(name: string, service: Service, state: ConfigState) {
-  const exposed = exposedOf(service, state);
+function wantedOverrides(served: Served) {
+  const { name, service } = served;
+  const exposed = exposedOf(served);
   const overrides = exposed.flatMap((one) =>
     aimsOf(name, one).flatMap((aim) =>
       Object.entries(service.contents[one.version] ?? {}).map(([path, { value, version }]): Override => {
@@ -72,7 +72,7 @@ function wantedOverrides(name: string, service: Service, state: ConfigState) {
   return { overrides, shares: Object.fromEntries(shares) };
 }
 
-function exposedOf(service: Service, state: ConfigState): Exposed[] {
+function exposedOf({ service, state, bound }: Served): Exposed[] {
   return Object.entries(service.hosts).flatMap(([unit, hosts]) => {
     const { slots = [], update: wholeUpdate, version: wholeVersion } = state.units[unit] ?? {};
     const isOut = ({ version, update }: Slot): boolean => update !== null && version !== service.committed;
@@ -81,7 +81,7 @@ function exposedOf(service: Service, state: ConfigState): Exposed[] {
       const { update = null, version = '' } = group[0]?.slot ?? {};
       const isWhole = update === wholeUpdate && version === wholeVersion;
       // What lands for all of them comes with its commit.
-      if (isWhole && service.landing?.version === version && !service.landing.ahead) return [];
+      if (isWhole && bound?.version === version && !bound.isAhead) return [];
       return [{ unit, update: update ?? '', version, hosts: group.map(({ host }) => host), isWhole }];
     });
   });

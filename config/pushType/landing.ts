@@ -83,18 +83,12 @@ export async function landWhole(served: Served, landings: Landings, ports: Confi
 }
 
 /** What was sent to the landing strip is answered before anything else lands. */
-function decide(served: Served, isUnderWay: boolean): void {
-  const { service, state, units } = served;
+function decide({ service, bound }: Served, isUnderWay: boolean): void {
   if (isUnderWay) return;
-  const [version = service.committed, ...others] = new Set(units.map((id) => served.unit(id).version));
-  if (others.length > 0 || version === service.committed) {
+  if (bound === undefined) {
     if (service.landing?.commit === undefined) service.landing = undefined;
-    return;
-  }
-  const deciding = state.updates[(units[0] === undefined ? null : served.unit(units[0]).update) ?? ''];
-  const isHeld = units.some((id) => deciding?.units[id]?.state === 'paused');
-  if (service.landing?.version !== version && !isHeld)
-    service.landing = { version, ahead: (deciding?.updatedBy.length ?? 0) > 0 };
+  } else if (service.landing?.version !== bound.version && !bound.isHeld)
+    service.landing = { version: bound.version, ahead: bound.isAhead };
 }
 
 /** From now on this is what everybody has who joins. */

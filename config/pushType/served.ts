@@ -44,6 +44,19 @@ export class Served {
     return unfinished(this.state, unit).filter((id) => this.state.updates[id]?.units[unit]?.state === 'active');
   }
 
+  /** What all units are to be on and is not committed, so that it has to land; `isAhead`: it takes something back. */
+  get bound(): { readonly version: string; readonly isAhead: boolean; readonly isHeld: boolean } | undefined {
+    const [first, ...others] = this.units.map((id) => this.unit(id));
+    const isOne = first !== undefined && others.every(({ version }) => version === first.version);
+    if (!isOne || first.version === this.service.committed) return undefined;
+    const deciding = this.state.updates[first.update ?? ''];
+    return {
+      version: first.version,
+      isAhead: (deciding?.updatedBy.length ?? 0) > 0,
+      isHeld: this.units.some((id) => deciding?.units[id]?.state === 'paused'),
+    };
+  }
+
   get isMoving(): boolean {
     const { landing, exposed } = this.service;
     const isActive = this.units.some((unit) => this.activeIn(unit).length > 0);
