@@ -316,6 +316,7 @@ export const CONFIG_LIMITS = {
     ...cut('the changes that land together', 100, 'entries', 'the others land right after them'),
     more: 'waits',
   },
+  changesFound: cut('the changes that a finder looks at', 2000, 'entries', 'each sweep looks for all pipelines'),
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
   ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
   hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),

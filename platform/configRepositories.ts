@@ -11,7 +11,7 @@ export interface ConfigRepositorySettings {
   /** A path or a URL, as git takes it. */
   readonly git: string;
   readonly branch: string;
-  /** Of a store that hosts read; null: that of the memory of `conveyor dev`. */
+  /** The store that hosts read, of a cluster with commas; null where nobody reads it. */
   readonly etcd: string | null;
   /** Who may propose changes; missing where the file lists nobody. */
   readonly owners?: readonly Principal[];
@@ -33,7 +33,12 @@ const repositorySchema = z.strictObject({
       error: 'expected the name of a branch',
     })
     .default('main'),
-  etcd: z.url({ protocol: /^https?$/ }).optional(),
+  etcd: z
+    .string()
+    .refine((text) => text.split(',').every((url) => /^https?:\/\/[^/]/.test(url.trim()) && URL.canParse(url.trim())), {
+      error: 'expected the URL of an etcd such as http://127.0.0.1:2379, of a cluster several with commas',
+    })
+    .optional(),
   owners: listOf(principal, ACCESS_LIMITS.principals)
     .min(1, { error: 'expected at least one principal; without any, leave it out' })
     .optional(),

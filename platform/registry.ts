@@ -241,11 +241,15 @@ function substitute(value: unknown, env: Env, file: string): unknown {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, file)]));
   if (typeof value !== 'string') return value;
-  return value.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_all, name: string, fallback: string | undefined) => {
-    const found = env[name] || fallback;
-    if (found !== undefined) return found;
-    throw conveyorError('config-invalid', { file, detail: `the environment variable ${name} is not set` });
-  });
+  // A default may hold variables itself, with defaults of their own.
+  return value.replace(
+    /\$\{(\w+)(?::-((?:\$\{[^}]*\}|[^}])*))?\}/g,
+    (_all, name: string, fallback: string | undefined) => {
+      const found = env[name] || (fallback && String(substitute(fallback, env, file)));
+      if (found !== undefined) return found;
+      throw conveyorError('config-invalid', { file, detail: `the environment variable ${name} is not set` });
+    },
+  );
 }
 
 function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: string): ExtensionRef {

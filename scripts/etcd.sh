@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets etcd for the tests of configuration and prints the path of its executable as the last line on stdout;
-# with --print-path only if it is here already, else exit 1.
+# with --print-path only if it is here already, else exit 1; with --run ARGS becomes it.
 # Order: $CONVEYOR_ETCD, PATH, the cache, the package of this Debian or Ubuntu, which takes no root.
 set -euo pipefail
 
@@ -11,7 +11,12 @@ CACHED="$CONVEYOR_CACHE/bin/etcd"
 HINT='install etcd 3.4 or newer (Debian: apt-get install etcd-server; others: https://etcd.io/docs/latest/install), or set CONVEYOR_ETCD to an etcd binary'
 
 main() {
-  if [ -n "${CONVEYOR_ETCD:-}" ]; then
+  local etcd
+  if [ "${1:-}" = --run ]; then
+    shift
+    etcd=$(main)
+    exec "$etcd" "$@"
+  elif [ -n "${CONVEYOR_ETCD:-}" ]; then
     [ -x "$CONVEYOR_ETCD" ] && [ ! -d "$CONVEYOR_ETCD" ] || fail "CONVEYOR_ETCD is $CONVEYOR_ETCD, which cannot be run" "$HINT"
     printf '%s\n' "$CONVEYOR_ETCD"
   elif has etcd; then

@@ -7,14 +7,17 @@ import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
 import { pastServer } from '../door';
 import { EXIT } from '../exit';
+import type { Env } from '../../platform/env';
 import { emit, printNote } from '../output';
 import { alignRows, paint, type View } from '../render/paint';
 import { stackEnvironment, freeAddresses, usualAddresses } from '../stack/addresses';
+import { freeConfigStack, makeRepository, usualConfigStack, type ConfigStack } from '../stack/configuration';
 import { startStack, type Stack } from '../stack/stack';
 import type { PartName } from '../stack/parts';
 import { countOption, numberOption, examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
 interface DevOptions extends GlobalOptions {
+  readonly config?: boolean;
   readonly ports?: string;
   readonly readyFile?: string;
   readonly seed?: string;
@@ -29,6 +32,11 @@ interface Ready {
   readonly simulator: string;
   readonly server: string;
   readonly taskQueue: string;
+  /** With `--config` alone. */
+  readonly etcd?: string;
+  readonly configService?: string;
+  readonly configProxy?: string;
+  readonly configRepository?: string;
   /** Of what `dev` started. */
   readonly pids: Readonly<Partial<Record<PartName, number>>>;
 }
@@ -37,6 +45,7 @@ export const devCommand: Register = (program, cli) => {
   program
     .command('dev')
     .description('run the development stack: Temporal, simulator, worker and server, as far as they do not run yet')
+    .option('--config', 'with configuration as well: etcd, a git repository, the service of configuration and a proxy')
     .option('--ports <auto>', 'auto: free ports for everything, so that stacks can run beside each other')
     .option('--ready-file <file>', 'write the addresses there, as JSON, once everything answers')
     .option('--seed <n>', 'seed of the simulated world (default 1)')
@@ -44,7 +53,12 @@ export const devCommand: Register = (program, cli) => {
     .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of the examples')
     .addHelpText(
       'after',
-      examples('conveyor dev', 'conveyor dev --speed 600', 'conveyor dev --ports auto --ready-file /tmp/stack.json'),
+      examples(
+        'conveyor dev',
+        'conveyor dev --config',
+        'conveyor dev --speed 600',
+        'conveyor dev --ports auto --ready-file /tmp/stack.json',
+      ),
     )
     .action(cli.handle<DevOptions>(runDev));
 };
@@ -59,7 +73,10 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   const stop = io.interrupted();
   if (options.readyFile) rmSync(options.readyFile, { force: true });
   printNote(io, 'Starting the development stack');
-  const stack = await startStack(io, await settingsOf(call), stop);
+  const settings = await settingsOf(call);
+  const { config } = settings;
+  if (config && makeRepository(config, io.env)) printNote(io, `  ✔ made the repository ${config.repository.git}`);
+  const stack = await startStack(io, settings, stop);
   if (stack === undefined) return EXIT.interrupted;
   try {
     await createDemoData(call, stack);
@@ -82,7 +99,15 @@ async function createDemoData({ options }: CommandCall<DevOptions>, { addresses 
   if (options.demoData) await createJobs(addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
 }
 
-const readyOf = (stack: Stack): Ready => ({ ...stack.addresses, pids: stack.pids() });
+const readyOf = ({ addresses, config, pids }: Stack): Ready => ({
+  ...addresses,
+  ...(config && configReady(config)),
+  pids: pids(),
+});
+
+const configReady = ({ repository, service, proxy }: ConfigStack) => ({
+  ...{ etcd: repository.etcd, configService: service, configProxy: proxy, configRepository: repository.git },
+});
 
 async function settingsOf({
   io,
@@ -91,13 +116,22 @@ async function settingsOf({
 }: CommandCall<DevOptions>): Promise<Parameters<typeof startStack>[1]> {
   const auto = options.ports === 'auto';
   const logs = join(installRoot(), '.conveyor', 'logs');
+  const logFolder = auto ? join(logs, String(process.pid)) : logs;
   return {
     addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
-    logFolder: auto ? join(logs, String(process.pid)) : logs,
+    config: options.config ? await configOf(io.env, auto ? join(logFolder, 'config') : null) : undefined,
+    logFolder,
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
     ephemeral: auto,
   };
+}
+
+/** @param own the folder of a stack that keeps nothing; what a process of the same id has left there goes */
+async function configOf(env: Env, own: string | null): Promise<ConfigStack> {
+  if (own === null) return usualConfigStack(env);
+  rmSync(own, { recursive: true, force: true });
+  return freeConfigStack(env, own);
 }
 
 async function untilStopped(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
@@ -142,15 +176,18 @@ function renderReady(
     ['Simulator', ready.simulator],
     ['Server', ready.server],
     ['Task queue', ready.taskQueue],
+    ...(stack.config ? configRows(stack.config) : []),
     ['Logs', stack.logFolder],
   ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
   // At addresses of their own the next commands find nothing by themselves.
   const isElsewhere = stack.addresses.temporal !== usualAddresses({}, {}).temporal;
-  const environment = Object.entries({ ...(isElsewhere ? stackEnvironment(stack.addresses) : {}), ...more });
+  const environment = Object.entries({
+    ...(isElsewhere ? { ...stackEnvironment(stack.addresses), ...stack.config?.env } : {}),
+    ...more,
+  });
   const next = [
     ...(environment.length > 0 ? [`export ${environment.map(([name, value]) => `${name}=${value}`).join(' ')}`] : []),
-    'conveyor apply examples/kvstore/pipeline.yaml',
-    'conveyor release kvstore --artifact source=12 --wait',
+    ...(stack.config ? configCommands(stack.config) : KVSTORE_COMMANDS),
     'conveyor list releases',
   ];
   return [
@@ -161,3 +198,23 @@ function renderReady(
     ...next.map((line) => `  ${colors.cyan(line)}`),
   ].join('\n');
 }
+
+const KVSTORE_COMMANDS = [
+  'conveyor apply examples/kvstore/pipeline.yaml',
+  'conveyor release kvstore --artifact source=12 --wait',
+];
+
+const configRows = ({ repository, service, proxy }: ConfigStack): [string, string][] => [
+  ['Repository', `${repository.name}: ${repository.git}`],
+  ['etcd', repository.etcd],
+  ['Config service', service],
+  ['Config proxy', proxy],
+];
+
+/** From the first limit to what a host reads. */
+const configCommands = ({ repository: { name }, proxy }: ConfigStack): string[] => [
+  'conveyor apply examples/config/pipeline.yaml',
+  `conveyor config propose examples/config/flags --repository ${name} -m 'Limit feeds'`,
+  'conveyor status feed-limits',
+  `curl -s ${proxy}/v1/config/feed/limits`,
+];

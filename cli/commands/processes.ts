@@ -12,6 +12,10 @@ interface ProcessOptions extends GlobalOptions {
   readonly speed?: string;
 }
 
+interface ConfigServiceOptions extends ProcessOptions {
+  readonly state?: string;
+}
+
 interface ProxyOptions extends GlobalOptions {
   readonly host?: string;
   readonly repository: string;
@@ -66,6 +70,26 @@ export const processCommands: Register = (program, cli) => {
             speed: call.options.speed ?? String(SIMULATED_SPEED),
           }),
         ),
+      ),
+    );
+  registerConfiguration(program, cli);
+};
+
+/** Those of configuration. */
+const registerConfiguration: Register = (program, cli) => {
+  program
+    .command('config-service')
+    .description('run the service of configuration: push type, finder and tailers (docs/guides/configuration.md)')
+    .option('--port <n>', 'port (default 4710)')
+    .option('--host <address>', HOST_HELP)
+    .option('--state <file>', 'where it remembers what deploys do (default .conveyor/config/service.json)')
+    .addHelpText(
+      'after',
+      examples('conveyor config-service', 'conveyor config-service --state /var/lib/conveyor/config.json'),
+    )
+    .action(
+      cli.handle<ConfigServiceOptions>((call) =>
+        runProcess(call, 'server/configService/main.js', [...place(call), ...flags({ state: call.options.state })]),
       ),
     );
   program

@@ -3,10 +3,11 @@ import type { Env } from '../../platform/env';
 import { installRoot } from '../../platform/registry';
 import { hostOf, portOf, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
+import type { ConfigStack } from './configuration';
 import { accepts, respondsOk } from './ports';
 
-/** The four processes of the development stack. */
-export type PartName = 'temporal' | 'simulator' | 'worker' | 'server';
+/** The processes of the development stack; the last three with `--config` alone. */
+export type PartName = 'temporal' | 'simulator' | 'worker' | 'server' | 'etcd' | 'config-service' | 'config-proxy';
 
 export interface StackOptions {
   readonly addresses: Addresses;
@@ -17,6 +18,7 @@ export interface StackOptions {
   readonly speed: number;
   /** Temporal keeps nothing when it ends. */
   readonly ephemeral: boolean;
+  readonly config?: ConfigStack | undefined;
 }
 
 export interface StackPart {
@@ -96,6 +98,54 @@ export function serverPart(options: StackOptions): StackPart {
       String(portOf(server)),
     ]),
     timeoutMs: TIMEOUT_MS,
+  };
+}
+
+/** It is fetched where there is none, which may take a minute. */
+const ETCD_TIMEOUT_MS = 180_000;
+
+export function etcdPart(options: StackOptions, { repository: { etcd }, peerPort, folder }: ConfigStack): StackPart {
+  const [address = etcd] = etcd.split(',');
+  const isThere = (): Promise<boolean> => respondsOk(`${address}/health`);
+  const peer = `http://127.0.0.1:${peerPort}`;
+  const flags = {
+    ...{ name: 'dev', 'data-dir': join(folder, 'etcd'), 'log-level': 'warn', 'initial-cluster': `dev=${peer}` },
+    ...{ 'listen-client-urls': address, 'advertise-client-urls': address },
+    ...{ 'listen-peer-urls': peer, 'initial-advertise-peer-urls': peer },
+  };
+  return {
+    ...{ name: 'etcd', address, isThere, port: portOf(address), timeoutMs: ETCD_TIMEOUT_MS },
+    child: {
+      ...{ ...commonSpec(options, 'etcd'), name: 'etcd', isReady: isThere },
+      command: join(installRoot(), 'scripts', 'etcd.sh'),
+      args: ['--run', ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])],
+    },
+  };
+}
+
+export function configServicePart(options: StackOptions, { service, folder }: ConfigStack): StackPart {
+  const isThere = (): Promise<boolean> => respondsOk(`${service}/healthz`);
+  const args = ['--port', String(portOf(service)), '--state', join(folder, 'service.json')];
+  return {
+    ...{ name: 'config-service', address: service, isThere, port: portOf(service), timeoutMs: TIMEOUT_MS },
+    child: node(options, 'config-service', 'server/configService/main.js', isThere, args),
+  };
+}
+
+/** The host that it is of reads all that applications of this machine ask for. */
+export function configProxyPart(options: StackOptions, { proxy, folder, repository }: ConfigStack): StackPart {
+  const isThere = (): Promise<boolean> => respondsOk(`${proxy}/health`);
+  const flags = { repository: repository.name, etcd: repository.etcd, port: String(portOf(proxy)) };
+  const args = Object.entries({ ...flags, cache: join(folder, 'proxy'), label: 'region=dev' });
+  return {
+    ...{ name: 'config-proxy', address: proxy, isThere, port: portOf(proxy), timeoutMs: TIMEOUT_MS },
+    child: node(
+      options,
+      'config-proxy',
+      'config/proxy/main.js',
+      isThere,
+      args.flatMap(([flag, value]) => [`--${flag}`, value]),
+    ),
   };
 }
 

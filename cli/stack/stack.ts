@@ -4,8 +4,12 @@ import type { Io } from '../io';
 import { printNote } from '../output';
 import { stackEnvironment, isLocal, hostOf, type Addresses } from './addresses';
 import { childFailure, startChild, untilReady, type Child } from './child';
+import type { ConfigStack } from './configuration';
 import { keepRunning, type RunningPart } from './keepRunning';
 import {
+  configProxyPart,
+  configServicePart,
+  etcdPart,
   serverPart,
   simulatorPart,
   temporalPart,
@@ -19,6 +23,7 @@ import { accepts } from './ports';
 /** A development stack that answers: what it consists of and how to end it. */
 export interface Stack {
   readonly addresses: Addresses;
+  readonly config: ConfigStack | undefined;
   /** Of what this stack started; what was there before is not in it. */
   readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
@@ -44,7 +49,11 @@ export type StackSettings = Omit<StackOptions, 'env'>;
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
   // Its worker and its server know the runs of action services by it (callbacks of conveyor.config.yaml).
   const secret = { CONVEYOR_CALLBACK_SECRET: io.env.CONVEYOR_CALLBACK_SECRET || randomBytes(32).toString('hex') };
-  const options = { ...settings, env: { ...io.env, ...stackEnvironment(settings.addresses), ...secret } };
+  const { config } = settings;
+  const options = {
+    ...settings,
+    env: { ...io.env, ...stackEnvironment(settings.addresses), ...config?.env, ...secret },
+  };
   const started: RunningPart[] = [];
   const stopping = new AbortController();
   const stopAll = async (): Promise<void> => {
@@ -60,9 +69,12 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
       throw error;
     });
   try {
-    // The worker and the server want Temporal; the simulator wants nobody.
-    await allOrFirstFailure([ensure(temporalPart(options)), ensure(simulatorPart(options))]);
-    if (!stop.aborted) await allOrFirstFailure([ensure(workerPart(options)), ensure(serverPart(options))]);
+    // The worker, the server and the service of configuration want Temporal; the simulator and etcd want nobody.
+    const first = [temporalPart(options), simulatorPart(options), ...(config ? [etcdPart(options, config)] : [])];
+    await allOrFirstFailure(first.map(ensure));
+    const configured = config ? [configServicePart(options, config), configProxyPart(options, config)] : [];
+    const then = [workerPart(options), serverPart(options), ...configured];
+    if (!stop.aborted) await allOrFirstFailure(then.map(ensure));
   } catch (error) {
     await stopAll();
     throw error;
@@ -72,7 +84,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
     return undefined;
   }
   return {
-    addresses: options.addresses,
+    ...{ addresses: options.addresses, config },
     pids: () => Object.fromEntries(started.map(({ part, child }) => [part.name, child.pid])),
     logFolder: options.logFolder,
     died: Promise.race(started.map(({ child }) => child.died.then((how) => childFailure(child, how)))),
@@ -100,9 +112,9 @@ async function ensurePart(io: Io, part: StackPart, stop: AbortSignal, onStart: (
 async function requireOurs(part: StackPart, port: number): Promise<void> {
   if (!isLocal(part.address)) {
     const detail = 'it is on another machine, so it cannot be started here';
-    throw part.name === 'temporal'
-      ? conveyorError('temporal-unreachable', { address: part.address, detail })
-      : conveyorError('simulator-unreachable', { url: part.address, detail });
+    if (part.name === 'temporal') throw conveyorError('temporal-unreachable', { address: part.address, detail });
+    if (part.name === 'etcd') throw conveyorError('store-unavailable', { store: part.address, detail });
+    throw conveyorError('simulator-unreachable', { url: part.address, detail });
   }
   if (await accepts(hostOf(part.address), port)) throw conveyorError('port-in-use', { port, process: part.name });
 }

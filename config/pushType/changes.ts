@@ -36,6 +36,9 @@ async function present(repository: ConfigRepository, commit: string): Promise<vo
   if (known?.type !== 'commit') await repository.head();
 }
 
+/** The author of changes that take something back; no principal is called so. */
+export const TAKES_BACK = 'conveyor';
+
 const VERSION = /^([1-9]\d{0,14})@([0-9a-f]{40,64})$/;
 
 async function contentOf(repository: ConfigRepository, version: string) {

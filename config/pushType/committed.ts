@@ -58,10 +58,3 @@ export async function keepCommitted(
   });
   service.contents[service.committed] = { ...service.contents[service.committed], ...Object.fromEntries(present) };
 }
-
-/** The version that is meant by one in whose place others have committed another. */
-export function presentVersion({ service: { replaced } }: Served, version: string): string {
-  let found = version;
-  for (let next = replaced[found]; next !== undefined; next = replaced[found]) found = next;
-  return found;
-}

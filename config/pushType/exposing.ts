@@ -3,7 +3,8 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { grouped } from '../../domain/grouped';
 import type { Slot } from '../../sdk/updates/memory';
 import type { Override } from '../store/port';
-import type { ConfigState, Service } from './memory';
+import type { ConfigPorts } from './ports';
+import type { Served } from './served';
 import { regionOf } from './subscribers';
 
 /** The hosts of a unit that an update has on its version. */
@@ -16,9 +17,47 @@ interface Exposed {
   readonly isWhole: boolean;
 }
 
+/** Writes the overrides that are wanted into the store, and takes away those that are not any more. */
+export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<void> {
+  const { service } = served;
+  const { repository, exposed } = service;
+  const { overrides, shares } = wantedOverrides(served);
+  for (const id of Object.keys(service.shares)) delete service.shares[id];
+  Object.assign(service.shares, shares);
+  takeIntoShares(served);
+  const store = storeOf(repository);
+  const wanted = new Map(grouped(overrides, ({ id }) => id));
+  for (const [id, ours] of wanted) {
+    const text = JSON.stringify(ours.map(({ path, version, hosts, below }) => [path, version, hosts, below]));
+    if (exposed[id] === text) continue;
+    // Put down first: what was written by a process that died is found again.
+    exposed[id] ??= '';
+    served.save();
+    await store.putOverrides(repository, ours);
+    exposed[id] = text;
+  }
+  for (const id of Object.keys(exposed)) {
+    if (wanted.has(id)) continue;
+    await store.removeOverrides(repository, id);
+    delete exposed[id];
+  }
+}
+
+/** A share takes in who stands in it. */
+function takeIntoShares(served: Served): void {
+  const { name, service } = served;
+  for (const [update, { unit, below, version }] of Object.entries(service.shares))
+    served.unit(unit).slots.forEach((slot, index) => {
+      const isIn = placeOf(name, served.hostOf(unit, index)) < below;
+      if (isIn && slot.version === service.committed && slot.version !== version)
+        Object.assign(slot, { version, update, state: 'updating' });
+    });
+}
+
 /** What has to be exposed so that every host has the version of its slot. What is committed needs no override. */
-export function wantedOverrides(name: string, service: Service, state: ConfigState) {
-  const exposed = exposedOf(service, state);
+function wantedOverrides(served: Served) {
+  const { name, service } = served;
+  const exposed = exposedOf(served);
   const overrides = exposed.flatMap((one) =>
     aimsOf(name, one).flatMap((aim) =>
       Object.entries(service.contents[one.version] ?? {}).map(([path, { value, version }]): Override => {
@@ -33,7 +72,7 @@ export function wantedOverrides(name: string, service: Service, state: ConfigSta
   return { overrides, shares: Object.fromEntries(shares) };
 }
 
-function exposedOf(service: Service, state: ConfigState): Exposed[] {
+function exposedOf({ service, state, bound }: Served): Exposed[] {
   return Object.entries(service.hosts).flatMap(([unit, hosts]) => {
     const { slots = [], update: wholeUpdate, version: wholeVersion } = state.units[unit] ?? {};
     const isOut = ({ version, update }: Slot): boolean => update !== null && version !== service.committed;
@@ -42,7 +81,7 @@ function exposedOf(service: Service, state: ConfigState): Exposed[] {
       const { update = null, version = '' } = group[0]?.slot ?? {};
       const isWhole = update === wholeUpdate && version === wholeVersion;
       // What lands for all of them comes with its commit.
-      if (isWhole && service.landing?.version === version && !service.landing.ahead) return [];
+      if (isWhole && bound?.version === version && !bound.isAhead) return [];
       return [{ unit, update: update ?? '', version, hosts: group.map(({ host }) => host), isWhole }];
     });
   });

@@ -1,6 +1,8 @@
 import { ExtensionError } from '../../sdk/server';
+import { keepCommitted } from './committed';
 import type { Landing, Service } from './memory';
 import type { ConfigPorts } from './ports';
+import type { Served } from './served';
 
 /** Versions on their way to the branch. What was begun here goes on until it is answered; who comes after a crash begins it again. */
 export class Landings {
@@ -68,8 +70,32 @@ export class Landings {
   }
 }
 
+/** What every unit is to be on, and is not committed, lands. */
+export async function landWhole(served: Served, landings: Landings, ports: ConfigPorts): Promise<void> {
+  const { name, service } = served;
+  decide(served, landings.isUnderWay(name));
+  if (service.landing === undefined) return;
+  await landings.advance(name, service, () => served.save());
+  if (service.landing.refused !== undefined)
+    for (const unit of served.units) served.fail(unit, service.landing.refused);
+  if (await landings.isInStore(service)) {
+    commitVersion(service, service.landing.version);
+    await keepCommitted(served, ports, service.contents[service.committed]);
+    service.landing = undefined;
+  }
+}
+
+/** What was sent to the landing strip is answered before anything else lands. */
+function decide({ service, bound }: Served, isUnderWay: boolean): void {
+  if (isUnderWay) return;
+  if (bound === undefined) {
+    if (service.landing?.commit === undefined) service.landing = undefined;
+  } else if (service.landing?.version !== bound.version && !bound.isHeld)
+    service.landing = { version: bound.version, ahead: bound.isAhead };
+}
+
 /** From now on this is what everybody has who joins. */
-export function commitVersion(service: Service, version: string): void {
+function commitVersion(service: Service, version: string): void {
   const { landing } = service;
   service.committed = version;
   if (landing?.commit !== undefined && landing.commit !== '') {

@@ -4,15 +4,19 @@ import { whyNotConfigPath } from '../../domain/config/path';
 import { subscriberId } from '../../domain/config/subscriber';
 import type { JudgeRequest, JudgeResponse, UnitTasks } from '../../sdk/health';
 import type { HealthTargets } from '../../sdk/protocol/pushType';
-import { ExtensionError, servePushType, type Call } from '../../sdk/server';
-import { progressOf, reservedSlots, slotsOf, unitOf } from '../../sdk/updates/choose';
+import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
+import { progressOf, reservedSlots, slotsOf } from '../../sdk/updates/choose';
 import type { Slot } from '../../sdk/updates/memory';
 import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
-import { serviceName, type ConfigFleet, type ConfigPush } from './fleet';
+import type { ConfigFleet } from './fleet';
 import { asRefusal } from './refusal';
+import { refuseOutdated } from './refusing';
+import type { Served } from './served';
+import { serviceName, type ConfigPush } from './service';
 import { regionOf } from './subscribers';
+import type { WantedVersion } from './versions';
 
-type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
+export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
 type Config = Readonly<Record<string, unknown>>;
 
 /**
@@ -20,69 +24,74 @@ type Config = Readonly<Record<string, unknown>>;
  *
  * @param judge `judgeTargets` or `remoteJudge` of the sdk, with a data source
  */
-export const configPushType = (fleet: ConfigFleet, judge: Judge): Hono =>
-  servePushType('config', {
-    validateConfig: async (_, { context }) => {
-      const problems = problemsOf(context.config);
-      if (problems.length > 0) return { problems };
-      try {
-        await prepared(fleet, context.config);
-        return { problems: [] };
-      } catch (error) {
-        if (!(error instanceof ExtensionError) || error.retryable) throw error;
-        return { problems: [{ path: 'config.repository', message: error.message }] };
-      }
-    },
+export const configPushType = (fleet: ConfigFleet, judge: Judge, options?: ServeOptions): Hono =>
+  servePushType(
+    'config',
+    {
+      validateConfig: async (_, { context }) => {
+        const problems = problemsOf(context.config);
+        if (problems.length > 0) return { problems };
+        try {
+          await prepared(fleet, context.config);
+          return { problems: [] };
+        } catch (error) {
+          if (!(error instanceof ExtensionError) || error.retryable) throw error;
+          return { problems: [{ path: 'config.repository', message: error.message }] };
+        }
+      },
 
-    fetchDeployUnits: async (_, { context }) => {
-      const name = await prepared(fleet, context.config);
-      return { service: name, units: fleet.unitsOf(name).map((id) => deployUnit(fleet, name, id)) };
-    },
+      fetchDeployUnits: async (_, { context }) => {
+        const served = await prepared(fleet, context.config);
+        return { service: served.name, units: served.units.map((id) => deployUnit(served, id)) };
+      },
 
-    needsPush: async ({ targets }, { context }) => {
-      const name = await prepared(fleet, context.config, targets);
-      return {
-        units: targets.map((target) => {
-          const size = present(unitOf(fleet.memory.state, known(fleet, name, target.unit)).slots).length;
-          const version = fleet.present(name, target.version);
-          return { id: target.unit, size, outdated: slotsOf(fleet.memory.state, { ...target, version }).length };
-        }),
-      };
-    },
+      needsPush: async ({ targets }, { context }) => {
+        const served = await prepared(fleet, context.config, targets);
+        return {
+          units: targets.map((target) => {
+            const size = present(served.unit(known(served, target.unit)).slots).length;
+            const version = served.present(target.version);
+            return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
+          }),
+        };
+      },
 
-    executeUpdates: async (asked, { key, context }) => {
-      const name = await prepared(fleet, context.config, asked.targets);
-      const targets = asked.targets.map((target) => ({ ...target, version: fleet.present(name, target.version) }));
-      const isNew = fleet.memory.state.updates[asked.updateId] === undefined;
-      if (asked.urgency === 'normal' && isNew)
-        for (const version of new Set(targets.map((target) => target.version)))
-          await asRefusal(() => fleet.refuseBusyPaths(name, version, asked.updateId));
-      const answer = fleet.memory.once('executeUpdates', asked, key, () => {
-        const accepted = targets.map(({ unit }) => known(fleet, name, unit));
-        if (asked.urgency === 'normal' && isNew) fleet.refuseOutdated(name, asked.updateId, context.fence);
-        acceptUpdate(fleet.updatable(name), { ...asked, targets });
-        return { accepted };
-      });
-      wake(fleet, name);
-      return answer;
-    },
+      executeUpdates: async (asked, { key, context }) => {
+        const served = await prepared(fleet, context.config, asked.targets);
+        const targets = asked.targets.map((target) => ({ ...target, version: served.present(target.version) }));
+        const isNew = served.state.updates[asked.updateId] === undefined;
+        if (asked.urgency === 'normal' && isNew)
+          for (const version of new Set(targets.map((target) => target.version)))
+            await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
+        const answer = fleet.memory.once('executeUpdates', asked, key, () => {
+          const accepted = targets.map(({ unit }) => known(served, unit));
+          if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
+          acceptUpdate(served.updatable(), { ...asked, targets });
+          return { accepted };
+        });
+        wake(fleet, served.name);
+        return answer;
+      },
 
-    trackUpdates: ({ updateId, units }, { context }) => {
-      const update = fleet.memory.state.updates[updateId];
-      if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-      wake(fleet, serviceName(checked(context.config)));
-      const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
-      return { units: asked.map((unit) => progressOf(fleet.memory.state, unit, updateId)) };
-    },
+      trackUpdates: ({ updateId, units }, { context }) => {
+        const { state } = fleet.memory;
+        const update = state.updates[updateId];
+        if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
+        wake(fleet, serviceName(checked(context.config)));
+        const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
+        return { units: asked.map((unit) => progressOf(state, unit, updateId)) };
+      },
 
-    ...commands(fleet),
+      ...commands(fleet),
 
-    runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
-      const name = await prepared(fleet, call.context.config);
-      const tasks = targets.units.map((unit) => healthTasks(fleet, name, known(fleet, name, unit), targets));
-      return judge({ targets: tasks, checks, baseline, now }, call);
+      runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
+        const served = await prepared(fleet, call.context.config);
+        const tasks = targets.units.map((unit) => healthTasks(served, known(served, unit), targets));
+        return judge({ targets: tasks, checks, baseline, now }, call);
+      },
     },
-  });
+    options,
+  );
 
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
 
@@ -100,11 +109,11 @@ function commands(fleet: ConfigFleet) {
   return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
 }
 
-function deployUnit(fleet: ConfigFleet, name: string, id: string) {
-  const { slots, version } = unitOf(fleet.memory.state, id);
+function deployUnit(served: Served, id: string) {
+  const { slots, version } = served.unit(id);
   const there = present(slots);
-  const region = regionOf(name, id);
-  const { repository } = fleet.serviceOf(name);
+  const region = regionOf(served.name, id);
+  const { repository } = served.service;
   return {
     id,
     labels: { repository, ...(region === undefined ? {} : { region }) },
@@ -116,16 +125,10 @@ function deployUnit(fleet: ConfigFleet, name: string, id: string) {
 }
 
 /** Who has the version by these updates against who has not; a subscriber is called by its host and what it acknowledged. */
-function healthTasks(
-  fleet: ConfigFleet,
-  name: string,
-  id: string,
-  { updatedBy, exclude = [] }: HealthTargets,
-): UnitTasks {
-  const { state } = fleet.memory;
-  const reserved = reservedSlots(state, id, exclude);
-  const seats = unitOf(state, id).slots.flatMap((slot, index) => {
-    const subscriber = fleet.subscriberOf(name, id, index);
+function healthTasks(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
+  const reserved = reservedSlots(served.state, id, exclude);
+  const seats = served.unit(id).slots.flatMap((slot, index) => {
+    const subscriber = served.subscriberOf(id, index);
     return subscriber && !slot.gone && !reserved(slot, index) ? [{ slot, subscriber }] : [];
   });
   const isInside = ({ slot: { update } }: (typeof seats)[number]): boolean =>
@@ -168,14 +171,11 @@ function checked(config: Config): ConfigPush {
   return { repository, paths };
 }
 
-/** The name of the service that is meant. */
-const prepared = (
-  fleet: ConfigFleet,
-  config: Config,
-  targets?: Parameters<ConfigFleet['prepare']>[1],
-): Promise<string> => asRefusal(() => fleet.prepare(checked(config), targets));
+/** The service that is meant, as it is now. */
+const prepared = (fleet: ConfigFleet, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
+  asRefusal(() => fleet.prepare(checked(config), targets));
 
-function known(fleet: ConfigFleet, name: string, unit: string): string {
-  if (fleet.unitsOf(name).includes(unit)) return unit;
+function known({ name, units }: Served, unit: string): string {
+  if (units.includes(unit)) return unit;
   throw new ExtensionError('unknown-unit', `nobody subscribes to ${name} under ${unit}`, { status: 404 });
 }

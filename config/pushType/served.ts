@@ -1,3 +1,4 @@
+import type { Updatable } from '../../sdk/updates/updates';
 import { unfinished, unitOf } from '../../sdk/updates/choose';
 import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
@@ -31,12 +32,35 @@ export class Served {
     return unitOf(this.state, id);
   }
 
+  hostOf(unit: string, index: number): string {
+    return this.service.hosts[unit]?.[index] ?? '';
+  }
+
   subscriberOf(unit: string, index: number): Subscriber | undefined {
-    return this.subscribers.get(this.service.hosts[unit]?.[index] ?? '');
+    return this.subscribers.get(this.hostOf(unit, index));
   }
 
   activeIn(unit: string): string[] {
     return unfinished(this.state, unit).filter((id) => this.state.updates[id]?.units[unit]?.state === 'active');
+  }
+
+  /** What all units are to be on and is not committed, so that it has to land; `isAhead`: it takes something back. */
+  get bound(): { readonly version: string; readonly isAhead: boolean; readonly isHeld: boolean } | undefined {
+    const [first, ...others] = this.units.map((id) => this.unit(id));
+    const isOne = first !== undefined && others.every(({ version }) => version === first.version);
+    if (!isOne || first.version === this.service.committed) return undefined;
+    const deciding = this.state.updates[first.update ?? ''];
+    return {
+      version: first.version,
+      isAhead: (deciding?.updatedBy.length ?? 0) > 0,
+      isHeld: this.units.some((id) => deciding?.units[id]?.state === 'paused'),
+    };
+  }
+
+  get isMoving(): boolean {
+    const { landing, exposed } = this.service;
+    const isActive = this.units.some((unit) => this.activeIn(unit).length > 0);
+    return isActive || landing !== undefined || Object.keys(exposed).length > 0;
   }
 
   /** These updates of a unit, all that have not ended unless they are named. */
@@ -45,6 +69,25 @@ export class Served {
       const update = this.state.updates[id]?.units[unit];
       if (update) Object.assign(update, { state: 'failed', reason } satisfies Partial<UnitUpdate>);
     }
+  }
+
+  /** The version that is meant by one in whose place others have committed another. */
+  present(version: string): string {
+    const { replaced } = this.service;
+    let found = version;
+    for (let next = replaced[found]; next !== undefined; next = replaced[found]) found = next;
+    return found;
+  }
+
+  /** As the updates see it. */
+  updatable(): Updatable {
+    const { committed, contents } = this.service;
+    const hasVersion = (version: string): boolean => version === committed || contents[version] !== undefined;
+    const isConcerned = (unit: string, index: number, version: string): boolean => {
+      const content = contents[version] ?? {};
+      return this.subscriberOf(unit, index)?.has.some(({ path }) => Object.hasOwn(content, path)) ?? false;
+    };
+    return { state: this.state, copies: { hasVersion, isConcerned } };
   }
 
   save(): void {

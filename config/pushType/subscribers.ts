@@ -33,7 +33,7 @@ export async function subscribersOf(
 /** Where hosts without a region are. */
 const NOWHERE = 'all';
 
-export const unitName = (service: string, region: string): string => `${service}:${region}`;
+const unitName = (service: string, region: string): string => `${service}:${region}`;
 
 /** The region of a unit; undefined for the hosts that have none. */
 export const regionOf = (service: string, unit: string): string | undefined => {

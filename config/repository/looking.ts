@@ -27,7 +27,7 @@ export async function shownValue(
 
 /** One change. @throws ConveyorError `config-change-unknown` */
 export async function changeAt(repository: ConfigRepository, change: number): Promise<ChangeInfo> {
-  const [found] = await repository.changes(1, change);
+  const [found] = await repository.changes(1, { only: change });
   if (found !== undefined) return found;
   throw conveyorError('config-change-unknown', { repository: repository.ref.name, change });
 }

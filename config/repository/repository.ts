@@ -46,6 +46,12 @@ export const copiesFolder = (env: Env): string =>
 /** So many proposers at the same moment each get a number of their own. */
 const TRIES = 200;
 
+/** Where the copy of a repository is kept. */
+export function copyOf({ name, git, branch }: RepositoryRef, folder: string): string {
+  const id = createHash('sha256').update(`${git}\0${branch}`).digest('hex').slice(0, 12);
+  return join(folder, `${name}-${id}.git`);
+}
+
 /** A repository elsewhere, and a bare copy of it on this disk, with which everything is done. */
 export class ConfigRepository {
   private readonly landed = new Map<number, string>();
@@ -65,8 +71,7 @@ export class ConfigRepository {
    * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
    */
   static async open(ref: RepositoryRef, folder: string, timeoutMs?: number): Promise<ConfigRepository> {
-    const id = createHash('sha256').update(`${ref.git}\0${ref.branch}`).digest('hex').slice(0, 12);
-    const directory = join(folder, `${ref.name}-${id}.git`);
+    const directory = copyOf(ref, folder);
     const git = new Git(directory, ref.name, timeoutMs);
     if (!existsSync(join(directory, 'HEAD'))) {
       mkdirSync(dirname(directory), { recursive: true });
@@ -113,11 +118,14 @@ export class ConfigRepository {
     });
   }
 
-  /** All changes, newest first; or the one of a number. */
-  async changes(limit: number = Infinity, only?: number): Promise<readonly ChangeInfo[]> {
+  /** The newest changes, newest first: the one of a number, those after a number, or all. */
+  async changes(
+    limit: number = Infinity,
+    { only, after = 0 }: { readonly only?: number; readonly after?: number } = {},
+  ): Promise<readonly ChangeInfo[]> {
     const all = (await this.remote.refs(`refs/changes/${only ?? '*'}`)).flatMap(({ name, commit }) => {
       const change = numberOf(name);
-      return change === null ? [] : [{ change, commit }];
+      return change === null || change <= after ? [] : [{ change, commit }];
     });
     const newest = all.sort((a, b) => b.change - a.change).slice(0, limit);
     if (newest.length === 0) return [];

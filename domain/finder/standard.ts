@@ -1,17 +1,25 @@
+import { CONFIG_LIMITS } from '../limits';
+
 /** The finder that looks for nothing: a person or a script starts the release. */
 export const MANUAL = 'manual';
 
 /** The finder of what another pipeline's releases produced; served inside the worker, so that it needs no service. */
 export const PIPELINE_OUTPUT = 'pipeline-output';
 
-/** The standard artifact finders and what their `with` holds: one of these sets of keys, each a text (docs/pipelines.md#finders). */
+/** Keys whose value is a list of texts; that of every other one is a text. */
+export const LISTS: ReadonlySet<string> = new Set(['paths']);
+
+/** So many texts a list may have. */
+const { max: MOST } = CONFIG_LIMITS.ownedPaths;
+
+/** The standard artifact finders and what their `with` holds: one of these sets of keys (docs/pipelines.md#finders). */
 export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   [MANUAL]: [[]],
   commits: [['repository', 'branch']],
   'tagged-executables': [['package', 'tag']],
   'latest-build': [['target'], ['package']],
   'model-versions': [['model']],
-  'config-changes': [['path']],
+  'config-changes': [['path'], ['repository', 'paths']],
   [PIPELINE_OUTPUT]: [['pipeline', 'artifact']],
 };
 
@@ -23,13 +31,21 @@ export function whyCannotFind(finder: string, given: Readonly<Record<string, unk
   const choices = Object.hasOwn(STANDARD_FINDERS, finder) ? STANDARD_FINDERS[finder] : undefined;
   if (choices === undefined || choices.some((keys) => hasExactly(keys, given))) return undefined;
   const wanted = choices.map(shownKeys).join(' or ');
-  const notText = Object.entries(given).find(([, value]) => typeof value !== 'string' || value === '');
-  if (notText) return `with.${notText[0]} is not a text; ${finder} takes ${wanted}`;
+  const wrong = Object.entries(given).find(([key, value]) => !isFit(key, value));
+  if (wrong)
+    return `with.${wrong[0]} is not ${LISTS.has(wrong[0]) ? `a list of 1 to ${MOST} texts` : 'a text'}; ${finder} takes ${wanted}`;
   const keys = Object.keys(given);
   return `${finder} takes ${wanted}, and was given ${keys.length === 0 ? 'nothing' : `{ ${keys.join(', ')} }`}`;
 }
 
 const hasExactly = (keys: readonly string[], given: Readonly<Record<string, unknown>>): boolean =>
-  Object.keys(given).length === keys.length && keys.every((key) => typeof given[key] === 'string' && given[key] !== '');
+  Object.keys(given).length === keys.length && keys.every((key) => isFit(key, given[key]));
+
+const isFit = (key: string, value: unknown): boolean =>
+  LISTS.has(key)
+    ? Array.isArray(value) && value.length > 0 && value.length <= MOST && value.every(isText)
+    : isText(value);
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 const shownKeys = (keys: readonly string[]): string => (keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`);

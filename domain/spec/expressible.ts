@@ -1,8 +1,8 @@
 import { AMOUNT_PATTERN } from '../fleet/amount';
 import { NAME } from '../ids';
-import { MANUAL, STANDARD_FINDERS } from '../finder/standard';
+import { LISTS, MANUAL, STANDARD_FINDERS } from '../finder/standard';
 import { CHANGES, LIMITS } from '../health/threshold';
-import { SPEC_LIMITS } from '../limits';
+import { CONFIG_LIMITS, SPEC_LIMITS } from '../limits';
 
 /**
  * What the parser and the rules of lint refuse, as far as a JSON schema can say it, so that editors underline it too. Lint has the words;
@@ -95,7 +95,12 @@ function requiredTexts(keys: readonly string[]): JsonSchema {
   const text = { type: 'string', minLength: 1, maxLength: SPEC_LIMITS.finderWith.max };
   return {
     ...has(...keys),
-    properties: Object.fromEntries(keys.map((key) => [key, text])),
+    properties: Object.fromEntries(
+      keys.map((key) => [
+        key,
+        LISTS.has(key) ? { type: 'array', minItems: 1, maxItems: CONFIG_LIMITS.ownedPaths.max, items: text } : text,
+      ]),
+    ),
     additionalProperties: false,
   };
 }

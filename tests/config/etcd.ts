@@ -13,6 +13,9 @@ const program = ((): string | undefined => {
   return found.status === 0 ? found.stdout.trim() : undefined;
 })();
 
+/** Its path; of tests that `describeWithEtcd` describes. */
+export const etcdProgram = (): string => program ?? '';
+
 /** `describe` where there is etcd, else a skip with its reason. */
 export const describeWithEtcd: (name: string, tests: () => void) => void =
   program === undefined

@@ -37,6 +37,15 @@ test('the etcd on PATH is taken', () => {
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringMatching(/\/etcd\n$/) });
 });
 
+test('it becomes the etcd that it finds, with the arguments that are given', () => {
+  const etcd = 'printf "%s " "$@"; exit 7';
+  expect(run({ etcd }, {}, '--run', '--name', 'a b')).toMatchObject({ status: 7, stdout: '--name a b ' });
+  expect(run({}, {}, '--run', '--name', 'x')).toMatchObject({
+    ...{ status: 1, stdout: '' },
+    stderr: expect.stringMatching(/^error: there is no etcd here.*\nhint: install etcd 3\.4/m),
+  });
+});
+
 test('where there is none, and none can be got, it says how to get it', () => {
   expect(run({}, {}, '--print-path')).toEqual({ status: 1, stdout: '', stderr: '' });
   const { status, stderr } = run({}, {});

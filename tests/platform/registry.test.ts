@@ -27,6 +27,34 @@ describe('the registry of extensions', () => {
     );
   });
 
+  test('a default may hold a variable with a default of its own', () => {
+    const url = '${FINDER:-${SIM:-http://localhost:4400}/finders/tags}';
+    const urlIn = (env: Readonly<Record<string, string>>): string =>
+      parseRegistry({ extensions: [{ name: 'tags', kind: 'artifact-finder', url }] }, env).find(
+        'artifact-finder',
+        'tags',
+      ).url;
+    expect([urlIn({}), urlIn({ SIM: 'http://sim:1' }), urlIn({ SIM: 'http://sim:1', FINDER: 'http://f:2' })]).toEqual([
+      'http://localhost:4400/finders/tags',
+      'http://sim:1/finders/tags',
+      'http://f:2',
+    ]);
+    const unset = { name: 'tags', kind: 'artifact-finder', url: '${FINDER:-${SIM}/tags}' };
+    expect(errorOf(() => parseRegistry({ extensions: [unset] }, {}))).toMatch(
+      'the environment variable SIM is not set',
+    );
+    expect(parseRegistry({ extensions: [unset] }, { FINDER: 'http://f:2' }).extensions).toHaveLength(1);
+  });
+
+  test('the etcd of a repository of configuration may be a cluster, and has to be reached by http', () => {
+    const etcdOf = (etcd: string) =>
+      parseRegistry({ config: { repositories: { flags: { git: '/srv/flags.git', etcd } } } }, {}).configRepositories[0]
+        ?.etcd;
+    expect(etcdOf('http://a:2379,https://b:2379')).toBe('http://a:2379,https://b:2379');
+    for (const etcd of ['ftp://a:2379', 'http://a:2379,b', 'a:2379', ''])
+      expect(errorOf(() => etcdOf(etcd))).toMatch('config.repositories.flags.etcd: expected the URL of an etcd');
+  });
+
   test('a token comes from the variable that the file names, and timeouts are durations', () => {
     const value = { extensions: [{ ...twine, tokenEnv: 'T', timeout: '2s' }] };
     expect(parseRegistry(value, { T: 'secret' }).find('push-type', 'twine')).toMatchObject({

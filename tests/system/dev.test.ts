@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts } from '../../cli/stack/ports';
+import { describeWithEtcd, etcdProgram } from '../config/etcd';
 import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import { eventually } from './waiting';
 
@@ -138,3 +139,64 @@ test('conveyor dev gives up a process that does not stay up, says why, stops the
   );
   expect(Object.values(pids).filter(isAlive)).toEqual([]);
 });
+
+describeWithEtcd('conveyor dev --config', () => {
+  test('runs etcd, a repository, the service and a proxy, so that a proposal reaches this host, and starts again what dies', async () => {
+    const dev = processes.node(
+      'bin/conveyor.js',
+      ['dev', '--config', '--ports', 'auto', '--no-demo-data', '--ready-file', readyFile],
+      { ...env(), CONVEYOR_CACHE: join(home, 'cache'), CONVEYOR_ETCD: etcdProgram() },
+    );
+    const ready = (await readyOf(dev)) as Ready & ConfigReady;
+    expect(Object.keys(ready.pids).sort()).toEqual(
+      ['config-proxy', 'config-service', 'etcd', 'server', 'simulator', 'temporal', 'worker'], // prettier-ignore
+    );
+    const near: Env = {
+      ...env(),
+      ...exportedBy(await dev.said(/^ {2}export (.*)$/m)),
+      CONVEYOR_CACHE: join(home, 'cache'),
+    };
+    const conveyor = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await processes.node('bin/conveyor.js', args, near).ended;
+      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+      return stdout;
+    };
+    const limits = async (): Promise<{ value: string | null; commit: string | null }> =>
+      (await (await fetch(`${ready.configProxy}/v1/config/feed/limits`)).json()) as { value: string; commit: string };
+    expect((await limits()).value).toBeNull();
+    await conveyor('apply', 'examples/config/pipeline.yaml');
+    process.kill(ready.pids['config-service']!, 'SIGKILL');
+    await conveyor('config', 'propose', 'examples/config/flags', '-m', 'Limit feeds');
+    await eventually('the limit is committed on this host', async () => (await limits()).commit !== null);
+    expect(JSON.parse((await limits()).value ?? '')).toEqual({ hard: 100, soft: 50 });
+    expect(dev.stderr()).toMatch(/^ {2}✖ config-service: it was ended by SIGKILL; starting it again in /m);
+    await readyOf(dev);
+    dev.kill('SIGTERM');
+    expect(await dev.ended).toMatchObject({ code: 0 });
+    expect([...seen].filter(isAlive)).toEqual([]);
+  });
+
+  test('says how to get etcd where there is none, and leaves nothing behind', async () => {
+    const dev = processes.node('bin/conveyor.js', ['dev', '--config', '--ports', 'auto'], {
+      ...env(),
+      CONVEYOR_ETCD: '/nowhere/etcd',
+    });
+    const { code, stderr } = await dev.ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: process-failed: the etcd does not run: [^]*CONVEYOR_ETCD is \/nowhere\/etcd[^]*hint: install etcd/m,
+      ),
+    });
+  });
+});
+
+interface ConfigReady {
+  readonly configProxy: string;
+  readonly configService: string;
+}
+
+const exportedBy = ([, text = '']: RegExpExecArray): Env =>
+  Object.fromEntries(
+    text.split(' ').map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  );

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { copiesFolder, copyOf } from '../../config/repository/repository';
+import { conveyorError } from '../../domain/errors';
+import type { ConfigRepositorySettings } from '../../platform/configRepositories';
+import type { Env } from '../../platform/env';
+import { installRoot, loadRegistry } from '../../platform/registry';
+import { freePorts } from './ports';
+
+/** The parts of a stack that are about configuration: `conveyor dev --config`. */
+export interface ConfigStack {
+  /** The repository that it is about, with its etcd. */
+  readonly repository: ConfigRepositorySettings & { readonly etcd: string };
+  /** Where the service of configuration is. */
+  readonly service: string;
+  /** Where the proxy of this host is. */
+  readonly proxy: string;
+  /** For members of etcd among themselves. */
+  readonly peerPort: number;
+  /** What etcd, service and proxy keep. */
+  readonly folder: string;
+  /** What others need in their environment to find all that. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const ETCD_PEER_PORT = 2380;
+
+/** The usual addresses, as the environment and the configuration say. @throws ConveyorError `config-invalid` */
+export function usualConfigStack(env: Env): ConfigStack {
+  const folder = join(installRoot(), '.conveyor', 'config');
+  const service = env.CONVEYOR_CONFIG_SERVICE_URL || 'http://localhost:4710';
+  const proxy = env.CONVEYOR_CONFIG_PROXY || 'http://127.0.0.1:4700';
+  return configStack(env, { folder, service, proxy, peerPort: ETCD_PEER_PORT }, {});
+}
+
+/** On free ports, in a folder of its own. @throws ConveyorError `config-invalid` */
+export async function freeConfigStack(env: Env, folder: string): Promise<ConfigStack> {
+  const [etcd, peerPort = 0, service, proxy] = await freePorts(4);
+  const at = (port: number | undefined): string => `http://127.0.0.1:${port}`;
+  return configStack(
+    env,
+    { folder, service: at(service), proxy: at(proxy), peerPort },
+    { CONVEYOR_ETCD_URL: at(etcd), CONVEYOR_CONFIG_GIT: join(folder, 'flags.git') },
+  );
+}
+
+type Place = Pick<ConfigStack, 'folder' | 'service' | 'proxy' | 'peerPort'>;
+
+function configStack(env: Env, place: Place, own: Readonly<Record<string, string>>): ConfigStack {
+  const { configRepositories, file } = loadRegistry(undefined, { ...env, ...own });
+  const repository = configRepositories.find((one): one is ConfigStack['repository'] => one.etcd !== null);
+  if (repository === undefined) {
+    const detail = 'config.repositories names no repository with an etcd, which docs/guides/configuration.md shows';
+    throw conveyorError('config-invalid', { file, detail });
+  }
+  const urls = {
+    CONVEYOR_CONFIG_SERVICE_URL: place.service,
+    CONVEYOR_CONFIG_CHANGES_URL: `${place.service}/artifact-finders/config-changes`,
+    CONVEYOR_CONFIG_PROXY: place.proxy,
+  };
+  return { ...place, repository, env: { ...own, ...urls } };
+}
+
+/**
+ * Makes the repository if it is a folder that does not exist; then what was kept of an earlier one goes too.
+ * @returns whether it did
+ * @throws ConveyorError `config-repository-unusable`
+ */
+export function makeRepository({ repository, folder }: ConfigStack, env: Env): boolean {
+  const { name, git, branch } = repository;
+  const isElsewhere = /^[\w.@-]+:/.test(git);
+  if (isElsewhere || existsSync(git)) return false;
+  const kept = ['etcd', 'proxy', 'service.json'].map((it) => join(folder, it));
+  for (const path of [...kept, copyOf(repository, copiesFolder(env))]) rmSync(path, { recursive: true, force: true });
+  mkdirSync(dirname(git), { recursive: true });
+  const { error, stderr, status } = spawnSync('git', ['init', '--quiet', '--bare', `--initial-branch=${branch}`, git], {
+    encoding: 'utf8',
+  });
+  const detail = error?.message ?? (status === 0 ? undefined : stderr.trim());
+  if (detail !== undefined) throw conveyorError('config-repository-unusable', { repository: name, detail });
+  return true;
+}

@@ -1,0 +1,51 @@
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { VALUES } from '../compiler/tree';
+import { deltasOf } from '../repository/commits';
+import type { ConfigRepository } from '../repository/repository';
+import { pathOfValue } from '../repository/revalue';
+import { TAKES_BACK } from '../pushType/changes';
+
+/** What a finder needs of a change. */
+export interface FoundChange {
+  readonly change: number;
+  /** `N@<commit>` */
+  readonly version: string;
+  readonly author: string;
+  /** The first line of its message. */
+  readonly subject: string;
+  /** Of the values that it changes. */
+  readonly paths: readonly string[];
+  readonly isLanded: boolean;
+}
+
+/** The changes of one repository, newest first. Each is read once, since a change never becomes another one. */
+export class ChangeIndex {
+  private known: readonly Omit<FoundChange, 'isLanded'>[] = [];
+  private newest = 0;
+
+  constructor(private readonly repository: ConfigRepository) {}
+
+  /** As they are now, and the number of the newest. What takes something back is left out: it lands by itself. */
+  async look(): Promise<{ readonly changes: readonly FoundChange[]; readonly newest: number }> {
+    const { max } = CONFIG_LIMITS.changesFound;
+    const infos = await this.repository.changes(max, { after: this.newest });
+    const deltas = await deltasOf(
+      this.repository.git,
+      infos.map(({ commit }) => commit),
+    );
+    const added = infos.map(({ change, commit, author, message }) => {
+      const values = (deltas.get(commit) ?? []).filter(({ path }) => path.startsWith(`${VALUES}/`));
+      const [subject = ''] = message.split('\n');
+      return {
+        ...{ change, author, subject, version: `${change}@${commit}` },
+        paths: values.map(({ path }) => pathOfValue(path)),
+      };
+    });
+    this.known = [...added, ...this.known.filter(({ change }) => change <= this.newest)].slice(0, max);
+    this.newest = Math.max(this.newest, ...infos.map(({ change }) => change));
+    const head = await this.repository.head();
+    const landed = head === null ? new Map<number, string>() : await this.repository.landedBy(head);
+    const ours = this.known.filter(({ author }) => author !== TAKES_BACK);
+    return { changes: ours.map((one) => ({ ...one, isLanded: landed.has(one.change) })), newest: this.newest };
+  }
+}

@@ -1,0 +1,116 @@
+import type { Hono } from 'hono';
+import { whyCannotFind } from '../../domain/finder/standard';
+import { conveyorError, ConveyorError } from '../../domain/errors';
+import { serveArtifactFinder, type ServeOptions } from '../../sdk/server';
+import type { Subscription } from '../../sdk/protocol/artifactFinder';
+import { isOwned } from '../pushType/service';
+import type { ConfigRepository } from '../repository/repository';
+import { ChangeIndex, type FoundChange } from './changeIndex';
+
+const FINDER = 'config-changes';
+
+export interface FinderRepositories {
+  readonly names: readonly string[];
+  open(name: string): Promise<ConfigRepository>;
+}
+
+/** What a look at a repository came to; a text: why there was none. */
+type Looked = Awaited<ReturnType<ChangeIndex['look']>> | string;
+
+/**
+ * The artifact finder `config-changes` over real repositories: the newest change of the paths of a subscription, unless it has landed.
+ * A cursor is the newest change of each repository.
+ */
+export function configChangesFinder(repositories: FinderRepositories, options: ServeOptions = {}): Hono {
+  const { names } = repositories;
+  const indices = new Map<string, ChangeIndex>();
+  const look = async (name: string): Promise<Looked> => {
+    try {
+      const index = indices.get(name) ?? new ChangeIndex(await repositories.open(name));
+      indices.set(name, index);
+      return await index.look();
+    } catch (error) {
+      // The others of the page are served all the same.
+      return error instanceof ConveyorError ? error.message : String(error);
+    }
+  };
+  const serve = async (subscriptions: readonly Subscription[], text: string | undefined) => {
+    const cursor = cursorOf(text);
+    const looked = new Map(await Promise.all(names.map(async (name) => [name, await look(name)] as const)));
+    const answers = subscriptions.map((asked) => ({ asked, answer: answerTo(asked, names, looked, cursor) }));
+    return {
+      found: answers.flatMap(({ asked: { pipeline, artifact }, answer }) =>
+        typeof answer === 'object' ? [{ pipeline, artifact: { name: artifact, ...answer } }] : [],
+      ),
+      refused: answers.flatMap(({ asked: { pipeline, artifact }, answer }) =>
+        typeof answer === 'string' ? [{ pipeline, artifact, message: answer }] : [],
+      ),
+      cursor: nextCursor(cursor, looked),
+    };
+  };
+  // One at a time: an index grows by what a look brings.
+  let last: Promise<unknown> = Promise.resolve();
+  return serveArtifactFinder(
+    FINDER,
+    {
+      getArtifacts: ({ subscriptions, cursor }) => {
+        const next = last.then(() => serve(subscriptions, cursor));
+        last = next.catch(() => undefined);
+        return next;
+      },
+    },
+    options,
+  );
+}
+
+/** What is found for a subscription; a text: why it cannot be served; undefined: nothing new. */
+function answerTo(
+  { with: wanted }: Subscription,
+  names: readonly string[],
+  looked: ReadonlyMap<string, Looked>,
+  cursor: Cursor,
+) {
+  const why = whyCannotFind(FINDER, wanted);
+  if (why !== undefined) return why;
+  const name = wanted['repository'] ?? (names.length === 1 ? names[0] : undefined);
+  if (typeof name !== 'string') return `with names no repository; there are ${names.join(', ')}`;
+  const there = looked.get(name);
+  if (there === undefined)
+    return conveyorError('unknown-extension', { kind: 'repository of configuration', name, known: names }).message;
+  if (typeof there === 'string') return there;
+  const paths = (wanted['paths'] ?? [wanted['path']]) as readonly string[];
+  const after = afterOf(cursor, name, there.newest);
+  const newest = there.changes.find((one) => one.change <= after || one.paths.some((path) => isOwned(paths, path)));
+  return newest === undefined || newest.change <= after || newest.isLanded ? undefined : artifactOf(name, newest);
+}
+
+/** So many of its paths are named. */
+const SHOWN_PATHS = 5;
+
+function artifactOf(repository: string, { change, version, author, subject, paths }: FoundChange) {
+  const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : '';
+  const shown = `${paths.slice(0, SHOWN_PATHS).join(', ')}${more}`;
+  return {
+    ...{ kind: 'config', version },
+    metadata: { repository, change: String(change), author, message: subject.slice(0, 200), paths: shown },
+  };
+}
+
+/** Newest changes by repository. */
+type Cursor = ReadonlyMap<string, number>;
+
+/** `flags:12,limits:3`; of another form it stands for nothing. */
+const cursorOf = (text: string = ''): Cursor =>
+  new Map([...text.matchAll(/([^,:]+):(\d{1,15})(?:,|$)/g)].map(([, name = '', newest]) => [name, Number(newest)]));
+
+/** A cursor of a repository that had more changes is of another one. */
+const afterOf = (cursor: Cursor, name: string, newest: number): number => {
+  const after = cursor.get(name) ?? 0;
+  return after <= newest ? after : 0;
+};
+
+/** Of a repository that did not answer it stays as it was. */
+const nextCursor = (cursor: Cursor, looked: ReadonlyMap<string, Looked>): string =>
+  [...looked]
+    .map(([name, there]) => `${name}:${typeof there === 'string' ? (cursor.get(name) ?? 0) : there.newest}`)
+    .join(',');

@@ -1,0 +1,33 @@
+import { ExtensionError } from '../../sdk/server';
+import { deployOf } from '../../sdk/updates/choose';
+import type { ConfigPorts } from './ports';
+import type { Served } from './served';
+
+/** Why an update is not taken on. */
+
+/** @throws ExtensionError `path-busy`, worth another try, while another pipeline exposes a change of the same path */
+export async function refuseBusyPaths(
+  { service: { repository, contents, exposed } }: Served,
+  { storeOf }: ConfigPorts,
+  version: string,
+  updateId: string,
+): Promise<void> {
+  for (const path of Object.keys(contents[version] ?? {})) {
+    const others = await storeOf(repository).overrides(repository, path);
+    const other = others.find(({ id }) => exposed[id] === undefined && deployOf(id) !== deployOf(updateId));
+    if (other === undefined) continue;
+    const text = `${path} is being changed by ${deployOf(other.id)}, which exposes ${other.revision}; it has to end first`;
+    throw new ExtensionError('path-busy', text, { retryable: true, status: 409 });
+  }
+}
+
+/** A deploy that lost its service without knowing, or in which somebody else has changed the paths, goes no further. @throws ExtensionError */
+export function refuseOutdated({ name, service }: Served, updateId: string, fence: number | undefined): void {
+  if (fence !== undefined && fence < (service.fence ?? fence))
+    throw refusal('fenced', `a deploy with fence ${service.fence} was here since`);
+  if (service.interrupted.includes(deployOf(updateId)))
+    throw refusal('changed-elsewhere', `somebody else has committed to the paths of ${name} during this deploy`);
+  if (fence !== undefined) service.fence = fence;
+}
+
+const refusal = (code: string, message: string): ExtensionError => new ExtensionError(code, message, { status: 409 });

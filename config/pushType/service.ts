@@ -1,0 +1,34 @@
+import type { Content } from '../../domain/config/subscriber';
+import { ExtensionError } from '../../sdk/server';
+import type { Service } from './memory';
+
+/** What the `config` of a deploy says. */
+export interface ConfigPush {
+  readonly repository: string;
+  /** Those that the pipeline owns; one that ends with a slash means all below. */
+  readonly paths: readonly string[];
+}
+
+/** `flags/feed` for the paths `feed/` of the repository `flags`. */
+export const serviceName = ({ repository, paths }: ConfigPush): string =>
+  [repository, ...paths.map((path) => path.replace(/\/$/, '')).filter((path) => path !== '')]
+    .slice(0, 2)
+    .join('/')
+    .concat(...paths.slice(1).map((path) => `+${path.replace(/\/$/, '')}`));
+
+export const newService = ({ repository, paths }: ConfigPush): Service => ({
+  ...{ repository, paths, committed: 'none', head: null },
+  ...{ contents: {}, commits: {}, changes: {}, hosts: {}, exposed: {}, shares: {}, replaced: {}, interrupted: [] },
+});
+
+/** @throws ExtensionError where a change goes beyond the paths of the pipeline */
+export function refuseForeign({ paths }: ConfigPush, version: string, content: Content): void {
+  const foreign = Object.keys(content).find((path) => !isOwned(paths, path));
+  if (foreign === undefined) return;
+  const text = `${version} changes ${foreign}, which config.paths does not name: ${paths.join(', ')}`;
+  throw new ExtensionError('not-deployable', text, { status: 409 });
+}
+
+/** Whether a path is one of these, or below one of them that ends with a slash. */
+export const isOwned = (paths: readonly string[], path: string): boolean =>
+  paths.some((own) => (own === '' || own.endsWith('/') ? path.startsWith(own) : path === own));

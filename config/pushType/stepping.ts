@@ -1,0 +1,41 @@
+import type { ConfigFleet } from './fleet';
+
+export interface SteppingPorts {
+  /** Resolves after so long, or when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+const EVERY_MS = 500;
+
+/** Steps what moves, also when nobody asks for it: after a restart, and once a deploy has been given up. */
+export class Stepping {
+  /** Why services make no step, by name. */
+  readonly troubles = new Map<string, string>();
+
+  constructor(
+    private readonly fleet: Pick<ConfigFleet, 'services' | 'moving' | 'step'>,
+    private readonly ports: SteppingPorts,
+  ) {}
+
+  /** Resolves once the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    let due: readonly string[] = this.fleet.services;
+    while (!signal.aborted) {
+      for (const name of due) await this.step(name);
+      await this.ports.sleep(EVERY_MS, signal);
+      due = [...new Set([...this.fleet.moving, ...this.troubles.keys()])];
+    }
+  }
+
+  private async step(name: string): Promise<void> {
+    try {
+      await this.fleet.step(name);
+      if (this.troubles.delete(name)) this.ports.log(`${name}: it goes on`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (this.troubles.get(name) !== why) this.ports.log(`${name}: it waits: ${why}`);
+      this.troubles.set(name, why);
+    }
+  }
+}

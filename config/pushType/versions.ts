@@ -1,0 +1,45 @@
+import type { Artifact } from '../../domain/artifact';
+import type { Slot } from '../../sdk/updates/memory';
+import { keepCommitted } from './committed';
+import type { ConfigPorts } from './ports';
+import type { Served } from './served';
+import { refuseForeign } from './service';
+
+/** A version that somebody asks for, and the artifacts that it is made of. */
+export interface WantedVersion {
+  readonly version: string;
+  readonly artifacts: readonly Artifact[];
+}
+
+/** What these versions say is remembered, and what nobody needs any more is not. @throws ExtensionError as `contentOf` and `refuseForeign` do */
+export async function learnVersions(
+  served: Served,
+  ports: ConfigPorts,
+  asked: readonly WantedVersion[],
+): Promise<void> {
+  const { service } = served;
+  for (const { version: named, artifacts } of asked) {
+    const version = served.present(named);
+    if (version === service.committed || service.contents[version] !== undefined) continue;
+    const { change, content, landed } = await ports.changes.contentOf(service.repository, version, artifacts);
+    refuseForeign(service, version, content);
+    await keepCommitted(served, ports, content);
+    service.contents[version] = content;
+    service.changes[version] = change;
+    if (landed !== null) service.commits[version] = landed;
+  }
+  forgetVersions(
+    served,
+    asked.map(({ version }) => version),
+  );
+}
+
+/** What no slot is on, and no update that is remembered brings. */
+function forgetVersions(served: Served, asked: readonly string[]): void {
+  const { service, state, units } = served;
+  const slots = units.flatMap((id): Pick<Slot, 'version'>[] => [served.unit(id), ...served.unit(id).slots]);
+  const brought = Object.values(state.updates).flatMap((update) => units.map((id) => update.units[id]?.version));
+  const needed = new Set([service.committed, ...asked, ...slots.map(({ version }) => version), ...brought]);
+  for (const book of [service.contents, service.commits, service.changes])
+    for (const version of Object.keys(book)) if (!needed.has(version)) delete book[version];
+}

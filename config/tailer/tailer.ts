@@ -1,0 +1,77 @@
+import type { Tailed } from './tail';
+
+/** How a tailer stands. */
+export interface TailerState {
+  /** Commits that it has brought to the store since it was started. */
+  readonly applied: number;
+  /** Looks that failed. */
+  readonly failures: number;
+  /** Why the last look failed; null while all is well, and before the first. */
+  readonly trouble: string | null;
+  /** When a look last found everything in the store, ms since the epoch; null: never yet. */
+  readonly caughtUpAtMs: number | null;
+}
+
+export interface TailerPorts {
+  /** As `tail` does. */
+  readonly step: () => Promise<Tailed>;
+  readonly now: () => number;
+  /** Resolves after so long, or when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+/** How often somebody may have pushed to the branch without a word to us. */
+const POLL_MS = 5_000;
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 30_000;
+
+/** Keeps the store of one repository at the newest commit of its branch: at once when it is woken, else by looking now and then. */
+export class Tailer {
+  private current: TailerState = { applied: 0, failures: 0, trouble: null, caughtUpAtMs: null };
+  private rouse = new AbortController();
+
+  constructor(
+    readonly repository: string,
+    private readonly ports: TailerPorts,
+  ) {}
+
+  get state(): TailerState {
+    return this.current;
+  }
+
+  /** Something has landed. What runs now looks once more. */
+  wake(): void {
+    this.rouse.abort();
+  }
+
+  /** Resolves once the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    for (let failed = 0; !signal.aborted;) {
+      this.rouse = new AbortController();
+      failed = (await this.look()) ? 0 : failed + 1;
+      const ms = failed === 0 ? POLL_MS : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failed - 1));
+      await this.ports.sleep(ms, AbortSignal.any([signal, this.rouse.signal]));
+    }
+  }
+
+  /** Until nothing is left to bring. */
+  private async look(): Promise<boolean> {
+    const { step, now, log } = this.ports;
+    const { trouble: before } = this.current;
+    try {
+      for (let last = Infinity; last > 0;) {
+        last = (await step()).applied;
+        this.current = { ...this.current, applied: this.current.applied + last };
+      }
+      this.current = { ...this.current, trouble: null, caughtUpAtMs: now() };
+      if (before !== null) log(`${this.repository}: the store has the branch again`);
+      return true;
+    } catch (error) {
+      const trouble = error instanceof Error ? error.message : String(error);
+      this.current = { ...this.current, failures: this.current.failures + 1, trouble };
+      if (trouble !== before) log(`${this.repository}: the store does not get the branch: ${trouble}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,4 @@
+import { z } from 'zod';
+
+/** Requests a second that the feed takes of one user. */
+export const limits = z.strictObject({ soft: z.number(), hard: z.number().default(100) });

@@ -1,0 +1,112 @@
+import { mkdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { connectTemporal } from '../../client/connection';
+import { landChange } from '../../client/landing';
+import { ConfigMemory } from '../../config/pushType/memory';
+import type { Judge } from '../../config/pushType/pushType';
+import { copiesFolder } from '../../config/repository/repository';
+import { conveyorError } from '../../domain/errors';
+import type { Env } from '../../platform/env';
+import { LiveRegistry } from '../../platform/liveRegistry';
+import { installRoot, type Registry } from '../../platform/registry';
+import { requireKeys } from '../../platform/seal';
+import { judgeTargets } from '../../sdk/health';
+import { remoteJudge } from '../../sdk/health/remote';
+import { sourcesQuery } from '../../sdk/health/sources';
+import { localOnly } from '../../sdk/localOnly';
+import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listening';
+import { Repositories } from './repositories';
+import { createConfigService } from './service';
+
+/** The service of configuration as a process: `--port 4710 --state FILE`. One line when it is ready. */
+
+const DEFAULT_URL = 'http://localhost:4710';
+
+async function startConfigService(): Promise<void> {
+  const { env } = process;
+  const { state, place } = readOptions(process.argv.slice(2), env);
+  const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
+  const live = new LiveRegistry(env, log, { atStart: ['seal', 'configRepositories'] });
+  const registry = live.view();
+  const seal = requireKeys(registry.seal, registry.file);
+  const repositories = new Repositories(registry.configRepositories, registry.file, copiesFolder(env));
+  if (repositories.names.length === 0) throw nothingToServe(registry);
+  for (const name of repositories.unread) log(`config.repositories.${name} has no etcd, and is not served`);
+  const temporal = await connectTemporal({ seal });
+  const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
+  const token = env.CONVEYOR_CONFIG_TOKEN;
+  const service = createConfigService({
+    ...{ repositories, log },
+    memory: memoryIn(state),
+    judge: judgeOf(registry, env),
+    land: ({ repository, ...request }) =>
+      landChange(
+        temporal,
+        { repository, taskQueue, heartbeatTimeoutMs: registry.settings.heartbeatTimeoutMs },
+        request,
+      ),
+    now: () => Date.now(),
+    sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+    configState: () => live.how(),
+    ...(token ? { token } : {}),
+  });
+  // Without a token, pages that somebody visits on this machine could deploy, too.
+  const fetch = isClosed(place) && !token ? localOnly(service.app.fetch) : service.app.fetch;
+  const server = await listen({ fetch }, place, 'the service of configuration');
+  if (!isClosed(place) && !token)
+    log(`it is open to other machines, at ${place.host}, and asks for no token: set CONVEYOR_CONFIG_TOKEN`);
+  const ending = new AbortController();
+  const running = service.run(ending.signal);
+  const at = `http://localhost:${(server.address() as AddressInfo).port}`;
+  process.stdout.write(`config-service ready at ${at} (repositories: ${repositories.names.join(', ')})\n`);
+  const end = (): void => {
+    ending.abort();
+    server.close(() => void running.then(() => temporal.connection.close()).finally(() => process.exit(0)));
+    if ('closeIdleConnections' in server) server.closeIdleConnections();
+    setTimeout(() => process.exit(0), DRAIN_TIMEOUT_MS).unref();
+  };
+  process.once('SIGTERM', end);
+  process.once('SIGINT', end);
+}
+
+function readOptions(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const options = { port: { type: 'string' }, host: { type: 'string' }, state: { type: 'string' } } as const;
+  const { state, ...rest } = parseArgs({ args: [...args], options }).values;
+  const placed = Object.entries(rest).flatMap(([name, value]) => [`--${name}`, value]);
+  const url = env['CONVEYOR_CONFIG_SERVICE_URL'] || DEFAULT_URL;
+  return {
+    state: resolve(state ?? join(installRoot(), '.conveyor', 'config', 'service.json')),
+    place: readPlace(placed, env, url, DEFAULT_URL),
+  };
+}
+
+/** @throws ConveyorError `file-unreadable` */
+function memoryIn(file: string): ConfigMemory {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    return new ConfigMemory(file);
+  } catch (error) {
+    throw conveyorError('file-unreadable', { file, detail: (error as Error).message });
+  }
+}
+
+/** By the Health Check Service where there is one, else by the data sources of the configuration. */
+function judgeOf(registry: Pick<Registry, 'extensions'>, env: Env): Judge {
+  const { CONVEYOR_HCS_URL: url, CONVEYOR_HCS_TOKEN: token } = env;
+  if (url) return remoteJudge({ url, ...(token ? { token } : {}) });
+  return (request, { context }) => {
+    const sources = registry.extensions.filter(({ kind }) => kind === 'data-source');
+    return judgeTargets({ ...request, query: sourcesQuery(sources)(context, undefined) });
+  };
+}
+
+const nothingToServe = ({ file }: Pick<Registry, 'file'>): Error =>
+  conveyorError('config-invalid', {
+    file,
+    detail: 'config.repositories names no repository with an etcd, so there is nothing to serve',
+  });
+
+startConfigService().catch(exitWithError);

@@ -1,0 +1,62 @@
+import type { Tailer } from '../../config/tailer/tailer';
+import type { ConfigState } from '../../platform/liveRegistry';
+import { configFamilies, Counter, family, row, type MetricRow } from '../metricsText';
+
+/** What an attempt to land came to; `failed` is tried again. */
+export type LandingResult = 'landed' | 'refused' | 'failed';
+
+export interface ConfigServiceParts {
+  readonly tailers: readonly Pick<Tailer, 'repository' | 'state'>[];
+  readonly services: readonly string[];
+  /** Why services make no step. */
+  readonly troubles: ReadonlyMap<string, string>;
+}
+
+/** The metrics of the service of configuration. */
+export class ConfigServiceMetrics {
+  private readonly landings = new Counter('result', ['landed', 'refused', 'failed'] satisfies LandingResult[]);
+
+  landing(result: LandingResult): void {
+    this.landings.add(result);
+  }
+
+  text({ tailers, services, troubles }: ConfigServiceParts, nowMs: number, uptimeMs: number, config?: ConfigState) {
+    const each = (value: (state: Tailer['state']) => number): MetricRow[] =>
+      tailers.map(({ repository, state }) => row({ repository }, value(state)));
+    const age = ({ caughtUpAtMs: at }: Tailer['state']): number => (at === null ? -1 : (nowMs - at) / 1000);
+    return [
+      family('conveyor_config_tailer_up', 'gauge', '1 while the store gets what the branch has.', each(isUp)),
+      family(
+        'conveyor_config_tailer_age_seconds',
+        'gauge',
+        'Since the store was seen to have all of the branch; -1 if it never was.',
+        each(age),
+      ),
+      family(
+        'conveyor_config_tailer_commits_total',
+        'counter',
+        'Commits brought to the store.',
+        each(({ applied }) => applied),
+      ),
+      family(
+        'conveyor_config_tailer_failures_total',
+        'counter',
+        'Looks that failed.',
+        each(({ failures }) => failures),
+      ),
+      family('conveyor_config_landings_total', 'counter', 'Attempts to land a change.', this.landings.rows()),
+      family('conveyor_config_services', 'gauge', 'Services that were deployed to.', [row({}, services.length)]),
+      family('conveyor_config_services_waiting', 'gauge', 'Those that make no step, since something is gone.', [
+        row({}, troubles.size),
+      ]),
+      ...(config === undefined ? [] : configFamilies(config)),
+      family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
+        row({}, process.memoryUsage.rss()),
+      ]),
+      family('process_uptime_seconds', 'gauge', 'How long the service has been running.', [row({}, uptimeMs / 1000)]),
+    ].join('');
+  }
+}
+
+const isUp = ({ trouble, caughtUpAtMs }: Tailer['state']): number =>
+  trouble === null && caughtUpAtMs !== null ? 1 : 0;

@@ -1,0 +1,62 @@
+import { ConfigRepository } from '../../config/repository/repository';
+import { EtcdStore } from '../../config/store/etcd';
+import type { ConfigStore } from '../../config/store/port';
+import { conveyorError } from '../../domain/errors';
+import type { ConfigRepositorySettings } from '../../platform/configRepositories';
+
+/** A repository that hosts can read. */
+type Readable = ConfigRepositorySettings & { readonly etcd: string };
+
+/** The repositories of the configuration, each with its copy on this disk and its store. */
+export class Repositories {
+  private readonly opened = new Map<string, Promise<ConfigRepository>>();
+  private readonly stores = new Map<string, ConfigStore>();
+  private readonly readable: readonly Readable[];
+
+  /** @param copies where copies are kept */
+  constructor(
+    private readonly all: readonly ConfigRepositorySettings[],
+    private readonly file: string,
+    private readonly copies: string,
+  ) {
+    this.readable = all.filter((one): one is Readable => one.etcd !== null);
+  }
+
+  /** Of those that are served. */
+  get names(): readonly string[] {
+    return this.readable.map(({ name }) => name);
+  }
+
+  /** Those that name no store, so that nobody could read what they hold. */
+  get unread(): readonly string[] {
+    return this.all.filter(({ etcd }) => etcd === null).map(({ name }) => name);
+  }
+
+  /** @throws ConveyorError `unknown-extension`, `config-invalid`, `config-repository-unusable` */
+  async open(name: string): Promise<ConfigRepository> {
+    const settings = this.settingsOf(name);
+    const opened = this.opened.get(name) ?? ConfigRepository.open(settings, this.copies);
+    this.opened.set(name, opened);
+    // One that could not be opened is opened anew.
+    opened.catch(() => this.opened.delete(name));
+    return opened;
+  }
+
+  /** @throws ConveyorError `unknown-extension`, `config-invalid` */
+  storeOf(name: string): ConfigStore {
+    const { etcd } = this.settingsOf(name);
+    const store = this.stores.get(name) ?? new EtcdStore({ url: etcd });
+    this.stores.set(name, store);
+    return store;
+  }
+
+  private settingsOf(name: string): Readable {
+    const found = this.readable.find((one) => one.name === name);
+    if (found !== undefined) return found;
+    if (this.unread.includes(name)) throw withoutStore(name, this.file);
+    throw conveyorError('unknown-extension', { kind: 'repository of configuration', name, known: this.names });
+  }
+}
+
+const withoutStore = (name: string, file: string): Error =>
+  conveyorError('config-invalid', { file, detail: `config.repositories.${name} has no etcd, which hosts would read` });

@@ -1,0 +1,124 @@
+import { Hono } from 'hono';
+import { configChangesFinder } from '../../config/finder/finder';
+import { gitChanges } from '../../config/pushType/changes';
+import { ConfigFleet } from '../../config/pushType/fleet';
+import { Landings } from '../../config/pushType/landing';
+import type { ConfigMemory } from '../../config/pushType/memory';
+import type { ConfigPorts, Land } from '../../config/pushType/ports';
+import { configPushType, type Judge } from '../../config/pushType/pushType';
+import { Stepping } from '../../config/pushType/stepping';
+import { Tailer } from '../../config/tailer/tailer';
+import { tail } from '../../config/tailer/tail';
+import type { ConfigState } from '../../platform/liveRegistry';
+import { METRICS_TYPE } from '../metricsText';
+import { ConfigServiceMetrics } from './metrics';
+import type { Repositories } from './repositories';
+
+export interface ConfigServiceOptions {
+  readonly repositories: Pick<Repositories, 'names' | 'open' | 'storeOf'>;
+  readonly memory: ConfigMemory;
+  readonly judge: Judge;
+  /** On the landing strip of the repository. */
+  readonly land: Land;
+  readonly log: (line: string) => void;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Resolves after so long, or when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly configState?: () => ConfigState;
+  /** When given, push type and finder need it as a bearer token. */
+  readonly token?: string;
+}
+
+export interface ConfigService {
+  readonly app: Hono;
+  /** Tails all repositories, and steps what is under way; resolves once the signal is aborted and nothing is left half done. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** So many commits are applied before the tailer looks at the branch again. */
+const COMMITS_A_LOOK = 100;
+
+/**
+ * What hosts the configuration of a platform: the push type `config`, the finder `config-changes`, and a tailer for each repository
+ * (docs/design/config.md#service).
+ */
+export function createConfigService(options: ConfigServiceOptions): ConfigService {
+  const { repositories, memory, judge, log, now, sleep, token } = options;
+  const metrics = new ConfigServiceMetrics();
+  const tailers = repositories.names.map(
+    (name) =>
+      new Tailer(name, {
+        step: async () => tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK),
+        ...{ now, sleep, log },
+      }),
+  );
+  const ports: ConfigPorts = {
+    storeOf: (name) => repositories.storeOf(name),
+    changes: gitChanges((name) => repositories.open(name), now),
+    land: landing(options.land, tailers, metrics),
+    log,
+  };
+  const fleet = new ConfigFleet(memory, ports, new Landings(ports));
+  const stepping = new Stepping(fleet, { sleep, log });
+  const secured = token === undefined ? {} : { token };
+  const parts = { tailers, troubles: stepping.troubles, services: () => fleet.services };
+  const app = statusRoutes(parts, metrics, options);
+  app.mount('/push-types/config', configPushType(fleet, judge, secured).fetch);
+  app.mount('/artifact-finders/config-changes', configChangesFinder(repositories, secured).fetch);
+  return {
+    app,
+    run: async (signal) => {
+      await Promise.all([stepping.run(signal), ...tailers.map((one) => one.run(signal))]);
+      await fleet.idle();
+    },
+  };
+}
+
+/** What has landed is in the store as soon as can be. */
+const landing =
+  (land: Land, tailers: readonly Tailer[], metrics: ConfigServiceMetrics): Land =>
+  async (request) => {
+    try {
+      const answer = await land(request);
+      metrics.landing('commit' in answer ? 'landed' : 'refused');
+      return answer;
+    } catch (error) {
+      metrics.landing('failed');
+      throw error;
+    } finally {
+      tailers.find(({ repository }) => repository === request.repository)?.wake();
+    }
+  };
+
+interface Parts {
+  readonly tailers: readonly Tailer[];
+  readonly troubles: ReadonlyMap<string, string>;
+  readonly services: () => readonly string[];
+}
+
+/** `/healthz`, `/readyz`, `/metrics`. */
+function statusRoutes(
+  { tailers, troubles, services }: Parts,
+  metrics: ConfigServiceMetrics,
+  { now, configState }: ConfigServiceOptions,
+): Hono {
+  const startedAtMs = now();
+  const app = new Hono();
+  app.get('/healthz', (c) => c.text('ok'));
+  app.get('/readyz', (c) => {
+    const checks = tailers.map(({ repository, state: { trouble, caughtUpAtMs } }) => ({
+      name: `tailer of ${repository}`,
+      status: trouble === null && caughtUpAtMs !== null ? 'ok' : 'unavailable',
+      detail: trouble ?? (caughtUpAtMs === null ? 'it has not seen the branch yet' : 'the store has the branch'),
+    }));
+    const waits = [...troubles].map(([name, detail]) => ({ name, status: 'unavailable', detail }));
+    const isOk = [...checks, ...waits].every(({ status }) => status === 'ok');
+    return c.json({ status: isOk ? 'ok' : 'unavailable', checks: [...checks, ...waits] }, isOk ? 200 : 503);
+  });
+  app.get('/metrics', (c) => {
+    const text = metrics.text({ tailers, troubles, services: services() }, now(), now() - startedAtMs, configState?.());
+    return c.text(text, 200, METRICS_TYPE);
+  });
+  return app;
+}

@@ -1,0 +1,109 @@
+import { configChangesFinder } from '../../config/finder/finder';
+import { gitChanges } from '../../config/pushType/changes';
+import { Lander } from '../../config/repository/land';
+import { viaApp } from '../../sdk/client';
+import { ARTIFACT_FINDER_CHECKS } from '../../sdk/conform/artifactFinder';
+import { bench, NOW, type Bench } from '../config/repositories';
+import { describeSuite } from './suite';
+
+/** The finder over real repositories. */
+
+const finderOf = ({ repository }: Bench) =>
+  configChangesFinder({ names: ['flags'], open: () => Promise.resolve(repository) });
+
+describeSuite('artifact finder config-changes', ARTIFACT_FINDER_CHECKS, async () => {
+  const it = await bench();
+  let n = 0;
+  return {
+    ...{ fetch: viaApp(finderOf(it)), url: 'http://config' },
+    with: { repository: 'flags', paths: ['feed/'] },
+    other: { repository: 'flags', paths: ['ads/'] },
+    make: async () => (await it.proposeValues({ 'feed/limits': (n += 1) })).version,
+  };
+});
+
+interface Answer {
+  readonly found: readonly { readonly pipeline: string; readonly artifact: { readonly version: string } }[];
+  readonly refused: readonly { readonly message: string }[];
+  readonly cursor: string;
+}
+
+async function ask(app: ReturnType<typeof finderOf>, wanted: object, cursor?: string): Promise<Answer> {
+  const context = { pipeline: '', release: 0, deployId: 'sweep', actor: 'service:finder', config: {} };
+  const subscriptions = [{ pipeline: 'feed', artifact: 'limits', with: wanted }];
+  const body = JSON.stringify({ context, subscriptions, ...(cursor === undefined ? {} : { cursor }) });
+  const response = await app.request('/getArtifacts', { method: 'POST', body });
+  return (await response.json()) as Answer;
+}
+
+const versions = ({ found }: Answer): readonly string[] => found.map(({ artifact }) => artifact.version);
+
+const FEED = { repository: 'flags', paths: ['feed/'] };
+
+test('the newest change of the paths is found with what a person wants to know of it, whoever else has proposed since', async () => {
+  const it = await bench();
+  const app = finderOf(it);
+  await it.proposeValues({ 'feed/limits': 1 });
+  const { version } = await it.proposeValues({ 'feed/limits': 2, 'feed/words': ['a'] });
+  await it.proposeValues({ 'ads/limits': 1 });
+  const { found } = await ask(app, FEED);
+  expect(found).toEqual([
+    {
+      pipeline: 'feed',
+      artifact: {
+        ...{ name: 'limits', kind: 'config', version },
+        metadata: {
+          ...{ repository: 'flags', change: '2', author: 'user:alice', message: 'Change it' },
+          paths: 'feed/limits, feed/words',
+        },
+      },
+    },
+  ]);
+  expect(versions(await ask(app, { repository: 'flags', paths: ['feed/words'] }))).toEqual([version]);
+  expect(versions(await ask(app, { path: 'feed/words' }))).toEqual([version]);
+  expect(versions(await ask(app, { repository: 'flags', paths: ['feed'] }))).toEqual([]);
+});
+
+test('what has landed is found no more, nor what is older than that', async () => {
+  const it = await bench();
+  const app = finderOf(it);
+  await it.proposeValues({ 'feed/limits': 1 });
+  const { change } = await it.proposeValues({ 'feed/limits': 2 });
+  const { cursor } = await ask(app, { path: 'nothing' });
+  await new Lander(it.repository).land([change], NOW);
+  expect(versions(await ask(app, FEED))).toEqual([]);
+  const { version } = await it.proposeValues({ 'feed/limits': 3 });
+  expect(versions(await ask(app, FEED))).toEqual([version]);
+  expect(versions(await ask(app, FEED, cursor))).toEqual([version]);
+});
+
+test('a change with which a deploy is taken back is no release of its own', async () => {
+  const it = await bench();
+  const app = finderOf(it);
+  const { change } = await it.proposeValues({ 'feed/limits': 1 });
+  await new Lander(it.repository).land([change], NOW);
+  const changes = gitChanges(
+    () => Promise.resolve(it.repository),
+    () => NOW,
+  );
+  expect(await changes.restore('flags', ['feed/'], null, change)).toBe(2);
+  expect(versions(await ask(app, FEED))).toEqual([]);
+});
+
+test('a repository that does not answer is refused by name, and hides nothing later', async () => {
+  const it = await bench();
+  const { version } = await it.proposeValues({ 'feed/limits': 1 });
+  let isAway = true;
+  const app = configChangesFinder({
+    names: ['flags', 'other'],
+    open: () => (isAway ? Promise.reject(new Error('no disk')) : Promise.resolve(it.repository)),
+  });
+  const { refused, cursor } = await ask(app, FEED, 'flags:0');
+  expect(refused).toMatchObject([{ message: expect.stringContaining('no disk') }]);
+  isAway = false;
+  expect(versions(await ask(app, FEED, cursor))).toEqual([version]);
+  for (const wanted of [{ path: 'feed/limits' }, { repository: 'ads', paths: ['feed/'] }])
+    expect((await ask(app, wanted)).refused).toMatchObject([
+      { message: expect.stringMatching(/there are flags, other|no repository of configuration called ads/) },
+    ]);
+});

@@ -1,0 +1,238 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { freePorts } from '../../cli/stack/ports';
+import { draftOfValues, propose } from '../../config/repository/propose';
+import { ConfigRepository } from '../../config/repository/repository';
+import { EtcdStore } from '../../config/store/etcd';
+import type { Acknowledged } from '../../config/store/port';
+import type { Artifact } from '../../domain/artifact';
+import { pipelineSchema } from '../../domain/spec/pipeline';
+import type { DeployStatus } from '../../domain/views';
+import { serveDataSource } from '../../sdk';
+import { Etcd } from '../config/etcd';
+import { HOSTS_PROGRAM } from './configHosts';
+import { ROOT, type Running } from './process';
+import { OWNER, Stack } from './stack';
+import { eventually } from './waiting';
+
+const R = 'flags';
+
+/** A host that reads one path; without an address its proxy lives in the process of its application. */
+interface HostSpec {
+  readonly host: string;
+  readonly region: string;
+  readonly path: string;
+  readonly url?: string;
+}
+
+/** What an application got: as `host value change-or-commit`. */
+export interface Got {
+  readonly host: string;
+  readonly value: number;
+  readonly of: string;
+}
+
+/**
+ * Configuration as it runs for users: a real git repository, etcd, worker and `conveyor config-service`, proxies and the applications that
+ * read them, and a data source that applications report their errors to. A value above 1,000 makes half of the requests fail.
+ */
+export class ConfigWorld {
+  private readonly applications: Running[] = [];
+  private service: Running | undefined;
+  private proxies = 0;
+
+  private constructor(
+    readonly stack: Stack,
+    private readonly etcd: Etcd,
+    private readonly servicePort: number,
+    private readonly repository: ConfigRepository,
+    private readonly source: { readonly url: string; close(): void },
+  ) {}
+
+  static async open(): Promise<ConfigWorld> {
+    const [[port = 0], etcd, source] = [await freePorts(1), await Etcd.start(), await openSource()];
+    const url = `http://127.0.0.1:${port}`;
+    const extensions = [
+      { name: 'config', kind: 'push-type', url: `${url}/push-types/config` },
+      { name: 'config-changes', kind: 'artifact-finder', url: `${url}/artifact-finders/config-changes` },
+      { name: 'applications', kind: 'data-source', url: source.url },
+    ];
+    const config = { repositories: { [R]: { git: './flags.git', etcd: etcd.url } } };
+    const settings = { sweepInterval: '1s', sweepJitter: '1ms', transient: '1s' };
+    const stack = await Stack.open({ config: { extensions, config }, settings });
+    const git = join(stack.home, 'flags.git');
+    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
+    const repository = await ConfigRepository.open({ name: R, git, branch: 'main' }, join(stack.home, 'copy'));
+    const world = new ConfigWorld(stack, etcd, port, repository, source);
+    await world.startService();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.stack.close();
+    await this.etcd.close();
+    this.source.close();
+  }
+
+  async startService(): Promise<void> {
+    const args = ['config-service', '--port', String(this.servicePort), '--state', join(this.stack.home, 'state.json')];
+    this.service = this.stack.processes.node('bin/conveyor.js', args, this.stack.env);
+    await this.service.said(/^config-service ready/m);
+  }
+
+  /** kill −9 of service and worker, in the middle of whatever they do; then others take over. */
+  async crash(): Promise<void> {
+    this.service?.kill('SIGKILL');
+    await Promise.all([this.service?.ended, this.stack.killWorker()]);
+    await Promise.all([this.startService(), this.stack.startWorker()]);
+  }
+
+  /** Hosts whose proxy is a process of its own, `conveyor config-proxy`. */
+  async proxied(count: number, region: string, path: string): Promise<HostSpec[]> {
+    const ports = await freePorts(count);
+    return Promise.all(
+      ports.map(async (port) => {
+        this.proxies += 1;
+        const host = `p${this.proxies}`;
+        const flags = {
+          repository: R,
+          cache: join(this.stack.home, host),
+          etcd: this.etcd.url,
+          host,
+          port,
+          label: `region=${region}`,
+        };
+        const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+        const running = this.stack.processes.node('dist/config/proxy/main.js', args, this.stack.env);
+        await running.said(/^config-proxy ready/m);
+        return { host, region, path, url: `http://127.0.0.1:${port}` };
+      }),
+    );
+  }
+
+  /** Their applications, all in one process, and the proxies of those that have none. */
+  async run(hosts: readonly HostSpec[]): Promise<void> {
+    const program = this.stack.file(`hosts-${this.applications.length}.js`, HOSTS_PROGRAM);
+    const given = {
+      root: ROOT,
+      etcd: this.etcd.url,
+      repository: R,
+      home: this.stack.home,
+      source: this.source.url,
+      hosts,
+    };
+    const running = this.stack.processes.start(process.execPath, [program, JSON.stringify(given)], this.stack.env);
+    await running.said(/^ready$/m);
+    this.applications.push(running);
+  }
+
+  /** What applications got so far, in the order of each of them. */
+  got(): Got[] {
+    return this.applications.flatMap((running) =>
+      [...running.stdout().matchAll(/^(\S+) has (\d+) of (\S+)$/gm)].map(([, host = '', value, of = '']) => {
+        return { host, value: Number(value), of };
+      }),
+    );
+  }
+
+  /** What each application has now. */
+  has(path: string): Promise<readonly Acknowledged[]> {
+    return new EtcdStore({ url: this.etcd.url }).subscribers(R, path);
+  }
+
+  /** Resolves once so many hosts have a committed value, and nobody has anything else. */
+  allHave(count: number, path: string, value: number): Promise<void> {
+    return eventually(`${count} hosts have ${value} of ${path}, committed`, async () => {
+      const store = new EtcdStore({ url: this.etcd.url });
+      const [stored, hosts] = [await store.read(R, path), await this.has(path)];
+      const others = hosts.filter(({ version, revision }) => version !== stored?.version || revision !== null);
+      if (stored?.value.trim() === String(value) && hosts.length === count && others.length === 0) return true;
+      throw new Error(`${stored?.value}: ${hosts.length} hosts, not so ${JSON.stringify(others.slice(0, 3))}`);
+    }).then(() => undefined);
+  }
+
+  async proposes(values: Readonly<Record<string, unknown>>): Promise<string> {
+    const draft = await draftOfValues(this.repository, await this.repository.head(), values);
+    const by = { author: OWNER, message: `Set ${Object.keys(values).join()}`, nowMs: Date.now() };
+    return (await propose(this.repository, draft, by)).version;
+  }
+
+  /** Commits of the branch, oldest first, as the changes that they landed. */
+  async landed(): Promise<(number | null)[]> {
+    return (await this.repository.log(100)).map(({ change }) => change).reverse();
+  }
+
+  /** A pipeline of a folder of configuration, which takes whatever is proposed there, or what it is given. */
+  async pipeline(name: string, finder: object): Promise<void> {
+    const owned = { repository: R, paths: [`${name}/`] };
+    const deploy = {
+      ...{ pushType: 'config', config: owned, healthInterval: '250ms' },
+      phases: [{ name: 'first', scope: 'region:eu', amount: 10, bake: '2s' }],
+      completion: { bake: '1s' },
+      healthChecks: [
+        {
+          ...{ name: 'errors', metric: 'app.error_ratio', transform: [{ average: '1s' }] },
+          ...{ threshold: { above: 0.05 }, minSamples: 2 },
+        },
+      ],
+    };
+    const spec = {
+      ...{ pipeline: name, owners: [OWNER], artifacts: { limits: finder } },
+      actions: { deploy: { type: 'deploy', inputs: ['limits'], with: deploy } },
+    };
+    await this.stack.client.apply(pipelineSchema.parse(spec), OWNER);
+  }
+
+  async releases(pipeline: string, version: string): Promise<string> {
+    const artifact: Artifact = { name: 'limits', kind: 'config', version, metadata: {} };
+    return (await this.stack.client.release(pipeline, [artifact], { kind: 'manual', actor: OWNER, key: null })).id;
+  }
+
+  deploy(release: string): Promise<DeployStatus> {
+    return this.stack.client.status(`${release}/deploy`) as Promise<DeployStatus>;
+  }
+
+  reaches(release: string, what: string, holds: (deploy: DeployStatus) => boolean): Promise<DeployStatus> {
+    return eventually(`the deploy of ${release} ${what}`, async () => {
+      const deploy = await this.deploy(release);
+      return holds(deploy) && deploy;
+    });
+  }
+
+  /** Resolves once the deploy of a release has ended. */
+  ended(release: string): Promise<DeployStatus> {
+    return this.reaches(release, 'has ended', ({ endedAt }) => endedAt !== null);
+  }
+}
+
+/** Applications report a ratio of errors as whom they are; it answers what they reported. */
+async function openSource(): Promise<{ readonly url: string; close(): void }> {
+  const points = new Map<string, [number, number][]>();
+  const app = new Hono();
+  app.post('/report', async (c) => {
+    for (const [task, ratio] of (await c.req.json()) as [string, number][]) {
+      const known = points.get(task) ?? [];
+      points.set(task, [...known.slice(-100), [Date.now(), ratio]]);
+    }
+    return c.json({});
+  });
+  app.mount(
+    '/',
+    serveDataSource('applications', {
+      query: ({ selector: { tasks = [] }, start, end }) => ({
+        series: tasks.map((task) => ({
+          labels: { task },
+          points: (points.get(task) ?? []).filter(([at]) => at >= start && at <= end),
+        })),
+      }),
+    }).fetch,
+  );
+  return new Promise((resolve) => {
+    const server = serve(
+      { fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false },
+      ({ port }) => resolve({ url: `http://127.0.0.1:${port}`, close: () => void server.close() }),
+    );
+  });
+}
