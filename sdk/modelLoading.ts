@@ -10,7 +10,7 @@ interface Named {
   readonly model: Model;
 }
 
-type Said =
+type Stage =
   { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
 
 /** The application cannot use the model, or it is not what was published. */
@@ -33,7 +33,7 @@ export class ModelLoading {
   private isRunning = false;
   private isClosed = false;
   private isAway = false;
-  private said: Said = { state: 'loading' };
+  private said: Stage = { state: 'loading' };
   private readonly repeating: NodeJS.Timeout;
   private settleFirst: { resolve: (model: Model) => void; reject: (error: Error) => void } | undefined;
 
@@ -151,7 +151,7 @@ export class ModelLoading {
     this.options.onTrouble?.({ kind: 'proxy-away', error });
   }
 
-  private say(said: Said): void {
+  private say(said: Stage): void {
     this.said = said;
     this.report();
   }
