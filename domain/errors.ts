@@ -495,6 +495,12 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'package-invalid': entry<{ path: string; why: string }>({
+    message: ({ path, why }) => `the value of ${path} names no package: ${why}`,
+    hint: () => 'conveyor config publish-model makes it; hosts keep the package that they have',
+    retryable: false,
+    exit: 2,
+  }),
   internal: entry<{ detail: string }>({
     message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
     hint: () => 'this is a defect; please report it with what you typed',

@@ -331,3 +331,21 @@ export const CONFIG_LIMITS = {
   refusals: refused('the applications that refuse a value of a host', 16, 'entries', 'its acknowledgement names them'),
   refusal: shortened('why an application refuses a value', 1000, 'bytes', 'it goes to the store'),
 } as const satisfies Record<string, Limit>;
+
+/** Packages, such as models: what the configuration says of them, and how much of them hosts give each other. */
+export const VESSEL_LIMITS = {
+  megabytes: refused('the megabytes of a package', 16 * 1024, 'entries', 'it is so many pieces of the largest size'),
+  pieces: refused('the number of pieces of a package', 4096, 'entries', 'their digests are one value'),
+  piece: refused('a piece of a package', 4096 * KB, 'bytes', 'hosts keep a few of them in memory'),
+  uploads: refused('the pieces that a host serves to others at once', 16, 'entries', 'who is refused asks another'),
+  questions: refused('other requests of hosts to one at once', 64, 'entries', 'who is refused asks another'),
+  connections: refused('the connections of other hosts to one', 256, 'entries', 'anybody in the network may open some'),
+  streams: refused(
+    'the applications of a host that load packages at once',
+    16,
+    'entries',
+    'each keeps a connection open',
+  ),
+  apps: refused('the applications of a host that use one package', 16, 'entries', 'its acknowledgement names them'),
+  peers: refused('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
+} as const satisfies Record<string, Limit>;

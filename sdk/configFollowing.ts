@@ -1,7 +1,7 @@
-import { basename } from 'node:path';
 import { readCached } from './configCache';
 import type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions } from './configValue';
 import { readLines } from './lines';
+import { appName, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
 import { pause } from './pause';
 
 /** What a proxy says now and then. */
@@ -17,7 +17,6 @@ interface Answer extends Aged {
   readonly override: string | null;
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:4700';
 const RETRY_MS = 200;
 const SILENCE_MS = 30_000;
 
@@ -41,8 +40,8 @@ export class Following<T> {
     private readonly onChange: (value: ConfigValue<T>) => void,
     private readonly options: WatchConfigOptions,
   ) {
-    this.url = (options.url ?? (process.env['CONVEYOR_CONFIG_PROXY'] || DEFAULT_URL)).replace(/\/+$/, '');
-    this.app = ((options.app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
+    this.url = proxyUrl(options.url);
+    this.app = appName(options.app);
     this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
     // Whoever does not wait for it does not want to hear that it never came.
     this.first.catch(() => undefined);
@@ -170,27 +169,15 @@ export class Following<T> {
 
   /** Lost when the proxy is gone, which asks again: its stream begins with the value. */
   private report(version: string, reason: string | null): void {
-    const body = JSON.stringify({
+    reportTo(this.options.fetch ?? fetch, `${this.url}/v1/refused`, {
       path: this.path,
       version,
       reason: reason?.slice(0, MOST_REASON) ?? null,
       app: this.app,
     });
-    this.fetch(`${this.url}/v1/refused`, {
-      ...{ method: 'POST', body, headers: { 'content-type': 'application/json' } },
-      signal: AbortSignal.timeout(REPORT_MS),
-    }).then(
-      (response) => response.body?.cancel(),
-      () => undefined,
-    );
   }
 
   private fetch(address: string, init: RequestInit): Promise<Response> {
     return (this.options.fetch ?? fetch)(address, init);
   }
 }
-
-/** What a proxy takes. */
-const MOST_APP = 128;
-const MOST_REASON = 1000;
-const REPORT_MS = 5000;

@@ -23,6 +23,8 @@ interface ProxyOptions extends GlobalOptions {
   readonly etcd: string;
   readonly label: readonly string[];
   readonly port?: string;
+  readonly peers?: string;
+  readonly packagesMb?: string;
 }
 
 const HOST_HELP = 'where it listens (default: for this machine alone, 127.0.0.1)';
@@ -101,12 +103,15 @@ const registerConfiguration: Register = (program, cli) => {
     .option('--host <name>', 'the name of this host in overrides and acknowledgements (default: its own)')
     .option('--label <key=value>', 'a label of this host, such as region=eu; several times', collect, [])
     .option('--port <n>', 'port (default 4700)')
+    .option('--peers <host:port>', 'where it gives pieces of packages to other hosts (default: it gives none)')
+    .option('--packages-mb <n>', 'how many megabytes packages may take on the disk (default 20480)')
     .addHelpText('after', examples(`conveyor config-proxy --repository flags --cache ./cache --etcd ${ETCD}`))
     .action(
       cli.handle<ProxyOptions>((call) => {
-        const { host, repository, cache, etcd, label, port } = call.options;
+        const { host, repository, cache, etcd, label, port, peers, packagesMb } = call.options;
         const labels = label.flatMap((one) => ['--label', one]);
-        return runProcess(call, 'config/proxy/main.js', [...flags({ host, repository, cache, etcd, port }), ...labels]);
+        const given = flags({ host, repository, cache, etcd, port, peers, 'packages-mb': packagesMb });
+        return runProcess(call, 'config/proxy/main.js', [...given, ...labels]);
       }),
     );
 };

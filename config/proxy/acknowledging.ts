@@ -1,5 +1,6 @@
 import { Loop } from './loop';
 import type { Acknowledged, ConfigStore } from '../store/port';
+import type { HostPackages } from './packages';
 import { refusalOf, type Entry } from './paths';
 
 interface Options {
@@ -7,6 +8,7 @@ interface Options {
   readonly repository: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly store: ConfigStore;
+  readonly packages?: HostPackages | undefined;
   readonly log: (line: string) => void;
   readonly settleMs?: number;
   readonly ttlSeconds?: number;
@@ -89,12 +91,13 @@ export class Acknowledging {
   }
 
   private sayOne(entry: Entry): Promise<void> {
-    const { host, repository, labels, store, ttlSeconds = TTL_SECONDS } = this.options;
+    const { host, repository, labels, store, packages, ttlSeconds = TTL_SECONDS } = this.options;
     const { path, answer, since } = entry;
     const refused = refusalOf(entry);
     const what: Acknowledged = {
       ...{ host, path, version: answer.version, revision: answer.override, commit: answer.commit },
       sequence: answer.sequence,
+      ...packages?.acknowledged(path, answer.version),
       ...(refused === undefined ? {} : { refused }),
       ...(labels ? { labels } : {}),
       at: since,

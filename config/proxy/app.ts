@@ -1,9 +1,12 @@
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
 import { CONFIG_LIMITS } from '../../domain/limits';
-import { conveyorError, ConveyorError } from '../../domain/errors';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { limitBody } from '../../sdk/bodyLimit';
+import type { Vessel } from '../vessel/vessel';
+import { answerError, refuseMore } from './answers';
 import { metricsOf } from './metrics';
+import { packageRoutes } from './packageRoutes';
 import type { AgedAnswer, ConfigProxy } from './proxy';
 import { streamOf } from './stream';
 
@@ -24,8 +27,14 @@ export interface ProxyApp {
   end(): void;
 }
 
-/** `aliveMs`: how often a watcher hears that the proxy is there. Default 10 s. */
-export function createProxyApp(proxy: ConfigProxy, aliveMs?: number): ProxyApp {
+interface ProxyAppOptions {
+  /** How often a watcher hears that the proxy is there. Default 10 s. */
+  readonly aliveMs?: number;
+  /** Packages of this host; without, none are served. */
+  readonly vessel?: Vessel;
+}
+
+export function createProxyApp(proxy: ConfigProxy, { aliveMs, vessel }: ProxyAppOptions = {}): ProxyApp {
   const app = new Hono();
   const watchers = new Set<() => void>();
   app.onError((error, c) => answerError(c, error));
@@ -44,6 +53,7 @@ export function createProxyApp(proxy: ConfigProxy, aliveMs?: number): ProxyApp {
     proxy.refuse(parsed.data);
     return c.body(null, 204);
   });
+  if (vessel) packageRoutes(app, vessel);
   return { fetch: app.fetch, end: () => watchers.forEach((end) => end()) };
 }
 
@@ -63,23 +73,4 @@ function watch(c: Context, proxy: ConfigProxy, watchers: Set<() => void>, aliveM
   return stream.response;
 }
 
-function refuseMore({ of, max }: { readonly of: string; readonly max: number }, count: number): void {
-  if (count > max) throw conveyorError('over-limit', { what: of, size: String(count), limit: String(max) });
-}
-
 const tooLarge = (): ConveyorError => conveyorError('too-large', { limit: '16 kB' });
-
-const STATUS: Readonly<Record<string, number>> = {
-  'over-limit': 413,
-  'too-large': 413,
-  'not-found': 404,
-  'store-unavailable': 503,
-};
-
-function answerError(c: Context, error: Error): Response {
-  const known =
-    error instanceof ConveyorError ? error : conveyorError('internal', { detail: error.message || String(error) });
-  const { code, message, hint, retryable } = known;
-  const status = STATUS[code] ?? (code === 'internal' ? 500 : 400);
-  return c.json({ error: { code, message, hint, retryable } }, status as 400);
-}

@@ -1,31 +1,43 @@
 import { serve } from '@hono/node-server';
-import { hostname } from 'node:os';
-import { parseArgs } from 'node:util';
+import { join } from 'node:path';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { localOnly } from '../../sdk/localOnly';
 import { EtcdStore } from '../store/etcd';
+import { askingOver } from '../vessel/asking';
+import { pieceDiskIn } from '../vessel/disk';
+import { listenForPeers } from '../vessel/listen';
+import { Vessel } from '../vessel/vessel';
 import { createProxyApp } from './app';
 import { filesIn } from './files';
+import { readOptions } from './options';
 import { ConfigProxy } from './proxy';
 
 /** The proxy of a host as a process. One line when it is ready; on stderr what a person has to know. */
 
 const HOST = '127.0.0.1';
 const DRAIN_MS = 5000;
-const HINT =
-  'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--host NAME] [--label KEY=VALUE …] [--port N]';
-
+/** The folder of packages in that of the cache. */
+const PACKAGES = 'packages';
 async function main(): Promise<void> {
-  const { host, repository, cache, etcd, labels, port } = readOptions(process.argv.slice(2));
+  const { host, repository, cache, etcd, labels, port, place, mostBytes } = readOptions(process.argv.slice(2));
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   const store = new EtcdStore({ url: etcd });
-  const proxy = new ConfigProxy({
-    ...{ host, repository, labels, store, log },
-    files: filesIn(cache),
-    now: () => Date.now(),
+  const now = (): number => Date.now();
+  const vessel = new Vessel({
+    ...{ host, repository, labels, store, log, now, mostBytes },
+    disk: pieceDiskIn(join(cache, PACKAGES)),
+    asking: askingOver(),
+    onChange: (path) => proxy.acknowledge(path),
   });
+  const proxy = new ConfigProxy({
+    ...{ host, repository, labels, store, log, now },
+    files: filesIn(cache),
+    packages: vessel,
+  });
+  await vessel.start();
+  if (place) vessel.address = (await listenForPeers(vessel, place)).address;
   const cached = await proxy.start();
-  const app = createProxyApp(proxy);
+  const app = createProxyApp(proxy, { vessel });
   const server = serve({ fetch: localOnly(app.fetch), port, hostname: HOST, overrideGlobalObjects: false }, (at) => {
     process.stdout.write(`config-proxy ready at http://${HOST}:${at.port} (host ${host}, ${cached} cached)\n`);
   });
@@ -34,6 +46,7 @@ async function main(): Promise<void> {
   );
   const stop = (): void => {
     app.end();
+    vessel.close();
     server.close(() => void proxy.close().finally(() => process.exit(0)));
     if ('closeIdleConnections' in server) server.closeIdleConnections();
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
@@ -41,45 +54,6 @@ async function main(): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
 }
-
-const OPTIONS = {
-  host: { type: 'string' },
-  repository: { type: 'string' },
-  cache: { type: 'string' },
-  etcd: { type: 'string' },
-  label: { type: 'string', multiple: true },
-  port: { type: 'string', default: '4700' },
-} as const;
-
-function readOptions(args: readonly string[]) {
-  const { host = hostname(), repository, cache, etcd, label = [], port: text } = parse(args);
-  const port = Number(text);
-  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw usage(`--port ${text} is no port`);
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(host)) throw usage(`--host ${host} is no name of a host`);
-  if (repository === undefined) throw usage('--repository is missing');
-  if (cache === undefined) throw usage('--cache is missing');
-  if (etcd === undefined) throw usage('--etcd is missing');
-  const wrong = etcd.split(',').find((url) => !/^https?:\/\/[^/]/.test(url.trim()) || !URL.canParse(url.trim()));
-  if (wrong !== undefined) throw usage(`--etcd ${wrong} is no URL of http or https`);
-  return { host, repository, cache, etcd, port, labels: Object.fromEntries(label.map(labelOf)) };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
-  } catch (error) {
-    throw usage((error as Error).message);
-  }
-}
-
-function labelOf(text: string): [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw usage(`--label ${text} is not KEY=VALUE`);
-  return [text.slice(0, at), text.slice(at + 1)];
-}
-
-const usage = (text: string): ConveyorError => conveyorError('usage', { text, hint: HINT });
 
 function giveUp(error: unknown): never {
   const known = error instanceof ConveyorError ? error : conveyorError('internal', { detail: String(error) });

@@ -10,6 +10,7 @@ import { Acknowledging } from './acknowledging';
 import { Cache } from './cache';
 import type { Files } from './files';
 import { Following } from './following';
+import type { HostPackages } from './packages';
 import { entryOf, newEntry, take, type Entry } from './paths';
 
 export interface ProxyOptions {
@@ -27,6 +28,8 @@ export interface ProxyOptions {
   readonly ttlSeconds?: number;
   /** How often a disk that took nothing is tried again. Default 10 s. */
   readonly retryDiskMs?: number;
+  /** What values below `models/` name; whoever changes them has the path acknowledged again. */
+  readonly packages?: HostPackages;
 }
 
 /** An answer with the seconds since the store confirmed it last; null if it never did. */
@@ -84,7 +87,10 @@ export class ConfigProxy {
   async start(): Promise<number> {
     const now = this.options.now();
     for (const cached of await this.cache.load(now)) this.entries.set(cached.path, entryOf(cached, this.host, now));
-    for (const entry of this.entries.values()) this.acknowledging.soon(entry);
+    for (const entry of this.entries.values()) {
+      this.options.packages?.wants(entry.answer);
+      this.acknowledging.soon(entry);
+    }
     this.following.add([...this.entries.keys()]);
     const { size } = this.entries;
     await this.until(() => [...this.entries.values()].every(({ isConfirmed }) => isConfirmed), CONFIRM_MS);
@@ -127,6 +133,12 @@ export class ConfigProxy {
       throw conveyorError('over-limit', { what: of, size: String(refusals.size + 1), limit: String(max) });
     else refusals.set(app, { version, reason: cutText(reason, CONFIG_LIMITS.refusal.max) });
     this.acknowledging.soon(entry, 0);
+  }
+
+  /** What this host says of a path has changed. */
+  acknowledge(path: string): void {
+    const entry = this.entries.get(path);
+    if (entry) this.acknowledging.soon(entry, 0);
   }
 
   health() {
@@ -191,6 +203,7 @@ export class ConfigProxy {
     const answer = this.aged(entry);
     for (const listener of this.listeners.get(entry.path) ?? []) listener(answer);
     this.acknowledging.soon(entry);
+    this.options.packages?.wants(answer);
   }
 
   private confirm(paths: readonly string[]): void {

@@ -49,6 +49,8 @@ export interface Acknowledged {
   readonly refused?: string;
   /** What an application is still doing before it lives on the value, such as fetching a model. */
   readonly loading?: string;
+  /** Where other hosts get pieces of the package that the value names. */
+  readonly peer?: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** When it got that, in milliseconds since 1970. */
   readonly at: number;

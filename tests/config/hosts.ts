@@ -10,6 +10,8 @@ export class Hosts {
   }[] = [];
   /** Why a host refuses a value. */
   refuses: (value: string | null, host: string) => string | undefined = () => undefined;
+  /** What a host still does before it lives on a value. */
+  loads: (value: string | null, host: string) => string | undefined = () => undefined;
   readonly gone = new Set<string>();
 
   constructor(
@@ -34,6 +36,7 @@ export class Hosts {
         const held = stored ? withCommitted(NOTHING, stored) : NOTHING;
         const answer = answerOf(path, { ...held, overrides }, { name: host, labels });
         const refused = this.refuses(answer.value, host);
+        const loading = this.loads(answer.value, host);
         const { version, override: revision, commit, sequence } = answer;
         await this.store.acknowledge(
           this.repository,
@@ -47,6 +50,7 @@ export class Hosts {
             labels,
             at: 0,
             ...(refused === undefined ? {} : { refused }),
+            ...(loading === undefined ? {} : { loading }),
           },
           60,
         );

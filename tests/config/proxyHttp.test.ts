@@ -91,7 +91,7 @@ test('a reader that is slow gets the newest value, and the ones that it missed t
 });
 
 test('a watcher hears now and then how old what it has is', async () => {
-  const hasty = createProxyApp(await world.proxy('h2'), 5);
+  const hasty = createProxyApp(await world.proxy('h2'), { aliveMs: 5 });
   const response = await hasty.fetch(new Request('http://localhost/v1/watch?path=shop/limits'));
   const events: string[] = [];
   for await (const line of readLines(response.body!)) {

@@ -30,7 +30,7 @@ export class PushWorld {
   /** Keeps the next landings waiting, or breaks them. */
   beforeLand: () => Promise<void> = () => Promise.resolve();
   fleet!: ConfigFleet;
-  private app!: Hono;
+  app!: Hono;
   private readonly lander: Lander;
   private keys = 0;
 
@@ -38,6 +38,7 @@ export class PushWorld {
     readonly bench: Bench,
     readonly store: ConfigStore,
     private readonly memoryFile: string | null,
+    private readonly Fleet: typeof ConfigFleet,
   ) {
     this.hosts = new Hosts(store, R);
     this.lander = new Lander(bench.repository);
@@ -47,8 +48,9 @@ export class PushWorld {
   static async open(
     memoryFile: string | null = null,
     store: ConfigStore = new MemoryStore(() => 0),
+    Fleet: typeof ConfigFleet = ConfigFleet,
   ): Promise<PushWorld> {
-    return new PushWorld(await bench(), store, memoryFile);
+    return new PushWorld(await bench(), store, memoryFile, Fleet);
   }
 
   /** Another process of the service. */
@@ -63,7 +65,7 @@ export class PushWorld {
       log: () => undefined,
       ...ports,
     };
-    this.fleet = new ConfigFleet(new ConfigMemory(this.memoryFile), all, new Landings(all));
+    this.fleet = new this.Fleet(new ConfigMemory(this.memoryFile), all, new Landings(all));
     this.app = configPushType(this.fleet, (request) =>
       judgeTargets({ ...request, query: () => Promise.resolve({ series: [] }) }),
     );

@@ -166,6 +166,7 @@ const SAMPLES: Params = {
   'config-conflict': { change: 12, file: 'feed/limits.config.ts', by: 'change 11' },
   'config-branch-rewritten': { repository: 'flags', commit: '1a2b3c4d5e6f7081' },
   'config-unchanged': { repository: 'flags' },
+  'package-invalid': { path: 'models/feed', why: 'it has more than 4096 pieces' },
   internal: { detail: 'Cannot read properties of undefined' },
 };
 

@@ -13,6 +13,7 @@ import {
   SITEVAR_LIMITS,
   SPEC_LIMITS,
   STATE_LIMITS,
+  VESSEL_LIMITS,
   type Limit,
 } from '../../domain/limits';
 import type { PipelineState } from '../../domain/pipeline/state';
@@ -147,6 +148,7 @@ const TABLES = [
   ['A sitevar', SITEVAR_LIMITS],
   ['What apps pull', MOBILE_LIMITS],
   ['Configuration', CONFIG_LIMITS],
+  ['Packages', VESSEL_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 

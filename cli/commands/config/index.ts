@@ -3,6 +3,7 @@ import { compileCommand } from './compile';
 import { diff } from './diff';
 import { log, status } from './look';
 import { propose } from './propose';
+import { publishModel } from './publishModel';
 import { show } from './show';
 import { why } from './why';
 
@@ -20,5 +21,5 @@ export const config: Register = (program, cli) => {
       ),
     )
     .helpCommand(false);
-  for (const register of [compileCommand, diff, propose, status, log, show, why]) register(group, cli);
+  for (const register of [compileCommand, diff, propose, publishModel, status, log, show, why]) register(group, cli);
 };

@@ -64,6 +64,7 @@ export default {
           page('Signed artifacts', '/docs/guides/signing'),
           page('The audit', '/docs/guides/audit'),
           page('Configuration on a host', '/docs/guides/config-proxy'),
+          page('Models', '/docs/guides/models'),
           page('Who may do what', '/docs/access'),
           page('Access matrix', '/docs/access-matrix'),
         ],

@@ -1,0 +1,118 @@
+import type { ConfigRepository } from '../../../config/repository/repository';
+import type { Package } from '../../../domain/vessel/package';
+import { conveyorError } from '../../../domain/errors';
+import { actorOf } from '../../door';
+import { EXIT } from '../../exit';
+import { emit } from '../../output';
+import { countOption, examples, numberOption, type Register } from '../command';
+import { REPOSITORY, type RepositoryOptions } from './choice';
+
+interface Options extends RepositoryOptions {
+  readonly name: string;
+  readonly listen: string;
+  readonly message?: string;
+  readonly modelVersion?: string;
+  readonly uploadMb?: string;
+  readonly again?: boolean;
+}
+
+export const publishModel: Register = (group, cli) => {
+  group
+    .command('publish-model <file>')
+    .description('proposes a file as a model, and serves its pieces to the first hosts until it is stopped')
+    .requiredOption('--name <name>', 'the model: the configuration models/NAME names it')
+    .requiredOption('--listen <host:port>', 'where it is served, as hosts reach it')
+    .option('-m, --message <text>', 'what changes, and why (default: which version of which model)')
+    .option('--model-version <n>', 'the number that people see (default: one more than that of the branch)')
+    .option('--upload-mb <n>', 'how many megabytes a second it sends at most (default: as many as it can)')
+    .option('--again', 'only serve: the same file was proposed before')
+    .option(...REPOSITORY)
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor config publish-model feed.bin --name feed --listen trainer-1:4710',
+        'conveyor config publish-model feed.bin --name feed --listen trainer-1:4710 --again',
+      ),
+    )
+    .action(
+      cli.handle<Options, [string]>(async ({ io, output, connect, options }, file) => {
+        const path = `models/${options.name}`;
+        const [vessel, { placeOf, listenForPeers }, { Throttle }] = [
+          await import('../../../config/vessel/source'),
+          await import('../../../config/vessel/listen'),
+          await import('../../../config/vessel/throttle'),
+        ];
+        const place = placeOf(options.listen);
+        if (place === undefined || place.port === 0) throw noPlace(options.listen);
+        const source = `http://${place.host}:${place.port}`;
+        const repository = await (await import('./repository')).repositoryOf(io, options);
+        const head = await repository.head();
+        const before = numberIn(await repository.value(path, head));
+        const version = countOption('--model-version', options.modelVersion, before + 1);
+        const pack = await vessel
+          .packageOf(file, { path, version, source })
+          .catch((error: unknown) => unread(file, error));
+        const by = {
+          author: actorOf(io, connect),
+          nowMs: io.now(),
+          message: options.message ?? `Publish ${path} ${version}`,
+        };
+        const change = options.again ? null : await proposed(repository, head, path, pack, by);
+        const { uploadMb } = options;
+        const rate = uploadMb === undefined ? undefined : numberOption('--upload-mb', uploadMb, 100) * MB;
+        const door = await listenForPeers(
+          new vessel.Source(file, pack, () => Date.now()),
+          place,
+          rate === undefined ? undefined : new Throttle(rate),
+        );
+        const { digest, bytes } = pack;
+        emit(
+          io,
+          output,
+          { path, change, version, digest, bytes, pieces: pack.pieces.length, source },
+          {
+            text: () =>
+              `${change ?? path}\n  ${path} ${version}: ${bytes} bytes in ${pack.pieces.length} pieces, served at ${source}`,
+            name: [change ?? path],
+          },
+        );
+        const stop = io.interrupted();
+        await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+        door.close();
+        return EXIT.ok;
+      }),
+    );
+};
+
+const MB = 1024 * 1024;
+
+/** `N@commit` of a change that names the package. */
+async function proposed(
+  repository: ConfigRepository,
+  head: string | null,
+  path: string,
+  pack: Package,
+  by: { readonly author: string; readonly message: string; readonly nowMs: number },
+): Promise<string> {
+  const { draftOfValues, propose } = await import('../../../config/repository/propose');
+  return (await propose(repository, await draftOfValues(repository, head, { [path]: pack }), by)).version;
+}
+
+/** The number that the branch has; 0 without one. */
+function numberIn(text: string | null): number {
+  try {
+    const { version } = JSON.parse(text ?? '{}') as { readonly version?: unknown };
+    return Number.isSafeInteger(version) ? Number(version) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+const noPlace = (text: string) =>
+  conveyorError('usage', { text: `--listen ${text} is not HOST:PORT`, hint: 'such as --listen trainer-1:4710' });
+
+function unread(file: string, error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
+  throw conveyorError('usage', { text: `${file} cannot be read: ${message}`, hint: 'name the file of the model' });
+}

@@ -1,0 +1,59 @@
+import { hostname } from 'node:os';
+import { parseArgs } from 'node:util';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { placeOf } from '../vessel/listen';
+
+/** What the process of a proxy is started with. */
+
+const HINT =
+  'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--host NAME] [--label KEY=VALUE …] [--port N] [--peers HOST:PORT] [--packages-mb N]';
+
+const OPTIONS = {
+  host: { type: 'string' },
+  repository: { type: 'string' },
+  cache: { type: 'string' },
+  etcd: { type: 'string' },
+  label: { type: 'string', multiple: true },
+  port: { type: 'string', default: '4700' },
+  peers: { type: 'string' },
+  'packages-mb': { type: 'string', default: '20480' },
+} as const;
+
+/** @throws ConveyorError `usage` */
+export function readOptions(args: readonly string[]) {
+  const { host = hostname(), repository, cache, etcd, label = [], port: text, peers, ...rest } = parse(args);
+  const port = Number(text);
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw usage(`--port ${text} is no port`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(host)) throw usage(`--host ${host} is no name of a host`);
+  if (repository === undefined) throw usage('--repository is missing');
+  if (cache === undefined) throw usage('--cache is missing');
+  if (etcd === undefined) throw usage('--etcd is missing');
+  const wrong = etcd.split(',').find((url) => !/^https?:\/\/[^/]/.test(url.trim()) || !URL.canParse(url.trim()));
+  if (wrong !== undefined) throw usage(`--etcd ${wrong} is no URL of http or https`);
+  const place = peers === undefined ? undefined : placeOf(peers);
+  if (peers !== undefined && place === undefined) throw usage(`--peers ${peers} is not HOST:PORT`);
+  if (place && /^(0\.0\.0\.0|\[[0:]+\])$/.test(place.host))
+    throw usage(`--peers ${peers} is no address by which other hosts reach this one`);
+  const megabytes = Number(rest['packages-mb']);
+  if (!Number.isSafeInteger(megabytes) || megabytes < 1)
+    throw usage(`--packages-mb ${rest['packages-mb']} is no number from 1`);
+  const mostBytes = megabytes * 1024 * 1024;
+  return { host, repository, cache, etcd, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw usage((error as Error).message);
+  }
+}
+
+function labelOf(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw usage(`--label ${text} is not KEY=VALUE`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const usage = (text: string): ConveyorError => conveyorError('usage', { text, hint: HINT });

@@ -1,0 +1,59 @@
+import type { Bits } from '../../domain/vessel/bits';
+import { sizeOfPiece, type Package } from '../../domain/vessel/package';
+import { readUpTo } from '../../sdk/bodyLimit';
+import { readBits } from './bitsOnWire';
+import { HAVE } from './peerApp';
+
+/** What other hosts answer. Every method throws for who is gone, late, or answers with something else. */
+export interface Asking {
+  /** Which pieces somebody gives; `busy` when it has enough to do. */
+  has(peer: string, pack: Package, signal: AbortSignal): Promise<Bits | 'busy'>;
+  /** A piece, of which nobody has looked whether it fits, and what else there is. */
+  piece(peer: string, pack: Package, piece: number, signal: AbortSignal): Promise<Given | 'busy'>;
+}
+
+export interface Given {
+  readonly bytes: Uint8Array;
+  readonly has: Bits | undefined;
+}
+
+/** How long somebody may take who is asked what it has. */
+const ANSWER_MS = 3000;
+/** How long a piece may take. Who needs longer is no help. */
+const PIECE_MS = 20_000;
+
+export function askingOver(fetchIt: typeof fetch = fetch): Asking {
+  const get = async (url: string, signal: AbortSignal): Promise<Response | 'busy'> => {
+    const response = await fetchIt(url, { signal, redirect: 'error' });
+    if (response.ok) return response;
+    await response.body?.cancel();
+    if (response.status === 503 || response.status === 404) return 'busy';
+    throw new Error(`HTTP status ${response.status}`);
+  };
+  return {
+    has: async (peer, { digest, pieces }, ending) => {
+      const signal = AbortSignal.any([ending, AbortSignal.timeout(ANSWER_MS)]);
+      const response = await get(`${peer}/v1/have/${digest}`, signal);
+      if (response === 'busy') return 'busy';
+      const text = await bytesOf(response, pieces.length + 1000, signal);
+      const { have } = JSON.parse(text.toString('utf8')) as { readonly have?: unknown };
+      const bits = readBits(have, pieces.length);
+      if (bits === undefined) throw new Error('it does not say which pieces it has');
+      return bits;
+    },
+    piece: async (peer, pack, piece, ending) => {
+      const signal = AbortSignal.any([ending, AbortSignal.timeout(PIECE_MS)]);
+      const response = await get(`${peer}/v1/pieces/${pack.digest}/${piece}`, signal);
+      if (response === 'busy') return 'busy';
+      const bytes = await bytesOf(response, sizeOfPiece(pack, piece), signal);
+      return { bytes, has: readBits(response.headers.get(HAVE), pack.pieces.length) };
+    },
+  };
+}
+
+/** What is larger is something else, and nobody reads on. Throws when it is late. */
+async function bytesOf({ body }: Response, most: number, signal: AbortSignal): Promise<Buffer> {
+  const bytes = body === null ? 'too-large' : await readUpTo(body, most, { signal });
+  signal.throwIfAborted();
+  return typeof bytes === 'string' ? Buffer.alloc(0) : bytes;
+}

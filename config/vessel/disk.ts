@@ -1,0 +1,47 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { filesIn, type Files } from '../proxy/files';
+
+/** The disk on which a host keeps packages, so that tests can fill it. */
+export interface PieceDisk extends Files {
+  /** Fewer bytes where the file ends before; none where there is no file. */
+  readPart(name: string, at: number, bytes: number): Promise<Buffer>;
+  writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
+  /** Names of the files that hold pieces. */
+  dataFiles(): Promise<readonly string[]>;
+  /** Where applications of the host find a file. */
+  placeOf(name: string): string;
+}
+
+export function pieceDiskIn(folder: string): PieceDisk {
+  const place = (name: string): string => join(folder, name);
+  return {
+    ...filesIn(folder),
+    placeOf: place,
+    dataFiles: async () => (await readdir(folder)).filter((name) => name.endsWith('.data')),
+    readPart: (name, at, bytes) => readPart(place(name), at, bytes),
+    writePart: async (name, at, bytes) => {
+      // Pieces come in any order: what is there already stays.
+      const file = await open(place(name), constants.O_RDWR | constants.O_CREAT, 0o644);
+      try {
+        await file.write(bytes, 0, bytes.length, at);
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+/** Bytes of a file; fewer where it ends before, none where there is none. */
+export async function readPart(place: string, at: number, bytes: number): Promise<Buffer> {
+  const file = await open(place, 'r').catch(() => undefined);
+  if (file === undefined) return Buffer.alloc(0);
+  try {
+    const buffer = Buffer.allocUnsafe(bytes);
+    const { bytesRead } = await file.read(buffer, 0, bytes, at);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

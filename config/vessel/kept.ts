@@ -1,0 +1,94 @@
+import { digestOf, readPackage, type Package } from '../../domain/vessel/package';
+import { toRemove } from '../../domain/vessel/room';
+import type { PieceDisk } from './disk';
+import { dataFile, Pieces } from './pieces';
+
+interface KeptOptions {
+  readonly disk: PieceDisk;
+  /** How much all packages of this host may take. */
+  readonly mostBytes: number;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  /** Digests of what may not go. */
+  readonly needed: () => ReadonlySet<string>;
+}
+
+/** All packages on the disk of a host. What was begun before it was killed goes on where it was. */
+export class KeptPackages {
+  private readonly all = new Map<string, { readonly pieces: Pieces; wantedAt: number }>();
+
+  constructor(private readonly options: KeptOptions) {}
+
+  async load(): Promise<void> {
+    const { disk, log, now } = this.options;
+    let before = Promise.resolve();
+    for (const name of await disk.list().catch(() => [])) {
+      const digest = name.replace(/\.json$/, '');
+      if (!digestOf(digest)) continue;
+      try {
+        const pack = readPackage(name, await disk.read(name));
+        if (pack.digest !== digest) continue;
+        const pieces = new Pieces(pack, disk, before);
+        before = pieces.verified;
+        this.all.set(digest, { pieces, wantedAt: now() });
+      } catch (error) {
+        log(`${name} is left out: ${(error as Error).message}`);
+      }
+    }
+    await this.removeStrays();
+  }
+
+  get(digest: string): Pieces | undefined {
+    return this.all.get(digest)?.pieces;
+  }
+
+  /** Makes room for a package; what was there of it is kept. Throws where there is no room, or the disk takes nothing. */
+  async hold(pack: Package): Promise<Pieces> {
+    const { disk, now } = this.options;
+    const known = this.all.get(pack.digest);
+    if (known && isSame(known.pieces.pack, pack)) {
+      known.wantedAt = now();
+      return known.pieces;
+    }
+    if (known) await this.remove(pack.digest);
+    await this.makeRoom(pack.bytes);
+    await disk.write(`${pack.digest}.json`, JSON.stringify(pack));
+    const pieces = new Pieces(pack, disk);
+    this.all.set(pack.digest, { pieces, wantedAt: now() });
+    return pieces;
+  }
+
+  private async makeRoom(bytes: number): Promise<void> {
+    const { mostBytes, needed } = this.options;
+    const keep = needed();
+    const shelved = [...this.all].map(([digest, { pieces, wantedAt }]) => ({
+      ...{ digest, wantedAt, bytes: pieces.pack.bytes },
+      isNeeded: keep.has(digest),
+    }));
+    const gone = toRemove(shelved, bytes, mostBytes);
+    if (gone === undefined)
+      throw new Error(`${bytes} bytes do not fit: packages may take ${mostBytes}, and what is there is needed`);
+    for (const digest of gone) await this.remove(digest);
+  }
+
+  private async remove(digest: string): Promise<void> {
+    const { disk } = this.options;
+    const pieces = this.get(digest);
+    this.all.delete(digest);
+    await disk.remove(`${digest}.json`);
+    await disk.remove(dataFile(digest));
+    pieces?.notify();
+  }
+
+  /** Data of which nobody knows what it is. */
+  private async removeStrays(): Promise<void> {
+    const { disk } = this.options;
+    const names = await disk.dataFiles().catch(() => []);
+    const strays = names.filter((name) => !this.all.has(name.replace(/\.data$/, '')));
+    for (const name of strays) await disk.remove(name);
+  }
+}
+
+/** Two packages of one digest in other pieces are two packages, and the newer one takes the place. */
+const isSame = (one: Package, other: Package): boolean =>
+  one.pieceBytes === other.pieceBytes && one.pieces.every((digest, at) => digest === other.pieces[at]);

@@ -1,0 +1,79 @@
+import { Hono, type Context } from 'hono';
+import { conveyorError } from '../../domain/errors';
+import { VESSEL_LIMITS } from '../../domain/limits';
+import { hasBit, type Bits } from '../../domain/vessel/bits';
+import { digestOf } from '../../domain/vessel/package';
+import { answerError } from '../proxy/answers';
+import { writeBits } from './bitsOnWire';
+import type { Throttle } from './throttle';
+
+/** What somebody gives to other hosts. */
+export interface Giver {
+  /** Which pieces of a package it gives now; undefined for one that it does not know. */
+  bitsOf(digest: string): { readonly pieces: number; readonly have: Bits } | undefined;
+  /** A piece as its digest says; undefined when it is not there after all. */
+  read(digest: string, piece: number): Promise<Uint8Array | undefined>;
+}
+
+/** Of a request as the server of Node hands it on; absent where none is in between. */
+interface Bindings {
+  readonly outgoing?: { once(event: 'close', listener: () => void): unknown; readonly destroyed: boolean };
+}
+
+type C = Context<{ Bindings: Bindings | undefined }>;
+
+/**
+ * What hosts ask each other (docs/guides/config-proxy.md#between-hosts): which pieces there are, and pieces. Nothing else is served there, and so
+ * much at once and no more.
+ */
+export function createPeerApp(giver: Giver, throttle?: Throttle): { readonly fetch: Hono['fetch'] } {
+  const app = new Hono<{ Bindings: Bindings | undefined }>();
+  const uploads = new Room(VESSEL_LIMITS.uploads.max);
+  const questions = new Room(VESSEL_LIMITS.questions.max);
+  app.onError((error, c) => answerError(c, error));
+  app.notFound((c) => answerError(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
+  app.get('/v1/have/:digest', (c) => {
+    questions.enter(c);
+    const { pieces, have } = known(giver, c.req.param('digest'));
+    return c.json({ pieces, have: writeBits(have) });
+  });
+  app.get('/v1/pieces/:digest/:piece', async (c) => {
+    uploads.enter(c);
+    const [digest, piece] = [c.req.param('digest'), c.req.param('piece')];
+    const { have } = known(giver, digest);
+    const bytes =
+      /^\d{1,5}$/.test(piece) && hasBit(have, Number(piece)) ? await giver.read(digest, Number(piece)) : null;
+    if (!bytes) throw conveyorError('not-found', { what: `piece ${piece} of ${digest}` });
+    await throttle?.take(bytes.length);
+    return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
+      'content-type': 'application/octet-stream',
+      [HAVE]: writeBits(giver.bitsOf(digest)?.have ?? have),
+    });
+  });
+  return { fetch: app.fetch as Hono['fetch'] };
+}
+
+/** With each piece comes what else there is, so that nobody has to ask. */
+export const HAVE = 'conveyor-have';
+
+/** Requests under way: until their answer is sent, or nobody waits for it. */
+class Room {
+  private taken = 0;
+
+  constructor(private readonly most: number) {}
+
+  /** @throws ConveyorError `overloaded` */
+  enter(c: C): void {
+    if (this.taken >= this.most) throw conveyorError('overloaded', { waiting: this.taken });
+    const outgoing = c.env?.outgoing;
+    if (outgoing === undefined || outgoing.destroyed) return;
+    this.taken += 1;
+    outgoing.once('close', () => (this.taken -= 1));
+  }
+}
+
+function known(giver: Giver, digest: string) {
+  const found = digestOf(digest) ? giver.bitsOf(digest) : undefined;
+  if (found === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
+  return found;
+}

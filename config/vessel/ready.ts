@@ -1,0 +1,51 @@
+import { digestOf, isPackagePath } from '../../domain/vessel/package';
+import { Loop } from '../proxy/loop';
+import type { PieceDisk } from './disk';
+
+interface Lives {
+  readonly version: string;
+  readonly digest: string;
+}
+
+const FILE = 'ready.json';
+
+/** By path what applications of this host live on: also after the proxy was killed, so that the host does not seem to load it again. */
+export class Ready {
+  private readonly all = new Map<string, Lives>();
+  private isDue = false;
+  private readonly writing = new Loop(
+    () => this.isDue,
+    async () => {
+      this.isDue = false;
+      await this.disk.write(FILE, JSON.stringify(Object.fromEntries(this.all)));
+    },
+    (error) => this.log(`what applications have loaded is not on the disk: ${(error as Error).message}`),
+  );
+
+  constructor(
+    private readonly disk: PieceDisk,
+    private readonly log: (line: string) => void,
+  ) {}
+
+  async load(): Promise<void> {
+    const text = await this.disk.read(FILE).catch(() => '{}');
+    try {
+      for (const [path, { version, digest }] of Object.entries(JSON.parse(text) as Readonly<Record<string, Lives>>))
+        if (isPackagePath(path) && digestOf(digest)) this.all.set(path, { version, digest });
+    } catch (error) {
+      this.log(`${FILE} is left out: ${(error as Error).message}`);
+    }
+  }
+
+  of = (path: string): string | undefined => this.all.get(path)?.version;
+
+  get digests(): string[] {
+    return [...this.all.values()].map(({ digest }) => digest);
+  }
+
+  put(path: string, lives: Lives): void {
+    this.all.set(path, lives);
+    this.isDue = true;
+    this.writing.wake();
+  }
+}

@@ -1,0 +1,216 @@
+import type { Answer } from '../../domain/config/held';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { isPackagePath, readPackage, type Package } from '../../domain/vessel/package';
+import type { Candidate } from '../../domain/vessel/peers';
+import { pause } from '../../sdk/pause';
+import type { Acknowledged, ConfigStore } from '../store/port';
+import type { Asking } from './asking';
+import type { PieceDisk } from './disk';
+import { Fetching } from './fetching';
+import { Applications, type Report } from './loading';
+import type { Giver } from './peerApp';
+import type { Pieces } from './pieces';
+import { Ready } from './ready';
+import { piecesInOrder } from './inOrder';
+import { KeptPackages } from './kept';
+
+export interface VesselOptions {
+  readonly host: string;
+  readonly repository: string;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly store: Pick<ConfigStore, 'subscribers'>;
+  readonly disk: PieceDisk;
+  /** How much all packages of this host may take. */
+  readonly mostBytes: number;
+  readonly asking: Asking;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  /** What this host says of a path has changed. */
+  readonly onChange: (path: string) => void;
+  readonly retryDiskMs?: number;
+}
+
+/** What the configuration last said of a path, and how far this host is with it. */
+interface Wanted {
+  readonly version: string;
+  readonly pack: Package | undefined;
+  readonly apps: Applications;
+  readonly ending: AbortController;
+  /** Why the value is no package. */
+  readonly invalid?: string;
+  /** Why nothing is fetched. */
+  trouble?: string | undefined;
+  fetching?: Fetching;
+}
+
+const RETRY_DISK_MS = 10_000;
+
+/**
+ * Packages of one host (docs/design/config.md#packages). The configuration says which: a value that comes later takes the place of the one
+ * before at once, whatever was under way. Their pieces come from other hosts, and are given to them.
+ */
+export class Vessel implements Giver {
+  /** Where other hosts get pieces of this one; undefined: nowhere. */
+  address: string | undefined;
+  private readonly wanted = new Map<string, Wanted>();
+  private readonly kept: KeptPackages;
+  private readonly ready: Ready;
+
+  constructor(private readonly options: VesselOptions) {
+    const { disk, mostBytes, now, log } = options;
+    this.ready = new Ready(disk, log);
+    this.kept = new KeptPackages({ disk, mostBytes, now, log, needed: () => this.needed() });
+  }
+
+  async start(): Promise<void> {
+    await this.ready.load();
+    await this.kept.load();
+  }
+
+  close(): void {
+    for (const { ending } of this.wanted.values()) ending.abort();
+  }
+
+  /** What applications of this host are to have from now on. */
+  wants({ path, value, version }: Answer): void {
+    if (!isPackagePath(path)) return;
+    const before = this.wanted.get(path);
+    if (before?.version === version) return;
+    before?.ending.abort();
+    const wanted = this.newWanted(path, value, version);
+    this.wanted.set(path, wanted);
+    this.options.onChange(path);
+    if (wanted.pack) void this.fetch(path, wanted, wanted.pack);
+  }
+
+  /** What the acknowledgement of a version says besides. */
+  acknowledged(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'> {
+    if (!isPackagePath(path) || version === '') return {};
+    const wanted = this.wanted.get(path);
+    if (wanted?.version !== version) return { loading: 'it has just come' };
+    if (wanted.invalid !== undefined) return { refused: `config-proxy: ${wanted.invalid}` };
+    return {
+      ...wanted.apps.standing(this.ready.of(path) === version),
+      ...(this.address === undefined ? {} : { peer: this.address }),
+    };
+  }
+
+  /** What an application says of a version; of one that this host is not to have any more it is no matter. */
+  report({ path, version, app, ...loaded }: Report): void {
+    const wanted = this.wanted.get(path);
+    if (wanted?.version !== version || wanted.pack === undefined || !wanted.apps.take(app, loaded)) return;
+    if (wanted.apps.isReady) this.ready.put(path, { version, digest: wanted.pack.digest });
+    this.options.onChange(path);
+  }
+
+  /** How far this host is. @throws ConveyorError `not-found` for a path of which it has heard nothing */
+  status(path: string) {
+    const wanted = this.wanted.get(path);
+    if (wanted === undefined) throw conveyorError('not-found', { what: `package ${path}` });
+    const { version, pack, apps, invalid, trouble, fetching } = wanted;
+    const pieces = pack && this.kept.get(pack.digest);
+    const why = invalid ?? trouble ?? fetching?.trouble;
+    return {
+      ...{ path, version },
+      package: pack ? { ...pack, pieces: pack.pieces.length } : null,
+      state: pack === undefined ? ('none' as const) : pieces?.isWhole ? ('whole' as const) : ('fetching' as const),
+      have: pieces?.count ?? 0,
+      /** It has all of the package once `state` is `whole`; before that, with holes. */
+      file: pieces?.place ?? null,
+      apps: apps.view,
+      ...(why === undefined ? {} : { trouble: why }),
+    };
+  }
+
+  /** Pieces from one on, in order, as they come. @throws ConveyorError `not-found` for a package that this host does not have */
+  stream(digest: string, from: number, onEnd: () => void): ReadableStream<Uint8Array> {
+    const pieces = this.kept.get(digest);
+    if (pieces === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
+    return piecesInOrder(pieces, from, { isComing: () => this.isComing(digest), onEnd });
+  }
+
+  bitsOf(digest: string) {
+    const pieces = this.kept.get(digest);
+    return pieces && { pieces: pieces.pack.pieces.length, have: pieces.have };
+  }
+
+  async read(digest: string, piece: number): Promise<Uint8Array | undefined> {
+    return this.kept.get(digest)?.read(piece);
+  }
+
+  private newWanted(path: string, value: string | null, version: string): Wanted {
+    const common = { version, apps: new Applications(), ending: new AbortController() };
+    if (value === null) return { ...common, pack: undefined };
+    try {
+      return { ...common, pack: readPackage(path, value) };
+    } catch (error) {
+      if (!(error instanceof ConveyorError)) throw error;
+      this.options.log(error.message);
+      return { ...common, pack: undefined, invalid: error.message };
+    }
+  }
+
+  /** Until it is whole or no longer wanted, also when the disk loses a piece later. */
+  private async fetch(path: string, wanted: Wanted, pack: Package): Promise<void> {
+    const { signal } = wanted.ending;
+    while (!signal.aborted) {
+      const pieces = await this.hold(wanted, pack);
+      if (pieces === undefined) continue;
+      const fetching = new Fetching(pieces, { ...this.options, peers: () => this.peers(path, wanted.version) });
+      wanted.fetching = fetching;
+      signal.addEventListener('abort', () => fetching.stop(), { once: true });
+      await fetching.run();
+      await untilBroken(pieces, signal);
+    }
+    // Whoever loads it has to know that no more comes.
+    this.kept.get(pack.digest)?.notify();
+  }
+
+  private async hold(wanted: Wanted, pack: Package): Promise<Pieces | undefined> {
+    try {
+      const pieces = await this.kept.hold(pack);
+      wanted.trouble = undefined;
+      return pieces;
+    } catch (error) {
+      const why = `there is no room: ${(error as Error).message}`;
+      if (wanted.trouble !== why) this.options.log(`${pack.digest.slice(0, 12)}: ${why}`);
+      wanted.trouble = why;
+      await pause(this.options.retryDiskMs ?? RETRY_DISK_MS, wanted.ending.signal);
+      return undefined;
+    }
+  }
+
+  /** Hosts that acknowledge the same version. The store knows them, whatever becomes of the source. */
+  private async peers(path: string, version: string): Promise<readonly Candidate[]> {
+    const { store, repository, host } = this.options;
+    const all = await store.subscribers(repository, path);
+    return all.flatMap(({ host: other, version: theirs, peer, labels }) =>
+      peer !== undefined && other !== host && theirs === version ? [{ id: peer, labels }] : [],
+    );
+  }
+
+  private isComing(digest: string): boolean {
+    return [...this.wanted.values()].some(({ pack, ending }) => pack?.digest === digest && !ending.signal.aborted);
+  }
+
+  /** What the configuration names, and what applications live on until they have loaded that. */
+  private needed(): ReadonlySet<string> {
+    const named = [...this.wanted.values()].flatMap(({ pack }) => pack?.digest ?? []);
+    return new Set([...named, ...this.ready.digests]);
+  }
+}
+
+/** Resolves when the disk has lost a piece, or the signal is aborted. */
+function untilBroken(pieces: Pieces, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (pieces.isWhole && !signal.aborted) return;
+      stop();
+      signal.removeEventListener('abort', look);
+      resolve();
+    };
+    const stop = pieces.listen(look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}

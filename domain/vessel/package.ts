@@ -1,0 +1,80 @@
+import { conveyorError } from '../errors';
+import { VESSEL_LIMITS } from '../limits';
+
+/** What the configuration says of a package: its data comes from other hosts, piece by piece (docs/design/config.md#packages). */
+export interface Package {
+  /** Counts up, for people; what a host is to have is what the configuration says last. */
+  readonly version: number;
+  /** SHA-256 of all of it, in hexadecimal. */
+  readonly digest: string;
+  readonly bytes: number;
+  /** Of each piece but the last, which has the rest. */
+  readonly pieceBytes: number;
+  /** SHA-256 of each. */
+  readonly pieces: readonly string[];
+  /** Where whoever published it serves it. */
+  readonly source: string;
+}
+
+/** Paths of packages: a host is live on such a value once an application has loaded the package. */
+export const isPackagePath = (path: string): boolean => path.startsWith(PACKAGES);
+
+const PACKAGES = 'models/';
+
+export const digestOf = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+
+/** @throws ConveyorError `package-invalid` */
+export function parsePackage(path: string, value: unknown): Package {
+  const why = whyNotPackage(value);
+  if (why !== undefined) throw conveyorError('package-invalid', { path, why });
+  const { version, digest, bytes, pieceBytes, pieces, source } = value as Package;
+  return { version, digest, bytes, pieceBytes, pieces, source };
+}
+
+/** The same for the text of a value. @throws ConveyorError `package-invalid` */
+export function readPackage(path: string, text: string): Package {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw conveyorError('package-invalid', { path, why: (error as Error).message });
+  }
+  return parsePackage(path, value);
+}
+
+function whyNotPackage(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'it is no object';
+  const { version, digest, bytes, pieceBytes, pieces, source } = value as Readonly<Record<string, unknown>>;
+  if (!isCount(version)) return 'version is no number from 1';
+  if (!digestOf(digest)) return 'digest is no SHA-256 in hexadecimal';
+  if (!isCount(bytes)) return 'bytes is no number from 1';
+  if (!isCount(pieceBytes)) return 'pieceBytes is no number from 1';
+  if (pieceBytes > VESSEL_LIMITS.piece.max) return `pieceBytes is more than ${VESSEL_LIMITS.piece.max}`;
+  if (bytes > VESSEL_LIMITS.megabytes.max * MB) return `bytes is more than ${VESSEL_LIMITS.megabytes.max} MB`;
+  if (!Array.isArray(pieces)) return 'pieces is no list';
+  if (pieces.length > VESSEL_LIMITS.pieces.max) return `it has more than ${VESSEL_LIMITS.pieces.max} pieces`;
+  if (pieces.length !== Math.ceil(bytes / pieceBytes))
+    return `${bytes} bytes in pieces of ${pieceBytes} are not ${pieces.length}`;
+  if (!pieces.every(digestOf)) return 'a piece is no SHA-256 in hexadecimal';
+  if (typeof source !== 'string' || !/^https?:\/\/[^/\s]+$/.test(source))
+    return 'source is no address such as http://trainer-1:4710';
+  return undefined;
+}
+
+const MB = 1024 * 1024;
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1;
+
+/** How many bytes a piece has. */
+export const sizeOfPiece = ({ bytes, pieceBytes }: Pick<Package, 'bytes' | 'pieceBytes'>, piece: number): number =>
+  Math.min(pieceBytes, bytes - piece * pieceBytes);
+
+/** The smallest size of pieces, a power of two from 64 kB, in which so many bytes are a few hundred pieces, or as few as can be. */
+export function pieceBytesFor(bytes: number): number {
+  let size = SMALLEST;
+  while (size < VESSEL_LIMITS.piece.max && bytes / size > USUAL) size *= 2;
+  return size;
+}
+
+const SMALLEST = 64 * 1024;
+const USUAL = 256;

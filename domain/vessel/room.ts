@@ -1,0 +1,22 @@
+/** A package on the disk of a host. */
+export interface Shelved {
+  readonly digest: string;
+  readonly bytes: number;
+  /** The configuration names it, or an application lives on it. */
+  readonly isNeeded: boolean;
+  /** When somebody last wanted it, in milliseconds since 1970. */
+  readonly wantedAt: number;
+}
+
+/** What has to go so that so many bytes more fit: nothing that is needed, the oldest first. Undefined: they do not fit. */
+export function toRemove(shelved: readonly Shelved[], bytes: number, most: number): readonly string[] | undefined {
+  let over = shelved.reduce((sum, one) => sum + one.bytes, bytes) - most;
+  const gone: string[] = [];
+  const spare = shelved.filter(({ isNeeded }) => !isNeeded).toSorted((a, b) => a.wantedAt - b.wantedAt);
+  for (const one of spare) {
+    if (over <= 0) break;
+    gone.push(one.digest);
+    over -= one.bytes;
+  }
+  return over <= 0 ? gone : undefined;
+}

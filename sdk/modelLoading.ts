@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { Package } from '../domain/vessel/package';
+import { NotYet, readPieces } from './modelPieces';
+import type { Model, ModelUse, WatchModelOptions } from './modelTypes';
+import { appName, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
+import { pause } from './pause';
+
+interface Named {
+  readonly pack: Package;
+  readonly model: Model;
+}
+
+type Stage =
+  { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
+
+/** The application cannot use the model, or it is not what was published. */
+class Refusal extends Error {}
+
+const RETRY_MS = 200;
+const SILENCE_MS = 30_000;
+const REPEAT_MS = 5000;
+
+/** Brings an application to the model that is wanted last; `watchModel` says how. */
+export class ModelLoading {
+  readonly first: Promise<Model>;
+  /** What is to be live; what is there of it, and what was live last. */
+  private wanted: Named | undefined;
+  private settled: Named | undefined;
+  private last: Named | undefined;
+  /** Pieces of another model have been merged into the last one. */
+  private isTouched = false;
+  private turn = new AbortController();
+  private isRunning = false;
+  private isClosed = false;
+  private isAway = false;
+  private said: Stage = { state: 'loading' };
+  private readonly repeating: NodeJS.Timeout;
+  private settleFirst: { resolve: (model: Model) => void; reject: (error: Error) => void } | undefined;
+
+  constructor(
+    private readonly use: ModelUse,
+    private readonly options: WatchModelOptions,
+  ) {
+    this.repeating = setInterval(() => this.report(), options.repeatMs ?? REPEAT_MS).unref();
+    this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
+    this.first.catch(() => undefined);
+  }
+
+  get live(): Model | undefined {
+    return this.isTouched ? undefined : this.last?.model;
+  }
+
+  wants(path: string, version: string, pack: Package): void {
+    const { version: number, digest, bytes, pieceBytes, pieces } = pack;
+    this.wanted = { pack, model: { path, number, version, digest, bytes, pieceBytes, pieces: pieces.length } };
+    this.turn.abort();
+    this.turn = new AbortController();
+    this.say({ state: 'loading' });
+    void this.run();
+  }
+
+  close(path: string): void {
+    this.isClosed = true;
+    this.turn.abort();
+    clearInterval(this.repeating);
+    this.settleFirst?.reject(new Error(`${path} was closed before it had a model`));
+    this.settleFirst = undefined;
+  }
+
+  /** One at a time: `merge` never runs twice at once. */
+  private async run(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    while (!this.isClosed && this.wanted && this.wanted !== this.settled)
+      await this.bring(this.wanted, this.turn.signal);
+    this.isRunning = false;
+  }
+
+  private async bring(wanted: Named, signal: AbortSignal): Promise<void> {
+    try {
+      const isThere = !this.isTouched && this.last?.pack.digest === wanted.pack.digest;
+      if (!isThere) {
+        await refusing(() => this.use.check?.(wanted.model));
+        await this.merge(wanted, signal);
+      }
+      if (signal.aborted) return;
+      this.settled = wanted;
+      this.isLive(wanted);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.settled = wanted;
+      this.say({ state: 'refused', reason: (error as Error).message.slice(0, MOST_REASON) });
+      this.options.onTrouble?.({ kind: 'refused', error: error as Error });
+      await this.restore(signal);
+    }
+  }
+
+  private isLive(named: Named): void {
+    this.last = named;
+    this.say({ state: 'ready' });
+    this.settleFirst?.resolve(named.model);
+    this.settleFirst = undefined;
+  }
+
+  /** The model that was live is merged over what is there of another one. */
+  private async restore(signal: AbortSignal): Promise<void> {
+    const { last } = this;
+    if (!this.isTouched || last === undefined) return;
+    await this.merge(last, signal).catch((error: unknown) => {
+      if (!signal.aborted) this.options.onTrouble?.({ kind: 'refused', error: error as Error });
+    });
+  }
+
+  /** All of a model, which comes piece by piece, however often the proxy goes away. @throws Refusal */
+  private async merge({ pack, model }: Named, signal: AbortSignal): Promise<void> {
+    const buffer = new Uint8Array(Math.min(pack.pieceBytes, pack.bytes));
+    const whole = createHash('sha256');
+    let index = 0;
+    while (index < pack.pieces.length) {
+      try {
+        for await (const bytes of readPieces(pack, index, buffer, this.reading(signal))) {
+          signal.throwIfAborted();
+          whole.update(bytes);
+          this.isTouched = true;
+          this.isAway = false;
+          await refusing(() => this.use.merge({ model, index, offset: index * pack.pieceBytes, bytes }));
+          index += 1;
+        }
+      } catch (error) {
+        if (error instanceof Refusal) throw error;
+        this.away(error as Error, signal);
+      }
+      if (index < pack.pieces.length) await pause(this.options.retryMs ?? RETRY_MS, signal);
+      signal.throwIfAborted();
+    }
+    const digest = whole.digest('hex');
+    if (digest !== pack.digest) throw new Refusal(`its digest is ${digest}, and not ${pack.digest}`);
+    await refusing(() => this.use.onReady?.(model));
+    this.last = { pack, model };
+    this.isTouched = false;
+  }
+
+  private reading(signal: AbortSignal) {
+    const { url, silenceMs = SILENCE_MS, fetch: fetchIt = fetch } = this.options;
+    return { url: proxyUrl(url), signal, silenceMs, fetch: fetchIt };
+  }
+
+  private away(error: Error, signal: AbortSignal): void {
+    if (this.isAway || signal.aborted || error instanceof NotYet) return;
+    this.isAway = true;
+    this.options.onTrouble?.({ kind: 'proxy-away', error });
+  }
+
+  private say(said: Stage): void {
+    this.said = said;
+    this.report();
+  }
+
+  private report(): void {
+    if (this.wanted === undefined || this.isClosed) return;
+    const { url, app, fetch: fetchIt = fetch } = this.options;
+    const { path, version } = this.wanted.model;
+    reportTo(fetchIt, `${proxyUrl(url)}/v1/packages`, { path, version, app: appName(app), ...this.said });
+  }
+}
+
+/** What the application throws is why it refuses. */
+async function refusing(work: () => void | Promise<void> | undefined): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw new Refusal(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { sizeOfPiece, type Package } from '../domain/vessel/package';
+
+interface Reading {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  readonly silenceMs: number;
+  readonly fetch: typeof fetch;
+}
+
+/** The proxy does not have the package yet. */
+export class NotYet extends Error {}
+
+/**
+ * The pieces of a package from one on, each once it is whole and fits its digest. All of them come in the same buffer, so that one is in
+ * memory. Ends where the proxy ends; throws when it does not answer, falls silent, or sends what does not fit.
+ */
+export async function* readPieces(
+  pack: Package,
+  from: number,
+  buffer: Uint8Array,
+  { url, signal, silenceMs, fetch: fetchIt }: Reading,
+): AsyncGenerator<Uint8Array> {
+  const silence = new AbortController();
+  const either = AbortSignal.any([signal, silence.signal]);
+  const listen = (): NodeJS.Timeout => setTimeout(() => silence.abort(new Error('it fell silent')), silenceMs).unref();
+  let timer = listen();
+  try {
+    const response = await fetchIt(`${url}/v1/package-data/${pack.digest}?from=${from}`, { signal: either });
+    if (response.status === 404) throw new NotYet('it has none of it yet');
+    if (!response.ok || !response.body) throw new Error(`HTTP status ${response.status}: ${await response.text()}`);
+    let [piece, filled] = [from, 0];
+    for await (const chunk of chunksOf(response.body, either)) {
+      clearTimeout(timer);
+      for (let at = 0; at < chunk.length;) {
+        const size = sizeOfPiece(pack, piece);
+        const part = chunk.subarray(at, at + size - filled);
+        buffer.set(part, filled);
+        [at, filled] = [at + part.length, filled + part.length];
+        if (filled < size) continue;
+        const bytes = buffer.subarray(0, size);
+        if (sha256(bytes) !== pack.pieces[piece]) throw new Error(`piece ${piece} does not fit its digest`);
+        yield bytes;
+        [piece, filled] = [piece + 1, 0];
+      }
+      timer = listen();
+    }
+  } finally {
+    clearTimeout(timer);
+    silence.abort();
+  }
+}
+
+/** Ends when the signal is aborted: a body that came in as a whole does not always hear of it. */
+async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

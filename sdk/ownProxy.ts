@@ -1,0 +1,30 @@
+import { basename } from 'node:path';
+
+const DEFAULT_URL = 'http://127.0.0.1:4700';
+
+/** Where the proxy of this host is, without a slash at the end. */
+export const proxyUrl = (url?: string): string =>
+  (url ?? (process.env['CONVEYOR_CONFIG_PROXY'] || DEFAULT_URL)).replace(/\/+$/, '');
+
+/** As whom this program speaks to its proxy. */
+export const appName = (app?: string): string =>
+  ((app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
+
+/** What a proxy does not get to know now it hears later: nobody waits for it. */
+export function reportTo(fetchIt: typeof fetch, address: string, body: object): void {
+  fetchIt(address, {
+    ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+    signal: AbortSignal.timeout(REPORT_MS),
+  }).then(
+    (response) => response.body?.cancel(),
+    () => undefined,
+  );
+}
+
+const REPORT_MS = 5000;
+
+/** The longest name of an application. */
+const MOST_APP = 128;
+
+/** The longest reason of a refusal. */
+export const MOST_REASON = 1000;

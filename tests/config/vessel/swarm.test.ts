@@ -1,0 +1,231 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { noBits, setBit } from '../../../domain/vessel/bits';
+import type { PieceDisk } from '../../../config/vessel/disk';
+import type { Giver } from '../../../config/vessel/peerApp';
+import { eventually } from '../../system/waiting';
+import { versionOf } from '../storeSuite';
+import { FEED, PIECE, VesselWorld, type Host } from './vesselWorld';
+
+let world: VesselWorld;
+beforeEach(() => (world = new VesselWorld()));
+afterEach(() => world.close());
+
+async function hosts(count: number, region?: string): Promise<Host[]> {
+  const all: Host[] = [];
+  for (let at = 1; at <= count; at += 1)
+    all.push(await world.host(`${region ?? 'h'}${at}`, region ? { labels: { region } } : {}));
+  return all;
+}
+
+const ask = (all: readonly Host[]): Promise<unknown> => Promise.all(all.map(({ proxy }) => proxy.ask(FEED)));
+
+test('hosts get a package from each other: the source serves each piece a few times, however many there are', async () => {
+  const { pack, source } = await world.published(20 * PIECE + 1);
+  await world.commit(pack);
+  const all = await hosts(10);
+  await ask(all);
+  await Promise.all(all.map((host) => world.whole(host, pack)));
+  expect(Math.max(...source.counts)).toBeLessThanOrEqual(2);
+  expect(Math.min(...source.counts)).toBeGreaterThanOrEqual(1);
+});
+
+test('once hosts have all of it the source may go: who comes later gets it from them', async () => {
+  const { pack, stop } = await world.published(9 * PIECE);
+  await world.commit(pack);
+  const [first] = await hosts(1);
+  await ask([first!]);
+  await world.whole(first!, pack);
+  stop();
+  const late = await world.host('late');
+  await ask([late]);
+  await world.whole(late, pack);
+});
+
+test('two hosts that have halves of it complete each other when the source is gone', async () => {
+  const { pack, data, stop } = await world.published(8 * PIECE);
+  stop();
+  await world.commit(pack);
+  const half = (parity: number): Giver => {
+    const have = noBits(8);
+    for (let piece = parity; piece < 8; piece += 2) setBit(have, piece, true);
+    return {
+      bitsOf: () => ({ pieces: 8, have }),
+      read: async (_, piece) => data.subarray(piece * PIECE, (piece + 1) * PIECE),
+    };
+  };
+  const version = versionOf(JSON.stringify(pack));
+  await world.peer('even', version, half(0));
+  await world.peer('odd', version, half(1));
+  const host = await world.host('h1');
+  await ask([host]);
+  await world.whole(host, pack);
+});
+
+describe('a peer that does wrong costs time and nothing else', () => {
+  const claims = (pieces: number, read: Giver['read']): Giver => {
+    const have = noBits(pieces);
+    for (let piece = 0; piece < pieces; piece += 1) setBit(have, piece, true);
+    return { bitsOf: () => ({ pieces, have }), read };
+  };
+
+  test.each<[string, Giver['read']]>([
+    ['sends other bytes', async () => Buffer.alloc(PIECE, 7)],
+    ['sends too few', async () => Buffer.alloc(3)],
+    ['sends too many', async () => Buffer.alloc(PIECE * 1000)],
+    ['says that it has what it has not', async () => undefined],
+    ['breaks', () => Promise.reject(new Error('it is broken'))],
+    ['never answers', () => new Promise(() => undefined)],
+  ])('one that %s', async (_, read) => {
+    const { pack } = await world.published(12 * PIECE);
+    await world.commit(pack);
+    const version = versionOf(JSON.stringify(pack));
+    await world.peer('bad', version, claims(12, read));
+    const host = await world.host('h1');
+    await ask([host]);
+    await world.whole(host, pack);
+  });
+
+  test('one that lies is asked no more, and what it sent is given to nobody', async () => {
+    const { pack } = await world.published(12 * PIECE);
+    await world.commit(pack);
+    let asked = 0;
+    const lies = claims(12, async () => {
+      asked += 1;
+      return Buffer.alloc(PIECE);
+    });
+    await world.peer('liar', versionOf(JSON.stringify(pack)), lies);
+    const all = await hosts(2);
+    await ask(all);
+    await Promise.all(all.map((host) => world.whole(host, pack)));
+    // Two requests are under way at once before the first of them shows what it is.
+    expect(asked).toBeLessThanOrEqual(4);
+  });
+
+  test('one that is gone', async () => {
+    const { pack } = await world.published(6 * PIECE);
+    await world.commit(pack);
+    const gone = { host: 'gone', path: FEED, version: versionOf(JSON.stringify(pack)), revision: null, commit: 'c1' };
+    await world.store.acknowledge('flags', { ...gone, peer: 'http://127.0.0.1:9', at: 0 }, 60);
+    const host = await world.host('h1');
+    await ask([host]);
+    await world.whole(host, pack);
+  });
+});
+
+test('a file that was changed after it was published reaches nobody, and the host shows what it waits for', async () => {
+  const { pack, file } = await world.published(3 * PIECE);
+  writeFileSync(file, Buffer.alloc(3 * PIECE));
+  await world.commit(pack);
+  const host = await world.host('h1');
+  await ask([host]);
+  await eventually('it says what is missing', async () => {
+    world.aheadMs += 5000;
+    return /^3 of 3 pieces are missing/.test(host.vessel.status(FEED).trouble ?? '');
+  });
+  expect(host.vessel.status(FEED)).toMatchObject({ have: 0 });
+});
+
+test('a disk that is full costs time: the host says so, and goes on when there is room', async () => {
+  const { pack } = await world.published(6 * PIECE);
+  await world.commit(pack);
+  let isFull = true;
+  const disk = (it: PieceDisk): PieceDisk => ({
+    ...it,
+    writePart: (...args) =>
+      isFull ? Promise.reject(new Error('ENOSPC: no space left on device')) : it.writePart(...args),
+  });
+  const host = await world.host('h1', { disk });
+  await ask([host]);
+  await eventually('it says so', async () => /ENOSPC/.test(host.vessel.status(FEED).trouble ?? ''));
+  isFull = false;
+  await world.whole(host, pack);
+  expect(world.notes.filter((line) => line.includes('ENOSPC'))).toHaveLength(1);
+});
+
+test('what the disk has lost or changed is fetched again, and never given to anybody', async () => {
+  const { pack, data } = await world.published(6 * PIECE);
+  await world.commit(pack);
+  const host = await world.host('h1');
+  await ask([host]);
+  await world.whole(host, pack);
+  const { file } = host.vessel.status(FEED);
+  writeFileSync(file!, Buffer.concat([Buffer.alloc(PIECE), data.subarray(PIECE)]));
+  expect(await host.vessel.read(pack.digest, 0)).toBeUndefined();
+  await eventually('it is whole again', async () => readFileSync(file!).equals(data));
+});
+
+test('a host that starts again goes on with the pieces on its disk', async () => {
+  const { pack, source, stop } = await world.published(10 * PIECE);
+  await world.commit(pack);
+  const writes: number[] = [];
+  const disk = (it: PieceDisk): PieceDisk => ({
+    ...it,
+    writePart: (name, at, bytes) => {
+      writes.push(at);
+      return writes.length > 4 ? Promise.reject(new Error('killed')) : it.writePart(name, at, bytes);
+    },
+  });
+  const before = await world.host('h1', { disk });
+  await ask([before]);
+  await eventually('it has four', async () => before.vessel.status(FEED).have === 4);
+  await before.close();
+  const counts = [...source.counts];
+  const after = await world.host('h1');
+  await world.whole(after, pack);
+  expect(source.counts.reduce((sum, it) => sum + it, 0) - counts.reduce((sum, it) => sum + it, 0)).toBeLessThanOrEqual(
+    6,
+  );
+  stop();
+});
+
+test('the configuration says which version: what it names later takes the place of what was under way, also when that was published later', async () => {
+  const [old, young] = [await world.published(5 * PIECE, 1), await world.published(5 * PIECE, 2)];
+  await world.commit(old.pack);
+  const host = await world.host('h1');
+  await ask([host]);
+  await world.whole(host, old.pack);
+  await world.expose(young.pack, ['h1']);
+  await world.whole(host, young.pack);
+  await world.withdraw();
+  await eventually('it is to have the old one', async () => host.vessel.status(FEED).package?.version === 1);
+  old.stop();
+  await world.whole(host, old.pack);
+});
+
+test('hosts fetch two versions of a package beside each other, each its own', async () => {
+  const [old, young] = [await world.published(8 * PIECE, 1), await world.published(8 * PIECE, 2)];
+  await world.commit(old.pack);
+  await world.expose(young.pack, ['h1', 'h2']);
+  const all = await hosts(4);
+  await ask(all);
+  await Promise.all(all.map((host, at) => world.whole(host, at < 2 ? young.pack : old.pack)));
+});
+
+test('old packages make room for new ones, but for those that applications still live on', async () => {
+  const [a, b, c] = [
+    await world.published(4 * PIECE),
+    await world.published(4 * PIECE),
+    await world.published(4 * PIECE),
+  ];
+  await world.commit(a.pack);
+  const host = await world.host('h1', { mostBytes: 9 * PIECE });
+  await ask([host]);
+  await world.whole(host, a.pack);
+  host.vessel.report({ path: FEED, version: host.vessel.status(FEED).version, app: 'ranker', state: 'ready' });
+  await world.commit(b.pack);
+  await world.whole(host, b.pack);
+  await world.commit(c.pack);
+  await world.whole(host, c.pack);
+  expect([a, b, c].map(({ pack }) => host.vessel.bitsOf(pack.digest) !== undefined)).toEqual([true, false, true]);
+});
+
+test('a package that has no room is refused by no one: the host waits, and says why', async () => {
+  const { pack } = await world.published(4 * PIECE);
+  await world.commit(pack);
+  const host = await world.host('h1', { mostBytes: 3 * PIECE });
+  await ask([host]);
+  await eventually('it says so', async () =>
+    /there is no room: 4000 bytes do not fit/.test(host.vessel.status(FEED).trouble ?? ''),
+  );
+  await world.acknowledgedAs({ h1: 'loading: no application has loaded it yet' });
+});
