@@ -50,7 +50,8 @@ export async function describeVersion(
 
 const MAX_SIMULATOR_ANSWER = 64 * 1_048_576;
 
-async function control(simulator: string, method: string, path: string, body?: unknown): Promise<unknown> {
+/** A call of its control API. @throws ConveyorError */
+export async function control(simulator: string, method: string, path: string, body?: unknown): Promise<unknown> {
   const url = `${simulator}${path}`;
   const simulated = { service: 'the simulator', method: `${method} ${path}` };
   const response = await fetch(url, {

@@ -2,11 +2,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../platform/registry';
-import { firstSurprise, runStory, type DemoResult } from '../demo/story';
-import { renderDemoSummary } from '../demo/summary';
+import { configDemo } from '../demo/config/story';
+import type { Demo, DemoResult, Stage } from '../demo/demo';
+import { serviceDemo } from '../demo/service';
 import { pastServer, withClient } from '../door';
 import { EXIT } from '../exit';
 import { emit, printNote, printNoteLines } from '../output';
+import type { Child } from '../stack/child';
 import { stackEnvironment, freeAddresses } from '../stack/addresses';
 import { startStack, type Stack } from '../stack/stack';
 import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
@@ -18,79 +20,107 @@ interface DemoOptions extends GlobalOptions {
 /** A minute of the simulated world is a second. */
 const SPEED = 60;
 
+const DEMOS: Readonly<Record<string, Demo<DemoResult>>> = { service: serviceDemo, config: configDemo };
+
 export const demoCommand: Register = (program, cli) => {
   program
-    .command('demo')
+    .command('demo [what]')
     .description('see it work: a stack of its own, a good version, a bad one, and the revert; under a minute')
     .option('--keep', 'leave everything running at the end')
-    .addHelpText('after', examples('conveyor demo', 'conveyor demo --keep', 'conveyor demo -o json'))
-    .action(cli.handle<DemoOptions>(runDemo));
+    .addHelpText(
+      'after',
+      examples('conveyor demo', 'conveyor demo config', 'conveyor demo --keep', 'conveyor demo -o json'),
+    )
+    .action(cli.handle<DemoOptions, [string | undefined]>((call, what) => runDemo(call, demoOf(what))));
 };
 
-async function runDemo(call: CommandCall<DemoOptions>): Promise<number> {
+function demoOf(what = 'service'): Demo<DemoResult> {
+  const demo = Object.hasOwn(DEMOS, what) ? DEMOS[what] : undefined;
+  if (demo !== undefined) return demo;
+  throw conveyorError('usage', {
+    text: `there is no demo ${what}`,
+    hint: 'conveyor demo (or conveyor demo service) deploys a service, conveyor demo config a configuration',
+  });
+}
+
+async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>): Promise<number> {
   const { io, options } = call;
   const stop = io.interrupted();
   const logFolder = join(installRoot(), '.conveyor', 'logs', `demo-${process.pid}`);
   printNote(io, 'Starting a stack of its own, on free ports');
   const settings = { addresses: await freeAddresses(io.env), logFolder, seed: 1, speed: SPEED, ephemeral: true };
-  const stack = await startStack(io, settings, stop);
+  const { env, ...own } = await demo.prepare(io, settings);
+  const stack = await startStack({ ...io, env: { ...io.env, ...env } }, { ...settings, ...own }, stop);
   if (stack === undefined) return EXIT.interrupted;
+  const children: Child[] = [];
   let kept = false;
+  let isOver = false;
   try {
-    const result = await Promise.race([play(call, stack, stop), stack.died.then((error) => Promise.reject(error))]);
+    const playing = play(call, demo, { stack, children, stop });
+    const result = await Promise.race([playing, stack.died.then((error) => Promise.reject(error))]);
     if (result === undefined) return EXIT.interrupted;
-    const surprise = firstSurprise(result);
+    const surprise = demo.surprise(result);
     // Programs get one document on stdout: the result, or the error.
     if (surprise === null || call.output.human)
       emit(io, call.output, result, {
-        text: (view, shown) => `\n${renderDemoSummary(shown, view)}`,
+        text: (view, shown) => `\n${demo.render(shown, view)}`,
         name: result.releases.map(({ id }) => id),
       });
     kept = Boolean(options.keep);
-    if (kept) printNoteLines(io, farewellKept(stack, result, pastServer(io.env)));
+    if (kept) printNoteLines(io, farewellKept({ stack, children, next: demo.next(result), more: pastServer(io.env) }));
     if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
     if (!kept) printNoteLines(io, FAREWELL);
-    if (!kept) rmSync(logFolder, { recursive: true, force: true });
+    isOver = !kept;
     return EXIT.ok;
   } finally {
-    if (kept) stack.leave();
-    else await stack.stop();
+    await end(stack, children, kept);
+    if (isOver) rmSync(logFolder, { recursive: true, force: true });
   }
+}
+
+async function end(stack: Stack, children: readonly Child[], isKept: boolean): Promise<void> {
+  if (isKept) {
+    children.forEach((child) => child.leave());
+    return stack.leave();
+  }
+  await Promise.all(children.map((child) => child.stop()));
+  await stack.stop();
 }
 
 async function play(
   { io, output }: CommandCall<DemoOptions>,
-  stack: Stack,
-  stop: AbortSignal,
+  demo: Demo<DemoResult>,
+  on: Pick<Stage, 'stack' | 'children' | 'stop'>,
 ): Promise<DemoResult | undefined> {
-  const { temporal, webUi, simulator, taskQueue } = stack.addresses;
+  const { temporal, webUi, taskQueue } = on.stack.addresses;
   const connect = { address: temporal, webUi, taskQueue, direct: true };
-  return withClient(io, connect, (client) => runStory({ io, output, client, simulator, stop }));
+  return withClient(io, connect, (client) => demo.play({ io, output, client, ...on }));
 }
 
 const FAREWELL = `
-Everything that the demo started is being stopped. Three things to try next:
+Everything that the demo started is being stopped. Things to try next:
   npm run demo -- --keep                     the same, left running, to look around in the Web UI
+  npm run demo -- config                     a configuration instead of a service
   npm run dev                                a stack that stays, with the same fleet
   npx --no-install conveyor init my-service  a pipeline of your own`;
 
+interface Kept {
+  readonly stack: Pick<Stack, 'addresses' | 'config' | 'logFolder' | 'pids'>;
+  readonly children: readonly Pick<Child, 'pid'>[];
+  /** Commands, without the name of the program. */
+  readonly next: readonly string[];
+  readonly more?: Readonly<Record<string, string>>;
+}
+
 /** How to look around in what goes on running, and how to stop it. */
-export function farewellKept(
-  stack: Pick<Stack, 'addresses' | 'logFolder' | 'pids'>,
-  result: Pick<DemoResult, 'deploys'>,
-  more: Readonly<Record<string, string>> = {},
-): string {
-  const env = Object.entries({ ...stackEnvironment(stack.addresses), ...more }).map(
-    ([name, value]) => `${name}=${value}`,
-  );
-  const bad = result.deploys.at(-1)?.id ?? '';
+export function farewellKept({ stack, children, next, more = {} }: Kept): string {
+  const env = Object.entries({ ...stackEnvironment(stack.addresses), ...stack.config?.env, ...more });
+  const pids = [...children.map(({ pid }) => pid), ...Object.values(stack.pids())];
   return `
 It goes on running; its logs are in ${stack.logFolder}. To talk to it:
-  export ${env.join(' ')}
-Three things to try next:
-  npx --no-install conveyor status ${bad}
-  npx --no-install conveyor history kvstore
-  npx --no-install conveyor release kvstore --artifact source=14 --wait
+  export ${env.map(([name, value]) => `${name}=${value}`).join(' ')}
+Things to try next:
+${next.map((command) => `  npx --no-install conveyor ${command}`).join('\n')}
 To stop it:
-  kill ${Object.values(stack.pids()).join(' ')}`;
+  kill ${pids.join(' ')}`;
 }

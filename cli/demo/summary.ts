@@ -1,28 +1,38 @@
 import type { DeployStatus } from '../../domain/views';
 import { alignRows, paint, table, tint, wrap, type View } from '../render/paint';
 import { deployWord, took } from '../render/words';
-import type { DemoResult } from './story';
+import type { DemoResult } from './demo';
+import type { ServiceDemoResult } from './service';
 import type { ListedJob } from '../simulator';
 
-/** How it ended: each deploy with its verdict, and what the fleet runs now. */
-export function renderDemoSummary({ deploys, releases, jobs }: DemoResult, view: View): string {
+/** How a service was deployed: each deploy with its verdict, and what the fleet runs now. */
+export function renderServiceDemo({ deploys, releases, jobs }: ServiceDemoResult, view: View): string {
+  const colors = paint(view.color);
+  return [
+    deployTable(deploys, view),
+    '',
+    ...deploys.flatMap((deploy) => revertEvidence(deploy, view)),
+    colors.bold('The fleet now'),
+    ...alignRows(jobs.map((job) => [`  ${job.name}`, versionWords(job)])),
+    '',
+    ...webUiLinks({ deploys, releases }, view),
+  ].join('\n');
+}
+
+export function deployTable(deploys: readonly DeployStatus[], view: View): string {
   const colors = paint(view.color);
   const rows = deploys.map((deploy) => {
     const { word, sign } = deployWord(deploy);
     const outcome = tint(colors, sign.tone, `${sign.glyph} ${word}`);
     return [colors.bold(deploy.id), deploy.version, outcome, took(deploy.startedAt, deploy.endedAt, view)];
   });
+  return table(['DEPLOY', 'VERSION', 'OUTCOME', 'TOOK'], rows, 'nothing was deployed', view);
+}
+
+export function webUiLinks({ releases, deploys }: DemoResult, view: View): string[] {
+  const colors = paint(view.color);
   const links = [...releases, ...deploys].map(({ id, webUi }) => [`  ${id}`, colors.underline(webUi)]);
-  return [
-    table(['DEPLOY', 'VERSION', 'OUTCOME', 'TOOK'], rows, 'nothing was deployed', view),
-    '',
-    ...deploys.flatMap((deploy) => revertEvidence(deploy, view)),
-    colors.bold('The fleet now'),
-    ...alignRows(jobs.map((job) => [`  ${job.name}`, versionWords(job)])),
-    '',
-    colors.bold('In the Temporal Web UI'),
-    ...alignRows(links),
-  ].join('\n');
+  return [colors.bold('In the Temporal Web UI'), ...alignRows(links)];
 }
 
 /** The unhealthy verdict that a deploy was reverted for, in full. */

@@ -1,6 +1,6 @@
 import { farewellKept } from '../../cli/commands/demo';
-import { renderDemoSummary } from '../../cli/demo/summary';
-import { firstSurprise, type DemoResult } from '../../cli/demo/story';
+import { configDemo, type ConfigDemoResult } from '../../cli/demo/config/story';
+import { serviceDemo, type ServiceDemoResult } from '../../cli/demo/service';
 import { liveRegion } from '../../cli/live';
 import { deploy, NOW, release, revertedDeploy } from '../builders/cliSamples';
 
@@ -14,7 +14,7 @@ const good = deploy({
 });
 const bad = { ...revertedDeploy(), id: 'kvstore/2/deploy' };
 const job = { name: 'kvstore-x', region: 'x', size: 6, versions: { 'kv:12': 6, 'kv:13': 0 }, jobVersion: 'kv:12' };
-const promised: DemoResult = {
+const promised: ServiceDemoResult = {
   releases: [release({ id: 'kvstore/1', state: 'succeeded' }), release({ id: 'kvstore/2', state: 'failed' })],
   deploys: [good, bad],
   jobs: [job],
@@ -23,15 +23,17 @@ const promised: DemoResult = {
 describe('the demo', () => {
   test('that is left running says how to stop every process of it', () => {
     const addresses = { temporal: '127.0.0.1:1', webUi: '', simulator: '', server: '', taskQueue: 'conveyor' };
-    const stack = { addresses, logFolder: '/tmp/logs', pids: () => ({ temporal: 11, worker: 12 }) };
-    expect(farewellKept(stack, promised)).toMatch(/To stop it:\n {2}kill 11 12$/);
+    const stack = { addresses, config: undefined, logFolder: '/tmp/logs', pids: () => ({ temporal: 11, worker: 12 }) };
+    const farewell = farewellKept({ stack, children: [{ pid: 13 }], next: serviceDemo.next(promised) });
+    expect(farewell).toMatch(/To stop it:\n {2}kill 13 11 12$/);
+    expect(farewell).toContain('npx --no-install conveyor status kvstore/2/deploy\n');
   });
 
   test('has nothing to complain about when it went as promised', () => {
-    expect(firstSurprise(promised)).toBeNull();
+    expect(serviceDemo.surprise(promised)).toBeNull();
   });
 
-  test.each<[string, Partial<DemoResult>, RegExp]>([
+  test.each<[string, Partial<ServiceDemoResult>, RegExp]>([
     [
       'the good version failed',
       { releases: [release({ id: 'kvstore/1', state: 'failed' })] },
@@ -49,11 +51,11 @@ describe('the demo', () => {
       /kvstore-x should run kv:12 only/,
     ],
   ])('says so when %s', (_title, over, expected) => {
-    expect(firstSurprise({ ...promised, ...over })).toMatch(expected);
+    expect(serviceDemo.surprise({ ...promised, ...over })).toMatch(expected);
   });
 
   test('sums up what was shipped, why it was reverted and what runs now', () => {
-    const text = renderDemoSummary(promised, { width: 120, color: false, now: NOW, timeZone: 'UTC' });
+    const text = serviceDemo.render(promised, { width: 120, color: false, now: NOW, timeZone: 'UTC' });
     expect(text.split('\n').slice(0, 8)).toEqual([
       'DEPLOY            VERSION  OUTCOME      TOOK',
       'kvstore/1/deploy  kv:12    ✔ succeeded  25s',
@@ -64,6 +66,42 @@ describe('the demo', () => {
       '',
       'The fleet now',
     ]);
+  });
+});
+
+describe('the demo of configuration', () => {
+  const went: ConfigDemoResult = {
+    releases: [release({ id: 'feed-limits/1', state: 'succeeded' }), release({ id: 'feed-limits/2', state: 'failed' })],
+    deploys: [
+      { ...good, id: 'feed-limits/1/deploy' },
+      { ...bad, id: 'feed-limits/2/deploy' },
+    ],
+    store: 'a store',
+    refused: 'feed/limits is refused: soft 500 is above hard 100',
+    hosts: { total: 10, committed: 10, overridden: 0 },
+  };
+
+  test('has nothing to complain about when it went as promised, and says where the configuration was', () => {
+    expect(configDemo.surprise(went)).toBeNull();
+    const text = configDemo.render(went, { width: 120, color: false, now: NOW, timeZone: 'UTC' });
+    expect(text).toContain('10 of 10 have the feed/limits that was committed; the bad limit never was (a store)');
+  });
+
+  test.each<[string, Partial<ConfigDemoResult>, RegExp]>([
+    ['the mistake could be proposed', { refused: '' }, /the rule of feed\/limits should have refused/],
+    [
+      'the good limit did not land',
+      { releases: [release({ id: 'feed-limits/1', state: 'failed' })] },
+      /feed-limits\/1 should have succeeded/,
+    ],
+    [
+      'the bad limit stayed',
+      { deploys: [good, { ...bad, outcome: 'succeeded' }] },
+      /should have been reverted, but its deploy is succeeded/,
+    ],
+    ['a host is left on it', { hosts: { total: 10, committed: 9, overridden: 1 } }, /9 of 10 have it, and 1 another/],
+  ])('says so when %s', (_title, over, expected) => {
+    expect(configDemo.surprise({ ...went, ...over })).toMatch(expected);
   });
 });
 

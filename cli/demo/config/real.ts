@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
+import { draftOfTree, propose } from '../../../config/repository/propose';
+import { EtcdStore } from '../../../config/store/etcd';
+import { conveyorError } from '../../../domain/errors';
+import { actorOf } from '../../door';
+import { startChild, untilReady, type Child } from '../../stack/child';
+import type { ConfigStack } from '../../stack/configuration';
+import { entryPoint } from '../../stack/parts';
+import type { Stage } from '../demo';
+import { sourcesOf } from './sources';
+import { HOSTS_EACH, PATH, REGIONS, type ConfigWorld } from './world';
+
+/** A git repository, etcd, and ten hosts: a proxy each, and servers of the feed that follow their limits. */
+export async function openReal(stage: Stage, { repository: settings, folder }: ConfigStack): Promise<ConfigWorld> {
+  const { io } = stage;
+  const repository = await ConfigRepository.open(settings, copiesFolder(io.env));
+  const store = new EtcdStore({ url: settings.etcd });
+  const hosts = REGIONS.flatMap((region) =>
+    Array.from({ length: HOSTS_EACH }, (_, index) => ({ host: `${region}-${index + 1}`, region })),
+  );
+  const urls = await Promise.all(hosts.map((one) => startProxy(stage, settings, folder, one)));
+  await startServers(stage, urls);
+  return {
+    store: `a git repository, etcd at ${settings.etcd}, and ${hosts.length} hosts with a proxy each`,
+    propose: async (limits) => {
+      const draft = await draftOfTree(repository, await repository.head(), sourcesOf(limits));
+      const by = { author: actorOf(io), message: `Limit feeds to ${limits.hard}`, nowMs: io.now() };
+      return (await propose(repository, draft, by)).version;
+    },
+    counts: async () => {
+      const all = await store.subscribers(settings.name, PATH);
+      const newest = (await store.read(settings.name, PATH))?.commit ?? null;
+      const committed = all.filter(({ revision, commit }) => revision === null && commit === newest);
+      const overridden = all.filter(({ revision }) => revision !== null);
+      return { total: all.length, committed: committed.length, overridden: overridden.length };
+    },
+  };
+}
+
+const READY_MS = 30_000;
+
+async function startProxy(
+  stage: Stage,
+  { name, etcd }: ConfigStack['repository'],
+  folder: string,
+  { host, region }: { readonly host: string; readonly region: string },
+): Promise<string> {
+  const flags = { repository: name, etcd, host, label: `region=${region}`, port: '0', cache: join(folder, host) };
+  const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
+  const ready = /ready at (\S+)/;
+  const child = await started(stage, `proxy of ${host}`, ['config/proxy/main.js', ...args], ready);
+  return ready.exec(child.log())?.[1] ?? '';
+}
+
+/** One process plays them all. */
+const startServers = (stage: Stage, urls: readonly string[]): Promise<Child> =>
+  started(stage, 'servers of the feed', ['examples/config/app.js', ...urls], /^following/m);
+
+async function started(
+  { io, stack, stop, children }: Stage,
+  name: string,
+  [path = '', ...args]: readonly string[],
+  ready: RegExp,
+): Promise<Child> {
+  const logFile = join(stack.logFolder, `${name.replaceAll(' ', '-')}.log`);
+  const [command, env] = [process.execPath, { ...io.env, ...stack.config?.env }];
+  const spec = {
+    name,
+    command,
+    args: [entryPoint(path), ...args],
+    env,
+    logFile,
+    isReady: (log: string) => ready.test(log),
+  };
+  const child = startChild(spec);
+  children.push(child);
+  await untilReady(io, child, spec, READY_MS, stop);
+  if (stop.aborted)
+    throw conveyorError('process-failed', { process: name, how: 'it was interrupted', tail: '', logFile });
+  return child;
+}

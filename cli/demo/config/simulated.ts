@@ -1,0 +1,30 @@
+import { compile } from '../../../config/compiler/compile';
+import { control } from '../../simulator';
+import type { Stage } from '../demo';
+import { sourcesOf } from './sources';
+import { HOSTS_EACH, MOST, PATH, REGIONS, REPOSITORY, type ConfigWorld, type HostCounts } from './world';
+
+/** The store and the hosts of the simulated world (docs/fleet.md), where this machine has no etcd. */
+export async function openSimulated({ stack }: Stage): Promise<ConfigWorld> {
+  const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
+    control(stack.addresses.simulator, method, `/control/config/${path}`, body);
+  const on = { repository: REPOSITORY, path: PATH };
+  const refuses = `hard is more than ${MOST}, which is all that a server can do`;
+  for (const region of REGIONS)
+    await call('POST', 'subscribers', {
+      ...{ name: region, region, hosts: HOSTS_EACH, repository: REPOSITORY, paths: [PATH] },
+    });
+  await call('POST', 'behaviours', { ...on, when: { field: 'hard', above: MOST }, behaviour: { refuses } });
+  const hosts = REGIONS.length * HOSTS_EACH;
+  return {
+    store: `a simulated store with ${hosts} simulated hosts, since this machine has no etcd (scripts/etcd.sh gets it)`,
+    propose: async (limits) => {
+      const { values } = await compile(sourcesOf(limits));
+      const given = Object.fromEntries(values.map(({ path, text }) => [path, JSON.parse(text) as unknown]));
+      const proposed = await call('POST', 'changes', { repository: REPOSITORY, values: given });
+      return (proposed as { readonly version: string }).version;
+    },
+    counts: async () =>
+      (await call('GET', `subscribers?repository=${REPOSITORY}&path=${encodeURIComponent(PATH)}`)) as HostCounts,
+  };
+}

@@ -1,0 +1,23 @@
+import { paint, wrap, type View } from '../../render/paint';
+import { deployTable, webUiLinks } from '../summary';
+import type { ConfigDemoResult } from './story';
+import { PATH } from './world';
+
+/** How a configuration was deployed, why its last change was taken back, and what hosts have now. */
+export function renderConfigDemo(result: ConfigDemoResult, view: View): string {
+  const { deploys, hosts, store } = result;
+  const colors = paint(view.color);
+  const last = deploys.at(-1);
+  const why = last === undefined ? [] : wrap(last.revert?.reason ?? last.summary, Math.max(20, view.width - 4));
+  return [
+    deployTable(deploys, view),
+    '',
+    colors.bold('Why the second change was taken back'),
+    ...why.map((line) => `  ${line}`),
+    '',
+    colors.bold('The hosts now'),
+    `  ${hosts.committed} of ${hosts.total} have the ${PATH} that was committed; the bad limit never was (${store})`,
+    '',
+    ...webUiLinks(result, view),
+  ].join('\n');
+}

@@ -1,0 +1,80 @@
+import type { ConveyorClient } from '../../client/api';
+import { conveyorError } from '../../domain/errors';
+import type { Artifact } from '../../domain/artifact';
+import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import { actorOf } from '../door';
+import type { Io } from '../io';
+import { printNoteLines, type Output } from '../output';
+import { requirePipelineFile } from '../pipelineFile';
+import type { View } from '../render/paint';
+import type { Child } from '../stack/child';
+import type { Stack, StackSettings } from '../stack/stack';
+import { takeSnapshot, watchUntilEnd } from '../watch';
+
+/** What a demo prints with `-o json`, at least. */
+export interface DemoResult {
+  readonly releases: readonly ReleaseStatus[];
+  readonly deploys: readonly DeployStatus[];
+}
+
+/** A story of `conveyor demo`: what it needs, what happens, and what it promises. */
+export interface Demo<R extends DemoResult> {
+  /** What its stack has besides, and what its processes find in their environment. */
+  prepare(io: Io, settings: StackSettings): Promise<Prepared>;
+  /** Undefined when it was interrupted. */
+  play(stage: Stage): Promise<R | undefined>;
+  /** The first thing that is not as promised; null when all is well. */
+  surprise(result: R): string | null;
+  render(result: R, view: View): string;
+  /** What to type where everything is left running. */
+  next(result: R): readonly string[];
+}
+
+export interface Prepared extends Pick<StackSettings, 'config'> {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Stage {
+  readonly io: Io;
+  readonly output: Output;
+  readonly client: ConveyorClient;
+  readonly stack: Stack;
+  /** What the story starts besides; it ends with the stack. */
+  readonly children: Child[];
+  readonly stop: AbortSignal;
+}
+
+/** Far more than a release of a demo takes. */
+const STORY_TIMEOUT_MS = 180_000;
+
+export function chapter(io: Io, text: string): void {
+  printNoteLines(io, `\n${text}\n`);
+}
+
+/** Applies the pipeline of a file, which whoever runs the demo owns besides. @returns its name */
+export async function applyFor({ io, client }: Stage, file: string): Promise<string> {
+  const { spec } = await requirePipelineFile(file, io.now());
+  const actor = actorOf(io);
+  const owners = spec.owners.includes(actor) ? spec.owners : [...spec.owners, actor];
+  await client.apply({ ...spec, owners }, actor);
+  return spec.pipeline;
+}
+
+/** Releases an artifact and shows live what becomes of it. Undefined when it was interrupted. */
+export async function ship(
+  { io, output, client, stop }: Stage,
+  pipeline: string,
+  artifact: Artifact,
+): Promise<{ readonly release: ReleaseStatus; readonly deploys: readonly DeployStatus[] } | undefined> {
+  const trigger = { kind: 'manual', actor: actorOf(io), key: `demo-${artifact.version}` } as const;
+  const { id } = await client.release(pipeline, [artifact], trigger);
+  // With -o json the pictures go where progress goes, and stdout holds nothing but the result.
+  const live = output.human ? io : { ...io, stdout: io.stderr };
+  const shown: Output = { ...output, format: 'table', human: true };
+  const watching = { output: shown, timeoutMs: STORY_TIMEOUT_MS, everyMs: 300, detachedText: '' };
+  const code = await watchUntilEnd(live, client, id, watching);
+  if (stop.aborted || code === 130) return undefined;
+  const { release, deploys } = await takeSnapshot(client, id, null);
+  if (release === null) throw conveyorError('unknown-release', { id });
+  return { release, deploys };
+}
