@@ -1,17 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { MOBILE_LIMITS } from '../../domain/limits';
 import {
+  limitBody,
+  MOBILE_LIMITS,
+  mobileHash,
   translate,
   whyNotSchema,
   whyNotTranslation,
   type Backends,
+  type GateUser,
   type MobileSchema,
+  type PullAnswer,
   type Translation,
-} from '../../domain/mobileConfig/translate';
-import { limitBody } from '../../sdk/bodyLimit';
-import { mobileHash, type GateUser, type PullAnswer } from '../../sdk';
+} from '../../sdk';
 
 export interface MobileServiceOptions {
   /** Calls back with the translation now and whenever it changes, as `watchConfig` does. */

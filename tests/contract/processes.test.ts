@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { Copies } from '../../examples/push-types/processes/copies';
 import type { Fleet } from '../../examples/push-types/processes/fleet';
 import { processesPushType } from '../../examples/push-types/processes/pushType';
-import { healthTasks } from '../../examples/push-types/processes/targets';
-import { acceptUpdate } from '../../sdk/updates/updates';
 import { viaApp } from '../../sdk/client';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { judgeTargets } from '../../sdk/health';
+import { acceptUpdate, healthTasks } from '../../sdk/updates';
 import { ProcessesHome, settle } from './processesFleet';
 import { describeSuite } from './suite';
 
