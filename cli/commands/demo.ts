@@ -74,7 +74,7 @@ Everything that the demo started is being stopped. Three things to try next:
   npm run dev                                a stack that stays, with the same fleet
   npx --no-install conveyor init my-service  a pipeline of your own`;
 
-/** How to look around in what goes on running, and how to stop it. */
+/** How to look around in what keeps running, and how to stop it. */
 export function farewellKept(
   stack: Pick<Stack, 'addresses' | 'logFolder' | 'pids'>,
   result: Pick<DemoResult, 'deploys'>,
@@ -85,7 +85,7 @@ export function farewellKept(
   );
   const bad = result.deploys.at(-1)?.id ?? '';
   return `
-It goes on running; its logs are in ${stack.logFolder}. To talk to it:
+It keeps running; its logs are in ${stack.logFolder}. To use it:
   export ${env.join(' ')}
 Three things to try next:
   npx --no-install conveyor status ${bad}

@@ -35,7 +35,7 @@ const pullSchema = z.object({
 });
 type Pull = z.output<typeof pullSchema>;
 
-/** What apps pull: only what changed, in the fields that their version has. It keeps nothing that it cannot be told again. */
+/** What apps pull: only what changed, in the fields that their version has. It keeps nothing that apps would not send again. */
 export function mobileService(options: MobileServiceOptions): Hono {
   let translation: Translation = {};
   const schemas = new Map<string, MobileSchema>();

@@ -55,7 +55,7 @@ describe('the processes of the push type', () => {
   const tasks = (): string[] => Object.keys(home.pids()).filter((task) => task.startsWith(`${UNIT}/`));
   const startOf = (task: string): number => Number(task.split('@')[1]);
 
-  test('are found again by a push type that begins anew, and go on', async () => {
+  test('are found again by a push type that begins anew, and continue', async () => {
     await update(1);
     const before = home.pids();
     fleet = three();
@@ -78,7 +78,7 @@ describe('the processes of the push type', () => {
     expect(tasks().filter((task) => before.includes(task))).toEqual([]);
   });
 
-  test('are told to Prometheus while they are there, each under the identifier of its present start', async () => {
+  test('are listed for Prometheus while they are there, each under the identifier of its present start', async () => {
     await update(1);
     const groups = JSON.parse(readFileSync(join(home.home, 'targets.json'), 'utf8')) as {
       targets: string[];

@@ -160,7 +160,7 @@ export class GateFleet {
     return mixOf({ rules, slices: Object.fromEntries(slices), versions: contents });
   }
 
-  /** Nothing was written: slices are where they were, and whoever wanted to change them hears why not. */
+  /** Nothing was written: slices stay where they were, and the updates that wanted to change them fail with the reason. */
   private fail(project: string, reason: string): void {
     for (const { slot, version, update } of this.takePending(project).reverse())
       Object.assign(slot, { version, update, state: 'live' });

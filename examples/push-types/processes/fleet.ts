@@ -35,7 +35,7 @@ const PAST_STARTS = 20;
 
 /**
  * The copies on this machine, and the updates that change them. Calls only write down what is wanted; `step` makes it so, looking
- * at the processes each time. Whatever crashed in between, the next step goes on from what it finds.
+ * at the processes each time. Whatever crashed in between, the next step continues from what it finds.
  */
 export class Fleet {
   readonly copies: Copies;
