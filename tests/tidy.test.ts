@@ -73,9 +73,9 @@ describe('a name leads to one thing', () => {
     expect(placesOfDefinitions(planted).get('twice')).toEqual(['domain/a.ts', 'domain/leftovers.ts']);
     expect(droppedWords(planted)).toEqual(['domain/a.ts: insistOn', 'domain/leftovers.ts']);
     const text = ['it goes' + ' on', 'it continues', 'nobody is' + ' told', 'what tells one from another'].join('\n');
-    expect(droppedPhrases([{ name: 'a.md', text }])).toEqual([
-      'a.md:1: it goes' + ' on',
-      'a.md:3: nobody is' + ' told',
+    expect(droppedPhrases([{ name: 'a.ts', text }])).toEqual([
+      'a.ts:1: it goes' + ' on',
+      'a.ts:3: nobody is' + ' told',
     ]);
   });
 });
