@@ -38,7 +38,7 @@ export function whetherSigned(
   platform: ReadPlatform | undefined,
   { pipeline, back, byAdmin }: Behalf & { readonly pipeline: string },
   artifacts: readonly Artifact[],
-): { readonly refused: string } | { /** To be put on record. */ readonly signed?: string } {
+): { readonly refused: string } | { /** To be recorded. */ readonly signed?: string } {
   const facts = platform?.();
   if (facts === undefined || back || !wantsSigned(facts, pipeline)) return {};
   const lacking = unsigned(facts, pipeline, artifacts);

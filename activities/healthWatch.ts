@@ -60,7 +60,7 @@ export interface HealthReport extends Watched {
   readonly paused?: GroupVerdicts['paused'];
 }
 
-/** What a watch heartbeats: `status` shows the rows, a successor goes on from the fold. */
+/** What a watch heartbeats: `status` shows the rows, a successor continues from the fold. */
 export interface HealthSeen {
   readonly fold: HealthFold;
   readonly rows: readonly HealthRow[];

@@ -43,7 +43,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
 
     guestsOf: parts.guests,
 
-    /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began goes on. */
+    /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began continues. */
     stillRunning: async (workflowIds: readonly string[], patience: StopPatience): Promise<string[]> => {
       const states = await Promise.all(
         workflowIds.map(async (id) => ((await isStillHolding(parts, id, patience)) ? [id] : [])),

@@ -15,8 +15,8 @@ interface Kept {
 /**
  * Looks once. While there is no answer, the activity fails and says when to be tried again: the wait is a timer of the server,
  * which takes no worker's time, no slot and no room in the history, and ends at once when the activity is cancelled. What was seen is
- * heartbeaten, so that `status` can show it and the next look, on whatever worker, goes on from it.
- * @throws still-waiting, or `keeps-failing` once so many looks in a row have failed that somebody should hear of it.
+ * heartbeaten, so that `status` can show it and the next look, on whatever worker, continues from it.
+ * @throws still-waiting, or `keeps-failing` once so many looks in a row have failed that a person should know.
  */
 export async function look<T, H extends object>(
   { clock, intervalMs, heartbeatTimeoutMs }: { clock: Clock; intervalMs: number; heartbeatTimeoutMs: number },

@@ -88,7 +88,7 @@ async function ask({ client, clock }: OutputParts, source: string): Promise<Know
 }
 
 /**
- * What releases had, with all that their books leave out: a pipeline remembers of an artifact only which it was. A release of
+ * What releases had, with all that their records leave out: a pipeline remembers of an artifact only which it was. A release of
  * which Temporal keeps no history any more has nothing more to say; one that does not answer is missing, and asked again by the
  * next sweep.
  */

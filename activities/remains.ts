@@ -95,7 +95,7 @@ async function deployEnd(
     const { status } = await handle.describe();
     if (status.name === 'RUNNING') return { open: [`${workflowId} has not ended`] };
     if (status.name !== 'COMPLETED') return { open: await stepsLeft(parts, workflowId, patience.cancelGraceMs) };
-    // A canary is none of those that the books are about.
+    // A canary is none of those that the records are about.
     return canary ? {} : { settled: { action, artifacts, result: (await handle.result()) as DeployResult } };
   } catch (error) {
     // One that is forgotten says nothing about the others.

@@ -63,7 +63,7 @@ export interface Traffic {
 /** An update, or the parts of one that was sent in several (of a revert that isolates what is refused). */
 export interface Tracking {
   readonly updateIds: readonly string[];
-  /** The units that are to be heard of. */
+  /** The units whose progress is awaited. */
   readonly selection: Selection;
   readonly success: Amount;
   /** Lockstep: each unit has to meet it. */
@@ -72,7 +72,7 @@ export interface Tracking {
   readonly unreachable?: Unreachable;
   /** Of a phase that is tried again. */
   readonly earlier?: Earlier;
-  /** Of a revert: units that are there no more need not be heard of. */
+  /** Of a revert: nobody waits for units that are gone. */
   readonly withoutGone?: boolean;
 }
 
@@ -247,7 +247,7 @@ function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], p
 const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>
   state !== 'done' && state !== 'failed' && targeted - gone > live;
 
-/** What stops an update that has begun, and lets it go on: all of it, or some groups of its units. `nth` counts either by itself. */
+/** What stops an update that has begun, and lets it continue: all of it, or some groups of its units. `nth` counts either by itself. */
 function steering({ snapshots }: PushPorts, invoke: Invoke) {
   const steer =
     (method: 'pauseUpdates' | 'resumeUpdates', verb: string) =>

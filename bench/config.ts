@@ -21,7 +21,7 @@ const PATH = 'shop/limits';
 
 interface Heard {
   readonly sequence: number;
-  /** In milliseconds since 1970, when the last watcher of the process heard of it. */
+  /** In milliseconds since 1970, when it reached the last watcher of the process. */
   readonly at: number;
 }
 

@@ -26,7 +26,7 @@ export interface Io {
   input(): Promise<string>;
   /** Shows somebody a page, where there is a browser; they can open it themselves. */
   browse(url: string): void;
-  /** Goes on as another program, in this very process, which ends when and as that does; never resolves. */
+  /** Continues as another program, in this very process, which ends when and as that does; never resolves. */
   become(program: Program): Promise<never>;
 }
 
@@ -62,11 +62,11 @@ export interface ConnectOptions {
   readonly webUi?: string;
 }
 
-/** The reason that goes on record; asked for on a terminal. */
+/** The reason that is recorded; asked for on a terminal. */
 export async function requireReason(io: Io, verb: string, given: string | undefined): Promise<string> {
   if (given?.trim()) return given.trim();
   if (given === undefined && io.canAsk) {
-    const answer = (await io.ask(`Why do you ${verb}? It goes on record: `)).trim();
+    const answer = (await io.ask(`Why do you ${verb}? It is recorded: `)).trim();
     if (answer !== '') return answer;
   }
   throw conveyorError('missing-reason', { verb });

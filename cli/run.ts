@@ -85,7 +85,7 @@ const ENDING = `
 
 Ids: pipeline kvstore, release kvstore/12, deploy kvstore/12/deploy.
 Exit codes: 0 ok, 1 error, 2 usage or invalid input, 3 ended not succeeded, 4 not found or not permitted,
-  5 --timeout expired (it goes on), 130 Ctrl-C (it goes on).`;
+  5 --timeout expired (it continues), 130 Ctrl-C (it continues).`;
 
 /** Commander throws instead of exiting, and what it would print on errors is ours to word. */
 function quietly(command: Command, io: Io): void {

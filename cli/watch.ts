@@ -10,11 +10,11 @@ import type { WatchSnapshot } from './render/log';
 
 export interface WatchOptions {
   readonly output: Output;
-  /** Stop watching after this long; what is watched goes on. */
+  /** Stop watching after this long; what is watched continues. */
   readonly timeoutMs?: number;
   /** Between two looks. */
   readonly everyMs?: number;
-  /** Said when watching ends before the thing watched does; by default that it goes on, and how to watch it again. */
+  /** Said when watching ends before the thing watched does; by default that it continues, and how to watch it again. */
   readonly detachedText?: string;
 }
 
@@ -130,7 +130,7 @@ async function lookAgain(
   }
 }
 
-/** Until there is an answer, which may take its time, the clocks of the picture go on. */
+/** Until there is an answer, which may take its time, the clocks of the picture continue. */
 async function whileDrawing<T>(io: Io, show: Presenter, seen: WatchSnapshot | null, asked: Promise<T>): Promise<T> {
   if (!show.redraws || seen === null) return asked;
   let isOver = false;
@@ -142,18 +142,18 @@ async function whileDrawing<T>(io: Io, show: Presenter, seen: WatchSnapshot | nu
   return asked;
 }
 
-/** A parent is over when its own actions are; its children go on without it. */
+/** A parent is over when its own actions are; its children continue without it. */
 function finishWatch(io: Io, show: Presenter, seen: WatchSnapshot): number {
   const children = seen.release?.children;
   if (children && children.waiting + children.running > 0) {
     show.leave();
-    printNote(io, `its children go on: conveyor status ${seen.release?.id}`);
+    printNote(io, `its children continue: conveyor status ${seen.release?.id}`);
   }
   return isSuccess(seen) ? EXIT.ok : EXIT.notSucceeded;
 }
 
 const farewell = ({ detachedText }: WatchOptions, id: string, why: string): string =>
-  detachedText ?? `${why}; ${id} goes on. Watch it again: conveyor watch ${id}`;
+  detachedText ?? `${why}; ${id} continues. Watch it again: conveyor watch ${id}`;
 
 function detached(io: Io, show: Presenter, text: string, code: number): number {
   show.leave();
@@ -161,7 +161,7 @@ function detached(io: Io, show: Presenter, text: string, code: number): number {
   return code;
 }
 
-/** Between two looks the clocks of the picture go on. */
+/** Between two looks the clocks of the picture continue. */
 async function pauseBetween(
   io: Io,
   show: Presenter,

@@ -21,15 +21,15 @@ import type {
  * Every operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
  * `temporal-unreachable`, `no-worker`, …
  *
- * `createClient` (client/index.ts) speaks to Temporal and believes whoever it is told acts; `createHttpClient` (client/http/client.ts)
+ * `createClient` (client/index.ts) speaks to Temporal and believes the actor that it is given; `createHttpClient` (client/http/client.ts)
  * speaks to `conveyor server`, which knows by the token who acts, so that an `actor` given here counts for nothing.
  */
 export interface ConveyorClient {
-  /** Creates the pipeline or changes its spec; one whose workflow has ended goes on with its numbers and books. */
+  /** Creates the pipeline or changes its spec; one whose workflow has ended continues with its numbers and records. */
   apply(spec: PipelineSpec, actor: string, permitted?: string): Promise<PipelineApplied>;
   /** All that a pipeline remembers, also of one whose workflow has ended. */
   exportPipeline(pipeline: string): Promise<PipelineDocument>;
-  /** Puts exported books back. @throws `invalid-state` over a pipeline that has come further */
+  /** Puts exported records back. @throws `invalid-state` over a pipeline that has come further */
   importPipeline(document: PipelineDocument, actor: string, permitted?: string): Promise<PipelineApplied>;
   spec(pipeline: string): Promise<PipelineSpec>;
   /**
@@ -116,7 +116,7 @@ export interface PipelineApplied {
   readonly created: boolean;
   /** The spec that it replaced. */
   readonly previous: PipelineSpec | null;
-  /** Its workflow had ended: the release after which its numbers go on, and whether its books could still be read. */
+  /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
 }
 

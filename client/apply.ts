@@ -23,7 +23,7 @@ import { overLimit } from './refusals';
 import { proven } from './seal';
 import type { Workflows } from './workflows';
 
-/** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended goes on. */
+/** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended continues. */
 export const applyPipeline = (
   workflows: Workflows,
   options: ClientOptions,
@@ -148,6 +148,6 @@ function pipelineRefusal(
 
 const unknownPipeline = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
 
-/** Whoever applies a pipeline that had ended hears what it goes on with. */
+/** Of a pipeline that had ended, the answer says what it continues with. */
 const continuedBy = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
   left === undefined ? {} : { continued: { after: left.found.nextNumber - 1, books: left.state !== null } };

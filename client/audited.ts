@@ -89,7 +89,7 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
 
 type Permitting = (decided: Decided) => ConveyorClient;
 
-/** Each operation has a client of its own, so that what this hears is about that operation. */
+/** Each operation has a client of its own, so this sees only that operation. */
 const recording =
   (permitting: Permitting, audit: Audit, door: Door) =>
   <T>(

@@ -89,7 +89,7 @@ const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECO
 /** What the server itself could not do now. */
 const TRANSIENT: readonly number[] = [UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE];
 
-/** The server fails an update that no worker looked at, or whose workflow went on as another before it was done. */
+/** The server fails an update that no worker looked at, or whose workflow continued as another before it was done. */
 const isUnprocessed = (cause: unknown): boolean =>
   cause instanceof ApplicationFailure &&
   (cause.type === 'UnprocessedUpdate' || cause.type === 'AcceptedUpdateCompletedWorkflow');

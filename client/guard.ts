@@ -38,7 +38,7 @@ export const DECIDED_AS: Readonly<Record<keyof ConveyorClient, OperationName | '
   close: 'nothing',
 };
 
-/** Hears by which rule an operation is let through. */
+/** Receives the rule by which an operation is let through. */
 export type Decided = (rule: string) => void;
 
 /**

@@ -56,7 +56,7 @@ async function statusById(workflows: Workflows, text: string) {
     : workflows.deploy(id.pipeline, id.number, id.action);
 }
 
-/** Releases of a pipeline, newest first: those that ended, from its books, and those under way. */
+/** Releases of a pipeline, newest first: those that ended, from its records, and those under way. */
 async function historyOfPipeline(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
   // Of one moment: a release that ends between two readings would be in neither.
   const { history: ended, releases } = await workflows.pipelineBooks(pipeline);

@@ -59,7 +59,7 @@ export async function newestReleases(client: Client, pipeline: string): Promise<
   return numbers.sort((a, b) => a - b);
 }
 
-/** As many as a pipeline keeps in its books. */
+/** As many as a pipeline keeps in its records. */
 const NEWEST = 100;
 
 const listing = (client: Client, kind: string, pipeline: string | undefined) => {
@@ -84,7 +84,7 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
 }
 
 /**
- * What a pipeline wants that has no memo of it, because it was applied before there were any or its history went on
+ * What a pipeline wants that has no memo of it, because it was applied before there were any or its history continued
  * without: it says so itself. Undefined when it does not answer; whoever waits for it would keep the others waiting.
  */
 async function remembered(client: Client, workflowId: string): Promise<SubscriptionsMemo | undefined> {

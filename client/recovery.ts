@@ -11,14 +11,14 @@ import { newestReleases } from './pipelineIndex';
 
 /** What is left of a pipeline whose workflow has ended. */
 export interface Left {
-  /** Its books: whole, or as its last history began with them; null where nothing is left of them. */
+  /** Its records: whole, or as its last history began with them; null where nothing is left of them. */
   readonly state: PipelineState | null;
   readonly found: Found;
 }
 
 /**
- * What another workflow of the pipeline goes on with; undefined while one runs, which knows better, and where there never was one.
- * One that runs and knows nothing was started by whoever was then refused: it is told what it goes on with. Nothing here changes
+ * What another workflow of the pipeline continues with; undefined while one runs, which knows better, and where there never was one.
+ * One that runs and knows nothing was started by whoever was then refused: it receives what it continues with. Nothing here changes
  * anything.
  * @throws what the client throws where no worker, or no server, answers: what there is must not be taken for lost.
  */
@@ -29,7 +29,7 @@ export async function leftOf(client: Client, pipeline: string): Promise<Left | u
   return state === null && found.nextNumber === 1 ? undefined : { state, found };
 }
 
-/** The books of a pipeline. Of a workflow that cannot be replayed those that its last history began with. */
+/** The records of a pipeline. Of a workflow that cannot be replayed those that its last history began with. */
 async function lastState(client: Client, pipeline: string): Promise<PipelineState | null> {
   const handle = client.workflow.getHandle(workflowIds.pipeline(pipeline));
   try {
@@ -61,7 +61,7 @@ export async function isWorkflowRunning(client: Client, workflowId: string): Pro
   }
 }
 
-/** Releases that the books do not know: visibility lists them, and what it does not list yet is asked for one by one. */
+/** Releases that the records do not know: visibility lists them, and what it does not list yet is asked for one by one. */
 async function foundOf(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
   const listed = await newestReleases(client, pipeline);
   let nextNumber = Math.max(state?.nextNumber ?? 1, ...listed.map((number) => number + 1));

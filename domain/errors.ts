@@ -36,7 +36,7 @@ export const ERRORS = {
   }),
   'missing-reason': entry<{ verb: string }>({
     message: ({ verb }) => `${verb} needs a reason`,
-    hint: () => 'say why with --reason "…"; it goes on record',
+    hint: () => 'say why with --reason "…"; it is recorded',
     retryable: false,
     exit: 2,
   }),
@@ -282,7 +282,7 @@ export const ERRORS = {
     exit: 1,
   }),
   'audit-unwritable': entry<{ detail: string }>({
-    message: ({ detail }) => `this was not done, since it cannot be put on record (${detail})`,
+    message: ({ detail }) => `this was not done, since it cannot be recorded (${detail})`,
     hint: () => 'have the audit of the server repaired; revert, cancel, pause, freeze and hold work meanwhile',
     retryable: true,
     exit: 1,
@@ -376,7 +376,7 @@ export const ERRORS = {
   }),
   'store-unavailable': entry<{ store: string; detail: string }>({
     message: ({ store, detail }) => `the store of configuration ${placeOf(store)} does not answer: ${detail}`,
-    hint: () => 'whoever needs it tries again by itself; hosts go on with the values that they have',
+    hint: () => 'clients try again by themselves; hosts continue with the values that they have',
     retryable: true,
     exit: 1,
   }),

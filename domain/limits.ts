@@ -3,7 +3,7 @@ import { FLEET_LIMITS } from './fleet/limits';
 /**
  * Everything that comes in through a door, or grows in a pipeline's workflow, and how large it may be. A workflow carries its
  * whole state from one history to the next in one payload, of which Temporal takes 2 MB and warns from 512 kB; a pipeline
- * that outgrew that could neither go on nor answer, for ever. Limits of what comes in are refused at the door, those of what a
+ * that outgrew that could neither continue nor answer, for ever. Limits of what comes in are refused at the door, those of what a
  * pipeline remembers cut the oldest. `docs/limits.md` is made of this table, and a test fills all of it.
  */
 export interface Limit {
@@ -32,7 +32,7 @@ const ONE_ATTRIBUTE = 'the server takes 2 kB of a search attribute, and ends a w
 const IN_STATE = 'a share of the 512 kB of a pipeline';
 const IN_SPEC = 'the pipeline and each of its releases carry the whole file';
 const TO_READ = 'people have to read the file';
-const ON_RECORD = 'it goes on record';
+const ON_RECORD = 'it is recorded';
 
 /** What comes in with a release: an artifact of a person, the API, a webhook, a finder or an action service. */
 export const ARTIFACT_LIMITS = {

@@ -10,5 +10,5 @@ export const looksSince = (attempt: number, since: number): number =>
 
 export const isAnew = (attempt: number, since: number): boolean => attempt <= since;
 
-/** The type of the failure of a look after so many others that whoever waits for an answer should hear of it. */
+/** The type of the failure of a look after so many others that whoever waits for an answer should know. */
 export const KEEPS_FAILING = 'keeps-failing';

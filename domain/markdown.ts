@@ -45,7 +45,7 @@ const isAddress = (text: string): boolean =>
 
 const escapeMarkdown = (text: string): string => text.replace(ANYWHERE, '\\$&');
 
-/** The server takes no summary of more than 400 bytes, and a workflow that set one could not go on. */
+/** The server takes no summary of more than 400 bytes, and a workflow that set one could not continue. */
 const SUMMARY_BYTES = 380;
 
 /** The summary of a workflow, an activity or a timer, which the Web UI takes for Markdown too: one line, and short enough. */

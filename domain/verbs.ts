@@ -16,7 +16,7 @@ export const INPUTS = {
   acceptMissing: {
     is: 'flag',
     option: '--accept-missing',
-    help: 'go on without the tasks that are missing from a completion phase whose update timeout is over',
+    help: 'continue without the tasks that are missing from a completion phase whose update timeout is over',
   },
   notBad: { is: 'flag', option: '--not-bad', help: 'do not mark the artifact known-bad' },
   check: { is: 'text', option: '--check <name>', help: 'only this check; without it all of them' },
@@ -29,7 +29,7 @@ export const INPUTS = {
   until: { is: 'moment', option: '--until <time>', help: 'when it lifts itself; without it a person does' },
   artifact: { is: 'version', operand: '<name@version>', help: 'which artifact' },
   action: { is: 'name', help: 'which action of the release' },
-  approve: { is: 'choice', help: 'go on, or fail the action' },
+  approve: { is: 'choice', help: 'continue, or fail the action' },
 } as const satisfies Readonly<Record<string, InputRow>>;
 
 export type InputName = keyof typeof INPUTS;
@@ -69,14 +69,14 @@ const VERBS = {
     of: ['deploy', 'release'],
     operand: '<id>',
     inputs: ['noRevert'],
-    help: 'stop forward motion; checks go on, and an unhealthy verdict still reverts',
+    help: 'stop forward motion; checks continue, and an unhealthy verdict still reverts',
     example: 'kvstore/12 --reason "looking at the latency"',
   },
   resume: {
     of: ['deploy', 'release'],
     operand: '<id>',
     inputs: ['acceptMissing'],
-    help: 'go on after one fresh healthy verdict',
+    help: 'continue after one fresh healthy verdict',
     example: 'kvstore/12 --reason "it was the load test"',
   },
   cancel: {
@@ -119,7 +119,7 @@ const VERBS = {
     ofAction: true,
     operand: '<release/action>',
     inputs: ['action', 'approve'],
-    help: 'decide at a manual-pick: let the release go on (--approve), or fail the action (--reject)',
+    help: 'decide at a manual-pick: let the release continue (--approve), or fail the action (--reject)',
     example: 'kvstore/12/approve --approve --reason "the canary looks good"',
   },
   retry: {
@@ -141,7 +141,7 @@ const VERBS = {
     of: ['pipeline'],
     operand: '<pipeline>',
     inputs: [],
-    help: 'let no deploy of the pipeline start; builds and tests go on',
+    help: 'let no deploy of the pipeline start; builds and tests continue',
     example: 'kvstore --reason "incident 4711"',
   },
   unhold: {
@@ -155,14 +155,14 @@ const VERBS = {
     of: ['pipeline'],
     operand: '<pipeline>',
     inputs: ['until'],
-    help: 'let nothing of the pipeline start, and pause its deploys before their next phase; reverts go on',
+    help: 'let nothing of the pipeline start, and pause its deploys before their next phase; reverts continue',
     example: 'kvstore --until 2h --reason "the network is being moved"',
   },
   unfreeze: {
     of: ['pipeline'],
     operand: '<pipeline>',
     inputs: [],
-    help: 'let releases and deploys go on',
+    help: 'let releases and deploys continue',
     example: 'kvstore --reason "the network is moved"',
   },
   'allow-artifact': {

@@ -206,7 +206,7 @@ export interface PhaseView {
   readonly skipped: string | null;
 }
 
-/** Parallel mode: units that health paused by themselves while the others go on. */
+/** Parallel mode: units that health paused by themselves while the others continue. */
 export interface PausedGroup {
   /** `region:x`, or the id of the one unit. */
   readonly group: string;
@@ -228,7 +228,7 @@ export interface HealthRow {
   readonly recent?: readonly number[];
 }
 
-/** A check that was unhealthy and that a person let the deploy go on in spite of: by skipping it, or by resuming. */
+/** A check that was unhealthy and that a person let the deploy continue in spite of: by skipping it, or by resuming. */
 export interface Override {
   readonly check: string;
   readonly actor: string;
@@ -291,7 +291,7 @@ export interface DeploySummary {
 export interface DeployStatus extends DeploySummary {
   /** One sentence: what it is doing, or why and until when it waits. */
   readonly summary: string;
-  /** What it waits for before it goes on, and until when; null while it waits for nothing, or nobody knows. */
+  /** What it waits for before it continues, and until when; null while it waits for nothing, or nobody knows. */
   readonly blockedBy?: string | null;
   readonly until?: string | null;
   /** As of an action. */
@@ -325,7 +325,7 @@ export interface PipelineSummary {
   readonly frozenUntil?: string;
   readonly active: readonly number[];
   readonly lastRelease: number | null;
-  /** In lists: its workflow has ended, and nothing of it goes on; applying it again lets it. */
+  /** In lists: its workflow has ended, and nothing of it continues; applying it again lets it. */
   readonly ended?: true;
   /** As of a release. */
   readonly problem?: string;
@@ -368,7 +368,7 @@ export interface FinderView {
   readonly refused: readonly string[];
 }
 
-/** Why a release of a pipeline does not go on. */
+/** Why a release of a pipeline does not continue. */
 export interface WaitView {
   readonly release: number;
   /** Null while the whole release waits to start. */

@@ -42,7 +42,7 @@ export interface WebhookSource {
   readonly scope: WebhookScope | null;
 }
 
-/** Groups own things, and people and services act: of what a group did nobody could tell who it was. */
+/** Groups own things, and people and services act: nobody would know which person acted as a group. */
 const actorPrincipal = z
   .string()
   .regex(PRINCIPAL, { error: 'expected a principal such as service:ci', abort: true })

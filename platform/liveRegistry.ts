@@ -64,7 +64,7 @@ export class LiveRegistry {
     return this.state;
   }
 
-  /** Hears of each that counts from now on. */
+  /** Called with each configuration that counts from now on. */
   onChange(listener: (registry: Registry) => void): void {
     this.listeners.push(listener);
   }

@@ -25,10 +25,10 @@ export const limitBody =
     return next();
   };
 
-/** Bounds of reading a body, and who hears of it. */
+/** Bounds of reading a body, and who is called. */
 export interface BodyReading {
   readonly patienceMs?: number;
-  /** Told the size of every part. */
+  /** Called with the size of every part. */
   readonly took?: (bytes: number) => void;
   /** Aborts when nobody wants the body any more. */
   readonly signal?: AbortSignal;

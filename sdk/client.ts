@@ -67,7 +67,7 @@ export async function callExtension<P extends Protocol, M extends keyof P & stri
 
 /**
  * A fetch that calls an app in the same process, without a socket, and that an abort ends as it ends a real one
- * (the app itself goes on, as a server would).
+ * (the app itself continues, as a server would).
  */
 export function viaApp(app: Pick<Hono, 'fetch'>): Fetch {
   return async (request) => {

@@ -6,7 +6,7 @@ export type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions, Watc
 /**
  * Follows a configuration: `onChange` is called with the first good value, with each that differs from it, and with one that comes back. It comes from the proxy of
  * this host; while that does not answer, from its cache on disk; and what the application has it keeps, whatever else is dead. Nothing
- * here throws or rejects because a server is missing: `onTrouble` hears of it.
+ * here throws or rejects because a server is missing: `onTrouble` is called.
  *
  *     const limits = watchConfig('shop/limits', z.object({ perUser: z.number() }), ({ value }) => apply(value));
  *     await limits.first;

@@ -40,6 +40,7 @@ export {
 } from './gatekeeper/gatekeeper';
 export { toFlagd } from './gatekeeper/flagd';
 export { toContext, type FlagdDefinition } from '../domain/gatekeeper/flagd';
+export { mixOf, whyNotMixable } from '../domain/gatekeeper/mix';
 export { parseProject } from '../domain/gatekeeper/parse';
 export { SLICES } from '../domain/gatekeeper/slices';
 export type { GateUser, Project, Restraint, GateRule } from '../domain/gatekeeper/project';
@@ -52,6 +53,16 @@ export {
   type PullAnswer,
   type PullRequest,
 } from './mobile';
+export {
+  translate,
+  whyNotSchema,
+  whyNotTranslation,
+  type Backends,
+  type MobileSchema,
+  type Translation,
+} from '../domain/mobileConfig/translate';
+export { MOBILE_LIMITS } from '../domain/limits';
+export { limitBody } from './bodyLimit';
 export {
   checkedBy,
   sitevars,

@@ -11,7 +11,7 @@ export interface RunEndedOptions {
 
 /**
  * For action services: says that a run has ended, by the `callback` of its `startRun`, so that Conveyor asks for its progress at
- * once. First make sure that `getRunProgress` answers so. Tries a few times and never throws, since whoever is not told asks by
+ * once. First make sure that `getRunProgress` answers so. Tries a few times and never throws, since whoever gets no message asks by
  * itself; false when nobody took it.
  */
 export async function runEnded(

@@ -7,7 +7,7 @@ interface HeldBody {
   readonly unwanted: AbortController;
 }
 
-/** What whoever reads a body has to tell and to heed: the signal aborts, with what to answer, when it has to give way to others. */
+/** What a reader of a body has to report and to obey: the signal aborts, with what to answer, when it has to give way to others. */
 export type ReadingQuota = Required<Pick<BodyReading, 'took' | 'signal'>>;
 
 /**

@@ -14,13 +14,15 @@ export const appliedAnswer = z.object({
   continued: z
     .object({ after: z.number().int(), books: z.boolean() })
     .optional()
-    .describe('its workflow had ended: the release after which its numbers go on, and whether its books were there'),
+    .describe(
+      'its workflow had ended: the release after which its numbers continue, and whether its records were there',
+    ),
 });
 
 export const pushRequest = z.strictObject({
   action: z.string().regex(NAME).describe('the deploy that is pushed'),
   artifacts: releaseRequest.shape.artifacts,
-  reason: z.string().trim().min(1).optional().describe('why; it goes on record, and is needed'),
+  reason: z.string().trim().min(1).optional().describe('why; it is recorded, and is needed'),
   skipBake: z.boolean().optional().describe('judge the phases while they are updated, but do not let them bake'),
   idempotencyKey: rerunRequest.shape.idempotencyKey,
 });

@@ -31,6 +31,6 @@ type RequestFields = { readonly [N in InputName]: z.ZodOptional<z.ZodType<NonNul
 
 /** Who commands is the principal of the token; all else is what the rows of domain/verbs.ts take. */
 export const commandRequest = z.strictObject({
-  reason: z.string().trim().min(1).optional().describe('why; it goes on record. Every verb needs one'),
+  reason: z.string().trim().min(1).optional().describe('why; it is recorded. Every verb needs one'),
   ...(Object.fromEntries((Object.keys(INPUTS) as InputName[]).map((name) => [name, fieldOf(name)])) as RequestFields),
 });

@@ -71,7 +71,7 @@ export interface ServerLimits {
 
 /**
  * A forge gives up on a delivery after ten seconds: who would wait longer is better sent away. Reads take their time from commands, since
- * both ask the same Temporal server: few of them go on at once (`bench/readers.ts`).
+ * both ask the same Temporal server: few of them continue at once (`bench/readers.ts`).
  */
 export const DEFAULT_LIMITS: ServerLimits = {
   webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },

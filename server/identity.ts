@@ -18,7 +18,7 @@ const SKEW_S = 60;
 /** What is signed by a shared secret, or by nothing, could have been made by anybody who reads this. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 const PROVIDER_TIMEOUT_MS = 5_000;
-/** How long a provider may be away while people go on working; a key that it makes meanwhile is looked for at once. */
+/** How long a provider may be away while people keep working; a key that it makes meanwhile is looked for at once. */
 const KEYS_MS = 3_600_000;
 const MAX_GROUPS = 1_000;
 

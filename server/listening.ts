@@ -54,7 +54,7 @@ export function listen(options: Pick<Serve, 'fetch' | 'serverOptions'>, { port, 
   });
 }
 
-/** Says why a process cannot go on, and ends it. */
+/** Says why a process cannot continue, and ends it. */
 export function exitWithError(error: unknown): never {
   const known =
     error instanceof ConveyorError

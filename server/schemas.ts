@@ -31,7 +31,7 @@ export const releaseRequest = z.strictObject({
 
 export const rerunRequest = z.strictObject({
   trigger: triggerKind,
-  reason: z.string().trim().min(1).optional().describe('why; it goes on record'),
+  reason: z.string().trim().min(1).optional().describe('why; it is recorded'),
   idempotencyKey: releaseRequest.shape.idempotencyKey,
 });
 

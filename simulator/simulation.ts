@@ -26,13 +26,13 @@ export interface SimulationOptions {
   readonly asksAtPresent?: boolean;
 }
 
-/** The whole simulated world: the kernel, the fleet, and the books that are kept about it. */
+/** The whole simulated world: the kernel, the fleet, and the records that are kept about it. */
 export class Simulation implements Twine {
   readonly world: World<DueEvent>;
   state: SimulationState = freshState();
   /** Jobs whose controllers, elsewhere, are due, and since when: no part of the world, as they are asked at the present moment. */
   readonly due = new Map<string, number>();
-  /** Whom to tell of a run, and when: no part of the world, which nobody tells. */
+  /** Who is called about a run, and when: no part of the world. */
   readonly callbacks: { readonly at: number; readonly callback: RunCallback }[] = [];
   /** Where it is reached over HTTP, once it was: no part of the world. */
   url: string | null = null;
@@ -79,7 +79,7 @@ export class Simulation implements Twine {
     return encode({ kernel: this.world.kernel, state: this.state });
   }
 
-  /** The world that `save` wrote; it goes on from its own time, never backwards. Throws on anything else. */
+  /** The world that `save` wrote; it continues from its own time, never backwards. Throws on anything else. */
   load(text: string): void {
     const saved = decode(text) as { kernel?: KernelState<DueEvent>; state?: SimulationState };
     const whole =

@@ -114,7 +114,7 @@ describe('temporal-dev.sh', () => {
     return file;
   }
 
-  /** Stands in for a download: notes that it ran, takes a moment, and writes the archive where curl was told to. */
+  /** Stands in for a download: notes that it ran, takes a moment, and writes the archive where curl should. */
   const curl = `echo got >>"$0.log"; sleep 0.3; while [ "$1" != -o ]; do shift; done; cp ${archive} "$2"`;
   const old = 'echo "temporal version 1.3.2 (Server 1.27.0)"';
 
@@ -186,7 +186,7 @@ describe('temporal-dev.sh', () => {
     });
   });
 
-  test('goes on with a server that was cached before there were records, and records it', () => {
+  test('continues with a server that was cached before there were records, and records it', () => {
     const { env, cached } = withDownload('before');
     rmSync(`${cached}.sha256`);
     expect(run(env, '--print-path')).toMatchObject({ status: 0, stdout: `${cached}\n` });

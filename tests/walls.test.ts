@@ -94,6 +94,7 @@ describe('an import that crosses a wall is rejected', () => {
     ['server/app.ts', `import { paint } from '../cli/render/paint';`],
     ['sdk/server.ts', `import { fleet } from '../tests/setup/fleet';`],
     ['examples/extension.ts', `import { push } from '../activities/push';`],
+    ['examples/extension.ts', `import { NAME } from '../domain/ids';`],
     ['examples/extension.ts', `type Client = import('../client/api').ConveyorClient;`],
   ])('%s: %s', (file, code) => {
     expect(complaints(file, code)).toContainEqual(expect.stringMatching(WALL));

@@ -48,7 +48,7 @@ export interface ConveyorWorker {
 
 /**
  * A worker for workflows and activities. Heartbeats go out at once rather than at 80 % of their timeout, so that a
- * successor of a killed worker goes on where it was; a cached workflow moves on after a second.
+ * successor of a killed worker continues where it was; a cached workflow moves on after a second.
  * What holds its slot for long, comes by the thousand or must not wait has slots of its own (domain/taskQueues.ts).
  */
 export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> {

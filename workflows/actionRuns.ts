@@ -4,7 +4,7 @@ import { isRefusal } from './deploy/calls';
 
 /**
  * Follows a run of an action service to its end. One that is given up before, because its scope is cancelled or its service
- * cannot be understood, may go on by itself, and what follows it would be done beside it: it is over here once `stop` is,
+ * cannot be understood, may continue by itself, and what follows it would be done beside it: it is over here once `stop` is,
  * unless whoever followed it has stopped it.
  */
 export async function followRun(follow: () => Promise<ActionEnd>, stop: () => Promise<void>): Promise<ActionEnd> {

@@ -46,7 +46,7 @@ async function performDeploy(run: DeploySession): Promise<Ending> {
   return stop ? cancelled(run.record.control, run.record.updates.length > 0) : succeeded(run.input, run.record);
 }
 
-/** One release at a time per service. Its units are read after that: another deploy may have gone on meanwhile. */
+/** One release at a time per service. Its units are read after that: another deploy may have continued meanwhile. */
 async function acquire(run: DeploySession): Promise<void> {
   const answered = (): boolean => run.isHolding || run.isStopping();
   if (answered()) return;

@@ -22,13 +22,13 @@ export interface VerbRules<V extends Verb> {
   /** The proofs of what it has taken (domain/proof.ts). */
   readonly proofs: () => Proofs | undefined;
   readonly believe: (taken: Proofs) => void;
-  /** A signal that nobody here knows; it is put on record too. */
+  /** A signal that nobody here knows; it is recorded too. */
   readonly unknownSignal: (name: string) => void;
 }
 
 /**
  * Registers each verb as an update and as a signal. An update that is refused says why and leaves no accepted event;
- * a refused signal is put on record, since nobody else would hear of it. Call before the first await, and after every
+ * a refused signal is recorded, since nobody would see it otherwise. Call before the first await, and after every
  * other handler for signals: those that came with the first task are dealt out as handlers appear, and what is left then
  * counts as unknown.
  */
@@ -95,7 +95,7 @@ const whyForbidden = <V extends Verb>(rules: VerbRules<V>, verb: V, input: Comma
   whyNotBelieved(rules.proofs() ?? [], verb, input.proof) ??
   (input.permitted === undefined ? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) : undefined);
 
-/** A command as it goes on record, taken now; of one that is too long only so much. */
+/** A command as it is recorded, taken now; of one that is too long only so much. */
 export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
   return {
     at: formatTime(Date.now()),

@@ -57,7 +57,7 @@ async function keep(order: LandingOrder): Promise<void> {
     (request = { change: 0 }) => {
       strip = queued(strip, request);
       const { change } = request;
-      return new Promise<Landing>((hear) => listeners.set(change, [...(listeners.get(change) ?? []), hear]));
+      return new Promise<Landing>((settle) => listeners.set(change, [...(listeners.get(change) ?? []), settle]));
     },
     { validator: (request) => refuse(strip, request) },
   );
@@ -69,7 +69,7 @@ async function keep(order: LandingOrder): Promise<void> {
     const landed = await land(order, next);
     strip = settled(strip, landed);
     for (const one of landed) {
-      for (const hear of listeners.get(one.change) ?? []) hear(one);
+      for (const settle of listeners.get(one.change) ?? []) settle(one);
       listeners.delete(one.change);
     }
   }
@@ -78,7 +78,7 @@ async function keep(order: LandingOrder): Promise<void> {
 /** While the line is emptied for a new history nobody joins it: whoever asks again finds the new one. */
 function refuse(strip: Strip, request: LandRequest | undefined): void {
   const isLast = workflowInfo().continueAsNewSuggested;
-  const why = isLast ? 'the landing strip goes on under a new history in a moment' : whyNotLand(strip, request);
+  const why = isLast ? 'the landing strip continues under a new history in a moment' : whyNotLand(strip, request);
   if (why !== undefined)
     throw ApplicationFailure.create({ message: why, type: LANDING_REFUSED, nonRetryable: !isLast });
 }

@@ -50,7 +50,7 @@ async function isQuiet(run: PipelineRun): Promise<boolean> {
 
 const isRetired = ({ state }: PipelineRun): boolean => state?.retired !== undefined && state.active.length === 0;
 
-/** Everything that follows from what changed: releases start, deploys are admitted, the others hear why they wait. */
+/** Everything that follows from what changed: releases start, deploys are admitted, the others get the reason why they wait. */
 async function advancePipeline(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
@@ -101,7 +101,7 @@ async function waitForChange(run: PipelineRun): Promise<void> {
 }
 
 /**
- * All that was heard is in the state, so that a history may end between any two steps. Waiting for a quiet moment does not do:
+ * All messages are in the state, so a history may end between any two steps. Waiting for a quiet moment does not do:
  * while thousands of submissions arrive there is none, and one history takes 2,000.
  */
 async function continuePipeline(run: PipelineRun): Promise<void> {

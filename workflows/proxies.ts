@@ -79,7 +79,7 @@ const watching = (settings: Settings) =>
 /** Each look says itself when the next is due (activities/look.ts); this is for the one after a worker that died in a look. */
 const LOOK_AGAIN = { initialInterval: '1s', backoffCoefficient: 1 } as const;
 
-/** A sweep goes on until its finder answers; meanwhile its Schedule starts no other. */
+/** A sweep continues until its finder answers; meanwhile its Schedule starts no other. */
 export const sweepers = ({ heartbeatTimeoutMs, lasting }: SweepOrder) =>
   proxyActivities<FinderActivities>({
     startToCloseTimeout: '1h',

@@ -165,10 +165,10 @@ async function rollBackRest(run: ReleaseRun): Promise<void> {
   if (!ending?.revert || !isLeft) return;
   const { input } = run;
   const { actor, reason, notBad } = ending;
-  run.log('rollback-asked', 'a deploy had succeeded when it heard of the revert: the pipeline is asked for a rollback');
+  run.log('rollback-asked', 'a deploy had succeeded when the revert came: the pipeline is asked for a rollback');
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(rollBackSignal, { of: input.number, actor, reason, notBad })
-    .catch((error: unknown) => run.log('not-rolled-back', `the pipeline did not hear of it: ${messageOf(error)}`));
+    .catch((error: unknown) => run.log('not-rolled-back', `the pipeline could not be reached: ${messageOf(error)}`));
 }
 
 /** One sentence: how it ended, and what was to blame. */

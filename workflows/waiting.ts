@@ -7,7 +7,7 @@ export type Waited<T> =
   | { readonly kind: 'woken' }
   | { readonly kind: 'timeout' };
 
-/** Work that goes on beside a workflow, or was given up and has not ended yet; the workflow waits for it before it closes. */
+/** Work that continues beside a workflow, or was given up and has not ended yet; the workflow waits for it before it closes. */
 export class BackgroundTasks {
   private readonly running = new Set<Promise<void>>();
 

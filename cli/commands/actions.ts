@@ -11,7 +11,7 @@ import { sendVerb, type OwnWay, type ReasonOption } from './send';
 export const pick: OwnWay = {
   options: (command) =>
     command
-      .option('--approve', 'let it go on; older releases that wait at the same pick are cancelled')
+      .option('--approve', 'let it continue; older releases that wait at the same pick are cancelled')
       .option('--reject', 'fail the action'),
   send: async (call: CommandCall<PickOptions>, id) => {
     actionOf(id);

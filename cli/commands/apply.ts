@@ -20,7 +20,7 @@ interface ApplyResult {
   readonly result: 'created' | 'changed' | 'unchanged';
   readonly dryRun: boolean;
   readonly changes: readonly SpecChange[];
-  /** Its workflow had ended: the release after which its numbers go on, and whether its books could still be read. */
+  /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
 }
 
@@ -93,5 +93,5 @@ function renderApplied({ pipeline, result, dryRun, changes, continued }: ApplyRe
 
 const continuedWords = ({ after, books }: NonNullable<ApplyResult['continued']>): string =>
   books
-    ? `; its workflow had ended, and goes on after release ${after} with all that it knew`
-    : `; its workflow had ended and left no books: it goes on after release ${after}, and conveyor pipeline import brings back the rest`;
+    ? `; its workflow had ended, and continues after release ${after} with its whole state`
+    : `; its workflow had ended and left no state: it continues after release ${after}, and conveyor pipeline import brings back the rest`;

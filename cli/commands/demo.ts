@@ -112,12 +112,12 @@ interface Kept {
   readonly more?: Readonly<Record<string, string>>;
 }
 
-/** How to look around in what goes on running, and how to stop it. */
+/** How to look around in what keeps running, and how to stop it. */
 export function farewellKept({ stack, children, next, more = {} }: Kept): string {
   const env = Object.entries({ ...stackEnvironment(stack.addresses), ...stack.config?.env, ...more });
   const pids = [...children.map(({ pid }) => pid), ...Object.values(stack.pids())];
   return `
-It goes on running; its logs are in ${stack.logFolder}. To talk to it:
+It keeps running; its logs are in ${stack.logFolder}. To use it:
   export ${env.map(([name, value]) => `${name}=${value}`).join(' ')}
 Things to try next:
 ${next.map((command) => `  npx --no-install conveyor ${command}`).join('\n')}

@@ -19,7 +19,7 @@ export const logsCommand: Register = (program, cli) => {
     .command('logs <release/action>')
     .description('what a script wrote, or where its service shows more; of a deploy, what it ran around its phases')
     .option('--attempt <n>', 'of that attempt (default: the newest)')
-    .option('-f, --follow', 'go on until it has ended')
+    .option('-f, --follow', 'continue until it has ended')
     .addHelpText('after', examples('conveyor logs kvstore/12/load-test', 'conveyor logs kvstore/12/load-test --follow'))
     .action(
       cli.handle<LogsOptions, [string]>(({ io, output, connect, options }, id) =>

@@ -11,7 +11,7 @@ import { examples, type Register } from './command';
 const exportCommand: Register = (group, cli) => {
   group
     .command('export <pipeline>')
-    .description('all that a pipeline remembers, as JSON: spec, books, known-bad, numbers; -o FILE writes it there')
+    .description('all that a pipeline remembers, as JSON: spec, records, known-bad, numbers; -o FILE writes it there')
     .addHelpText(
       'after',
       examples('conveyor pipeline export kvstore -o kvstore.json', 'conveyor pipeline export kvstore > kvstore.json'),

@@ -17,7 +17,7 @@ export interface OwnWay {
   readonly send: (call: CommandCall<ReasonOption>, id: string) => Promise<number>;
 }
 
-export const addReason = (command: Command): Command => command.option('-r, --reason <text>', 'why; it goes on record');
+export const addReason = (command: Command): Command => command.option('-r, --reason <text>', 'why; it is recorded');
 
 /** Sends a verb with actor and reason, and says what happens now. `resolve` may look first at what is meant by the id. */
 export async function sendVerb(

@@ -63,7 +63,7 @@ export function readArtifacts({ artifact, attestation }: StartOptions): readonly
 export const waitOptions = (command: Command): Command =>
   command
     .option('-w, --wait', 'watch it until it ends')
-    .option('--timeout <duration>', 'with --wait: stop watching after this long (exit 5); it goes on')
+    .option('--timeout <duration>', 'with --wait: stop watching after this long (exit 5); it continues')
     .option('--idempotency-key <key>', 'the same key gives the same release, however often it is sent');
 
 /**

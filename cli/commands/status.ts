@@ -17,7 +17,7 @@ export const statusCommand: Register = (program, cli) => {
   program
     .command('status <id>')
     .description('what a pipeline, release or deploy is doing, what it waits for and until when')
-    .option('-w, --watch', 'go on until it ends, as `conveyor watch`')
+    .option('-w, --watch', 'continue until it ends, as `conveyor watch`')
     .option('--timeout <duration>', 'with --watch: stop watching after this long (exit 5)')
     .addHelpText('after', examples('conveyor status kvstore', 'conveyor status kvstore/12/deploy -o json'))
     .action(

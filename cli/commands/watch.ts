@@ -6,7 +6,7 @@ export const watchCommand: Register = (program, cli) => {
   program
     .command('watch <id>')
     .description('follow a release or deploy live until it ends; exit 0 only when it succeeded')
-    .option('--timeout <duration>', 'stop watching after this long (exit 5); it goes on')
+    .option('--timeout <duration>', 'stop watching after this long (exit 5); it continues')
     .addHelpText(
       'after',
       examples(

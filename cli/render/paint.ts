@@ -88,7 +88,7 @@ const TOKEN = /\u001b\[[0-9;]*m| +|[^ \u001b]+/gu;
 
 /**
  * A line, with its colours, in as many lines of `width` columns as it takes: people need all of it at night. It is broken at spaces,
- * and goes on under its last column.
+ * and continues under its last column.
  */
 export function fold(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];

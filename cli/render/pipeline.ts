@@ -63,7 +63,7 @@ function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View
   return `calendar${zone}, for ${gates}${when}`;
 }
 
-/** What does not go on, why and until when. */
+/** What does not continue, why and until when. */
 function waitsSection({ id, waits = [] }: PipelineStatus, view: View, colors: Colors): string[] {
   if (waits.length === 0) return [];
   const shown = waits.slice(0, view.compact ? 5 : 20);

@@ -48,7 +48,7 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
   );
 }
 
-/** Never cut: a rule that does not fit goes on below. */
+/** Never cut: a rule that does not fit continues below. */
 function checkRows(checks: PlanView['checks'], view: View, colors: Colors): string[] {
   if (checks.length === 0) return [];
   const room = Math.max(30, view.width - 4 - Math.max(...checks.map(({ name }) => widthOf(name))));

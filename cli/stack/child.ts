@@ -26,7 +26,7 @@ export interface Child {
   readonly died: Promise<string>;
   /** SIGTERM, and SIGKILL if it does not end; resolves when it is gone. */
   stop(): Promise<void>;
-  /** Lets this process end while the child goes on. */
+  /** Lets this process end while the child continues. */
   leave(): void;
 }
 
@@ -80,7 +80,7 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
 }
 
 /**
- * Stops the group of a process once we are gone without having stopped it, as after kill −9: a worker that nobody started would go on
+ * Stops the group of a process once we are gone without having stopped it, as after kill −9: a worker that nobody started would continue
  * taking tasks. The guard reads until the kernel closes what we never write to.
  * @returns what to call when nothing is to be stopped any more.
  */

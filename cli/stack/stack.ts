@@ -30,7 +30,7 @@ export interface Stack {
   /** Resolves when a process that this stack started ends by itself. */
   readonly died: Promise<ConveyorError>;
   /**
-   * From now on starts again what ends by itself, and says so; `onStarted` hears of each that is ready again. Resolves
+   * From now on starts again what ends by itself, and says so; `onStarted` is called for each that is ready again. Resolves
    * when one is given up.
    */
   keepUp(onStarted: (name: PartName) => Promise<void>): Promise<ConveyorError>;

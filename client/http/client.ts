@@ -81,7 +81,7 @@ export const whether = (options: HttpOptions, question: Question): Promise<Permi
 export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>
   sendRequest<readonly SignInOffer[]>(options, OFFERS);
 
-/** Whoever wants more than a server answers at once gets all that there are, or is told so: never a part that looks whole. */
+/** Whoever wants more than a server answers at once gets all of them, or an error: never a part that looks whole. */
 async function listAll<T>(
   ask: (route: Route, asked: RequestParts) => Promise<T[]>,
   route: Route,

@@ -46,7 +46,7 @@ export const CAN: Route = 'POST /v1/can';
 /** Where people may sign in. */
 export const OFFERS: Route = 'GET /v1/sign-in';
 
-/** What the server put on record, which is no operation either. */
+/** What the server recorded, which is no operation either. */
 export const AUDIT: Route = 'GET /v1/audit';
 export const AUDIT_VERIFICATION: Route = 'GET /v1/audit/verification';
 

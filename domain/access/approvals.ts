@@ -28,7 +28,7 @@ export interface ApprovalAsk {
 
 /** How a release stands with the rules that protect its pipeline. */
 export interface ApprovalStatus {
-  /** What its pipeline lacks that a rule demands: then nobody can let it go on. */
+  /** What its pipeline lacks that a rule demands: then nobody can let it continue. */
   readonly lacks: string | null;
   readonly met: boolean;
   /** What they want, those that are not met first; of many rules the first. */

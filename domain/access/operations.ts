@@ -61,14 +61,14 @@ type Name =
 
 /** Every operation, once. What is not in here cannot be asked for: the guard, `conveyor can` and docs/access-matrix.md are made of it. */
 export const OPERATIONS: Readonly<Record<Name, Operation>> = {
-  read: read('platform', 'lists, status, history, logs, the spec and the books'),
+  read: read('platform', 'lists, status, history, logs, the spec and the records'),
   'read-audit': { of: 'pipeline', needs: 'auditor', doors: ['api'], does: 'what is on record of a pipeline' },
   create: {
     ...{ of: 'pipeline', needs: 'creator', doors: COMMANDS, protection: 'spec' },
     does: 'apply a pipeline that does not exist',
   },
   apply: { of: 'pipeline', needs: 'creator', doors: COMMANDS, protection: 'spec', does: 'change a pipeline' },
-  import: { of: 'pipeline', needs: 'creator', doors: COMMANDS, protection: 'spec', does: 'replace its books' },
+  import: { of: 'pipeline', needs: 'creator', doors: COMMANDS, protection: 'spec', does: 'replace its records' },
   retire: { of: 'pipeline', needs: 'creator', doors: COMMANDS, does: 'end a pipeline' },
   release: { ...owners('pipeline', 'start a release'), protection: 'spec' },
   rerun: { ...owners('release', 'run again what failed'), protection: 'spec' },
@@ -85,12 +85,12 @@ export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   unfreeze: owners('pipeline', 'end a freeze'),
   'allow-artifact': owners('pipeline', 'take an artifact off the known-bad ones'),
   pause: owners('deploy', 'pause a deploy or release'),
-  resume: owners('deploy', 'let it go on'),
+  resume: owners('deploy', 'let it continue'),
   cancel: { of: 'deploy', needs: 'evictor', doors: COMMANDS, does: 'stop a deploy or release where it is' },
   revert: { of: 'deploy', needs: 'evictor', doors: COMMANDS, does: 'bring back what ran before' },
   'skip-phase': { ...owners('deploy', 'leave the rest of a phase to the next'), protection: 'checks' },
   'skip-bake': { ...owners('deploy', 'end a bake'), protection: 'checks' },
-  'skip-health-check': { ...owners('deploy', 'go on without a check'), protection: 'checks' },
+  'skip-health-check': { ...owners('deploy', 'continue without a check'), protection: 'checks' },
   'skip-window': { ...owners('deploy', 'go past a window or a soak'), protection: 'window' },
   pick: { of: 'action', needs: 'picker', doors: COMMANDS, protection: 'approval', does: 'approve or reject' },
   retry: owners('action', 'try a failed action again'),

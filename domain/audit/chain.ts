@@ -39,7 +39,7 @@ export function canonicalJson(value: unknown): string {
 export interface Ends {
   /** The record before the first that is kept; older ones went with their files. */
   readonly first: Link;
-  /** It may go on after this one, never end before. */
+  /** It may continue after this one, never end before. */
   readonly last: Link;
 }
 

@@ -3,7 +3,7 @@ import { windowAt, type Window } from './window';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
 import { DAY_MS } from '../milliseconds';
 
-/** Blackouts: times at which nothing begins or goes on that a window would gate. Of days, both ends are part of it. */
+/** Blackouts: times at which nothing begins or continues that a window would gate. Of days, both ends are part of it. */
 
 export type Blackout = BlackoutSpec;
 

@@ -16,7 +16,7 @@ import {
 export interface CalendarRead {
   readonly blackouts: readonly BlackoutSpec[];
   readonly faults: readonly { readonly message: string; readonly hint: string }[];
-  /** When the last event that is known ends; null where some go on for ever. */
+  /** When the last event that is known ends; null where some continue for ever. */
   readonly endsAtMs: number | null;
 }
 

@@ -1,7 +1,7 @@
 import { spanAt, type Blackout } from './blackout';
 import { windowAt, type Window, type WindowState } from './window';
 
-/** Whether something may begin or go on at a moment: the one rule for actions, deploys and plans. */
+/** Whether something may begin or continue at a moment: the one rule for actions, deploys and plans. */
 export interface Openings {
   /** It is open while any of them is; none: always … */
   readonly windows: readonly Window[];

@@ -10,7 +10,7 @@ import { DAY_MS } from '../milliseconds';
 
 /**
  * Names of the database that say where, and UTC. No offsets, which would be wrong for half the year, and no abbreviations: several
- * zones share one, and the database means by BST that of Dhaka. Asked where files come in; what runs goes on with what it has.
+ * zones share one, and the database means by BST that of Dhaka. Asked where files come in; what runs continues with what it has.
  */
 export const isTimezone = (name: string): boolean => new RegExp(ZONE_PATTERN).test(name) && IANAZone.isValidZone(name);
 

@@ -113,7 +113,7 @@ export function startableShards({ stage, stop, shards }: FanOutState, { maxConcu
   return fitting(waiting, shards.filter(isShardRunning), maxConcurrent);
 }
 
-/** The shards that have to hear that nothing more is to be started. */
+/** The shards that still have to be stopped. */
 export const toStop = ({ stop, shards }: FanOutState): ShardRecord[] =>
   stop === null ? [] : shards.filter((shard) => isShardRunning(shard) && !shard.stopTold);
 

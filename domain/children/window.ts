@@ -94,7 +94,7 @@ export function childEnded(state: ShardState, end: ChildEnd, { stopOnFailure }: 
   return stopOnFailure && end.state !== 'succeeded' ? withoutNewStarts(booked) : booked;
 }
 
-/** Nothing more is started; what runs goes on. */
+/** Nothing more is started; what runs continues. */
 export const withoutNewStarts = (state: ShardState): ShardState => ({
   ...state,
   waiting: [],

@@ -32,7 +32,7 @@ export interface Control {
   readonly skipPhase: GivenCommand | null;
   readonly skipBake: GivenCommand | null;
   readonly skippedChecks: readonly CheckSkip[];
-  /** It goes on outside of its window, until it ends. */
+  /** It continues outside of its window, until it ends. */
   readonly skipWindow?: GivenCommand;
   /** Who froze the pipeline, and when: no further phase begins. */
   readonly frozen: (GivenCommand & { readonly until?: string }) | null;
@@ -131,14 +131,14 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     effect: ({ reverting: isBack }) =>
       isBack
         ? 'the revert starts no further update'
-        : 'no further update starts; health checks go on, and may still revert it unless --no-revert was given',
+        : 'no further update starts; health checks continue, and may still revert it unless --no-revert was given',
   },
   resume: {
     refuse: ({ control, phase }, { acceptMissing }) => {
       if (!control.paused) return 'it is not paused';
       if (acceptMissing && (control.paused.by !== 'timeout' || phase?.kind !== 'completion'))
         return 'tasks may be missing only from a completion phase that its update timeout has paused; skip-phase leaves others';
-      if (control.paused.by === 'freeze') return 'it is frozen, and goes on by itself once the pipeline is unfrozen';
+      if (control.paused.by === 'freeze') return 'it is frozen, and continues by itself once the pipeline is unfrozen';
       return control.resuming ? `${control.resuming.actor} has resumed it already` : undefined;
     },
     apply: (control, asked, { acceptMissing }) => ({
@@ -148,8 +148,8 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     }),
     effect: ({ reverting: isBack }, { acceptMissing }) =>
       isBack
-        ? 'the revert goes on'
-        : `it goes on ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict`,
+        ? 'the revert continues'
+        : `it continues ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict`,
   },
   cancel: {
     refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),
@@ -194,7 +194,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       return situation.phase?.baked ? 'the bake of this phase is over' : inPhase(situation, input);
     },
     apply: (control, asked) => ({ ...control, skipBake: asked }),
-    effect: (_situation, _input, phase) => `${phase} goes on without baking`,
+    effect: (_situation, _input, phase) => `${phase} continues without baking`,
   },
   'skip-health-check': {
     refuse: ({ checks, control }, { check, for: span }) => {
@@ -215,7 +215,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
       return atWindow ? undefined : 'it does not wait for its window';
     },
     apply: (control, asked) => ({ ...control, skipWindow: asked }),
-    effect: () => 'it goes on outside of its window until it ends; checks and bakes stay',
+    effect: () => 'it continues outside of its window until it ends; checks and bakes stay',
   },
 };
 
@@ -245,7 +245,7 @@ export const reverting = (control: Control, revert: Control['revert']): Control 
   overtaken: null,
 });
 
-/** Frozen, or not any more. What paused it for another reason, such as a person, goes on doing so. */
+/** Frozen, or not any more. What paused it for another reason, such as a person, keeps doing so. */
 export const freeze = (control: Control, frozen: Control['frozen']): Control => ({
   ...control,
   frozen,

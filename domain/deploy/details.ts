@@ -12,7 +12,7 @@ export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
     status.lock ? marked`Who holds it: the workflow **${status.lock}**` : NO_MARKDOWN,
     aligned(status.phases.map(phaseRow)),
     list(
-      'Paused by health, while the others go on',
+      'Paused by health, while the others continue',
       (status.pausedGroups ?? []).slice(0, MAX_DETAIL_ROWS).map(({ group, reason }) => marked`**${group}** ${reason}`),
     ),
     list('Health', status.health.slice(0, MAX_DETAIL_ROWS).map(healthLine)),

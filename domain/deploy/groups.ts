@@ -70,7 +70,7 @@ export const limitOf = (maxPaused: number | undefined, groups: number): number =
   Math.min(maxPaused ?? Math.floor(groups / 2), FLEET_LIMITS.pausedGroups);
 
 /**
- * Takes one evaluation in. A group is paused by an unhealthy verdict and goes on with a healthy one, not before. As long as
+ * Takes one evaluation in. A group is paused by an unhealthy verdict and continues with a healthy one, not before. As long as
  * no more than may be are paused, the verdict is that of the others, which alone count for `passes`; else it is unhealthy.
  */
 export function foldGroups(
@@ -143,8 +143,8 @@ function whyResumed(
 ): string {
   if (units.every((unit) => skipped.includes(unit))) return 'is left out: its units are unavailable';
   const skip = control.skippedChecks.find(({ check }) => check === null || reason.startsWith(`${check} `));
-  if (skip === undefined) return 'goes on: its health is fine again';
-  return `goes on: ${withReason(`${skip.actor} skipped ${skip.check ?? 'all checks'}`, skip.reason)}`;
+  if (skip === undefined) return 'continues: its health is fine again';
+  return `continues: ${withReason(`${skip.actor} skipped ${skip.check ?? 'all checks'}`, skip.reason)}`;
 }
 
 type Judged = FoldResult & { readonly name: string; readonly hasEvidence: boolean };

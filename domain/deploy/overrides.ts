@@ -5,7 +5,7 @@ import { change, note, type DeployRecord } from './state';
 
 /**
  * The record with what a person lets pass: checks that count and were unhealthy in the last evaluation that the deploy took in,
- * and that a person has said to skip, or that paused the deploy and a person asks to go on. Of each check the first who did.
+ * and that a person has said to skip, or that paused the deploy and a person asks to continue. Of each check the first who did.
  */
 export function withOverrides(
   record: DeployRecord,

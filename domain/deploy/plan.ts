@@ -79,7 +79,7 @@ export function planRollback(
 }
 
 /**
- * What a release that went on without some units still has to do once they are back: one phase over them, which bakes as a
+ * What a release that continued without some units still has to do once they are back: one phase over them, which bakes as a
  * completion does.
  * @throws PlanError as `planDeploy`.
  */
@@ -108,7 +108,7 @@ export function planCanary(
   return { version, artifacts, phases: [phase] };
 }
 
-/** For an emergency in which waiting does more harm than going on. */
+/** For an emergency in which waiting does more harm than continuing. */
 export const withoutBakes = (plan: DeployPlan): DeployPlan => ({
   ...plan,
   phases: plan.phases.map((phase) => ({ ...phase, bakeMs: 0 })),

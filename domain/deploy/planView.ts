@@ -89,7 +89,7 @@ function uncounted({ phases }: DeployPlan): PlanView['warnings'] {
 
 function assumption({ assumed, updateTimeMs }: PlanTimes): PlanView['warnings'] {
   if (!assumed) return [];
-  const message = `no past deploy tells how long updates take: ${formatDuration(updateTimeMs)} a phase is assumed; --update-time says otherwise`;
+  const message = `no past deploy shows how long updates take: ${formatDuration(updateTimeMs)} a phase is assumed; --update-time says otherwise`;
   return [{ code: 'assumed-update-time', message }];
 }
 

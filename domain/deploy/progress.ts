@@ -81,7 +81,7 @@ export interface Earlier {
 
 /**
  * Where a phase stands that was tried before. A later try targets no more than what is outdated by then, so that alone it says
- * nothing of what an earlier one told a version and never saw live.
+ * nothing of what an earlier one set to a version and never saw live.
  * @param first what the first try looks like now: whoever brings one of its tasks to the version, it counts for it.
  */
 export function withEarlier(

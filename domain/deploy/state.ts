@@ -52,7 +52,7 @@ export interface DeployInput {
   readonly inherited?: Inheritance;
   /** A canary: a few tasks of each unit for a while, always undone at its end (docs/pipelines.md#canaries). */
   readonly canary?: CanaryInput;
-  /** Its release wants to hear of its pauses. */
+  /** Its release wants its pauses reported. */
   readonly tellsPauses?: true;
   readonly policy: Policy;
   readonly actor: string;

@@ -8,7 +8,7 @@ import { change, note, type DeployInput, type DeployRecord } from './state';
 
 /** Units whose region is down, and what a deploy does about them (docs/design/deploy.md#phases). */
 
-/** Whether a deploy goes on without them, and leaves them to a follow-on. */
+/** Whether a deploy continues without them, and leaves them to a follow-on. */
 export const skipsUnavailable = ({
   spec,
   canary,
@@ -24,7 +24,7 @@ export type Unavailable =
 
 /**
  * With `skip` they are left out, and a follow-on brings them to the version when they return; with `pause`, where nothing else is left,
- * and where they are more than may be left out, a person says when to go on.
+ * and where they are more than may be left out, a person says when to continue.
  * @param units how many there are in all.
  */
 export function ofUnavailable(
@@ -55,7 +55,7 @@ export function leavingOut(record: DeployRecord, down: readonly string[], nowMs:
   const fresh = down.filter((id) => !skipped.includes(id));
   const back = skipped.filter((id) => !down.includes(id));
   if (fresh.length + back.length === 0) return record;
-  const without = `goes on without ${unitNames(fresh)}, unavailable`;
+  const without = `continues without ${unitNames(fresh)}, unavailable`;
   const left = change(record, nowMs, { skipped: down });
   const noted = fresh.length > 0 ? note(left, nowMs, 'units-skipped', without) : left;
   const are = back.length === 1 ? 'is' : 'are';
@@ -72,7 +72,7 @@ export const concerned = (units: readonly Unit[], { only }: { readonly only?: re
 export const unavailable = (units: readonly Unit[]): string[] =>
   units.filter(({ available }) => !available).map(({ id }) => id);
 
-/** The units that a deploy goes on with. */
+/** The units that a deploy continues with. */
 export const present = ({ fleet, skipped }: Pick<DeployRecord, 'fleet' | 'skipped'>): Selection =>
   everyUnit(fleet?.now ?? fleet?.snapshot ?? { units: [] }, skipped);
 

@@ -154,7 +154,7 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
   return [`conveyor watch ${id}`, `conveyor pause ${id} ${reason}`, ...skip, `conveyor revert ${id} ${reason}`];
 }
 
-/** What a person may go on without. */
+/** What a person may continue without. */
 function waysRound({ control, plan, cursor }: DeployRecord, id: string): string[] {
   if (control.paused?.by === 'health') return [`skip-health-check ${id}`];
   if (control.paused?.by !== 'timeout') return [];

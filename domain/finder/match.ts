@@ -2,7 +2,7 @@ import type { Artifact } from '../artifact';
 import type { PipelineSubscriptions } from '../pipeline/pipelineIndex';
 
 /**
- * That there is a new version of something, as a webhook tells it: for every subscription of `finder` whose `with` speaks
+ * A new version of something, as a webhook announces it: for every subscription of `finder` whose `with` speaks
  * of the same thing. Polling asks the finder itself, and both must mean the same by a `with`.
  */
 export interface FinderEvent {

@@ -21,7 +21,7 @@ type Event =
   | FinderEvent
   | { readonly pipeline: string; readonly artifacts: readonly Pick<FinderEvent['artifact'], 'builtFrom'>[] };
 
-/** Why a source may not say something: it goes on "the webhook source builds may not". */
+/** Why a source may not say something: it continues "the webhook source builds may not". */
 export interface OutOfScope {
   readonly what: string;
   /** Who may, where no scope can allow it. */

@@ -119,7 +119,7 @@ function withRefusal(outcome: SweepOutcome, pipeline: string, said: string, agai
   };
 }
 
-/** What the Web UI shows of sweeps: while they go on how often, then what the last came to. */
+/** What the Web UI shows of sweeps: while they continue how often, then what the last came to. */
 export function sweepDetails(finder: string, outcome: SweepCounts | null, intervalMs?: number): string {
   const often = intervalMs === undefined ? '' : ` every ${formatDuration(intervalMs)}`;
   if (outcome === null) return sections(marked`Asks **${finder}**${often} what is new for its pipelines.`);

@@ -10,7 +10,7 @@ export interface Mixture {
 }
 
 /**
- * The project in which every slice is on its version. A rule whose slices differ in nothing but `pass` goes on being one rule, as long as who passes
+ * The project in which every slice is on its version. A rule whose slices differ in nothing but `pass` is still one rule, as long as who passes
  * are the first ones drawn; else each part of its slices becomes a rule, and whom none of them is about falls under the next
  * one, as if the rule were not there.
  */

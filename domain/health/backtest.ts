@@ -97,13 +97,13 @@ function tryOn(check: HealthCheck, trial: Trial): BacktestedDeploy {
 }
 
 /**
- * Why what was evaluated tells nothing of the deploy: it was not held against the limit, or every window began before the update.
- * What is unhealthy for less than its `for` does tell.
+ * Why what was evaluated shows nothing about the deploy: it was not held against the limit, or every window began before the update.
+ * Being unhealthy for less than its `for` does show something.
  */
 function whyBlind({ isBad, faultAt, ticks }: Trial, evaluations: readonly Replayed[]): string | undefined {
   const filled = new Set(ticks.filter(isFilled).map(({ at }) => at));
   const telling = evaluations.filter(({ at, threshold }) => threshold !== null && filled.has(at));
-  if (telling.length === 0) return 'no evaluation could tell';
+  if (telling.length === 0) return 'no evaluation was conclusive';
   const isLate = isBad === true && faultAt !== null && !telling.some(({ at }) => at >= faultAt);
   return isLate ? 'its fault began after the last evaluation' : undefined;
 }

@@ -144,7 +144,7 @@ function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Ch
   };
 }
 
-/** How much of the window of a verdict, healthy or not, lies before the last update was done: it tells nothing of what that did. */
+/** How much of the window of a verdict, healthy or not, lies before the last update was done: it shows nothing of what that did. */
 function unfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldInput): number {
   return verdict === 'healthy' || verdict === 'unhealthy' ? Math.max(0, lastUpdateAt - window.start) : 0;
 }

@@ -24,7 +24,7 @@ export function withRecent(rows: readonly HealthRow[], before: readonly PastRow[
   });
 }
 
-/** What the next watch of the same deploy goes on from. */
+/** What the next watch of the same deploy continues from. */
 export const pastRows = (rows: readonly HealthRow[]): PastRow[] =>
   rows.flatMap(({ unit, check, recent }) => (recent === undefined ? [] : [{ unit, check, recent }]));
 

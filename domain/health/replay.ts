@@ -76,7 +76,7 @@ const responseOf = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['resp
 
 /**
  * Folds evaluations of this check alone (`ownTicks`) as a deploy does, each bake from the beginning, as if it reverted. What came
- * after a revert is told as well.
+ * after a revert is reported as well.
  */
 export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<Replayed> {
   const checks = [{ ...check, onUnhealthy: 'revert' as const }];

@@ -2,7 +2,7 @@ export const RESULTS = ['found', 'false-negative', 'false-positive', 'passed', '
 
 /**
  * `found`, `false-negative`: of a bad version; `false-positive`, `passed`: of a good one; `cut-short`: of a bad one that another
- * check stopped before this one had said anything; `unknown`: nobody knows what it was, or no evaluation could tell, as where its
+ * check stopped before this one had said anything; `unknown`: nobody knows what it was, or no evaluation was conclusive, as where its
  * data is not kept any more. The last two count for nothing.
  */
 export type Result = (typeof RESULTS)[number];

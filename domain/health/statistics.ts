@@ -12,7 +12,7 @@ export interface Past {
 
 /** How often health checks may have been wrong (Conveyor §6.4.2, Table 3). */
 export interface Counts {
-  /** Of the deploys that were not cancelled: those that a person let go on though they were unhealthy, and that stayed. */
+  /** Of the deploys that were not cancelled: those that a person let continue though they were unhealthy, and that stayed. */
   readonly falsePositives: Share;
   /** Of the releases that deployed and succeeded: those that a person undid or patched, and no check had spoken against. */
   readonly falseNegatives: Share;

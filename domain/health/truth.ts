@@ -15,7 +15,7 @@ export interface Truth {
 
 /**
  * What is known of each deploy in the history of a pipeline, by its id `pipeline/number/action`; of several attempts the last
- * one tells. People also undo what is not bad, so `bad` that a person found is an upper bound (Conveyor §6.4.2).
+ * one shows. People also undo what is not bad, so `bad` that a person found is an upper bound (Conveyor §6.4.2).
  */
 export function truthsOf(history: readonly HistoryRow[]): ReadonlyMap<string, Truth> {
   const rows = [...history].sort((a, b) => a.number - b.number);

@@ -32,7 +32,7 @@ export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
  * Decides on every action that is ready (docs/design/pipeline.md#concurrency): a known-bad artifact is refused; a release is
  * superseded by a newer one that is ready for the same deploy or has begun it; one release deploys at a time, rollbacks
  * first, then emergencies, then in order; exclusion groups are granted all at once, and nobody overtakes an older release
- * that waits for one of them. A follow-on supersedes nobody, and is told when nobody needs it any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
+ * that waits for one of them. A follow-on supersedes nobody, and gets a signal when nobody needs it any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
 export function admit(state: PipelineState, nowMs: number): Admitted {
   let current = state;
@@ -107,7 +107,7 @@ function known({ artifacts, mutex, ...ready }: ReadyAction): ReadyAction {
   return cutTexts({ ...ready, artifacts: identities, ...groups });
 }
 
-/** A person let a release go on: older ones that wait for the same pick are superseded, but where each has its turn. */
+/** A person let a release continue: older ones that wait for the same pick are superseded, but where each has its turn. */
 export function recordPick(state: PipelineState, { release, action }: ActionRef): PipelineState {
   if (!state.active.some(({ number }) => number === release) || action.length > 63) return state;
   const ready = state.ready.filter((other) => !isSame(other, { release, action }));

@@ -18,7 +18,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   hold: {
     refuse: ({ held }) => (held ? `${held.actor} holds it already: ${held.reason}` : undefined),
     apply: (state, input, nowMs) => ({ ...state, held: heldSince(input, nowMs) }),
-    effect: 'no deploy starts; builds and tests go on, running deploys and reverts too',
+    effect: 'no deploy starts; builds and tests continue, running deploys and reverts too',
   },
   unhold: {
     refuse: (state) => (state.held ? whyBadFull(state) : 'it is not held'),
@@ -31,12 +31,12 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
       ...state,
       frozen: { ...heldSince(input, nowMs), ...(input.until ? { until: endOf(input.until) } : {}) },
     }),
-    effect: 'nothing starts, and running deploys pause before their next phase; reverts go on',
+    effect: 'nothing starts, and running deploys pause before their next phase; reverts continue',
   },
   unfreeze: {
     refuse: ({ frozen }) => (frozen ? undefined : 'it is not frozen'),
     apply: (state) => ({ ...state, frozen: null }),
-    effect: 'releases and deploys go on',
+    effect: 'releases and deploys continue',
   },
   'allow-artifact': {
     refuse: ({ knownBad }, { artifact }) => {
@@ -51,7 +51,7 @@ const VERBS: Readonly<Record<PipelineVerb, VerbOfPipeline>> = {
   retire: {
     refuse: whyNotRetire,
     apply: (state, input, nowMs) => ({ ...state, retired: heldSince(input, nowMs) }),
-    effect: 'it takes nothing more; conveyor apply brings it back with its numbers and books',
+    effect: 'it takes nothing more; conveyor apply brings it back with its numbers and records',
   },
 };
 

@@ -42,7 +42,7 @@ const recordsOf = (from: PipelineRecords): PipelineRecords =>
     BOOKS.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
   ) as unknown as PipelineRecords;
 
-/** Owners of what there is may replace its books, never by ones that would number a release again. */
+/** Owners of what there is may replace its records, never by ones that would number a release again. */
 export function refuseImport(
   state: PipelineState | null,
   document: PipelineDocument,
@@ -78,7 +78,7 @@ function refuseLargeRecords(
 }
 
 /**
- * The pipeline with the books of a document; releases under way go on. What is known to be bad stays so, and a hold or freeze stays,
+ * The pipeline with the records of a document; releases under way continue. What is known to be bad stays so, and a hold or freeze stays,
  * until somebody says otherwise.
  */
 export function imported(
@@ -100,7 +100,7 @@ export function imported(
   };
 }
 
-/** What no books take away from a pipeline that there is. */
+/** What no records take away from a pipeline that there is. */
 function lasting(
   { held, frozen, badUnlisted = 0, ...state }: PipelineState,
   books: PipelineRecords,
@@ -123,7 +123,7 @@ function lasting(
 export interface Found {
   /** No release has this number, nor a higher one. */
   readonly nextNumber: number;
-  /** Those that the books may not know; what became of them is looked at as of any that runs. */
+  /** Those that the records may not know; what became of them is looked at as of any that runs. */
   readonly releases: readonly ActiveRelease[];
 }
 

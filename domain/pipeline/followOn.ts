@@ -47,7 +47,7 @@ export function whyDropped(
 export const followOnOf = ({ active }: PipelineState, release: number): ActiveRelease | undefined =>
   active.find(({ number, followOn }) => number === release && followOn !== undefined);
 
-/** Follow-ons that run, have not begun to deploy, and are to hear that they are not needed. */
+/** Follow-ons that run, have not begun to deploy, and are to be signalled that they are not needed. */
 export const droppable = (state: PipelineState): readonly { release: ActiveRelease; why: Admission }[] =>
   state.active.flatMap((release) => {
     if (release.state !== 'running' || release.deploying || release.dropped) return [];

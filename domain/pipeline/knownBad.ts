@@ -43,7 +43,7 @@ export function whyBadFull({
   badUnlisted = 0,
 }: Pick<PipelineState, 'knownBad' | 'badUnlisted'>): string | undefined {
   if (badUnlisted > 0)
-    return `${plural(badUnlisted, 'known-bad artifact')} had no room in the list, so nobody can recognise them; this pipeline deploys nothing any more: go on with a new one, under another name`;
+    return `${plural(badUnlisted, 'known-bad artifact')} had no room in the list, so nobody can recognise them; this pipeline deploys nothing any more: continue with a new one, under another name`;
   if (!isOverHold(knownBad)) return undefined;
   return `the list of known-bad artifacts is full (${knownBad.length}): allow-artifact those that nobody will build again`;
 }

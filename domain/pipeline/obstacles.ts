@@ -72,7 +72,7 @@ function deploying({ deploys, active }: PipelineState, { release }: ReadyAction)
   const other = otherHolder(deploys, release);
   if (other === undefined) return undefined;
   const makesWay = active.some(({ number, overtakenBy }) => String(number) === other && overtakenBy !== undefined);
-  return { by: 'deploy', why: `release ${other} deploys${makesWay ? ' and was told to make way' : ''}` };
+  return { by: 'deploy', why: `release ${other} deploys${makesWay ? ' and was asked to make way' : ''}` };
 }
 
 function group(

@@ -16,12 +16,12 @@ export type ReleaseEnd =
       readonly endedAt: string;
       /** Its deploys that have ended, in their order. */
       readonly deploys: readonly DeployEnded[];
-      /** What it left behind that goes on, in words: deploys, and runs that no service has stopped yet. */
+      /** What it left behind that continues, in words: deploys, and runs that no service has stopped yet. */
       readonly open: readonly string[];
     };
 
 /**
- * The books of a release that can no longer say how it ended. What it holds it keeps until all that it began is over: a deploy of
+ * The records of a release that can no longer say how it ended. What it holds it keeps until all that it began is over: a deploy of
  * it may revert for hours, and then its artifact is known-bad.
  */
 export function reconcile(state: PipelineState, end: ReleaseEnd, nowMs: number): PipelineState {

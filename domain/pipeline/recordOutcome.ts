@@ -47,7 +47,7 @@ export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs
 export const lastRanOn = ({ history }: Pick<PipelineState, 'history'>): readonly Artifact[] =>
   history.findLast(({ trigger, neverStarted }) => trigger.kind !== 'follow-on' && !neverStarted)?.artifacts ?? [];
 
-/** Books one deploy of a release that goes on, before another release may deploy. */
+/** Books one deploy of a release that continues, before another release may deploy. */
 export function recordDeploy(state: PipelineState, number: number, deploy: DeployEnded, nowMs: number): PipelineState {
   const release = state.active.find((each) => each.number === number);
   if (release === undefined) return state;
@@ -71,7 +71,7 @@ function recordDeploys(
   return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
 }
 
-/** Deploys that are not in the books yet; of each action they come in order. */
+/** Deploys that are not in the records yet; of each action they come in order. */
 export function unrecorded(
   { booked = {} }: Pick<ActiveRelease, 'booked'>,
   { deploys }: Pick<ReleaseResult, 'deploys'>,
@@ -118,7 +118,7 @@ function withDeploy(
   return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };
 }
 
-/** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts tells none of them. */
+/** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts identifies none of them. */
 function ranBefore([artifact, ...others]: readonly Artifact[], version: string | undefined): readonly GoodDeploy[] {
   if (artifact === undefined || others.length > 0 || version === undefined) return [];
   const { name, kind } = artifact;

@@ -222,7 +222,7 @@ function refuseArtifacts(
   return undefined;
 }
 
-/** Whoever is told of the release of another content believes that this one ships. */
+/** An answer with the release of other content would look as if this one ships. */
 function refuseReuse(...request: Parameters<typeof reusedKey>): Refusal | undefined {
   const [, , trigger] = request;
   const reused = isPlatform(trigger) ? undefined : reusedKey(...request);

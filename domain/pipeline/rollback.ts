@@ -80,7 +80,7 @@ function productionAt(good: readonly (readonly GoodDeploy[])[], release: number)
 
 /**
  * The pipeline with a rollback queued: what it undoes is no longer good, what is new in it known-bad unless said otherwise,
- * and deploys are held unless the pipeline is to go on after a revert.
+ * and deploys are held unless the pipeline is to continue after a revert.
  */
 export function rolledBack(
   state: PipelineState,

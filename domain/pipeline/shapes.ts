@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../json';
 
 /**
  * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
- * the shape of what releases send would fail the workflow's task again and again; it is told apart here, and ignored.
+ * the shape of what releases send would fail the workflow's task again and again; it is recognised here, and ignored.
  */
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -75,13 +75,13 @@ export interface ActiveRelease {
   readonly dropped?: true;
   /** It has begun to deploy: the calendar has let it through. */
   readonly deploying?: true;
-  /** How many of its deploys are in the books already, by action. */
+  /** How many of its deploys are in the records already, by action. */
   readonly booked?: Readonly<Record<string, number>>;
   /** One of them was reverted: of a release that counts once. */
   readonly reverted?: true;
   /** The release that it was asked to make way for. */
   readonly overtakenBy?: number;
-  /** It was ended from outside, and what it began goes on: in words. */
+  /** It was ended from outside, and what it began continues: in words. */
   readonly gone?: { readonly endedAt: string; readonly open: readonly string[] };
   /** With `gates: releases`, when the calendar lets it start; null: never; missing: not looked up yet. */
   readonly opensAtMs?: number | null;

@@ -25,7 +25,7 @@ export interface ReusedKey {
 
 /**
  * Whether a person or a program sends the key of a release with what that does not deploy. By what is known of the release:
- * of one that the pipeline has forgotten nobody can tell.
+ * of one that the pipeline has forgotten nobody knows.
  * @param action of an emergency
  * @param rerunOf of a rerun
  */

@@ -40,7 +40,7 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
   resume: {
     refuse: ({ paused }) => (paused ? undefined : 'it is not paused'),
     apply: (control) => ({ ...control, paused: false }),
-    effect: 'it goes on, and its deploys resume',
+    effect: 'it continues, and its deploys resume',
   },
   cancel: {
     refuse: () => undefined,
@@ -68,7 +68,7 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
   'skip-window': {
     refuse: (_control, record, input) => whyNotSkipWindow(record, input),
     apply: (control) => control,
-    effect: 'what waits for its window, or soaks, goes on without; everything else is waited for as ever',
+    effect: 'what waits for its window, or soaks, continues without; everything else is waited for as ever',
   },
 };
 

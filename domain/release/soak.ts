@@ -3,7 +3,7 @@ import { releaseId } from '../ids';
 import type { GoodDeploy, PipelineState } from '../pipeline/state';
 import { formatDuration, formatTime } from '../text';
 
-/** Whether a version has run somewhere for long enough to go on (`soak`). */
+/** Whether a version has run somewhere for long enough to continue (`soak`). */
 export interface SoakAsk {
   /** Where it has to have run: this pipeline, or another one. */
   readonly pipeline: string;

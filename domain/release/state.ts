@@ -31,7 +31,7 @@ export interface ReleaseInput {
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: Held | null;
-  /** Its pipeline books a deploy with which the release ends when it hears of that end: nobody says it twice. */
+  /** The pipeline records a deploy that ends the release with the end of the release: it is reported once. */
   readonly reportsOnce?: true;
   /** Identities of what its actions may make and nobody deploys, when it started; of many the newest. */
   readonly knownBad?: readonly string[];
@@ -77,9 +77,9 @@ export interface ActionRecord extends Pick<
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
   readonly deploying: boolean;
-  /** Of an action that is no deploy: it waits for its window, or somebody let it go on without. */
+  /** Of an action that is no deploy: it waits for its window, or somebody let it continue without. */
   readonly window?: 'closed' | 'skipped' | null;
-  /** Its version soaks somewhere, or somebody let it go on without. */
+  /** Its version soaks somewhere, or somebody let it continue without. */
   readonly soak?: 'waiting' | 'skipped' | null;
 }
 
@@ -199,7 +199,7 @@ export function releaseState(record: ReleaseRecord, spec: PipelineSpec): Release
   return record.cause !== null || !Object.values(states).includes('failed') ? 'cancelled' : 'failed';
 }
 
-/** Who let an action go on, or did not, and why. */
+/** Who let an action continue, or did not, and why. */
 export interface Picked {
   readonly actor: string;
   readonly reason: string;

@@ -21,7 +21,7 @@ actions: # a graph: an action starts when those that produce its inputs, or that
     outputs: [executable]
     with: { target: "//${name}:server" }
 
-  # approve: { type: manual-pick, needs: [build] } # a person lets it go on: conveyor pick ${name}/1 --approve
+  # approve: { type: manual-pick, needs: [build] } # a person lets it continue: conveyor pick ${name}/1 --approve
 
   deploy:
     type: deploy

@@ -4,7 +4,7 @@
 #   conveyor-release.sh release PIPELINE [-a NAME=VERSION[,KEY=VALUE…]]… [-k KEY] [--wait] [--timeout SECONDS]
 #       asks the API for a release, on behalf of the principal of the token.
 #   conveyor-release.sh publish FINDER [-w KEY=VALUE]… -a KIND=VERSION[,KEY=VALUE…] [-k KEY] [--wait] [--timeout SECONDS]
-#       tells every pipeline that subscribes to it of a new version, by a signed Standard Webhooks delivery.
+#       announces a new version to every pipeline that subscribes to it, by a signed Standard Webhooks delivery.
 #
 #   CONVEYOR_SERVER_URL      http://localhost:4500 unless set
 #   CONVEYOR_CI_TOKEN        for `release`: the bearer token
@@ -14,7 +14,7 @@
 # until --timeout (600 s unless given). With --wait, `publish` waits for the first release.
 #
 # Exit codes, as of `conveyor`: 0 ok · 1 error · 2 usage or invalid input · 3 the release ended not succeeded ·
-# 4 not found or not permitted · 5 --timeout expired (the release goes on). On stdout: the ids of the releases.
+# 4 not found or not permitted · 5 --timeout expired (the release continues). On stdout: the ids of the releases.
 set -eu
 
 url=${CONVEYOR_SERVER_URL:-http://localhost:4500}
@@ -130,7 +130,7 @@ await() {
       succeeded) say "$1 succeeded" && return ;;
       failed | cancelled) fail 3 "$1 $state$(whyEnded)" ;;
     esac
-    [ "$(left)" -gt 0 ] || fail 5 "$1 goes on (${state:-unknown}); see $url/v1/releases/$1"
+    [ "$(left)" -gt 0 ] || fail 5 "$1 continues (${state:-unknown}); see $url/v1/releases/$1"
     sleep 2
   done
 }

@@ -1,17 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { MOBILE_LIMITS } from '../../domain/limits';
 import {
+  limitBody,
+  MOBILE_LIMITS,
+  mobileHash,
   translate,
   whyNotSchema,
   whyNotTranslation,
   type Backends,
+  type GateUser,
   type MobileSchema,
+  type PullAnswer,
   type Translation,
-} from '../../domain/mobileConfig/translate';
-import { limitBody } from '../../sdk/bodyLimit';
-import { mobileHash, type GateUser, type PullAnswer } from '../../sdk';
+} from '../../sdk';
 
 export interface MobileServiceOptions {
   /** Calls back with the translation now and whenever it changes, as `watchConfig` does. */
@@ -33,7 +35,7 @@ const pullSchema = z.object({
 });
 type Pull = z.output<typeof pullSchema>;
 
-/** What apps pull: only what changed, in the fields that their version has. It keeps nothing that it cannot be told again. */
+/** What apps pull: only what changed, in the fields that their version has. It keeps nothing that apps would not send again. */
 export function mobileService(options: MobileServiceOptions): Hono {
   let translation: Translation = {};
   const schemas = new Map<string, MobileSchema>();

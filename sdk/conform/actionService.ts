@@ -77,9 +77,9 @@ const actionServiceCheck = (
 /** What every action service owes; each check wants a subject of its own. */
 export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[] = [
   actionServiceCheck(
-    'a run goes on after startRun answered, and ends',
+    'a run continues after startRun answered, and ends',
     'startRun',
-    'answer startRun with the runId at once, let the work go on afterwards, and report it by getRunProgress',
+    'answer startRun with the runId at once, let the work continue afterwards, and report it by getRunProgress',
     async (runs) => {
       demandEqual(await runs.start(), { runId: runs.run }, 'the answer of startRun');
       const { state } = await runs.progress();

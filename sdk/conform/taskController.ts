@@ -26,7 +26,7 @@ const throughIn = async (manager: Manager): Promise<void> => {
   const atOnce = await manager.finish();
   demandEqual(manager.done.length, manager.size, `tasks that came through in ${atOnce.length} calls`);
   const most = Math.max(...atOnce);
-  demand(most < manager.size, `one answer approved all ${most} tasks, expected fewer: some have to go on running`);
+  demand(most < manager.size, `one answer approved all ${most} tasks, expected fewer: some have to keep running`);
 };
 
 const OPERATION_KINDS = ['restart', 'move', 'stop'] as const;
@@ -69,7 +69,7 @@ export const TASK_CONTROLLER_CHECKS: readonly ConformCheck<TaskControllerSubject
     },
   ),
   taskControllerCheck(
-    'goes on when an answer is lost: what is requested again was not begun',
+    'continues when an answer is lost: what is requested again was not begun',
     'what stands in `request` is not under way, whatever you answered before: decide anew',
     async (manager) => {
       await manager.call();
@@ -79,8 +79,8 @@ export const TASK_CONTROLLER_CHECKS: readonly ConformCheck<TaskControllerSubject
     },
   ),
   taskControllerCheck(
-    'goes on when a task fails on the way and comes back',
-    'wait while allUnhealthyTasks names a task that matters, and go on once it does not',
+    'continues when a task fails on the way and comes back',
+    'wait while allUnhealthyTasks names a task that matters, and continue once it does not',
     async (manager) => {
       const failed = manager.waiting.at(-1)?.task ?? '';
       manager.failed.add(failed);

@@ -44,7 +44,7 @@ export function conversation(
  * changed since. An approved operation stays in flight until it is `completed`, or requested again: then the answer that
  * approved it was lost. A job's tasks count also while other jobs are asked about, as of its own last call. An earlier
  * number is from a cluster manager that began anew, or was delayed on its way: it approves nothing, and what was in flight
- * counts as unhealthy until the next call tells what is.
+ * counts as unhealthy until the next call names those that are.
  */
 export function answer(
   memory: ControllerMemory,

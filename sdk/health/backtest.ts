@@ -15,7 +15,7 @@ export interface BacktestRequest {
   readonly labels: readonly Label[];
   /** What the push type of a deploy says of the checks (`pastTicks`). */
   readonly ask: (deploy: PastDeploy, checks: readonly HealthCheck[]) => Promise<readonly Tick[]>;
-  /** Told after each deploy how many are done. */
+  /** Called after each deploy with how many are done. */
   readonly onProgress?: (done: number) => void;
 }
 

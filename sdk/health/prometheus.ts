@@ -90,7 +90,7 @@ function serverAt({
   return { place: shownUrl(url), ask };
 }
 
-/** An answer, but none that can be used; its message goes on "Prometheus at …". */
+/** An answer, but none that can be used; its message continues "Prometheus at …". */
 class UnusableAnswer extends Error {
   override readonly name = 'Refusal';
 }

@@ -2,7 +2,7 @@ import { tasksOf } from '../../domain/fleet/amount';
 import type { Target } from '../protocol/pushType';
 import type { Slot, State, UnitState } from './memory';
 
-/** Which copies are meant: decisions about the state, without effects. */
+/** Which tasks are meant: decisions about the state, without effects. */
 
 /** The slots that a target must bring to its version: all that are not live on it, the cheapest first, as many as it lacks. */
 export function slotsOf(
@@ -33,7 +33,7 @@ export function slotsOf(
     .map(({ index }) => index);
 }
 
-/** What excluded updates touched or are about to touch: such copies count for nothing, and are not taken. */
+/** What excluded updates touched or are about to touch: such tasks count for nothing, and are not taken. */
 export function reservedSlots(state: State, unit: string, exclude: readonly string[]) {
   const ids = withReverts(state, exclude);
   const chosen = [...ids].flatMap((id) => {
@@ -78,7 +78,7 @@ export function pendingSlots(state: State, unit: string, updateId: string): numb
   });
 }
 
-/** What `trackUpdates` says of one unit. */
+/** One unit as `trackUpdates` answers it. */
 export function progressOf(state: State, unit: string, updateId: string) {
   const update = state.updates[updateId]?.units[unit];
   if (update === undefined) throw new Error(`${updateId} does not concern ${unit}`);
@@ -104,6 +104,7 @@ export function progressOf(state: State, unit: string, updateId: string) {
 
 const isUnfinished = (state: string | undefined): boolean => state === 'active' || state === 'paused';
 
+/** @throws Error of a unit that the memory does not have; refuse those that come from outside before */
 export function unitOf(state: State, unit: string): UnitState {
   const found = state.units[unit];
   if (found === undefined) throw new Error(`there is no unit ${unit}`);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { ExtensionError } from '../server';
 
-/** All that the push type has to remember, as it is in `state.json`. Which processes run is not in it: that is looked up. */
+/** All that a push type has to remember, as its file holds it. Which tasks run is not in it: that is looked up. */
 export interface State {
   readonly units: Record<string, UnitState>;
   /** In the order in which they came. */
@@ -13,7 +13,7 @@ export interface State {
 }
 
 export interface UnitState {
-  /** What a copy starts on that is added later, and the update that decided so. */
+  /** Tasks that are added later start on this version, because of this update. */
   version: string;
   update: string | null;
   /** How often each slot was started; the last of it is never given again. */
@@ -21,7 +21,7 @@ export interface UnitState {
   readonly slots: Slot[];
 }
 
-/** A place for one copy. Version and update belong to it, and outlive each of its starts. */
+/** A place for one task. Version and update belong to it, and outlive each of its starts. */
 export interface Slot {
   version: string;
   /** The update that touched it last. */
@@ -35,11 +35,11 @@ export interface Slot {
   failures: number;
   retryAt: number;
   past: readonly PastStart[];
-  /** Its copy has left by itself, and may come back. */
+  /** Its task has left by itself, and may come back. */
   gone?: boolean;
 }
 
-/** What a slot was called before, for comparisons with the time before a deploy. */
+/** An earlier start of a slot, for comparisons with the time before a deploy. */
 export interface PastStart {
   readonly start: number;
   readonly update: string | null;
@@ -59,6 +59,11 @@ export interface UnitUpdate {
   state: 'active' | 'paused' | 'done' | 'failed' | 'ended';
   reason?: string;
 }
+
+/** A slot in which nothing has been started yet. */
+export const newSlot = (version: string, update: string | null = null): Slot => ({
+  ...{ version, update, start: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
+});
 
 /** Keys and updates older than this many are forgotten; nobody asks for them any more. */
 const REMEMBERED = 1000;

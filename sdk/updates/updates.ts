@@ -2,7 +2,7 @@ import type { RequestOf } from '../protocol/common';
 import type { PushTypeProtocol, Target } from '../protocol/pushType';
 import { ExtensionError } from '../server';
 import { busyWith, deployOf, slotsOf, unfinished, unitOf, withReverts } from './choose';
-import type { State as Remembered, UnitUpdate } from './memory';
+import type { Memory, State as Remembered, UnitUpdate } from './memory';
 
 /** What updates change, and whether a version can be found. */
 export interface Updatable {
@@ -17,8 +17,10 @@ export interface Updatable {
 export type Verb = 'pause' | 'resume' | 'cancel';
 
 /**
- * Takes an update on: which slots it means is decided now, and written down; `Fleet.step` changes them. All or nothing: whatever is wrong
- * is found before the first unit is begun. An update that is known already begins nothing.
+ * Takes an update on: which slots it means is decided now and remembered; the caller changes them afterwards, as `pendingSlots` lists them. All or nothing: whatever
+ * is wrong is found before the first unit is begun. An update that is known already begins nothing.
+ *
+ * @throws ExtensionError 409: `unknown-version`, `unit-busy`, `cancelled`, `invalid-request`
  */
 export function acceptUpdate(fleet: Updatable, request: RequestOf<PushTypeProtocol['executeUpdates']>): void {
   const { updateId, targets, wholeUnit } = request;
@@ -35,7 +37,7 @@ export function acceptUpdate(fleet: Updatable, request: RequestOf<PushTypeProtoc
 
 /** What is in flight finishes. An update that is not known has nothing to pause; cancelled before it comes, it will never begin. */
 export function commandUpdate(
-  fleet: Updatable,
+  fleet: Pick<Updatable, 'state'> & Partial<Updatable>,
   verb: Verb,
   { updateId, units }: RequestOf<PushTypeProtocol['pauseUpdates']>,
 ): void {
@@ -48,6 +50,18 @@ export function commandUpdate(
     if (to === 'active') delete unit.reason;
     else unit.reason = `asked to ${verb}`;
   }
+}
+
+/** The three methods that only change whether an update may continue. */
+export function updateCommands(memory: Memory) {
+  const command =
+    (verb: Verb) =>
+    (request: RequestOf<PushTypeProtocol['pauseUpdates']>, { key }: { readonly key: string }) =>
+      memory.once(verb, request, key, () => {
+        commandUpdate(memory, verb, request);
+        return {};
+      });
+  return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
 }
 
 type State = UnitUpdate['state'];

@@ -45,7 +45,7 @@ export class ServerAudit implements Audit {
   private readonly refusals: AuditLog;
   /** Who is known has a share that strangers cannot use up. */
   private readonly floods = { known: new Flood(), strangers: new Flood() };
-  /** Files may be many and large: whoever reads them keeps nobody from being heard. */
+  /** Files may be many and large: reading them must not delay requests. */
   private readonly readers = new RequestGate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
   private failures = 0;
   private configuring = Promise.resolve();

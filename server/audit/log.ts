@@ -120,7 +120,7 @@ export class AuditLog {
       this.trouble = error instanceof Error ? error : new Error(String(error));
       await this.handle?.close().catch(() => undefined);
       this.handle = undefined;
-      // Whoever waits hears of it; the records stay.
+      // Whoever waits gets the error; the records stay.
       for (const { failed } of this.waiting) failed(this.trouble);
     }
   }
@@ -188,7 +188,7 @@ export class AuditLog {
     const { first, last } = await this.found();
     const own = this.ends.last.seq > 0 ? this.ends : undefined;
     const known = own ?? noted ?? { first: first ?? CHAIN_START, last: CHAIN_START };
-    // What was noted and is not there was taken away: numbers go on after it, so that verification finds the gap.
+    // What was noted and is not there was taken away: numbers continue after it, so that verification finds the gap.
     this.ends = { first: known.first, last: last !== undefined && last.seq >= known.last.seq ? last : known.last };
     const reached = this.unsure.findIndex(({ hash }) => hash === this.ends.last.hash) + 1;
     for (const { done } of this.waiting.splice(0, reached)) done();

@@ -31,7 +31,7 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
     // One that could not be compared with the last on record.
     configured().catch(logError);
     audit.sumUp().catch(logError);
-    // Only what waits is written here; who asks hears why it cannot be.
+    // Only what waits is written here; whoever asks gets the reason why not.
     audit.ready().catch(() => undefined);
     void sender?.run();
   }, AUDIT_FLUSH_INTERVAL_MS).unref();

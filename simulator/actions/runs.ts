@@ -23,7 +23,7 @@ export interface RunOutcome {
   readonly said?: string;
 }
 
-/** What a run that watches the world sees: that it must go on, or its end. */
+/** What a run that watches the world sees: that it must continue, or its end. */
 export type Sight =
   | { readonly kind: 'going'; readonly progress: number; readonly message: string }
   | { readonly kind: 'succeeded'; readonly message: string; readonly outputs: readonly Artifact[] }
@@ -86,7 +86,7 @@ function serveRuns(simulation: Simulation, service: string, { begin, look }: Run
     throw new ExtensionError('unknown-run', `runId: no run ${runId}`, { status: 404 });
   };
   const app = serveActionService(service, {
-    // Whom to tell is no part of what is asked for: it may be another one when that is asked for again.
+    // The receiver is no part of the request: it may differ when the request is repeated.
     startRun: ({ callback, ...request }, call) =>
       simulation.once(service, 'startRun', request, call, () => {
         const answer = { runId: request.runId };

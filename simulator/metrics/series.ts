@@ -109,7 +109,7 @@ function crashesIn(job: Job, slot: number, from: number, to: number): number {
   return count;
 }
 
-/** What the task's version does to it at that moment. A point tells of the time before it, so that what was read once never changes. */
+/** What the task's version does to it at that moment. A point covers the time before it, so what was read once never changes. */
 function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
   const spec = behaviourAt(world.behaviours, nameAtIndex(world.fleet, task.version) ?? '', at - 1);
   if (spec.onlyRegion !== undefined && spec.onlyRegion !== job.region) return {};

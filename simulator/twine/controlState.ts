@@ -37,7 +37,7 @@ export interface ControlState extends ControlSpec {
   call: ControllerCall | null;
   /** Void as soon as the controller is asked again, or the scheduler is down. By operation. */
   approved: Map<string, OpApproval>;
-  /** Approved, never begun and void, or perhaps approved in an answer that was lost: told to be over, unless it is asked for again. */
+  /** Approved, never begun and void, or perhaps approved in an answer that was lost: reported as over, unless it is requested again. */
   unused: TaskOp[];
   /** By slot. */
   readonly underWay: Map<number, TaskOp>;

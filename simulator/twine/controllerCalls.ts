@@ -80,7 +80,7 @@ export function onAnswer(twine: Twine, job: Job, { sequence, askedAt, ack, troub
   else askAgain(twine, job);
 }
 
-/** Of what was approved, not begun, and is not wanted any more the controller is told that it is over. */
+/** Reports to the controller as over: approved, not begun, and not wanted any more. */
 function withdraw(control: ControlState, wanted: readonly OpApproval[]): void {
   voidApprovals(control);
   if (control.unused.length === 0) return;
@@ -89,7 +89,7 @@ function withdraw(control: ControlState, wanted: readonly OpApproval[]): void {
   control.unused = [];
 }
 
-/** Whether tasks failed or returned, or maintenance was announced or called off, since the controller was told. */
+/** Whether tasks failed or returned, or maintenance was announced or called off, since the last call to the controller. */
 const isNews = ({ told }: ControlState, { allUnhealthyTasks, advanceNotices }: ControlState['told']): boolean =>
   JSON.stringify([told.allUnhealthyTasks, told.advanceNotices]) !== JSON.stringify([allUnhealthyTasks, advanceNotices]);
 

@@ -32,7 +32,7 @@ export function addFault(
   if (fault.kind === 'machine') world.after(MOVE_AFTER_MS, { kind: 'move-away', fault: fault.id });
 }
 
-/** What was down starts again, on the version of its slot; a scheduler that returns goes on where it was, and asks controllers again. */
+/** What was down starts again, on the version of its slot; a scheduler that returns continues where it was, and asks controllers again. */
 export function liftFault(twine: Twine, id: string): boolean {
   const fault = twine.fleet.faults.get(id);
   if (fault === undefined) return false;

@@ -36,7 +36,7 @@ function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
     const refusal = takeTask(twine, job, id, unit, unit.slots[unit.cursor] ?? 0);
     if (refusal !== null) {
       unit.reason = refusal.reason;
-      // A batch that the budget cuts short is a smaller batch; one that is merely slowed down goes on.
+      // A batch that the budget cuts short is a smaller batch; one that is merely slowed down continues.
       if (refusal.by === 'budget') unit.left = 0;
       break;
     }
@@ -170,7 +170,7 @@ function takeTask(
     unit.left -= 1;
     return null;
   }
-  // What cannot be reached is only told its version: it starts on it when its machine returns.
+  // A task out of reach only gets its version set: it starts on it when its machine returns.
   leaveState(twine, job, slot, up ? UPDATING : (tasks.state[slot] ?? 0), 'update', update);
   tasks.version[slot] = unit.version;
   tasks.update[slot] = update;

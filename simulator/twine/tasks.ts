@@ -30,7 +30,7 @@ export const crashed = (job: Job, slot: number): boolean =>
 export const regionDown = (twine: Twine, region: string): boolean =>
   [...twine.fleet.faults.values()].some((fault) => fault.kind === 'region' && fault.region === region);
 
-/** Whether nobody decides anything in a region; tasks go on without. */
+/** Whether nobody decides anything in a region; tasks continue without. */
 export const schedulerDown = (twine: Twine, region: string): boolean =>
   [...twine.fleet.faults.values()].some(
     ({ kind, ...fault }) => (kind === 'region' || kind === 'scheduler') && 'region' in fault && fault.region === region,

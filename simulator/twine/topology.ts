@@ -15,7 +15,7 @@ export interface RegionLayout {
   readonly datacentres: number;
 }
 
-/** The scheduler of a region is down: what runs goes on, and nothing new begins. */
+/** The scheduler of a region is down: what runs continues, and nothing new begins. */
 export interface SchedulerFault {
   readonly id: string;
   readonly kind: 'scheduler';

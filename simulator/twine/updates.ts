@@ -42,7 +42,7 @@ export function busyWith(
   return job.active.find((other) => deployOfUpdate(other) !== deployOfUpdate(id) && !keepsOff(other)) ?? null;
 }
 
-/** Begins an update on these jobs, or goes on with it on more. An earlier update of the same deploy that has not ended there is superseded. */
+/** Begins an update on these jobs, or continues with it on more. An earlier update of the same deploy that has not ended there is superseded. */
 export function acceptUpdate(twine: Twine, request: FleetUpdateRequest): void {
   const { id, urgency, wholeUnit } = request;
   const known = twine.fleet.updates.get(id);

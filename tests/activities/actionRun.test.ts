@@ -43,7 +43,7 @@ const runAction = (
   return { environment, ended: environment.run(() => activities.runAction(RUN)).catch((error: unknown) => error) };
 };
 
-test('an action that is cancelled while its service is still starting it does not go on there', async () => {
+test('an action that is cancelled while its service is still starting it does not continue there', async () => {
   const calls: string[] = [];
   const { environment, ended } = runAction({
     startRun: async ({ runId }) => {

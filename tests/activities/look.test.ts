@@ -6,7 +6,7 @@ import { look, type Looked } from '../../activities/look';
 
 type Seen = { readonly counts: number };
 
-/** One attempt at 12:00:00 whose clock goes on by `tookMs` while it asks. */
+/** One attempt at 12:00:00 whose clock continues by `tookMs` while it asks. */
 async function lookOnce(
   ask: (before: Seen | undefined) => Promise<Looked<string, Seen>>,
   info: object = {},
@@ -45,7 +45,7 @@ test('the next one may be due earlier than the interval, and at the latest at on
   expect((await lookOnce(seen(3, 1_000), {}, 5_000)).end).toMatchObject({ nextRetryDelay: 1 });
 });
 
-test('a look goes on from what the one before saw', async () => {
+test('a look continues from what the one before saw', async () => {
   const { end } = await lookOnce(async (before) => ({ done: `${before?.counts}` }), {
     heartbeatDetails: { counts: 3, since: 1 },
   });
@@ -79,7 +79,7 @@ test('good looks are no failures, however many there were before', async () => {
   expect(end).toMatchObject({ type: 'unreachable', nextRetryDelay: 1_000 });
 });
 
-describe('after the server was told to look at once, which counts attempts anew,', () => {
+describe('after the server was asked to look at once, which counts attempts anew,', () => {
   const details = { counts: 3, since: 4 };
 
   test('looks that fail are counted from then on, and tried again later and later', async () => {
@@ -92,7 +92,7 @@ describe('after the server was told to look at once, which counts attempts anew,
     expect(await later(5)).toMatchObject({ type: 'keeps-failing', nextRetryDelay: 16_000 });
   });
 
-  test('a look goes on from what the one before saw', async () => {
+  test('a look continues from what the one before saw', async () => {
     const { end, beats } = await lookOnce(seen(5), { attempt: 1, heartbeatDetails: details });
     expect(end).toMatchObject({ type: 'still-waiting' });
     expect(beats).toEqual([{ counts: 5, since: 1 }]);

@@ -31,7 +31,7 @@ const NOTICE: Notice = {
   actor: null,
 };
 
-describe('what happened is told in the words of CDEvents where they have some', () => {
+describe('events use the words of CDEvents where they have some', () => {
   test.each<[string, Partial<Notice>, string, object]>([
     [
       'a deploy that was reverted',

@@ -143,7 +143,7 @@ describe('a watch of health', () => {
     expect(beats.at(-1)?.rows?.[0]?.recent).toEqual([0.1, 0.2, 0.3]);
   });
 
-  test('goes on from what earlier watches and workers observed', async () => {
+  test('continues from what earlier watches and workers observed', async () => {
     const recent = [{ unit: 'x', check: 'errors', recent: [7] }];
     expect((await watched({ ...watch, until: 1000, recent })).report.rows[0]?.recent).toEqual([7, 0.1]);
     const dead = { rows: [{ ...row('x', 8), recent: [7, 8] }] };

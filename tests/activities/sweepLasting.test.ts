@@ -12,7 +12,7 @@ describe('a workflow that sweeps', () => {
   const schedule = { isPaused: false, taskQueue: 'conveyor', order, nextMs: [] };
 
   test.each([
-    ['goes on while its Schedule would start the same', schedule, true],
+    ['continues while its Schedule would start the same', schedule, true],
     ['ends when its Schedule is gone', null, false],
     ['ends when a person paused it', { ...schedule, isPaused: true }, false],
     ['ends when another task queue is served', { ...schedule, taskQueue: 'other' }, false],
@@ -92,7 +92,7 @@ describe('sweeps of one workflow', () => {
     expect(seen?.dueMs).toBe(startedMs + 7_000);
   });
 
-  test('go on while Temporal does not say how the Schedule stands', async () => {
+  test('continue while Temporal does not say how the Schedule stands', async () => {
     await sweeps();
     world.schedule = 'silent';
     await commit('a');

@@ -21,7 +21,7 @@ const ask = (says: () => unknown, info: object = {}) => {
 };
 const ended = (number: number, state: string) => ({ number, state, cause: null, artifacts: [] });
 
-test('while it must wait, the server is told when to ask again, and which release it is about', async () => {
+test('while it must wait, the server learns when to ask again, and which release it is about', async () => {
   const { answer, beats } = ask(() => ({ active: [{ number: 4, artifacts: [] }], history: [] }));
   await expect(answer).rejects.toMatchObject({
     type: 'still-waiting',

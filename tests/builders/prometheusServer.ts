@@ -18,7 +18,7 @@ export interface FakePrometheus {
   close(): Promise<void>;
 }
 
-/** A real server on a free port that answers as it is told. */
+/** A real server on a free port that answers as a test sets it. */
 export async function fakePrometheus(reply: Reply): Promise<FakePrometheus> {
   const asked: Asked[] = [];
   const server: Server = createServer((request, response) => {

@@ -38,7 +38,7 @@ export const STORIES: Readonly<Record<string, DeployStory>> = {
       await says(shop, 'pause');
       await shop.reaches(1, 'is paused', ({ paused }) => paused !== null);
       await says(shop, 'resume');
-      await shop.reaches(1, 'goes on', ({ paused }) => paused === null);
+      await shop.reaches(1, 'continues', ({ paused }) => paused === null);
       await says(shop, 'skip-bake');
     },
     outcome: 'succeeded',

@@ -57,7 +57,7 @@ function expectUndone(run: StepRun, runs: readonly StepRun[], { outcome, phases,
   else if (!timeline.some(({ kind }) => kind === 'not-undone')) expect(undone.filter(isDone)).toHaveLength(1);
 }
 
-/** A step that nobody waits for any more hears of it when it is next asked, and its service may be in trouble for half an hour. */
+/** A step that nobody waits for any more learns of it when it is next asked, and its service may be in trouble for half an hour. */
 const STOPPED_WITHIN_MS = 35 * MINUTE;
 
 const ms = (at: string | null | undefined): number => Date.parse(at ?? '');

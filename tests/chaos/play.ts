@@ -13,7 +13,7 @@ const PATIENCE_MS = 72 * HOUR;
 const LOOK_MS = 5 * MINUTE;
 export const CANARY_ATTEMPTS = [1, 2];
 
-/** Plays a scenario from midnight on, until everything has ended; `log` tells what was done and what came of it. */
+/** Plays a scenario from midnight on, until everything has ended; `log` gets every step and its result. */
 export async function play(world: VirtualWorld, scenario: Scenario, log: (line: string) => void): Promise<void> {
   const story = new Story(world, scenario, log);
   await world.sleep(DAY - ((await world.now()) % DAY));

@@ -49,7 +49,7 @@ function step(dice: Dice, more: object = {}): Step {
   return { ...(dice.chance(0.1) ? command : service), ...timeout, onFailure: dice.chance(0.2) ? 'revert' : 'pause' };
 }
 
-/** Regions fail and return, and a deploy goes on without them. */
+/** Regions fail and return, and a deploy continues without them. */
 function withDisaster(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.3)) return story;
   const lose = (): Happening => {

@@ -73,7 +73,7 @@ test('a Temporal server that TEMPORAL_CLI names is found', async () => {
   expect(check).toEqual({ name: 'Temporal server', state: 'ok', found: `temporal version 1.8.2, ${fake}`, how: null });
 });
 
-test('a port that another program holds is told from one that is free and from one of ours', async () => {
+test('a port that another program holds is distinguished from one that is free and from one of ours', async () => {
   const [stranger, ours] = [await listen(() => 404), await listen(() => 200)];
   const checks = await examine({
     CONVEYOR_SERVER_URL: `http://127.0.0.1:${stranger}`,

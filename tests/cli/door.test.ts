@@ -209,7 +209,7 @@ describe('going past a server', () => {
     expect(urls).toEqual([]);
   });
 
-  test('is what a development stack tells people to do, where a server was named', () => {
+  test('is what a development stack prints to do, where a server was named', () => {
     expect([pastServer({}), pastServer(env)]).toEqual([{}, { CONVEYOR_BREAK_GLASS: 'development' }]);
   });
 });

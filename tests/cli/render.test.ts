@@ -194,7 +194,7 @@ Web UI  http://localhost:8233/r
     );
   });
 
-  test('says who paused the release itself, when and why, and what makes it go on', () => {
+  test('says who paused the release itself, when and why, and what makes it continue', () => {
     const pause = {
       at: '2026-11-20T14:02:00.000Z',
       verb: 'pause',
@@ -217,7 +217,7 @@ describe('breaking a text', () => {
 });
 
 describe('tables', () => {
-  test('history tells how each deploy ended and how long the release took', () => {
+  test('history shows how each deploy ended and how long the release took', () => {
     const row = {
       ...release({ state: 'failed' }),
       durationMs: 48_000,
@@ -251,7 +251,7 @@ describe('differences between two specs', () => {
     },
   };
 
-  test('are told path by path, named list items by name, durations and amounts as in the file', () => {
+  test('are listed path by path, named list items by name, durations and amounts as in the file', () => {
     const after = {
       owners: ['user:alice', 'user:bob'],
       actions: { deploy: { with: { phases: [{ name: 'first', bake: 300_000, amount: { percent: 5 } }] } } },

@@ -338,7 +338,7 @@ failed after 5 % of the tasks
   });
 });
 
-test('history tells the cause beside the state, and by which release where it made way', () => {
+test('history shows the cause beside the state, and by which release where it made way', () => {
   const [row] = rows([['cancelled', 'superseded']]);
   expect(historyTable([{ ...row!, causedBy: 13 }], view)).toMatch(/cancelled \(superseded by 13\)/);
   expect(historyTable(rows([['cancelled', 'superseded']]), view)).toMatch(/cancelled \(superseded\)/);
@@ -359,11 +359,11 @@ test('a log says once who may pick and what they type', () => {
   expect(logLines(seen, seen)).toEqual([]);
 });
 
-test('watching a parent ends with it, and says that its children go on', async () => {
+test('watching a parent ends with it, and says that its children continue', async () => {
   const status = () => Promise.resolve(release({ state: 'succeeded', actions: [], children: children() }));
   const ran = await run(['watch', 'kvstore/13'], { client: { status } });
   expect(ran.code).toBe(0);
-  expect(ran.err).toContain('its children go on: conveyor status kvstore/13');
+  expect(ran.err).toContain('its children continue: conveyor status kvstore/13');
 });
 
 test('the status of a queued release asks its pipeline what it waits for', async () => {

@@ -27,7 +27,7 @@ function tokenOf(credentials: Credentials): Promise<string> {
 }
 const keep = (credentials: Credentials) => writeCredentials({ XDG_CONFIG_HOME: home }, credentials);
 
-test('a command that goes on takes the token that another command has renewed, since what renews is good once', async () => {
+test('a command that continues takes the token that another command has renewed, since what renews is good once', async () => {
   keep(kept('new', 3_600_000));
   expect(await tokenOf(kept('old', -1))).toBe('new');
 });

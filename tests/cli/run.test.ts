@@ -93,7 +93,7 @@ describe('errors', () => {
         error: {
           code: 'missing-reason',
           message: 'pause needs a reason',
-          hint: 'say why with --reason "…"; it goes on record',
+          hint: 'say why with --reason "…"; it is recorded',
         },
       });
     }
@@ -111,16 +111,16 @@ describe('watching', () => {
     expect(client.asked()).toBe(3);
   });
 
-  test('ends with 5 when the time is up, and says that it goes on', async () => {
+  test('ends with 5 when the time is up, and says that it continues', async () => {
     const ran = await run(['watch', 'kvstore/13/deploy', '--timeout', '5s'], { client: seen(deploy()) });
     expect(ran.code).toBe(5);
-    expect(ran.err).toContain('kvstore/13/deploy goes on. Watch it again: conveyor watch kvstore/13/deploy');
+    expect(ran.err).toContain('kvstore/13/deploy continues. Watch it again: conveyor watch kvstore/13/deploy');
   });
 
-  test('ends with 130 on Ctrl-C, and says that it goes on', async () => {
+  test('ends with 130 on Ctrl-C, and says that it continues', async () => {
     const ran = await run(['watch', 'kvstore/13/deploy'], { client: seen(deploy()), interruptAtMs: 3000 });
     expect(ran.code).toBe(130);
-    expect(ran.err).toContain('kvstore/13/deploy goes on');
+    expect(ran.err).toContain('kvstore/13/deploy continues');
   });
 
   test('off a terminal only appends what changed, and each thing once', async () => {

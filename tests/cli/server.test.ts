@@ -47,7 +47,7 @@ describe('the health of the front end', () => {
     expect(text).toMatch(/^process_resident_memory_bytes \d{6,}$/m);
   });
 
-  test('/metrics says which finders fail, asked once for scrapes that follow each other, and goes on without', async () => {
+  test('/metrics says which finders fail, asked once for scrapes that follow each other, and continues without', async () => {
     const pipelines = new FakePipelines();
     let asked = 0;
     const listFinders = () => {

@@ -19,14 +19,14 @@ async function resumed(status: Partial<ReleaseStatus>): Promise<string> {
     release: () => Promise.resolve(release(status)),
     update: (workflowId: string) => {
       target = workflowId;
-      return Promise.resolve({ accepted: true, effect: 'it goes on' });
+      return Promise.resolve({ accepted: true, effect: 'it continues' });
     },
   } as unknown as Workflows;
   await sendCommand(workflows, 'kvstore/13', 'resume', {});
   return target;
 }
 
-describe('whatever one command has paused, resuming the release makes go on:', () => {
+describe('whatever one command has paused, resuming the release makes continue:', () => {
   test('the release, when it is paused itself, also while a single deploy of it runs', async () => {
     expect(await resumed({ state: 'paused', actions: [deploying('deploy')] })).toBe('release/kvstore/13');
     expect(await resumed({ state: 'paused', actions: [script] })).toBe('release/kvstore/13');
@@ -121,7 +121,7 @@ describe('the status of a pipeline', () => {
   });
 });
 
-test('who may not pick is told who may, not that they own nothing', async () => {
+test('who may not pick learns who may, not that they own nothing', async () => {
   const why = 'user:bob may not pick approve: user:alice may';
   const refused = new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable(why, 'not-permitted'));
   const { workflows } = serverWith({ 'release/kvstore/13': refused });

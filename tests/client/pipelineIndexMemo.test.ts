@@ -40,7 +40,7 @@ test('what a pipeline wants is in its memo, with the time when it said so', asyn
   ]);
 });
 
-test('a pipeline that went on in a new history since then counts as new', async () => {
+test('a pipeline that continued in a new history since then counts as new', async () => {
   expect(await found({ web: { subscriptions: { atMs: 5, artifacts: ARTIFACTS } } })).toEqual([['web', 1_000, WANTED]]);
 });
 

@@ -36,7 +36,7 @@ test('a pipeline that ended while no worker runs is not taken for lost', async (
 
 test.each([
   ['on which no worker has ever worked', [started]],
-  ['that could not go on', [started, completed, failed]],
-])('one %s goes on with what its last history began with', async (_, events) => {
+  ['that could not continue', [started, completed, failed]],
+])('one %s continues with what its last history began with', async (_, events) => {
   expect(await leftOf(clientOf(events), 'kv')).toMatchObject({ state: BOOKS, found: { nextNumber: 7 } });
 });

@@ -32,7 +32,7 @@ const silent = (): Promise<never> => new Promise<never>(() => undefined);
 /** Answers after whoever looks has looked. */
 const slow = (): Promise<string> => new Promise((resolve) => setImmediate(() => resolve('here')));
 
-test('who asks where nobody polls is told so early, with the task queue, and the question is taken back', async () => {
+test('a call where nobody polls fails early, names the task queue, and is taken back', async () => {
   const { temporal, isGivenUp } = given({ pollers: [] });
   await expect(unlessUnpolled(temporal, OF, silent, soon)).rejects.toMatchObject({
     ...{ code: 'no-worker', message: 'kvstore exists, but no worker polls its task queue canary' },

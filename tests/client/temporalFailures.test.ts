@@ -67,11 +67,11 @@ const TRANSIENT: readonly [what: string, error: Error][] = [
   ['a server that is away', grpc(14)],
   ['a lost poll', new WorkflowUpdateRPCTimeoutOrCancelledError('timeout', { cause: new Error('timeout') })],
   ['a worker that did not look at it', failed('UnprocessedUpdate')],
-  ['a workflow that went on as another', failed('AcceptedUpdateCompletedWorkflow')],
+  ['a workflow that continued as another', failed('AcceptedUpdateCompletedWorkflow')],
 ];
 
 test.each(TRANSIENT)(
-  'after %s of Temporal a sender hears 503 and when to try again, never a refusal',
+  'after %s of Temporal a sender gets 503 and when to try again, never a refusal',
   async (_, error) => {
     for (const response of [await asked(error), await delivered(error)])
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);

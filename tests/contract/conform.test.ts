@@ -45,7 +45,7 @@ const methodOf = (request: Request): string => request.url.split('/').at(-1) ?? 
 const json = (value: unknown): Response => new Response(JSON.stringify(value));
 const failures = ({ checks }: ConformReport) => checks.filter(({ state }) => state === 'failed');
 
-test('a push type that keeps its protocol is told so, and runs what it ran before', async () => {
+test('a push type that keeps its protocol passes, and runs what it ran before', async () => {
   const { report, fleet } = await tried((fetch, request) => fetch(request), '');
   expect(failures(report)).toEqual([]);
   expect(report).toMatchObject({ failed: 0, notRun: 0, skipped: 3 });
@@ -53,7 +53,7 @@ test('a push type that keeps its protocol is told so, and runs what it ran befor
     expect(await fleet.look(unit)).toMatchObject({ versions: { 'kv:1': 10 }, jobVersion: 'kv:1' });
 });
 
-describe('a push type that breaks a rule is told which, with what it said', () => {
+describe('a push type that breaks a rule fails with the rule and its own answer', () => {
   const refusingRepetitions = () => {
     const seen = new Set<string>();
     return async (fetch: Fetch, request: Request): Promise<Response> => {

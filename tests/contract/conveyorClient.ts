@@ -7,10 +7,10 @@ import { artifact, NOW, pipelineOf, specOf } from '../builders/pipelineWorld';
 
 export type Operation = keyof typeof ROUTES;
 
-/** Who asks, as the client is told and as the server finds out. */
+/** Who asks, as the client states it and as the server finds out. */
 export const ACTOR = 'service:ci';
 
-/** What stands behind the client that is tried: it answers what it is told, and keeps what it was asked. */
+/** What stands behind the client that is tried: it answers as it is set, and keeps the calls. */
 export class Behind {
   readonly calls: (readonly unknown[])[] = [];
   private readonly answers = new Map<string, () => Promise<unknown>>();

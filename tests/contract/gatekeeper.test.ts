@@ -160,7 +160,7 @@ test('a revert restores the value exactly, also when the file of its version is 
   expect(store.value).toEqual({ rules: [employees(0.25), all(0)] });
 });
 
-test('what somebody else wrote is not overwritten, and whoever deploys hears of it', async () => {
+test('the value of another writer is not overwritten, and the deploy fails with the reason', async () => {
   const { app, store, settle } = given();
   await push(app, 0, 'v-2', [EMPLOYEES], { amount: { percent: 50 } });
   const closed = { rules: [] };
@@ -215,7 +215,7 @@ test('a store that is away is waited for', async () => {
   expect(store.value).toEqual({ rules: [employees(0.5), all(0)] });
 });
 
-test.each(['before', 'after'])('a push type that is killed %s it wrote goes on where it was', async (when) => {
+test.each(['before', 'after'])('a push type that is killed %s it wrote continues where it was', async (when) => {
   const first = given();
   await push(first.app, 0, 'v-2', [EMPLOYEES], { amount: { percent: 50 } });
   first.store.beforeWrite = () => {

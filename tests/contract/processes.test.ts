@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { Copies } from '../../examples/push-types/processes/copies';
 import type { Fleet } from '../../examples/push-types/processes/fleet';
 import { processesPushType } from '../../examples/push-types/processes/pushType';
-import { healthTasks } from '../../examples/push-types/processes/targets';
-import { acceptUpdate } from '../../sdk/updates/updates';
 import { viaApp } from '../../sdk/client';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { judgeTargets } from '../../sdk/health';
+import { acceptUpdate, healthTasks } from '../../sdk/updates';
 import { ProcessesHome, settle } from './processesFleet';
 import { describeSuite } from './suite';
 
@@ -56,7 +55,7 @@ describe('the processes of the push type', () => {
   const tasks = (): string[] => Object.keys(home.pids()).filter((task) => task.startsWith(`${UNIT}/`));
   const startOf = (task: string): number => Number(task.split('@')[1]);
 
-  test('are found again by a push type that begins anew, and go on', async () => {
+  test('are found again by a push type that begins anew, and continue', async () => {
     await update(1);
     const before = home.pids();
     fleet = three();
@@ -79,7 +78,7 @@ describe('the processes of the push type', () => {
     expect(tasks().filter((task) => before.includes(task))).toEqual([]);
   });
 
-  test('are told to Prometheus while they are there, each under the identifier of its present start', async () => {
+  test('are listed for Prometheus while they are there, each under the identifier of its present start', async () => {
     await update(1);
     const groups = JSON.parse(readFileSync(join(home.home, 'targets.json'), 'utf8')) as {
       targets: string[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as ts from 'typescript';
 import { Copies } from '../../examples/push-types/processes/copies';
 import { Fleet, fleetSchema, type FleetFile } from '../../examples/push-types/processes/fleet';
-import type { State } from '../../sdk/updates/memory';
+import type { State } from '../../sdk/updates';
 
 const PROGRAM = join(__dirname, '../../examples/push-types/processes/service.ts');
 const GREETS = 'GREETING=hello\n';

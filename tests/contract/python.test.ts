@@ -70,7 +70,7 @@ const there = (): number[] =>
   });
 
 withPython(
-  'goes on after a crash in the middle of an update, and gives the first answer to a call that is repeated',
+  'continues after a crash in the middle of an update, and gives the first answer to a call that is repeated',
   async () => {
     const first = await execute(await started(), 'k');
     await killed();

@@ -116,7 +116,7 @@ describe('the wording', () => {
     [93_599_600, '1d 2h'],
   ])('of %d ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
-  test('counts, gives reasons and tells the time', () => {
+  test('counts, gives reasons and shows the time', () => {
     expect([plural(0, 'task'), plural(1, 'task'), plural(2, 'task')]).toEqual(['0 tasks', '1 task', '2 tasks']);
     expect([withReason('paused', 'lunch'), withReason('paused', '')]).toEqual(['paused: lunch', 'paused']);
     expect(formatTime(0)).toBe('1970-01-01T00:00:00.000Z');

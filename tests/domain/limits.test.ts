@@ -114,7 +114,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   return fitted(range(60).reduce(commanded, state));
 }
 
-/** They are told that nobody needs them, and end. */
+/** They get the signal that nobody needs them, and end. */
 const withoutOldFollowOns = (state: PipelineState): PipelineState =>
   thinned(
     state.active
@@ -208,7 +208,7 @@ describe('a pipeline whose every list is at its limit', () => {
     expect(jsonBytes(good) + jsonBytes(state.inherited) + jsonBytes(state.frozen)).toBeLessThan(128 * 1024);
   });
 
-  test('can still be rolled back, with all that its push type is to be told of what was good', () => {
+  test('can still be rolled back, with all that its push type needs about the good version', () => {
     const state = { ...filled('waiting', 0), frozen: null };
     const of = Math.max(...Object.values(state.good).flatMap((deploys) => deploys.map(({ release }) => release)));
     const idle = { ...state, active: [] };

@@ -69,7 +69,7 @@ describe('the workflow of a pipeline, which anybody can talk to', () => {
     expect(refuseApply(null, { pipeline: 'x' } as never, {}, 'user:alice')?.code).toBe('invalid-state');
   });
 
-  test('hears no signal that no release sends', () => {
+  test('takes no signal that no release sends', () => {
     const one = { release: 1, action: 'deploy', rollback: false, artifacts: [artifact('kv:1')] };
     expect(isReady(one)).toBe(true);
     for (const wrong of [{}, { release: 1 }, { ...one, artifacts: 'all' }, { ...one, mutex: [1] }, [], 'x', null])

@@ -48,7 +48,7 @@ describe('a mutex', () => {
     expect(at(next, releaseMutex(next, 'b'), 600).holder).toBeNull();
   });
 
-  test('lets the same owner in several times, and goes on when all have let go', () => {
+  test('lets the same owner in several times, and continues when all have let go', () => {
     const twice = request(contended, ask('a', 'a2'));
     expect(names(twice)).toEqual(['a2']);
     const once = releaseMutex(twice.mutex, 'a');

@@ -90,7 +90,7 @@ describe('a service that says that a run has ended', () => {
     expect([said, requests.length]).toEqual([false, 1]);
   });
 
-  test('sends nothing where Conveyor wants to hear nothing', async () => {
+  test('sends nothing where Conveyor wants no message', async () => {
     const fetch = jest.fn<ReturnType<Fetch>, Parameters<Fetch>>();
     expect(await runEnded(undefined, { fetch })).toBe(false);
     expect(fetch).not.toHaveBeenCalled();

@@ -51,7 +51,7 @@ test('the runs of a Schedule, whose ids end in when they were due, leave each ot
   expect(await read(OLD, await seal(OLD, WORD, to('sweep/commits')), second)).toEqual(WORD);
 });
 
-test('a key is replaced while everything goes on: believed first, then signing, then forgotten', async () => {
+test('a key is replaced while everything continues: believed first, then signing, then forgotten', async () => {
   const [before, after] = [await seal(OLD, WORD, to('a')), await seal(BOTH, WORD, to('a'))];
   expect([await read(BOTH, before, to('a')), await read(BOTH, after, to('a'))]).toEqual([WORD, WORD]);
   expect([await read(NEW, before, to('a')), await read(NEW, after, to('a'))]).toEqual([undefined, WORD]);

@@ -19,7 +19,7 @@ const BAKE = '2s';
 const ALL = { name: 'all', scope: '*', amount: '100%', bake: BAKE } as const;
 const COMMAND = { command: ['true'] };
 
-/** A region is bad for a while: its group is paused and goes on when it is fixed. */
+/** A region is bad for a while: its group is paused and continues when it is fixed. */
 async function recordPausedGroup(stack: Stack, save: Save): Promise<void> {
   const deploy: Given['deploy'] = { mode: 'parallel', pauseBy: 'region', maxPaused: 1, phases: [ALL] };
   const shop = await given(stack, { name: 'shop-parallel', nSmall: 1, restartMs: 400, deploy });
@@ -107,7 +107,7 @@ async function recordStoppedRun(stack: Stack, save: Save): Promise<void> {
   const shop = await given(stack, { name: 'shop-stopped', pipeline: stoppable('shop-stopped') });
   const trouble = (method: string, more: object) =>
     stack.control('POST', '/control/faults', { kind: 'http', service: 'integr-test', method, mode: 'error', ...more });
-  // What nobody can ask about goes on for ever.
+  // What nobody can ask about continues for ever.
   await trouble('getRunProgress', {});
   await trouble('cancelRun', { count: 2 });
   await shop.ships(2);

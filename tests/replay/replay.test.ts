@@ -3,7 +3,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import * as workflows from '../../workflows';
 import { files, read, startOf, withoutMachine, type Recorded } from './histories';
 
-// What a replay finds is told by the tests, not by its worker.
+// The tests report what a replay finds, not its worker.
 Runtime.install({
   logger: new DefaultLogger('ERROR'),
   telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
@@ -29,7 +29,7 @@ test('there is a recorded history of every type of workflow', () => {
   expect([...types].sort()).toEqual(Object.keys(workflows).sort());
 });
 
-test('nothing in a history tells of the machine that it was recorded on', () => {
+test('nothing in a history names the machine that it was recorded on', () => {
   for (const file of files())
     expect({ file, history: withoutMachine(read(file)) }).toEqual({ file, history: read(file) });
 });

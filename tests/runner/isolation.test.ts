@@ -55,7 +55,7 @@ const running = (mark: string): number =>
 
 const said = ({ log }: ScriptEnd): string => log.head + log.tail;
 
-/** Machines that lack something are told from this one by what is not looked for on them. */
+/** Machines that lack something differ from this one by what is not looked for on them. */
 const here = thisMachine(scriptsWith());
 const NO_NAMESPACES = here.tools && { ...here.tools, unshare: '/bin/false' };
 const MACHINES: [string, Machine][] = [

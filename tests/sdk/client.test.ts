@@ -116,7 +116,7 @@ test.each([
   ['a name and password', 'http://alice:s3cret@hosts:4400/'],
   ['a token in the path', 'http://hosts:4400/s3cret/'],
   ['a token in the query', 'http://hosts:4400/?token=s3cret'],
-])('no secret in its address is told: %s', async (_what, url) => {
+])('no secret in its address is shown: %s', async (_what, url) => {
   const gone: Fetch = () => Promise.reject(new TypeError('fetch failed', { cause: new Error(`no route to ${url}`) }));
   for (const fetch of [gone, answering(503, 'no')]) {
     const { message } = await problem(look(fetch, { url }));

@@ -174,7 +174,7 @@ test('without a proxy, a cache or a value nothing throws: it waits, and close en
   expect(values).toEqual([]);
 });
 
-test('a value that is deleted stays in use, and the application hears of it', async () => {
+test('a value that is deleted stays in use, and the application is notified', async () => {
   await world.commit({ 'shop/limits': '{"perUser":1}' });
   await up();
   const { watched, has, troubles } = follow();

@@ -20,7 +20,7 @@ describe('a shard-aware controller', () => {
   ]);
   test.each([
     ['takes tasks that share nothing, and as many as there are', given(['b', 'a', 'c']), ['a', 'c']],
-    ['takes a task without shards whatever else goes on', given(['e'], ['a', 'b', 'c', 'd']), ['e']],
+    ['takes a task without shards whatever else continues', given(['e'], ['a', 'b', 'c', 'd']), ['e']],
     ['leaves shards alone that an operation in flight is about', given(['a', 'b', 'd'], ['c']), ['a']],
     ['leaves shards alone that a failure hurt', given(['a', 'b', 'd'], [], ['c']), ['a']],
     ['lets a task that is down be updated, which costs nothing', given(['b'], [], ['b']), ['b']],

@@ -51,7 +51,7 @@ describe('a conversation with the cluster manager', () => {
     expect(say({ sequenceNumber: 9, request: [op('kv-x/1')] })).toEqual(['update kv-x/1']);
   });
 
-  test('an earlier number approves nothing, and what was in flight may be down until the next call tells', () => {
+  test('an earlier number approves nothing, and what was in flight may be down until the next call says', () => {
     const { say, seen, inFlight } = given();
     say({ sequenceNumber: 5, request: [op('kv-x/1')] });
     expect(say({ sequenceNumber: 1, request: [op('kv-x/2')] })).toEqual([]);

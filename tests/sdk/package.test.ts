@@ -48,6 +48,7 @@ function install(tarball: string): void {
   for (const name of [
     ...Object.keys(manifestOf(join(installed, 'package.json')).dependencies),
     '@hono/node-server',
+    'yaml',
     '@types/node',
     'undici-types',
   ]) {
@@ -57,6 +58,12 @@ function install(tarball: string): void {
   writeFileSync(join(app, 'package.json'), '{ "type": "module" }');
   cpSync(join(ROOT, 'tests/fixtures/sdk/pushType.mjs'), join(app, 'pushType.mjs'));
 }
+
+/** A file of examples/ as somebody has it who copied its folder into a project of their own. */
+const asOutside = (text: string): string =>
+  text.replace(/(?<= from ')((?:\.\.\/)+sdk|\.\/\w+)(?=[/'])/g, (path) =>
+    path.startsWith('./') ? `${path}.js` : '@conveyor/sdk',
+  );
 
 /** The examples of the README, each with what it prints: files by the name in their first line. */
 function examples(): { name: string; text: string; prints: string }[] {
@@ -68,9 +75,10 @@ function examples(): { name: string; text: string; prints: string }[] {
 beforeAll(async () => {
   install(await packSdk(join(home, 'package')));
   for (const { name, text } of examples()) writeFileSync(join(app, name), text);
-  for (const file of ['extensions/pushType', 'extensions/artifactFinder', 'controllers/loadAdaptive']) {
-    const text = readFileSync(join(ROOT, `examples/${file}.ts`), 'utf8');
-    writeFileSync(join(app, `example-${file.replace('/', '-')}.ts`), text.replaceAll(`'../../sdk'`, `'@conveyor/sdk'`));
+  for (const file of readdirSync(join(ROOT, 'examples'), { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts')) continue;
+    mkdirSync(dirname(join(app, 'examples', file)), { recursive: true });
+    writeFileSync(join(app, 'examples', file), asOutside(readFileSync(join(ROOT, 'examples', file), 'utf8')));
   }
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -125,7 +133,7 @@ describe('the package of the sdk', () => {
         'domain/sitevar',
         'domain/spec',
       ],
-      ...['sdk', 'sdk/conform', 'sdk/controllers', 'sdk/gatekeeper', 'sdk/health', 'sdk/protocol'],
+      ...['sdk', 'sdk/conform', 'sdk/controllers', 'sdk/gatekeeper', 'sdk/health', 'sdk/protocol', 'sdk/updates'],
     ]);
     expect(modules.filter((file) => /audit|signIn|access|secret|seal|registry|views|verbs/i.test(file))).toEqual([]);
   });
@@ -158,10 +166,10 @@ describe('with the package alone', () => {
     const compilerOptions = {
       ...{ module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: true, types: ['node'], allowJs: false },
     };
-    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', 'examples'] }));
   });
 
-  test('the examples of the README and of examples/ are right by its types, and what is wrong is seen', () => {
+  test('the examples of the README and all of examples/ are right by its types, and what is wrong is seen', () => {
     expect(typeErrors()).toBe('');
     writeFileSync(
       join(app, 'wrong.ts'),
@@ -173,7 +181,17 @@ describe('with the package alone', () => {
 
   test('the examples of the README print what it says', () => {
     expect(examples().map(({ name }) => name)).toEqual([
-      ...['announce.ts', 'call.ts', 'main.ts', 'judge.ts', 'ensemble.ts', 'finder.mjs', 'pipeline.ts'],
+      ...[
+        'announce.ts',
+        'call.ts',
+        'main.ts',
+        'hosts.ts',
+        'try-hosts.ts',
+        'judge.ts',
+        'ensemble.ts',
+        'finder.mjs',
+        'pipeline.ts',
+      ],
     ]);
     for (const { name, prints } of examples()) expect(node(name.replace('.ts', '.js'))).toBe(prints);
     const targets = { units: ['web'], updatedBy: [] };

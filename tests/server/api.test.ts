@@ -300,7 +300,7 @@ describe('looking', () => {
     expect(pipelines.calls).toEqual([call]);
   });
 
-  test('a token is told as whom it is taken, and in which groups', async () => {
+  test('a token learns as whom it is taken, and in which groups', async () => {
     const groups = { storage: ['service:ci', 'user:alice'], others: ['user:bob'] };
     expect(await (await appOf(undefined, { groups }).request('/v1/me', { headers: BEARER })).json()).toEqual({
       principal: 'service:ci',
@@ -393,7 +393,7 @@ describe('what goes wrong has the status that says whose turn it is', () => {
     expect(await response.json()).toEqual({ error: { code, message, hint, retryable, exit } });
   });
 
-  test('a defect is 500, tells the log what it was and the client nothing', async () => {
+  test('a defect is 500, with its cause in the log and nothing of it for the client', async () => {
     const log = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const response = await appOf(undefined, failing(new Error('secret detail'))).request('/v1/releases/kvstore/7');
     expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining('secret detail')]);

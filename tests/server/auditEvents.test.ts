@@ -108,7 +108,7 @@ test.each([500, 400, new TypeError('fetch failed')])(
   },
 );
 
-test('after a restart it goes on where it was, also over files that were begun since', async () => {
+test('after a restart it continues where it was, also over files that were begun since', async () => {
   const { state, audit, taken, sender, hold } = world();
   await hold(1);
   await sender().run();

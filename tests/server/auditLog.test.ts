@@ -71,7 +71,7 @@ describe('the log of the audit', () => {
     await log.close();
   });
 
-  test('goes on where it was after a restart', async () => {
+  test('continues where it was after a restart', async () => {
     for (const n of [1, 2, 3]) {
       const log = logOf();
       await log.append(held(n));
@@ -81,7 +81,7 @@ describe('the log of the audit', () => {
     expect((await verifyChain(file(), 'changes')).broken).toBeNull();
   });
 
-  test('puts aside what was being written when its server was killed, says so, and goes on', async () => {
+  test('puts aside what was being written when its server was killed, says so, and continues', async () => {
     const before = logOf();
     await before.append(held(1));
     await before.close();
@@ -166,7 +166,7 @@ describe('a disk that takes nothing', () => {
     mkdirSync(folder);
   };
 
-  test('is told to whoever would change something, and what was done meanwhile is written once it can be', async () => {
+  test('is reported to whoever would change something, and what was done meanwhile is written once it can be', async () => {
     const audit = auditOf();
     await audit.ready();
     away();

@@ -83,7 +83,7 @@ describe('looks that news ask for', () => {
       (line) => log.push(line),
       (ms) => new Promise((pass) => waits.push({ ms, pass })),
     );
-    /** Lets what waits longest go on; how long it waited. */
+    /** Lets what waits longest continue; how long it waited. */
     const passed = async (): Promise<number | undefined> => {
       const next = waits.shift();
       next?.pass();

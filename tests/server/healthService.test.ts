@@ -181,7 +181,7 @@ test('what is no request is refused as by every service', async () => {
   expect(await (await service().request('/nothing')).json()).toMatchObject({ error: { code: 'unknown-method' } });
 });
 
-test('the simulated fleet has its tasks judged by the service where it is told of one', async () => {
+test('the simulated fleet has its tasks judged by the service where it has one', async () => {
   const hcs = createHealthService({
     sources: () => [{ ...metrics, url: 'http://sim/data-source' }],
     now: () => 0,

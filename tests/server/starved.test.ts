@@ -4,7 +4,7 @@ import { appOf, FakePipelines, githubDelivery, pushOf, standardDelivery, TOKEN }
 
 const GITHUB = '/v1/webhooks/github';
 
-/** A delivery that begins with so many bytes of a body, and never goes on. */
+/** A delivery that begins with so many bytes of a body, and never continues. */
 function stalled(bytes: number, init = githubDelivery('')): RequestInit {
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => (bytes > 0 ? controller.enqueue(Buffer.alloc(bytes)) : undefined),

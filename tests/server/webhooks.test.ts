@@ -27,7 +27,7 @@ const withSecrets = (...secrets: string[]): FrontConfig['access'] => ({
   },
 });
 
-describe('a push that GitHub tells of', () => {
+describe('a push that GitHub delivers', () => {
   test('starts a release of every pipeline that follows the branch, and says which one first', async () => {
     const pipelines = new FakePipelines([
       follows('kvstore', 'acme/kvstore', 'main'),
@@ -92,7 +92,7 @@ describe('a push that GitHub tells of', () => {
     expect(pipelines.submissions).toHaveLength(1);
   });
 
-  test('of a commit that another delivery told of is the same release', async () => {
+  test('of a commit that another delivery brought is the same release', async () => {
     const pipelines = new FakePipelines();
     const app = appOf(pipelines);
     for (const delivery of ['d-1', 'd-2']) await app.request(GITHUB, githubDelivery(pushOf(1), { delivery }));

@@ -26,6 +26,21 @@ export const droppedWords = (sources: readonly Source[]): readonly string[] =>
 const isDropped = (name: string): boolean =>
   name.split(/(?=[A-Z])|[^A-Za-z]/).some((word) => DROPPED.has(word.toLowerCase()));
 
+/**
+ * Phrases that people stumbled over: it continues, resumes or is recorded, and nobody is told or hears what is reported, notified or asked.
+ * To tell one from another is good English; so is what holds unless told otherwise.
+ */
+const DROPPED_PHRASES =
+  /\b(?:(?:goes|go|went|gone) on(?! top)|put on record|(?:is|are|was|were|be) told(?! (?:apart|otherwise|from))|hears? of|heard of)\b/i;
+
+/** Lines as `file:line: text` that have a phrase that was dropped, in code, comments, titles and pages. */
+export const droppedPhrases = (texts: readonly { readonly name: string; readonly text: string }[]): readonly string[] =>
+  texts.flatMap(({ name, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) => (DROPPED_PHRASES.test(line) ? [`${name}:${index + 1}: ${line.trim()}`] : [])),
+  );
+
 const definitionsIn = ({ tree }: Source): readonly string[] =>
   tree.statements.flatMap((statement) => {
     if (ts.isVariableStatement(statement))

@@ -176,7 +176,7 @@ describe('a performance test', () => {
       /kv:2 against kv:2/,
       'succeeded',
     ],
-    ['plays more requests where few cannot tell', { cpuFactor: 1.0475 }, {}, /(8000|32000) requests/, 'succeeded'],
+    ['plays more requests where few are inconclusive', { cpuFactor: 1.0475 }, {}, /(8000|32000) requests/, 'succeeded'],
     ['sees nothing that shows in one region only', { cpuFactor: 2, onlyRegion: 'x' }, {}, /cpu [+-]0/, 'succeeded'],
     ['of one that fails its tests fails', { failTests: true }, {}, /kv:2 failed its tests/, 'failed'],
     [

@@ -135,7 +135,7 @@ test('whatever fails and whatever is asked, our updates never break the budget n
         const fails = steps.some((it) => it.kind === 'update' && it.version === 4);
         const settles = !fails && job.autoscale === undefined;
         if (settles) expect({ running, shrinkingTo }).toEqual({ running: size });
-        // The controller was told the end of all that it ever approved, also in answers that were lost.
+        // The controller got the end of all that it ever approved, also in answers that were lost.
         if (settles) expect([...inFlight]).toEqual([]);
         expect(await fleet.control('GET', '/violations')).toEqual([]);
       },
@@ -173,7 +173,7 @@ test('tasks that are down are restarted first and cost no budget', async () => {
   expect(await fleet.look('kvstore-x')).toMatchObject({ updating: 1, running: 11, down: 0 });
 });
 
-test('an update waits for the budget that others use up, says so, and goes on when they return', async () => {
+test('an update waits for the budget that others use up, says so, and continues when they return', async () => {
   const fleet = givenFleet();
   await fleet.job('kvstore-x', { tasks: 12, budget: 1 });
   await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m11', downMs: 30_000 });
@@ -187,7 +187,7 @@ test('an update waits for the budget that others use up, says so, and goes on wh
   expect(await track()).toMatchObject({ state: 'done', updated: 1, live: 1 });
 });
 
-test('tasks whose machine is down are told their version, block nothing, and start on it when they return', async () => {
+test('tasks whose machine is down get their version set, block nothing, and start on it when they return', async () => {
   const fleet = givenFleet();
   await fleet.job('kvstore-x', { tasks: 12, nSmall: 4, budget: 4 });
   const { id } = (await fleet.control('POST', '/faults', { kind: 'datacentre', id: 'x-dc1' })) as { id: string };

@@ -12,7 +12,7 @@ test.each([
   ['a controller that there is not', 'POST', '/jobs', { ...JOB, controller: { kind: 'none' } }, 'controller.kind: '],
   ['a controller nowhere', 'POST', '/jobs', { ...JOB, controller: { kind: 'external' } }, 'controller.url: '],
   [
-    'more tasks than a controller can be told of',
+    'more tasks than a controller can be sent',
     'POST',
     '/jobs',
     { ...JOB, tasks: 20_001, controller: { kind: 'external', url: 'http://c' } },

@@ -84,7 +84,7 @@ afterEach(async () => {
   expect(await world.violations()).toEqual([]);
 });
 
-test('while it thinks the world goes on: other jobs are updated and have metrics, and its own job runs as it is', async () => {
+test('while it thinks the world continues: other jobs are updated and have metrics, and its own job runs as it is', async () => {
   await begin();
   await world.updates('kv-y');
   expect(world.calls).toHaveLength(1);

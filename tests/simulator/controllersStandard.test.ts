@@ -44,7 +44,7 @@ describe('controllers that come with the simulated world', () => {
       fleet.pass(1000);
       await fleet.look('kv-x');
     }
-    // Slots 4, 16 and 28 are down; only the rest of their domain goes on.
+    // Slots 4, 16 and 28 are down; only the rest of their domain continues.
     expect((await fleet.look('kv-x')).versions).toEqual({ 'kv:1': 20, 'kv:2': 10 });
     await watch(fleet);
     expect((await fleet.look('kv-x')).versions).toEqual({ 'kv:2': 30 });

@@ -102,7 +102,7 @@ describe('autoscale', () => {
     expect(Math.abs(cpu.reduce((sum, value) => sum + value, 0) / cpu.length - 0.4)).toBeLessThan(0.04);
   });
 
-  test('goes on in the middle of an update, and added tasks start on the job’s version', async () => {
+  test('continues in the middle of an update, and added tasks start on the job’s version', async () => {
     const fleet = givenFleet();
     await fleet.job('kv-x', { tasks: 50, budget: 50, nSmall: 5, autoscale: { min: 60, max: 60 } });
     await fleet.twine('executeUpdates', { ...update(UPDATE, 'kv-x', 'kv:2'), wholeUnit: true });
@@ -120,7 +120,7 @@ test.each([
     undefined,
   ],
   [
-    'controllers heard of shrinking, restarts and failures',
+    'controllers got shrinking, restarts and failures',
     'unused told shrink restart errands holes layouts layout',
     { kind: 'load-adaptive' },
   ],

@@ -97,7 +97,7 @@ test('how often the world is looked at changes nothing', async () => {
   expect(await outcome(rarely)).toEqual(await outcome(often));
 });
 
-test('a world that was written out in the middle goes on in another process exactly as the first', async () => {
+test('a world that was written out in the middle continues in another process exactly as the first', async () => {
   const [first, second] = [givenFleet(), givenFleet({ seed: 99 })];
   await story(first);
   await second.control('POST', '/snapshot', await first.control('GET', '/snapshot'));

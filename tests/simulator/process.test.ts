@@ -39,7 +39,7 @@ function simulator(...args: string[]): Started {
   return { child, ready, ended };
 }
 
-test('the process says where it listens in one line, serves, and ends with 0 when it is told to stop', async () => {
+test('the process says where it listens in one line, serves, and ends with 0 when it is asked to stop', async () => {
   const { child, ready, ended } = simulator('--port', '0', '--seed', '7', '--speed', '60');
   const line = await ready;
   const [, url = ''] = /^simulator ready on (http:\S+) \(seed 7, speed 60\)$/.exec(line) ?? [];

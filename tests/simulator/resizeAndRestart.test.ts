@@ -5,7 +5,7 @@ import { taskControlChecker } from '../../simulator/checkers/taskControl';
 import type { FleetEvent } from '../../simulator/events';
 import { expectNoViolations, givenFleet, update, type TestFleet } from '../builders/simulatorFleet';
 
-/** What leaves a job or starts anew because somebody wants it, and what a controller is told of it all. */
+/** What leaves a job or starts anew because somebody wants it, and what a controller is sent about it. */
 
 afterEach(expectNoViolations);
 
@@ -100,7 +100,7 @@ describe('a job with a controller that is to be smaller', () => {
     const [unit] = (await fleet.twine('trackUpdates', { updateId: UPDATE })).body.units;
     expect(unit).toMatchObject({ state: 'done', targeted: 6, live: 3, gone: 3, unreachable: 0 });
     expect(await fleet.look('kv-x')).toMatchObject({ size: 3, running: 3, versions: { 'kv:2': 3 } });
-    // Whatever was approved was told to be over, also of tasks that left before it began.
+    // Whatever was approved was reported as over, also of tasks that left before it began.
     const approved = new Set(seen.flatMap(({ request }) => request.map(({ id }) => id)));
     for (const id of new Set(overIn(seen))) expect(approved).toContain(id);
     expect(overIn(seen)).toEqual(expect.arrayContaining(['resize/1/3', 'resize/1/4', 'resize/1/5']));
@@ -118,7 +118,7 @@ describe('a job with a controller that is to be smaller', () => {
   });
 });
 
-test('an approved operation on a task that was removed before it began is told to be over', async () => {
+test('an approved operation on a task that was removed before it began is reported as over', async () => {
   const { fleet, seen, mood } = await givenControlled();
   mood.approves = () => false;
   await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));
@@ -203,7 +203,7 @@ describe('a scheduler that was down', () => {
     expect(await fleet.look('kv-x')).toMatchObject({ running: 6, versions: { 'kv:2': 6 } });
   });
 
-  test('does not use an answer that arrived meanwhile, and tells what is not wanted any more', async () => {
+  test('does not use an answer that arrived meanwhile, and reports what is not wanted any more', async () => {
     const { fleet, seen, mood } = await givenControlled({ nSmall: 1 });
     const slow = { kind: 'http', service: 'external', mode: 'delay', delayMs: 3000, count: 1 };
     await fleet.control('POST', '/faults', slow);
@@ -224,7 +224,7 @@ describe('a scheduler that was down', () => {
   });
 });
 
-test('a controller hears of failures and returns although nothing is asked of it, and of each but once', async () => {
+test('a controller gets failures and returns although nothing is asked of it, each once', async () => {
   const { fleet, seen } = await givenControlled({ tasks: 12 });
   await passing(fleet, 60);
   expect(seen).toEqual([]);
@@ -235,7 +235,7 @@ test('a controller hears of failures and returns although nothing is asked of it
   expect(seen.slice(1)).toMatchObject([{ request: [], allUnhealthyTasks: [], sequenceNumber: 2 }]);
 });
 
-test('a world that was written out in the middle of all this goes on when it is read again', async () => {
+test('a world that was written out in the middle of all this continues when it is read again', async () => {
   const { fleet, mood } = await givenControlled({ nSmall: 1 });
   mood.approves = ({ task }) => task === 'kv-x/4' || task === 'kv-x/0';
   await fleet.control('PATCH', '/jobs/kv-x', { tasks: 4 });

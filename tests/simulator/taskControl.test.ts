@@ -29,7 +29,7 @@ async function givenControlled(
 const tasksOf = (ops: readonly TaskOp[]): string[] => ops.map(({ task }) => task);
 const ofKind = (request: readonly TaskOp[], kind: TaskOp['kind']) => request.filter((op) => op.kind === kind);
 
-test('a controller approves any subset in any order, and is told what is over before it is asked for the rest', async () => {
+test('a controller approves any subset in any order, and learns what is over before it is asked for the rest', async () => {
   const { fleet, seen, track } = await givenControlled(({ request, allUnhealthyTasks }) =>
     allUnhealthyTasks.length > 0
       ? []
@@ -161,7 +161,7 @@ test.each([
   ['moves them', 'move', 3, 3],
   ['stops them', 'stop', 2, 2],
   ['lets them ride it out', 'restart', 3, 2],
-] as const)('of maintenance a controller hears ahead of time, and %s', async (_, kind, before, meanwhile) => {
+] as const)('a controller gets maintenance ahead of time, and %s', async (_, kind, before, meanwhile) => {
   const { fleet, seen } = await givenControlled(({ request }) => ofKind(request, kind));
   await fleet.control('POST', '/faults', { ...MAINTENANCE, machines: ['x-m1', 'x-m9'] });
   fleet.pass(50_000);
@@ -200,7 +200,7 @@ test('without a controller tasks move away within the budget, and at the deadlin
   expect(await fleet.look('kv-x')).toMatchObject({ running: 6, versions: { 'kv:2': 6 } });
 });
 
-test('while a region’s scheduler is down its tasks run on and nothing new begins; then it goes on where it was', async () => {
+test('while a region’s scheduler is down its tasks run on and nothing new begins; then it continues where it was', async () => {
   const fleet = givenFleet();
   for (const job of ['kv-x', 'kv-y']) await fleet.job(job);
   await fleet.control('POST', '/faults', { kind: 'scheduler', id: 'x', downMs: 600_000 });
@@ -247,7 +247,7 @@ test('the same seed and the same answers give the same world, however often it i
   expect(await run(60)).toEqual(await run(1));
 });
 
-test('a world that is written out while a controller thinks goes on when it is read again', async () => {
+test('a world that is written out while a controller thinks continues when it is read again', async () => {
   const { fleet } = await givenControlled(({ request }) => request);
   await fleet.control('POST', '/faults', { kind: 'http', service: 'external', mode: 'delay', delayMs: 3000 });
   await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));

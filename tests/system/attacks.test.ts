@@ -38,7 +38,7 @@ test('nobody deploys a service that is somebody else’s through a pipeline of t
   expect(await thief.effects()).toEqual([]);
   await world.onRecord('user:mallory', { operation: 'release', target: thief.name, outcome: 'accepted' });
   await nothingHappened();
-  // Nor has anybody on the machine of the worker heard of it.
+  // Nor did any request reach the machine of the worker.
   const { timeline } = await world.ended(`${thief.name}/1`);
   expect(timeline.map(({ text }) => text).join()).toContain('notifications.internal');
   expect(world.heard).toEqual([]);

@@ -53,7 +53,7 @@ test('an apply that the workflow refuses leaves the list, the API and the readin
   await expectAllWell();
 });
 
-test('a pipeline whose workflow cannot go on leaves them as they were', async () => {
+test('a pipeline whose workflow cannot continue leaves them as they were', async () => {
   await stack.temporal.workflow.start('pipeline', {
     workflowId: `pipeline/${shop.name}-broken`,
     taskQueue: stack.taskQueue,

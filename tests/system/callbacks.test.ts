@@ -105,7 +105,7 @@ const succeeded = (name: string): Promise<unknown> =>
   });
 
 describe('a service that says when its runs end', () => {
-  test('makes a chain of actions go on after each end, without waiting for the next poll', async () => {
+  test('makes a chain of actions continue after each end, without waiting for the next poll', async () => {
     const name = await released({ a: custom(), b: custom(['a']), c: custom(['b']) });
     for (const run of ['a/1', 'b/1', 'c/1']) {
       await service.asked(run, 1);
@@ -118,7 +118,7 @@ describe('a service that says when its runs end', () => {
     );
   });
 
-  test('is not believed: a run that still runs goes on, a forged key does nothing, and said twice is said once', async () => {
+  test('is not believed: a run that still runs continues, a forged key does nothing, and said twice is said once', async () => {
     const name = await released({ d: custom(), e: custom(['d']) });
     const release = stack.temporal.workflow.getHandle(workflowIds.release(name, 1));
     const events = async () => (await release.fetchHistory()).events?.length;

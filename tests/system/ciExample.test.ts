@@ -73,7 +73,7 @@ describe('conveyor-release.sh release', () => {
       '--timeout',
       '1',
     ]);
-    expect(late).toMatchObject({ code: 5, stdout: `${shop.name}/1\n`, stderr: expect.stringContaining('goes on (') });
+    expect(late).toMatchObject({ code: 5, stdout: `${shop.name}/1\n`, stderr: expect.stringContaining('continues (') });
     await stack.client.command(`${shop.name}/1`, 'cancel', { actor: OWNER, reason: 'not today' });
     await shop.ended(1);
     const waiting = script(['release', shop.name, '-a', `executable=${shop.version(3)}`, '--wait']);

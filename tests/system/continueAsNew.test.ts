@@ -44,8 +44,8 @@ async function carriedOn(): Promise<Service> {
   return shop;
 }
 
-describe('a deploy whose history grew long goes on in a new one', () => {
-  test('with all that it knew, to the end', async () => {
+describe('a deploy whose history grew long continues in a new one', () => {
+  test('with its whole state, to the end', async () => {
     const shop = await carriedOn();
     const { phases, timeline, spans } = await shop.deploy(1);
     expect(phases[0]).toMatchObject({ name: 'first', state: 'succeeded', units: [{ targeted: 2, live: 2 }] });
@@ -53,7 +53,7 @@ describe('a deploy whose history grew long goes on in a new one', () => {
     expect(spans.bakeMs).toBeGreaterThanOrEqual(1_000);
     for (const phase of [1, 2]) {
       await shop.reaches(1, `bakes phase ${phase}`, (deploy) => Boolean(deploy.phases[phase]?.bakeUntil));
-      const skip = ['skip-bake', `${shop.name}/1/deploy`, '--reason', 'go on'];
+      const skip = ['skip-bake', `${shop.name}/1/deploy`, '--reason', 'continue'];
       expect(await stack.json(skip)).toMatchObject({ accepted: true });
     }
     expect(await shop.ended(1)).toMatchObject({ state: 'succeeded' });
@@ -80,7 +80,7 @@ describe('a deploy whose history grew long goes on in a new one', () => {
   });
 });
 
-test('a pipeline whose history grew long goes on numbering, knows what is good, and is found by its finders', async () => {
+test('a pipeline whose history grew long keeps numbering, knows what is good, and is found by its finders', async () => {
   const finder = { finder: 'tagged-executables', with: { package: 'nobody', tag: 'live' } };
   const shop = await given(stack, {
     deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] },
@@ -111,7 +111,7 @@ test('a pipeline whose history grew long goes on numbering, knows what is good, 
   expect(memo).toMatchObject({ subscriptions: { artifacts: { executable: { finder: 'tagged-executables' } } } });
 });
 
-test('what a pipeline is told while it goes on in a new history is not lost', async () => {
+test('no message to a pipeline is lost while it continues in a new history', async () => {
   const shop = await given(stack, TWO_PHASES);
   await shop.ships(2);
   await shop.reaches(1, 'bakes half of it', ({ phases }) => Boolean(phases[1]?.bakeUntil));

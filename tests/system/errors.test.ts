@@ -21,7 +21,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
 });
 afterEach(async () => {
-  // Whatever went wrong for a person, the deploy goes on.
+  // Whatever went wrong for a person, the deploy continues.
   expect(await shop.deploy(1)).toMatchObject({ state: 'baking', paused: null, commands: [] });
   await stack.checkInvariants();
 });
@@ -143,7 +143,7 @@ test('with -o json an error is on stdout too, for programs', async () => {
   });
 });
 
-test('a wrong pipeline file is told by line and column, and nothing of it is applied', async () => {
+test('a wrong pipeline file is reported by line and column, and nothing of it is applied', async () => {
   const file = stack.file('wrong-pipeline.yaml', `pipeline: wrong\nowners: [user:alice]\nactoins: {}\n`);
   const { code, stdout, stderr } = await stack.conveyor(['apply', shop.file, file]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -163,15 +163,15 @@ const unserved = {
   actions: { deploy: { type: 'deploy', inputs: ['executable'], with: { pushType: 'twine', config: { jobs: ['a'] } } } },
 };
 
-test('--timeout ends the watching with exit code 5; the release goes on', async () => {
+test('--timeout ends the watching with exit code 5; the release continues', async () => {
   const { code, stderr } = await stack.conveyor(['watch', `${shop.name}/1`, '--timeout', '500ms']);
-  expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining(`${shop.name}/1 goes on`) });
+  expect({ code, stderr }).toEqual({ code: 5, stderr: expect.stringContaining(`${shop.name}/1 continues`) });
 });
 
-test('Ctrl-C ends the watching with exit code 130; the release goes on', async () => {
+test('Ctrl-C ends the watching with exit code 130; the release continues', async () => {
   const watching = stack.start(['watch', `${shop.name}/1`]);
   await watching.said(/phase first/);
   watching.kill('SIGINT');
   const { code, stderr } = await watching.ended;
-  expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining(`${shop.name}/1 goes on`) });
+  expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining(`${shop.name}/1 continues`) });
 });

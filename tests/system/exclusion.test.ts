@@ -48,7 +48,7 @@ test.each([
   // The service is free for the other pipeline …
   expect(await second.ended(1)).toMatchObject({ state: 'succeeded' });
   // … and the pipeline for its own next release.
-  await eventually('the pipeline has closed the books of the release', async () => {
+  await eventually('the pipeline has closed the records of the release', async () => {
     const [row] = await stack.client.history(first.name);
     return row?.state === 'failed';
   });

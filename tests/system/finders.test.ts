@@ -191,7 +191,7 @@ describe('the Schedules', () => {
     expect(action).toMatchObject({ workflowType: 'artifactSweep', taskQueue: 'nobody' });
   });
 
-  test('that a person pauses ask nobody any more, and go on where they were', async () => {
+  test('that a person pauses ask nobody any more, and continue where they were', async () => {
     const handle = stack.temporal.schedule.getHandle(sweepId('config-changes'));
     const [before] = await nextSweeps('config-changes', 1);
     const running = await sweeping('config-changes');
@@ -225,7 +225,7 @@ describe('the Schedules', () => {
         const running = await sweeping('model-versions');
         return (await serverView(running)).pending[0]?.stage === 'waits' && running;
       });
-    // It hears a moment later that what it started has ended, and would skip.
+    // The end of what it started arrives a moment later, and it would skip.
     await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
     const hourly = await asked();
     await schedule.trigger(ScheduleOverlapPolicy.CANCEL_OTHER);

@@ -27,7 +27,7 @@ export async function startFront(stack: Stack, port = 0, env: Env = {}): Promise
   return { url, process };
 }
 
-/** A push to the branch main of acme's repository, as GitHub tells of it, and whatever else it says of the repository. */
+/** A push to the branch main of acme's repository, as GitHub delivers it, and whatever else it says of the repository. */
 export function push(
   front: Front,
   repository: string,

@@ -66,7 +66,7 @@ describe('a pipeline', () => {
     expect(ignored[0]).toMatchObject({ actor: 'service:temporal', accepted: false });
   });
 
-  test('that was terminated goes on with its numbers, its books and what runs, once it is applied again', async () => {
+  test('that was terminated continues with its numbers, its records and what runs, once it is applied again', async () => {
     const shop = await given(stack, QUICK);
     await shop.ships(2);
     await shop.ended(1);
@@ -98,7 +98,7 @@ describe('a pipeline', () => {
     expect(applied).toMatchObject({ continued: { after: 1, books: true } });
   });
 
-  test('that is retired takes nothing more once nothing of it runs, and goes on with its numbers when it is applied again', async () => {
+  test('that is retired takes nothing more once nothing of it runs, and continues with its numbers when it is applied again', async () => {
     const shop = await given(stack, PATIENT);
     await shop.ships(2);
     await shop.isIn(1, 'baking');
@@ -123,7 +123,7 @@ describe('a pipeline', () => {
     expect(await shop.ships(3)).toBe(`${shop.name}/2`);
   });
 
-  test('that Temporal has forgotten goes on after the last release that it still knows', async () => {
+  test('that Temporal has forgotten continues after the last release that it still knows', async () => {
     const shop = await given(stack, PATIENT);
     await shop.ships(2);
     await shop.isIn(1, 'baking');

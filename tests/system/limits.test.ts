@@ -34,7 +34,7 @@ async function deliver(shop: Service, n: number, bytes: number): Promise<number>
   return response.status;
 }
 
-test('140 deliveries with up to 700 kB of metadata leave a pipeline that answers, is frozen, releases and goes on in a new history', async () => {
+test('140 deliveries with up to 700 kB of metadata leave a pipeline that answers, is frozen, releases and continues in a new history', async () => {
   const shop = await given(stack, {
     deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] },
     pipeline: { owners: [OWNER, 'service:webhook'], releases: { maxActive: 1 } },
@@ -54,7 +54,7 @@ test('140 deliveries with up to 700 kB of metadata leave a pipeline that answers
     return (await stack.temporal.workflow.count(query)).count > 1;
   });
   for (const verb of ['unfreeze', 'unhold'])
-    expect(await stack.json([verb, shop.name, '--reason', 'go on'])).toMatchObject({ accepted: true });
+    expect(await stack.json([verb, shop.name, '--reason', 'continue'])).toMatchObject({ accepted: true });
   const id = await shop.ships(3);
   // Each of those before it takes its turn.
   await shop.ended(Number(id.split('/')[1]), 240_000);

@@ -27,14 +27,14 @@ afterAll(async () => {
 });
 
 const hook = (): string => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-/** What was told of a release, in order: `paused`, `reverted`, … */
+/** The notices of a release, in order: `paused`, `reverted`, … */
 const noticesOf = (release: string): string[] =>
   told.flatMap(({ data }) => {
     const notice = ((data as { customData?: unknown }).customData ?? data) as { release: string; on: string };
     return notice.release === release ? [notice.on] : [];
   });
 
-describe('whoever a pipeline names in notify is told', () => {
+describe('whoever a pipeline names in notify gets a notice', () => {
   test('that a bad version was reverted and that its release failed, once each', async () => {
     const shop = await given(stack, {
       pipeline: { notify: [{ on: ['reverted', 'failed', 'succeeded'], url: hook() }] },
@@ -42,7 +42,7 @@ describe('whoever a pipeline names in notify is told', () => {
     await shop.behaves(2, { errorRatio: 0.5 });
     await shop.ships(2);
     await shop.ended(1);
-    await eventually('both were told', () => Promise.resolve(noticesOf(`${shop.name}/1`).length >= 2));
+    await eventually('both were notified', () => Promise.resolve(noticesOf(`${shop.name}/1`).length >= 2));
     expect(noticesOf(`${shop.name}/1`).sort()).toEqual(['failed', 'reverted']);
   });
 
@@ -54,10 +54,10 @@ describe('whoever a pipeline names in notify is told', () => {
     await shop.ships(2);
     await shop.reaches(1, 'bakes', ({ state }) => state === 'baking');
     await stack.json(['pause', `${shop.name}/1/deploy`, '--reason', 'looking at it']);
-    await eventually('the pause was told', () => Promise.resolve(noticesOf(`${shop.name}/1`).length === 1));
+    await eventually('the pause was notified', () => Promise.resolve(noticesOf(`${shop.name}/1`).length === 1));
     await stack.json(['cancel', `${shop.name}/1/deploy`, '--reason', 'not today']);
     await shop.ended(1);
-    await eventually('the end was told', () => Promise.resolve(noticesOf(`${shop.name}/1`).length === 2));
+    await eventually('the end was notified', () => Promise.resolve(noticesOf(`${shop.name}/1`).length === 2));
     expect(noticesOf(`${shop.name}/1`)).toEqual(['paused', 'cancelled']);
   });
 });

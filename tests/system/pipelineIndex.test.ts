@@ -70,7 +70,7 @@ describe('subscriptions of a finder', () => {
     });
   });
 
-  test('count from when the pipeline went on in a new history, since it may have been missing in a listing then', async () => {
+  test('count from when the pipeline continued in a new history, since it may have been missing in a listing then', async () => {
     const [found] = await look();
     expect(Math.abs((found?.subscribedAtMs ?? 0) - Date.now())).toBeLessThan(60_000);
   });

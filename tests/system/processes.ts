@@ -11,7 +11,7 @@ import { eventually } from './waiting';
 export const EXAMPLE = 'examples/push-types/processes';
 const MAIN = `dist/${EXAMPLE}/main.js`;
 
-/** The lines that the README of the example tells people to type. */
+/** The lines that the README of the example lists to type. */
 export const typedLines = (): string[] => {
   const readme = readFileSync(join(ROOT, EXAMPLE, 'README.md'), 'utf8');
   return [...readme.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
@@ -56,7 +56,7 @@ export class ProcessesExample {
     await this.running.said(/^processes ready/m);
   }
 
-  /** kill −9: the push type can neither say nor save anything. Its copies go on. */
+  /** kill −9: the push type can neither say nor save anything. Its copies continue. */
   async kill(): Promise<void> {
     this.running?.kill('SIGKILL');
     await this.running?.ended;
@@ -116,7 +116,7 @@ export class ProcessesExample {
     return pids.map(Number).filter((pid) => environmentOf(pid).includes(`RUN_FILE=${this.home}/`));
   }
 
-  /** The tasks that Prometheus is told of. */
+  /** The tasks that Prometheus scrapes. */
   targets(): string[] {
     const groups = JSON.parse(readFileSync(join(this.home, 'targets.json'), 'utf8')) as { labels: { task: string } }[];
     return groups.map(({ labels }) => labels.task);

@@ -82,7 +82,7 @@ withPrometheus('with a real Prometheus and real processes', () => {
     expect(await versions()).toEqual(six('good-2'));
   });
 
-  test('once Prometheus is back the deploy goes on by itself and succeeds, on every process under an identifier of its own', async () => {
+  test('once Prometheus is back the deploy continues by itself and succeeds, on every process under an identifier of its own', async () => {
     server = await example.startPrometheus(prometheus ?? '');
     expect(await released).toMatchObject({ code: 0 });
     expect((await deploy(1)).outcome).toBe('succeeded');

@@ -22,7 +22,7 @@ test('the README begins with the demo and the tests, and has what to type next',
   expect(lines.length).toBeGreaterThan(5);
 });
 
-describe('what the README tells people to type works, in this order', () => {
+describe('every command of the README works, in this order', () => {
   const { pipeline, jobs } = follow('README.md', linesOf('README.md').slice(2));
 
   test('at the end the good version runs, and the bad one is known', async () => {
@@ -33,7 +33,7 @@ describe('what the README tells people to type works, in this order', () => {
   });
 });
 
-describe('what docs/tutorial.md tells people to type works, in this order', () => {
+describe('every command of docs/tutorial.md works, in this order', () => {
   const { pipeline, jobs } = follow('docs/tutorial.md', linesOf('docs/tutorial.md'));
 
   test('at the end the fleet is back on the first version, and two versions are known to be bad', async () => {
@@ -45,7 +45,7 @@ describe('what docs/tutorial.md tells people to type works, in this order', () =
   });
 });
 
-describe('what docs/guides/operate.md tells people to type works, in this order', () => {
+describe('every command of docs/guides/operate.md works, in this order', () => {
   const { pipeline, jobs } = follow('docs/guides/operate.md', linesOf('docs/guides/operate.md'));
 
   test('at the end the version of the emergency runs, and the pipeline is neither held nor frozen', async () => {
@@ -136,7 +136,7 @@ function follow(page: string, lines: readonly string[]) {
   return { pipeline, jobs };
 }
 
-/** The files that a page tells people to save, `Save this as \`web.yaml\``, where its commands find them. */
+/** The files that a page says to save, `Save this as \`web.yaml\``, where its commands find them. */
 function savedFiles(page: string, home: string): string[] {
   const blocks = [...read(page).matchAll(/^Save this as `([^`]+)`[^]*?^```yaml\n([^]*?)^```/gm)];
   return blocks.map(([, name = '', text = '']) => {

@@ -32,7 +32,7 @@ const ended = (name: string): Promise<ReleaseStatus> =>
 /** What a script itself wrote: before it stands what this machine does not keep it from. */
 const own = (text = ''): string => text.replace(/^conveyor: nothing keeps it from .*\n/, '');
 
-/** A pipeline of one script, which starts a child, says so, and waits until it may go on. */
+/** A pipeline of one script, which starts a child, says so, and waits until it may continue. */
 async function givenScript(): Promise<{ name: string; starts: () => string[]; mayEnd: () => void }> {
   const name = nameOf('script');
   const file = (what: string): string => join(stack.home, SHARED, `${name}.${what}`);
@@ -186,7 +186,7 @@ test('a deploy shows what the commands around its phases wrote, one after the ot
 });
 
 describe('a release that waits for another pipeline', () => {
-  test('says what it waits for, also while there is no such pipeline, and goes on once that has succeeded', async () => {
+  test('says what it waits for, also while there is no such pipeline, and continues once that has succeeded', async () => {
     const [name, other] = [nameOf('waits'), nameOf('other')];
     await applied(name, { wait: { type: 'wait-for', with: { pipeline: other } } });
     await stack.json(['release', name]);

@@ -35,7 +35,7 @@ export const PATIENT: Given = {
 
 /**
  * A service with six tasks in region x and six in region y on version 1, and its pipeline, applied. The stories of the
- * system tests are told with it: given(…), when a version ships, then this is so.
+ * system tests are written with it: given(…), when a version ships, then this is so.
  */
 export async function given(stack: Stack, what: Given = {}): Promise<Service> {
   const service = new Service(stack, what.name ?? `shop-${randomBytes(4).toString('hex')}`, what);
@@ -64,7 +64,7 @@ export class Service {
     return `${this.name}:${n}`;
   }
 
-  /** Tells the world that a version is bad. */
+  /** Makes a version bad in the world. */
   behaves(n: number, behaviour: object): Promise<unknown> {
     return this.stack.control('POST', '/control/versions', { version: this.version(n), behaviour });
   }

@@ -96,7 +96,7 @@ test('somebody new signs in, creates a pipeline and releases it, a second person
   expect(await people.works('carol', 'audit', '--actor', 'user:bob')).toMatch(/user:bob +✔ pick +shop-first/);
 });
 
-/** As whoever is new edits it: the group owns it, a person approves, and what they were told it lacks; in seconds rather than minutes. */
+/** As whoever is new edits it: the group owns it, a person approves, and what the error said it lacks; in seconds rather than minutes. */
 function approvedFirst(text: string): PipelineSource {
   const { actions, ...source } = parse(text) as PipelineSource;
   const { deploy } = actions;

@@ -74,7 +74,7 @@ describe.each([
     await on('pause');
     await shop.reaches(1, 'is paused', ({ paused }) => paused?.by === 'operator' && paused.actor === OWNER);
     await on('resume');
-    await shop.reaches(1, 'goes on', ({ paused }) => paused === null);
+    await shop.reaches(1, 'continues', ({ paused }) => paused === null);
     await on('skip-health-check', { check: 'errors', for: 'phase' });
     await shop.reaches(1, 'shows the skip', ({ commands }) => commands.length === 3);
     expect(await shop.runs()).toEqual({ 1: 10, 2: 2 });
@@ -142,8 +142,8 @@ test('signals to a release reach its deploy', async () => {
   await signal(release, 'pause', { actor: OWNER, reason: 'wait' });
   await shop.reaches(1, 'is paused', ({ paused }) => paused?.reason === 'wait');
   expect(await shop.release(1)).toMatchObject({ state: 'paused' });
-  await signal(release, 'resume', { actor: OWNER, reason: 'go on' });
-  await shop.reaches(1, 'goes on', ({ paused }) => paused === null);
+  await signal(release, 'resume', { actor: OWNER, reason: 'continue' });
+  await shop.reaches(1, 'continues', ({ paused }) => paused === null);
   await signal(release, 'revert', { actor: OWNER, reason: 'no' });
   expect(await shop.ended(1)).toMatchObject({ state: 'failed' });
   expect(await shop.runs()).toEqual({ 1: 12 });

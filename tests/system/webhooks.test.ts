@@ -41,7 +41,7 @@ async function all<T>(count: number, atOnce: number, work: (n: number) => Promis
   return results;
 }
 
-describe('a push that GitHub tells of', () => {
+describe('a push that GitHub delivers', () => {
   test('becomes a release that runs to its end, and its address says how it goes', async () => {
     const shop = await follower();
     const response = await push(front, shop.name, revision(1));

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type More = Parameters<typeof slowAction>[1];
 
-/** A release of that pipeline, whose only action goes on for ten hours. */
+/** A release of that pipeline, whose only action continues for ten hours. */
 async function testing(pipeline: string, more: More = {}, settings: Partial<Settings> = {}): Promise<void> {
   await world.apply(flow({ test: slowAction(600, more) }, { pipeline }), { ...CALM, ...settings });
   await world.release(pipeline, 'kv:2');
@@ -58,7 +58,7 @@ test('a service that never answers keeps a release from ending for as long as th
   expect(timeline).toContainEqual(expect.objectContaining({ kind: 'not-stopped', text }));
 });
 
-test('a service that refuses even to stop a run keeps nobody waiting, and people are told', async () => {
+test('a service that refuses even to stop a run keeps nobody waiting, and people see it', async () => {
   await testing('refused');
   world.slow.refuses = true;
   const { state, timeline } = await world.ended('refused', 1, { withinMs: 30 * MINUTE });

@@ -117,7 +117,7 @@ export class ActivityEnds {
     return ENDS_TASK[last?.eventType ?? 0] === false;
   }
 
-  /** The attempt of an activity as the server knows it, as long as it has not heard of its end. */
+  /** The attempt of an activity as the server knows it, until it knows its end. */
   private async pending(info: Info) {
     const request = { namespace: info.namespace, execution: executionOf(info) };
     const { pendingActivities } = await this.client.workflowService.describeWorkflowExecution(request);

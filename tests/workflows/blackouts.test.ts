@@ -16,7 +16,7 @@ const written = (fromMs: number, toMs: number) => {
   return { from: from!, to: to!, reason: 'holidays' };
 };
 
-test('a deploy begins no phase in a blackout, says until when and why, and goes on by itself', async () => {
+test('a deploy begins no phase in a blackout, says until when and why, and continues by itself', async () => {
   const [fromMs, toMs] = [await inMinutes(30), await inMinutes(30 + 48 * 60)];
   const deploy = await deploying(
     world,
@@ -32,7 +32,7 @@ test('a deploy begins no phase in a blackout, says until when and why, and goes 
   expect(timeline.find(({ kind }) => kind === 'window-closed')?.text).toContain('(blackout: holidays)');
 });
 
-test('a blackout of the pipeline is for deploys and what has a window; builds and tests go on', async () => {
+test('a blackout of the pipeline is for deploys and what has a window; builds and tests continue', async () => {
   const [fromMs, toMs] = [await inMinutes(-30), await inMinutes(6 * 60)];
   const everyDay = {
     days: [
@@ -66,7 +66,7 @@ test('a blackout of the pipeline is for deploys and what has a window; builds an
   expect(begun['test']).toBeGreaterThanOrEqual(toMs);
 });
 
-test('skip-window lets all that waits for the end of a blackout go on at once, or the action that is named', async () => {
+test('skip-window lets all that waits for the end of a blackout continue at once, or the action that is named', async () => {
   const blackouts = [written(await inMinutes(-30), await inMinutes(6 * 60))];
   const actions = {
     build: slowAction(5),

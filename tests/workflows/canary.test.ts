@@ -50,7 +50,7 @@ interface Asked {
   readonly context: { readonly deployId: string };
 }
 
-/** Something that hears what a kept canary says to its release. */
+/** Something that receives the messages of a kept canary to its release. */
 const givenRelease = (number: number) =>
   world.client.workflow.start('pipeline', {
     workflowId: `release/kvstore/${number}`,

@@ -16,7 +16,7 @@ const SEEDS = Array.from({ length: count }, (_, index) => from + index);
 
 /** Worlds are dear, so that stories share one until it has seen one that failed. */
 let world: VirtualWorld | null = null;
-/** What has been told of a story that did not come to a good end, or not yet. */
+/** The log of a story that did not come to a good end, or not yet. */
 let told: string[] | null = null;
 beforeEach(async () => {
   told = [];

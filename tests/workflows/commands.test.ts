@@ -90,7 +90,7 @@ test('pausing in the middle of an update pauses it in the fleet until it is resu
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
 });
 
-test('skip-bake goes on at once, also when given before the bake begins, and only in its phase', async () => {
+test('skip-bake continues at once, also when given before the bake begins, and only in its phase', async () => {
   await begin({ phases: [{ scope: 'region:x', amount: 3, bake: '8h' }], completion: { bake: '10m' } });
   await world.reaches('kvstore', 1, ({ state }) => state === 'updating', { stepMs: 500 });
   await world.command(DEPLOY, 'skip-bake', { reason: 'seen enough' });
@@ -284,7 +284,7 @@ test('a rule of the platform lets in whoever is no owner, and is on record with 
   ]);
 });
 
-test('of several people who press pause at the same moment one is told that it worked', async () => {
+test('of several people who press pause at the same moment one gets the answer that it worked', async () => {
   await begin();
   await baking();
   const pressed = await Promise.allSettled(

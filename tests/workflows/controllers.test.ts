@@ -21,7 +21,7 @@ test('a deploy goes through a job whose controller decides the order', async () 
   expect((await world.jobs())[0]).toMatchObject({ running: 5, versions: { 'kv:2': 5 } });
 });
 
-test('a controller that is dead longer than the update timeout pauses the deploy and is named; alive again, it goes on', async () => {
+test('a controller that is dead longer than the update timeout pauses the deploy and is named; alive again, it continues', async () => {
   const fault = { kind: 'http', service: 'leader-last', mode: 'error' };
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
   const deploy = await deploying(world, {}, DEPLOY);

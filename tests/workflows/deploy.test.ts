@@ -80,7 +80,7 @@ describe('a bad version', () => {
     await expectFleet('kv:1');
   });
 
-  test('whose first tasks fail once and then come up goes on by itself', async () => {
+  test('whose first tasks fail once and then come up continues by itself', async () => {
     await world.describeVersion('kv:2', { crashOnStart: true });
     await world.apply(kvstore());
     await world.release('kvstore', 'kv:2');

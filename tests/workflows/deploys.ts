@@ -59,7 +59,7 @@ export class LoneDeploy {
   }
 }
 
-/** Starts a deploy of `kv:<release>`, of the two-region store unless told otherwise. */
+/** Starts a deploy of `kv:<release>`, of the two-region store by default. */
 export async function deploying(
   world: VirtualWorld,
   { release = 2, ...more }: Partial<DeployInput> = {},

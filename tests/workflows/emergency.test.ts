@@ -95,13 +95,13 @@ test('a second emergency waits for the first', async () => {
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }]);
 });
 
-test('an emergency preempts also a deploy that was told to stop after its phase', async () => {
+test('an emergency preempts also a deploy that was asked to stop after its phase', async () => {
   const phases = [{ name: 'first', scope: 'region:x', amount: 3, bake: '8h' }];
   await world.apply(kvstore({ phases }, { releases: { supersede: 'running' } }));
   await world.release('kvstore', 'kv:2');
   await baking(1);
   await world.release('kvstore', 'kv:3');
-  await untilAction(world, 2, 'deploy', ({ blockedBy }) => blockedBy?.includes('was told to make way') === true);
+  await untilAction(world, 2, 'deploy', ({ blockedBy }) => blockedBy?.includes('was asked to make way') === true);
   await world.push('kvstore', 'kv:4', { skipBake: true });
   await world.ended('kvstore', 1, { stepMs: 10_000, withinMs: 5 * MINUTE });
   await world.ended('kvstore', 3, { withinMs: HOUR });

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** What the pipeline itself told, whether it arrived or not. */
+/** The notices of the pipeline itself, whether they arrived or not. */
 async function notices(): Promise<NotifyRequest[]> {
   const { events = [] } = await world.pipeline('kvstore').fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
@@ -21,7 +21,7 @@ async function notices(): Promise<NotifyRequest[]> {
   });
 }
 
-test('whoever wants to hear of what expires in the queue is told, and a receiver that there is not holds nothing up', async () => {
+test('an expiry in the queue is notified, and a receiver that is gone holds nothing up', async () => {
   const notify = [
     { on: ['expired' as const], url: '${NOT_LISTED}' },
     { on: ['cancelled' as const], url: '${NOT_LISTED}' },

@@ -146,7 +146,7 @@ describe('with some that go first', () => {
   });
 });
 
-describe('cancelling stops those not yet started, and lets the others go on', () => {
+describe('cancelling stops those not yet started, and lets the others continue', () => {
   /** One after the other; a build takes up to ten seconds. */
   const untilTwoBegan = async (): Promise<void> => {
     await given(
@@ -180,7 +180,7 @@ describe('cancelling stops those not yet started, and lets the others go on', ()
   });
 });
 
-test('a child that refuses counts as failed with its reason, and the others go on', async () => {
+test('a child that refuses counts as failed with its reason, and the others continue', async () => {
   const other = { ...model('model-2'), artifacts: { weights: { finder: 'manual' } }, actions: {} };
   await given({ pipelines: ['model-1', 'model-2', 'model-9'] }, [model('model-1'), other]);
   await world.release('inference', '2');

@@ -8,7 +8,7 @@ import { HOUR, MINUTE } from './world';
 export interface Mode {
   /** What happens to each method. */
   readonly trouble: Trouble | null;
-  /** Rubbish is no outage: what was refused waits for a person, who lets it go on, or starts it again. */
+  /** Rubbish is no outage: what was refused waits for a person, who lets it continue, or starts it again. */
   readonly minded?: true;
   /** It lasts: tasks start slowly, so that a phase is still under way when it is over, and everybody looks less often. */
   readonly lasts?: true;
@@ -36,7 +36,7 @@ export function describeFaults(title: string, mode: Mode): void {
 
 type Story = (faults: FaultWorld, mode: Mode) => void | Promise<void>;
 
-/** Tells stories one after the other in one world; after one that did not come to its end, in another, from the first. */
+/** Plays stories one after the other in one world; after one that did not come to its end, in another, from the first. */
 class Teller {
   private faults: FaultWorld | undefined;
   private told: Story[] = [];
@@ -102,7 +102,7 @@ class Push {
     }
   }
 
-  /** Lets time pass. Somebody lets go on what was refused, also while tasks are in flight. */
+  /** Lets time pass. Somebody resumes what was refused, also while tasks are in flight. */
   until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
     const { world } = this.faults;
     const mindedly = async () => {
@@ -118,8 +118,8 @@ class Push {
     await this.until('the updates pause', () => this.faults.effects('twine', 'pauseUpdates').length > 0);
     // Unless that was done already, by the person who looks after it.
     await this.deploy.command('resume').catch(() => undefined);
-    await this.until('the updates go on', () => this.faults.effects('twine', 'resumeUpdates').length > 0);
-    await this.until('it goes on', async () => (await this.deploy.status()).paused === null);
+    await this.until('the updates continue', () => this.faults.effects('twine', 'resumeUpdates').length > 0);
+    await this.until('it continues', async () => (await this.deploy.status()).paused === null);
   }
 
   skipPhase(): Promise<unknown> {

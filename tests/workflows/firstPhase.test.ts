@@ -74,7 +74,7 @@ test('an emergency does not wait for it', async () => {
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', skipped: ['kvstore-x'] });
 });
 
-test('a first phase of which no task could be updated in time goes on when a person resumes, although there is nothing to judge', async () => {
+test('a first phase of which no task could be updated in time continues when a person resumes, although there is nothing to judge', async () => {
   const pre = [{ service: 'slow', with: { takesMs: 5 * MINUTE } }];
   const deploy = await push({ onUnitUnavailable: 'pause', phases: [{ ...FIRST, pre }] });
   await deploy.reaches(({ state }) => state === 'preprocessing');

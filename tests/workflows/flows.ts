@@ -9,7 +9,7 @@ type Action = PipelineSource['actions'][string];
 export type Actions = Record<string, Action>;
 type Deploy = Extract<Action, { type: 'deploy' }>;
 
-/** A deploy of both regions at once, which bakes for as long as told and looks at its health so often. */
+/** A deploy of both regions at once, which bakes so long and looks at its health so often. */
 export const deployAction = (
   bake = '10m',
   more: Partial<Omit<Deploy, 'type'>> = {},

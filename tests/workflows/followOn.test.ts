@@ -18,7 +18,7 @@ const waitsForReturn = (release: number) =>
   untilAction(world, release, 'deploy', ({ blockedBy }) => blockedBy === 'waiting until kvstore-y is available again');
 const baking = (release: number) => world.reaches('kvstore', release, ({ state }) => state === 'baking');
 
-/** A deploy of kv:2 that went on without region y, whose follow-on waits. */
+/** A deploy of kv:2 that continued without region y, whose follow-on waits. */
 async function leftOut() {
   const fault = await lose('y');
   await apply();
@@ -122,7 +122,7 @@ test('a region that is lost in mid-deploy is left out of what follows', async ()
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:2': 6 } });
 });
 
-test('a region that is lost in the middle of a phase holds it up for its update timeout, then it goes on without', async () => {
+test('a region that is lost in the middle of a phase holds it up for its update timeout, then it continues without', async () => {
   await apply({
     phases: [
       { name: 'first', scope: 'region:x', amount: 3, bake: '10m' },
@@ -137,7 +137,7 @@ test('a region that is lost in the middle of a phase holds it up for its update 
   expect({ outcome, skipped }).toEqual({ outcome: 'succeeded', skipped: ['kvstore-y'] });
   expect(spans.updateMs).toBeGreaterThanOrEqual(30 * MINUTE);
   expect(spans.pausedMs).toBe(0);
-  expect(timeline.map(({ text }) => text)).toContain('goes on without kvstore-y, unavailable');
+  expect(timeline.map(({ text }) => text)).toContain('continues without kvstore-y, unavailable');
   await restore(fault);
   await world.ended('kvstore', 2);
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:2': 6 } });

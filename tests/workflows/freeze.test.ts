@@ -11,7 +11,7 @@ afterEach(() => world.close());
 const freeze = () => world.command('pipeline/kvstore', 'freeze', { actor: 'user:alice', reason: 'holidays' });
 const unfreeze = () => world.command('pipeline/kvstore', 'unfreeze');
 
-test('while a pipeline is frozen nothing starts; unfrozen, everything goes on', async () => {
+test('while a pipeline is frozen nothing starts; unfrozen, everything continues', async () => {
   await world.apply(flow({ build: slowAction(5), deploy: deployAction('5m', { needs: ['build'] }) }), CALM);
   await freeze();
   await world.release('kvstore', 'kv:2');
@@ -38,7 +38,7 @@ test('a release under way starts no further action while frozen', async () => {
   expect(await endsOf(world, [1])).toEqual(['succeeded']);
 });
 
-test('a deploy under way pauses before its next phase, and goes on when unfrozen', async () => {
+test('a deploy under way pauses before its next phase, and continues when unfrozen', async () => {
   await world.apply(kvstore({ healthInterval: '10m' }), CALM);
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
@@ -86,7 +86,7 @@ test('nothing begins after a freeze was acknowledged, however close it came to a
   for (const pipeline of names) await world.ended(pipeline, 1);
 });
 
-test('while held builds and tests go on, and deploys wait', async () => {
+test('while held builds and tests continue, and deploys wait', async () => {
   await world.apply(flow({ build: slowAction(5), deploy: deployAction('5m', { needs: ['build'] }) }), CALM);
   await world.command('pipeline/kvstore', 'hold', { reason: 'conference' });
   for (const n of [2, 3]) await world.release('kvstore', `kv:${n}`);

@@ -20,7 +20,7 @@ const leaving = (versions: Readonly<Record<string, string>>) => {
 };
 
 describe('a frozen deploy', () => {
-  test('finishes its phase, then waits, and goes on by itself once it is unfrozen', async () => {
+  test('finishes its phase, then waits, and continues by itself once it is unfrozen', async () => {
     const deploy = await begin();
     await deploy.reaches(({ state }) => state === 'baking');
     await deploy.freeze();
@@ -57,7 +57,7 @@ describe('a frozen deploy', () => {
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
-  test('still goes on being checked, and reverts', async () => {
+  test('is still checked, and reverts', async () => {
     await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: HOUR });
     const deploy = await begin();
     await deploy.freeze();

@@ -129,7 +129,7 @@ test('a holder that was terminated blocks nobody', async () => {
   await world.client.workflow.getHandle('release/kvstore/1').terminate('a test');
   await world.ended('search', 1, { withinMs: HOUR });
   expect(await endsOf(world, [1], 'search')).toEqual(['succeeded']);
-  await world.until('the books are closed', async () => (await world.pipelineStatus('kvstore')).active.length === 0);
+  await world.until('the records are closed', async () => (await world.pipelineStatus('kvstore')).active.length === 0);
 });
 
 test('a release of one pipeline that holds its group and is terminated blocks none of the next', async () => {

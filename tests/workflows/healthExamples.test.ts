@@ -45,7 +45,7 @@ describe('examples/health/thresholds.yaml', () => {
     });
   });
 
-  test('a load spike is no bug: it pauses a good version where it is compared with before, and a person lets it go on', async () => {
+  test('a load spike is no bug: it pauses a good version where it is compared with before, and a person lets it continue', async () => {
     const pipeline = await deployed({});
     await world.reaches(pipeline, 1, isBaking);
     const { id } = await spike();
@@ -106,7 +106,7 @@ describe('examples/health/regions.yaml', () => {
     );
   }
 
-  test('a region with more errors is paused, the others go on, and it follows once it is healthy', async () => {
+  test('a region with more errors is paused, the others continue, and it follows once it is healthy', async () => {
     await bad({ errorRatio: 0.2, onlyRegion: 'b' });
     const pipeline = await start();
     const { pausedGroups } = await world.reaches(pipeline, 1, hasPaused);

@@ -168,7 +168,7 @@ describe('a push type whose counts are garbled in a revert', () => {
     expect((await effects()).slice(-4)).toEqual(['12.5% to kv:2', 'update revert/2', '0% to kv:2', 'update revert/3']);
   });
 
-  test('has the revert wait and say so while that goes on, and a person may end it', async () => {
+  test('has the revert wait and say so while that continues, and a person may end it', async () => {
     await shards();
     const deploy = await inStep({ phases: [{ ...half, bake: '30m' }] });
     await deploy.reaches(({ state }) => state === 'baking');
@@ -262,7 +262,7 @@ test('a revert does not wait for a shard that ran the version before, and leaves
   ]);
 });
 
-test('a stride whose tasks come up after they had failed goes on where it was, and nothing is counted twice', async () => {
+test('a stride whose tasks come up after they had failed continues where it was, and nothing is counted twice', async () => {
   await shards();
   await world.describeVersion('kv:2', { crashOnStart: true });
   const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, ...CALM, transientMs: 10 * MINUTE };

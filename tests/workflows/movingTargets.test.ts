@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** What a deploy of one job was told about the only check of the tasks that so many updates brought. */
+/** What a deploy of one job got about the only check of the tasks that so many updates brought. */
 interface Heard {
   readonly job: string;
   readonly updates: number;
@@ -91,7 +91,7 @@ test('each phase judges the tasks updated so far, by the names that they have by
     { config, phases, healthChecks: [MORE_THAN_OTHERS], healthInterval: LOOKS },
   );
   await deploy.reaches(({ phases: [, second], state }) => second?.state === 'running' && isBaking({ state }));
-  // One that was updated and one that was not start anew, and a machine dies: its task goes on on another.
+  // One that was updated and one that was not start anew, and a machine dies: its task continues on another.
   await world.control('POST', '/control/jobs/kvstore-x/restart', { slots: [0, 11] });
   await world.control('POST', '/control/faults', { kind: 'machine', id: 'x-m1', downMs: 60 * MINUTE });
   expect((await deploy.ended()).outcome).toBe('succeeded');

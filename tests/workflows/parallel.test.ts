@@ -56,7 +56,7 @@ async function paused(more: object = {}, input: Partial<DeployInput> = {}): Prom
   return deploy;
 }
 
-test('a region that is unhealthy is paused by itself, and goes on once it is healthy again', async () => {
+test('a region that is unhealthy is paused by itself, and continues once it is healthy again', async () => {
   const deploy = await paused();
   const status = await deploy.status();
   expect(status).toMatchObject({ state: 'updating', paused: null });
@@ -127,7 +127,7 @@ test('a phase does not end while a group is paused whose tasks are all updated, 
   expect(Date.parse(phases[0]?.bakedAt ?? '') - at).toBeGreaterThanOrEqual(3 * MINUTE);
 });
 
-test('its release hears of a paused group, once, to tell whoever wants to know', async () => {
+test('its release gets a paused group, once, for its notifications', async () => {
   const deploy = await paused({}, { tellsPauses: true });
   await world.sleep(10 * MINUTE);
   const { events } = await deploy.handle.fetchHistory();
@@ -142,7 +142,7 @@ test('its release hears of a paused group, once, to tell whoever wants to know',
 describe('a command while a group is paused', () => {
   const moving = async (deploy: LoneDeploy) => ({ deploy, y: await updated('y'), x: await updated('x') });
 
-  test('pause and resume: the others stop and go on, the group does not', async () => {
+  test('pause and resume: the others stop and continue, the group does not', async () => {
     const { deploy, y } = await moving(await paused());
     await deploy.command('pause');
     await world.sleep(5 * MINUTE);
@@ -152,14 +152,14 @@ describe('a command while a group is paused', () => {
     expect([await updated('x'), await updated('y')]).toEqual([x, y]);
     expect(await deploy.status()).toMatchObject({ paused: { by: 'operator' }, pausedGroups: [{ group: 'region:y' }] });
     await deploy.command('resume');
-    await world.until('the others go on', async () => (await updated('x')) === 10 && (await updated('z')) === 10);
+    await world.until('the others continue', async () => (await updated('x')) === 10 && (await updated('z')) === 10);
     expect(await deploy.status()).toMatchObject({ paused: null, pausedGroups: [{ group: 'region:y' }] });
     expect(await updated('y')).toBe(y);
     await fixed();
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
-  test('skip-health-check: the group goes on', async () => {
+  test('skip-health-check: the group continues', async () => {
     const deploy = await paused();
     await deploy.command('skip-health-check', { check: 'errors', for: 'deploy' });
     await deploy.reaches((status) => !hasPaused(status));
@@ -190,7 +190,7 @@ describe('a command while a group is paused', () => {
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
-  test('cancel: nothing goes on', async () => {
+  test('cancel: nothing continues', async () => {
     const deploy = await paused();
     await deploy.command('cancel');
     expect(await deploy.ended()).toMatchObject({ outcome: 'cancelled' });
@@ -225,7 +225,7 @@ test('a group that is paused when the window closes is paused when it opens agai
   expect((await deploy.ended()).outcome).toBe('succeeded');
 });
 
-test('while checks cannot be made no group goes on, and all do once they can', async () => {
+test('while checks cannot be made no group continues, and all do once they can', async () => {
   const deploy = await parallel();
   await world.until('it updates', async () => (await updated('x')) > 1);
   const fault = { kind: 'http', service: 'twine', method: 'runHealthChecks', mode: 'error' };

@@ -70,7 +70,7 @@ test('that does not end the pause of a person who has paused it since', async ()
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
 });
 
-test('skip-phase goes on without what is missing, with no resume besides', async () => {
+test('skip-phase continues without what is missing, with no resume besides', async () => {
   await loseTwo();
   const deploy = await push();
   await late(deploy);

@@ -14,7 +14,7 @@ const picked = (pick: object = {}, more: object = {}) =>
 const atPick = (release: number) => untilAction(world, release, 'approve', isAtPick);
 const approveOf = async (release: number) => actionOf(await world.releaseStatus('kvstore', release), 'approve');
 
-test('a release waits for a person for days, at no cost, and goes on when picked', async () => {
+test('a release waits for a person for days, at no cost, and continues when picked', async () => {
   await world.apply(picked(), CALM);
   await world.release('kvstore', 'kv:2');
   await atPick(1);
@@ -110,7 +110,7 @@ test('with schedule: manual a person starts each deploy, in order under supersed
   expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
 });
 
-test('what failed is tried again when a person says so, and what it held up goes on', async () => {
+test('what failed is tried again when a person says so, and what it held up continues', async () => {
   await world.describeVersion('kv:2', { failTests: true });
   const actions: Actions = {
     test: { type: 'integr-test', inputs: ['executable'] },

@@ -91,7 +91,7 @@ test('whatever a finder brings waits as well, and days of that take no room in t
   expect(await versions()).toEqual(AFTER);
 });
 
-test('who has left the group since they approved counts no more: before it goes on, and while it waits for its turn', async () => {
+test('who has left the group since they approved counts no more: before it continues, and while it waits for its turn', async () => {
   await world.apply(prod({}, { releases: { supersede: 'never' } }), CALM);
   rule(null);
   await world.release('kvstore', 'kv:3');

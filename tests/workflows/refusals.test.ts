@@ -53,7 +53,7 @@ describe('a push type that has forgotten the update', () => {
     fleet.updates.clear();
   };
 
-  test('pauses the deploy, and is told the update again once a person resumes', async () => {
+  test('pauses the deploy, and gets the update again once a person resumes', async () => {
     await updating();
     forget();
     const { paused } = await world.reaches('kvstore', 1, (status) => status.paused !== null);

@@ -108,7 +108,7 @@ test('a yes to one release is none to its rerun: a person is asked again', async
   await world.ended('kvstore', 2);
 });
 
-test('a release that was cancelled goes on where it stood', async () => {
+test('a release that was cancelled continues where it stood', async () => {
   await world.apply(flow(TESTED, SOURCE));
   await release('kv:2');
   await untilAction(world, 1, 'test', ({ state }) => state === 'running');

@@ -12,7 +12,7 @@ afterEach(() => world.close());
 const versions = async () => Object.fromEntries((await world.jobs()).map((job) => [job.name, job.versions]));
 const everywhere = (version: string) => ({ 'kvstore-x': { [version]: 6 }, 'kvstore-y': { [version]: 6 } });
 
-/** Something of another deploy that goes on in a unit, as its push type sees it. */
+/** Something of another deploy that continues in a unit, as its push type sees it. */
 const pushing = (method: string, deploy: string, request: object) => pushingBeside(world, method, deploy, request);
 
 test('a fleet that was left mixed and that another pipeline deployed to since goes back to what that brought', async () => {

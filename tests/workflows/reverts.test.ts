@@ -62,7 +62,7 @@ test('a fleet that a cancelled deploy left mixed goes back to the last good vers
   expect(x?.versions['kv:2']).toBeGreaterThan(0);
 });
 
-test('a region that is down pauses the deploy before it begins, and a resume goes on once it is back', async () => {
+test('a region that is down pauses the deploy before it begins, and a resume continues once it is back', async () => {
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', { kind: 'region', id: 'y' });
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
@@ -97,7 +97,7 @@ test('tasks that were not updated in time pause the deploy, which is not the fau
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'cancelled', classification: 'bad-failure' });
 });
 
-test('an unhealthy version with nothing known to go back to pauses the deploy, and a person may still go on', async () => {
+test('an unhealthy version with nothing known to go back to pauses the deploy, and a person may still continue', async () => {
   // Another pipeline leaves the jobs mixed, and this one knows nothing of what they ran before.
   await world.apply(kvstore({}, { pipeline: 'other' }));
   await world.release('other', 'kv:2');

@@ -100,7 +100,7 @@ describe('where histories are short', () => {
     return Boolean(events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
   }
 
-  test('a sealed deploy goes on in a new one, which knows what was taken in the old, and is reverted there', async () => {
+  test('a sealed deploy continues in a new one, which knows what was taken in the old, and is reverted there', async () => {
     await asked('pause');
     const payloads = await lastInput(DEPLOY);
     await asked('resume');

@@ -48,7 +48,7 @@ test('steps run before the updates and after the bake of their phase, and before
   expect(total).toBe(ms(endedAt) - ms(startedAt));
 });
 
-test('a service is told the phase and its units, beside what is written', async () => {
+test('a service gets the phase and its units, beside what is written', async () => {
   await jobs();
   const deploy = await push({ pre: [slow(0, { away: true })] });
   await deploy.ended();
@@ -58,7 +58,7 @@ test('a service is told the phase and its units, beside what is written', async 
   ]);
 });
 
-test('no step, and no undo of one, is told of a unit that was left out', async () => {
+test('no step, and no undo of one, names a unit that was left out', async () => {
   await jobs();
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', { kind: 'region', id: 'y' });
   const pre = [{ ...slow(0, { away: true }), undo: slow(0, { away: false }) }];
@@ -106,7 +106,7 @@ test('a command sees its phase in its environment', async () => {
   }
 });
 
-test('while paused a step that runs goes on, and the next does not start', async () => {
+test('while paused a step that runs continues, and the next does not start', async () => {
   await jobs();
   const deploy = await push({ pre: [slow(10), slow(10)] });
   await deploy.reaches(({ state }) => state === 'preprocessing');
@@ -186,7 +186,7 @@ test('a step that is refused never reverts: it waits for a person', async () => 
   await deploy.ended();
 });
 
-test('health goes on being checked while steps run, and may revert the deploy', async () => {
+test('health is still checked while steps run, and may revert the deploy', async () => {
   await jobs();
   await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 30 * MINUTE });
   const deploy = await push({ post: [slow(600)] });

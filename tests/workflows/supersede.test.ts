@@ -17,7 +17,7 @@ test('supersede: running. An older deploy ends before its next phase, and the ne
   await world.release('kvstore', 'kv:2');
   await baking(1);
   await world.release('kvstore', 'kv:3');
-  await untilAction(world, 2, 'deploy', ({ blockedBy }) => blockedBy === 'release 1 deploys and was told to make way');
+  await untilAction(world, 2, 'deploy', ({ blockedBy }) => blockedBy === 'release 1 deploys and was asked to make way');
   await world.sleep(HOUR);
   expect((await world.deployStatus('kvstore', 1)).state).toBe('baking');
   await world.ended('kvstore', 2, { stepMs: 10 * MINUTE });

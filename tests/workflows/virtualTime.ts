@@ -10,7 +10,7 @@ import { ActivityEnds, activityContext } from './activityEnds';
 /**
  * The time of a time-skipping test server, kept right where the server itself loses count. It skips while the number of
  * its locks is zero: a lock for each task under way, one less for each sleep. Known to go wrong in 1.32:
- * - a sleep that its activity no longer waits for goes on counting, so that time runs while tasks are under way;
+ * - a sleep that its activity no longer waits for keeps counting, so that time runs while tasks are under way;
  * - an activity that is cancelled before a worker took it, or whose workflow was terminated, keeps its lock for ever.
  */
 export class VirtualTime {
@@ -87,7 +87,7 @@ export class VirtualTime {
     }
   }
 
-  /** Lets every sleep end, once no worker works: a call that is cut off is made again, and nobody is there to hear why not. */
+  /** Lets every sleep end, once no worker works: a call that is cut off is made again, and nobody is there to get the reason. */
   async end(): Promise<void> {
     const latest = Math.max(0, ...[...this.sleeps].map(({ untilMs }) => untilMs));
     const restMs = latest - (await this.now());

@@ -37,7 +37,7 @@ async function week(world: VirtualWorld, seed: number): Promise<readonly History
   return allEnded(world, 48 * HOUR, () => tend(world));
 }
 
-/** An owner lets a deploy go on that found the fleet still unhealthy from the version that was just reverted. */
+/** An owner lets a deploy continue that found the fleet still unhealthy from the version that was just reverted. */
 async function tend(world: VirtualWorld): Promise<void> {
   const number = Number((await stateOf(world)).deploys.holder?.owner ?? 0);
   const status = number === 0 ? null : await world.deployStatus('kvstore', number).catch(() => null);

@@ -29,7 +29,7 @@ const ships = async (number: number) => {
 const waits = (number: number) => untilAction(world, number, 'deploy', ({ until }) => until !== null);
 const deployOf = async (number: number) => actionOf(await world.releaseStatus('kvstore', number), 'deploy');
 
-test('no more deploys begin in an opening than may; the next one says why and goes on when the window opens again', async () => {
+test('no more deploys begin in an opening than may; the next one says why and continues when the window opens again', async () => {
   const opensMs = await applied(2);
   await ships(1);
   await ships(2);

@@ -60,7 +60,7 @@ test('no update starts before the window opens, to the minute, and every phase b
   expect(result.spans.pausedMs).toBe(0);
 });
 
-test('of several windows it goes on in whichever opens first', async () => {
+test('of several windows it continues in whichever opens first', async () => {
   await untilWall('mon', '17:45');
   const evening = { ...OFFICE, days: [...OFFICE.days], from: '20:00', to: '21:00', onClose: 'pause' as const };
   const deploy = await begin(
@@ -146,7 +146,7 @@ test('with finish a deploy that has begun goes through all of its phases; one th
   ]);
 });
 
-test('a bake goes on at night, and reverts then', async () => {
+test('a bake continues at night, and reverts then', async () => {
   await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 3 * HOUR });
   await untilWall('mon', '17:30');
   const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
@@ -168,7 +168,7 @@ describe('a command while it waits for its window', () => {
     return deploy;
   };
 
-  test('pause: it stays paused when the window opens, and goes on when resumed', async () => {
+  test('pause: it stays paused when the window opens, and continues when resumed', async () => {
     const deploy = await half();
     await deploy.command('pause');
     await world.sleep(16 * HOUR);
@@ -205,7 +205,7 @@ describe('a command while it waits for its window', () => {
 });
 
 describe('skip-window', () => {
-  test('goes on at once and through every phase, bakes included, and is on record', async () => {
+  test('continues at once and through every phase, bakes included, and is on record', async () => {
     await untilWall('mon', '18:30');
     const deploy = await begin(window(), { phases: [{ scope: '*', amount: 3, bake: '1h' }] });
     await deploy.reaches(({ state }) => state === 'waiting-window');
@@ -222,7 +222,7 @@ describe('skip-window', () => {
     expect(timeline.map(({ text }) => text)).toContain('skip-window by user:alice: it cannot wait');
   });
 
-  test('lets updates go on that the closing has paused', async () => {
+  test('lets updates continue that the closing has paused', async () => {
     await untilWall('wed', '17:20');
     const deploy = await begin(window(), {
       ...(await slowly(20)),

@@ -363,7 +363,7 @@ export const SEAL: SealSettings = {
   unsealed: 'refuse',
 };
 
-/** As a connection that breaks does: the caller hears of it, and nobody else. */
+/** As a connection that breaks does: the caller sees it, and nobody else. */
 const thrown = (error: unknown): never => {
   throw error;
 };

@@ -86,9 +86,9 @@ const LAYERS = {
     why: TOP,
   },
   examples: {
-    from: ['sdk', 'domain', 'domain/spec'],
+    from: ['sdk'],
     types: [],
-    why: 'examples show what a user can do, and users have the sdk',
+    why: 'examples show what a user can do, and users have the package of the sdk',
   },
 };
 

@@ -94,7 +94,7 @@ const UNCHECKED: Seen = {
   fold: undefined,
 };
 
-/** The bake goes on being checked and ends with a verdict, so a resume in the middle of it needs none of its own. */
+/** The bake is still checked and ends with a verdict, so a resume in the middle of it needs none of its own. */
 function resumeAtOnce(run: DeploySession): void {
   const asked = run.record.control.resuming;
   if (asked) run.unpause(`resumed by ${asked.actor}`);

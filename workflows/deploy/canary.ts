@@ -35,7 +35,7 @@ export async function performCanary(run: DeploySession): Promise<Ending> {
   return { kind: 'reverted', by, reason, bad: false, paused: control.revert?.paused ?? null };
 }
 
-/** Health goes on being checked for as long as the release wants it. */
+/** Health is still checked for as long as the release wants it. */
 async function keep(run: DeploySession): Promise<void> {
   if (!run.input.canary?.keepUntil || run.keepOver || run.isStopping()) return;
   run.patch({ kept: true });

@@ -38,7 +38,7 @@ export async function whileHalted(run: DeploySession): Promise<void> {
 }
 
 /**
- * Waits for the window to open, at most until `over`; health goes on being checked meanwhile.
+ * Waits for the window to open, at most until `over`; health is still checked meanwhile.
  * @returns whether it had to wait, so that everything else has to be looked at again.
  */
 async function untilOpen(run: DeploySession, over: () => boolean): Promise<boolean> {
@@ -68,7 +68,7 @@ export async function checkBaseline(run: DeploySession): Promise<void> {
     return run.set((record, now) => withForgiven(record, 'unhealthy before the emergency push', now));
   run.pause(
     'health',
-    `unhealthy before anything was updated: ${report.reason}. Resume to go on; skip-health-check --for deploy if the new version is the fix`,
+    `unhealthy before anything was updated: ${report.reason}. Resume to continue; skip-health-check --for deploy if the new version is the fix`,
   );
   await whilePaused(run);
 }

@@ -23,7 +23,7 @@ interface Watch {
   readonly onlyReverts?: boolean;
   /** Parallel mode: also as soon as other groups are to be paused. */
   readonly stopAtChange?: boolean;
-  /** Updates are still going on: verdicts count as soon as there are any. */
+  /** Updates are still under way: verdicts count as soon as there are any. */
   readonly updating?: boolean;
   readonly fold?: HealthFold | undefined;
   /** A backstop, shown as a timer: no verdict after this long counts as an error. */

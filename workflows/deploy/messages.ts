@@ -70,7 +70,7 @@ function recordCommand(run: DeploySession, command: CommandRecord): void {
 
 const MAX_COMMANDS = 200;
 
-/** Temporal's own cancel request means the verb; while reverting it is put on record and ignored (docs/design/deploy.md#verbs). */
+/** Temporal's own cancel request means the verb; while reverting it is recorded and ignored (docs/design/deploy.md#verbs). */
 function cancelRequested(run: DeploySession): void {
   const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL);
   if (why === undefined) takeCommand(run, 'cancel', TEMPORAL_CANCEL);

@@ -49,7 +49,7 @@ export async function untilNoGroupPaused(
 
 const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as const;
 
-/** Too many groups are unhealthy, or they cannot be checked at all: then nothing goes on. */
+/** Too many groups are unhealthy, or they cannot be checked at all: then nothing continues. */
 function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
   const report = reportOf(waited);
   if (waited.kind !== 'done') return run.pause('dependency', report.reason);
@@ -102,16 +102,16 @@ class Guard implements GroupControl {
     const gone = before.filter((name) => !wanted.includes(name));
     const refused = await this.command('pauseUpdates', fresh);
     if (refused) this.run.pause('health', `${fresh.join(', ')} cannot be paused alone: ${refused}`);
-    // Whoever lets the updates go on lets these go on too.
+    // Whoever lets the updates continue lets these continue too.
     if (this.run.isHalted) return void (this.paused = [...wanted, ...gone]);
     await this.command('resumeUpdates', gone);
   }
 
-  /** A group may have become unhealthy while nobody acted on it; without an evaluation nothing goes on. */
+  /** A group may have become unhealthy while nobody acted on it; without an evaluation nothing continues. */
   async refresh(): Promise<void> {
     const { run, control } = this;
     while (watchable(run) && !run.isLeft()) {
-      const options = { summary: 'health before updates go on', until: Date.now(), stopAt: [], updating: true };
+      const options = { summary: 'health before updates continue', until: Date.now(), stopAt: [], updating: true };
       this.take(await watch(run, { ...options, fold: this.fold }, () => run.isLeft() || run.isHalted));
       if (!run.isHalted) return;
       await control.hold();

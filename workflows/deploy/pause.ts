@@ -6,7 +6,7 @@ import type { DeploySession } from './session';
 import { trackingOf } from './update';
 
 /**
- * Waits while the deploy is paused, at most until `over`. Checks go on meanwhile and may still revert it, unless the pause said
+ * Waits while the deploy is paused, at most until `over`. Checks continue meanwhile and may still revert it, unless the pause said
  * `--no-revert` (docs/design/deploy.md#verbs). Resuming wants one fresh healthy verdict first.
  */
 export async function whilePaused(run: DeploySession, over: () => boolean = never): Promise<void> {
@@ -48,7 +48,7 @@ function wakes(run: DeploySession, over: () => boolean): () => boolean {
 }
 
 /**
- * Waits for a time, or without end for `over`, while health goes on being checked and may revert or pause it. Returns early
+ * Waits for a time, or without end for `over`, while health is still checked and may revert or pause it. Returns early
  * when the deploy is to stop or is paused.
  */
 export async function waitWatching(
@@ -81,7 +81,7 @@ export async function waitWatching(
 async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
   const onlyReverts = heed === 'reverts';
   const waitsForHealth = run.paused?.by === 'dependency' && !onlyReverts;
-  const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health goes on being checked';
+  const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health is still checked';
   const wake = wakes(run, over);
   const waited = await watch(
     run,
@@ -103,7 +103,7 @@ async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, o
   }
   const tried = run.tryAutoRevert(report);
   if (tried.kind === 'reverting') return 'nothing';
-  // Unfreezing must not let go on what only a person may.
+  // Unfreezing must not resume what only a person may.
   if (run.paused?.by === 'freeze') run.stayPaused(tried.reason);
   else run.note('unhealthy-while-paused', tried.reason);
   return report.action === 'pause' ? 'reverts' : 'nothing';

@@ -164,7 +164,7 @@ async function retried(run: DeploySession, failures: number): Promise<void> {
   run.unpause('trying again');
 }
 
-/** What is left over of an update whose criterion is met goes on only in the completion phase: nothing after it would cover it. */
+/** What is left over of an update whose criterion is met continues only in the completion phase: nothing after it would cover it. */
 async function updated(
   run: DeploySession,
   phase: PhasePlan,

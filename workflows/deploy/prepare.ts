@@ -10,7 +10,7 @@ import { cannotShift } from './lockstep';
 import type { DeploySession } from './session';
 import { heedUnavailable } from './unavailable';
 
-/** Validates the configuration with the push type, and learns whose units these are. @returns the ending when there is nothing to go on with. */
+/** Validates the configuration with the push type, and learns whose units these are. @returns the ending when there is nothing to continue with. */
 export async function introduce(run: DeploySession): Promise<Ending | undefined> {
   if (run.record.service !== null) return undefined;
   const { pushType } = run.input.spec;
@@ -28,7 +28,7 @@ export async function introduce(run: DeploySession): Promise<Ending | undefined>
 
 /**
  * Reads the units, keeps what each runs, and plans. Nothing was touched yet, so that what cannot work ends the deploy here.
- * @returns the ending when there is nothing to go on with.
+ * @returns the ending when there is nothing to continue with.
  */
 export async function prepare(run: DeploySession): Promise<Ending | undefined> {
   while (run.record.plan === null || run.record.cursor < 0) {
@@ -78,7 +78,7 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
 }
 
 /**
- * What a canary goes back to: each unit to what it runs now, not to what it ran before, since a deploy may have gone on, or back,
+ * What a canary goes back to: each unit to what it runs now, not to what it ran before, since a deploy may have continued, or back,
  * meanwhile.
  * @returns whether that is something else than at the last look.
  */

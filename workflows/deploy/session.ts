@@ -165,7 +165,7 @@ export class DeploySession {
     return tried.kind === 'kept';
   }
 
-  /** Some units wait for their health while the deploy goes on: somebody should know, once. */
+  /** Some units wait for their health while the deploy continues: somebody should know, once. */
   reportGroups(groups: readonly PausedGroup[]): void {
     const [first] = groups;
     if (first === undefined) return;

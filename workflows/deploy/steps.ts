@@ -22,7 +22,7 @@ import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
 
 /**
  * Runs the steps before the updates of a phase, or after its bake, one after the other. None begins while the deploy is paused, or
- * before the updates outside of its window; one that runs goes on. Returns also when the phase is left, and then what ran is
+ * before the updates outside of its window; one that runs continues. Returns also when the phase is left, and then what ran is
  * stopped. What the steps before did is undone by `undoSteps`.
  */
 export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepTime): Promise<void> {
@@ -74,12 +74,12 @@ async function performUntilAnswered(run: DeploySession, of: StepRun, facts: Step
   }
 }
 
-/** Health goes on being checked meanwhile, and may revert or pause the deploy. */
+/** Health is still checked meanwhile, and may revert or pause the deploy. */
 async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   let end: StepEnd | undefined;
   const over = () => end !== undefined;
   const performing = performStep(run, of, facts).then((ended) => void (end = ended));
-  const wait = { summary: summaryOf(`${of.title}: health goes on being checked`), untilMs: null };
+  const wait = { summary: summaryOf(`${of.title}: health is still checked`), untilMs: null };
   while (!over() && run.stop() === null) await (run.paused ? whilePaused(run, over) : waitWatching(run, wait, over));
   await performing;
   return end ?? { kind: 'left' };

@@ -38,7 +38,7 @@ export async function earlierTries(
   return { first: before?.first ?? id, units: seen.value };
 }
 
-/** How often a phase goes on by itself after a failure that passed. */
+/** How often a phase continues by itself after a failure that passed. */
 const MAX_TRANSIENT = 3;
 
 /**
@@ -85,7 +85,7 @@ export async function untilMet(
   else run.unpause(text);
 }
 
-/** A person goes on without what is missing. @returns undefined when nobody does. */
+/** A person continues without what is missing. @returns undefined when nobody does. */
 export async function accepted(
   run: DeploySession,
   tracking: Tracking,

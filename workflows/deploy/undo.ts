@@ -32,7 +32,7 @@ export async function undoReverted(run: DeploySession, ending: Ending): Promise<
 
 /**
  * Undoes what the steps before one phase, or before all, did and what is still there, the last that began first. One that
- * cannot be undone is tried again for a while, then put on record: a deploy ends also when a service does not. An emergency
+ * cannot be undone is tried again for a while, then recorded: a deploy ends also when a service does not. An emergency
  * waits for one short try of each at the most, also one that comes meanwhile.
  */
 async function undoSteps(

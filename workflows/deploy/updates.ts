@@ -173,7 +173,7 @@ export async function giveUp(run: DeploySession, updateIds: readonly string[]): 
   return { kind: 'left' };
 }
 
-/** Nothing of an update that met its criterion goes on once the deploy pauses, stops or leaves its phase. */
+/** Nothing of an update that met its criterion continues once the deploy pauses, stops or leaves its phase. */
 export async function stopRest(run: DeploySession): Promise<void> {
   const rest = run.update.takeRest();
   if (rest !== null) await giveUp(run, [rest]);

@@ -29,7 +29,7 @@ export class DeployWindow {
 
   constructor(
     private readonly times: OpenTimes,
-    /** Somebody let the deploy go on without. */
+    /** Somebody let the deploy continue without. */
     readonly isSkipped: () => boolean,
   ) {}
 
@@ -65,7 +65,7 @@ export class DeployWindow {
     void sleep(this.closesAtMs - Date.now(), { summary: `the window closes at ${formatTime(this.closesAtMs)}` });
   }
 
-  /** What has begun goes on to its end. */
+  /** What has begun continues to its end. */
   private letsFinish({ record }: Waiter): boolean {
     return onCloseOf(this.times) === 'finish' && record.phases.some(({ startedAt }) => startedAt !== null);
   }

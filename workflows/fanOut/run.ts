@@ -70,7 +70,7 @@ export class FanOutRun {
     this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
   }
 
-  /** Follows a shard that this run started to its end; later runs hear of it by its signal, or look. */
+  /** Follows a shard that this run started to its end; later runs get its signal, or look. */
   follow(index: number, result: Promise<ShardReport>): void {
     const ended = result.then(
       (report) => this.set((state) => shardReported(state, index, report, true)),
@@ -111,7 +111,7 @@ export class FanOutRun {
 
   private cancel(command: CommandInput): string {
     this.set((state) => cancelledFanOut(state, command));
-    return 'no more children are started; those that run go on';
+    return 'no more children are started; those that run continue';
   }
 
   private record(command: CommandRecord): void {

@@ -61,7 +61,7 @@ export async function fanOutShard(input: ShardInput, carried: ShardState | null 
     while (!isShardIdle(run.window)) {
       // Not after all that is under way: a child that does not answer would keep the others waiting.
       if (workflowInfo().continueAsNewSuggested) {
-        // The next history knows no more what the fan-out has heard.
+        // The next history no longer knows what was reported to the fan-out.
         while (run.hasNews()) await run.report(false);
         await continueAsNew<typeof fanOutShard>({ ...input, names: [] }, run.window);
       }

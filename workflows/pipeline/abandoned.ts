@@ -3,7 +3,7 @@ import { lookers } from '../proxies';
 import type { PipelineRun } from './run';
 
 /**
- * A release that was terminated can say nothing, and a word may be lost: the books are closed for it once all that it began is over,
+ * A release that was terminated can say nothing, and a word may be lost: the records are closed for it once all that it began is over,
  * and what it held is free again.
  */
 export async function abandoned(run: PipelineRun): Promise<void> {

@@ -116,7 +116,7 @@ function importRecords(run: PipelineRun, { document, groups, settings, found }: 
   return applied;
 }
 
-/** Another spec, or other books: they are shown, and those who run hear of it. */
+/** Another spec, or other records: they are shown, and running releases get it. */
 function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined): Applied {
   const previous = run.state?.spec ?? null;
   const { spec, groups } = next;

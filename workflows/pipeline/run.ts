@@ -116,7 +116,7 @@ export class PipelineRun {
     if (isWellFormed) this.set(step);
   }
 
-  /** What the loop decided itself, and goes on with. */
+  /** What the loop decided itself, and continues with. */
   decided(step: (state: PipelineState, nowMs: number) => PipelineState): void {
     if (this.state === null) return;
     this.state = fitted(step(this.state, Date.now()), this.state);
@@ -159,7 +159,7 @@ export class PipelineRun {
       tell((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   }
 
-  /** Temporal's own cancel request is put on record, and changes nothing: releases are cancelled, a pipeline is held or frozen. */
+  /** Temporal's own cancel request is recorded, and changes nothing: releases are cancelled, a pipeline is held or frozen. */
   cancelRequested(): void {
     const why = 'a pipeline is not cancelled; hold or freeze it';
     this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
@@ -213,7 +213,7 @@ export class PipelineRun {
     this.outgoing.add(this.signal(release, send).catch(() => undefined));
   }
 
-  /** What runs pauses, or goes on. */
+  /** What runs pauses, or continues. */
   reportFrozen(): void {
     const { frozen } = this.known();
     this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));

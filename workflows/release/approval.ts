@@ -6,8 +6,8 @@ import { notify } from './notices';
 import type { ReleaseRun } from './run';
 
 /**
- * Until 0.2.0, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline hears nothing of it, so that
- * whatever deploys goes on. A rejection, or too few in time, fails it.
+ * Until 0.2.0, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline gets no message of it, so that
+ * whatever deploys continues. A rejection, or too few in time, fails it.
  * @returns false when it is closed already.
  */
 export async function othersApprove(run: ReleaseRun, name: string): Promise<boolean> {

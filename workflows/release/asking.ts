@@ -35,7 +35,7 @@ export function signalReady(run: ReleaseRun, name: string, asking: Asking): void
   };
   const signal = asking.kind === 'deploy' ? deployReadySignal : actionReadySignal;
   const send = () => toPipeline(run).signal(signal, message);
-  // Not before the pipeline has heard that the attempt before is over: it would take that for this one's end.
+  // Not before the pipeline has recorded that the attempt before is over: it would take that for this one's end.
   const before = run.overs.get(name);
   const sent = before === undefined ? send() : before.then(send);
   run.track(sent.catch((error: unknown) => run.markUnreachable(messageOf(error))));

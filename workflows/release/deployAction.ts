@@ -56,7 +56,7 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
   await freed;
 }
 
-/** Waits until people have let it go on, where they have to. @returns false when it is closed already. */
+/** Waits until people have let it continue, where they have to. @returns false when it is closed already. */
 async function released(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
   if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));

@@ -21,7 +21,7 @@ interface GroupHolder {
 export class GlobalGroups {
   private readonly granted = new Set<string>();
   private readonly users = new Map<string, Set<string>>();
-  /** Locks that were told that it lets go, and until they know: a request must not arrive before. */
+  /** Locks that were signalled that it lets go, until they know: a request must not arrive before. */
   private readonly leaving = new Map<string, Promise<void>>();
 
   constructor() {

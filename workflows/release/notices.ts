@@ -26,7 +26,7 @@ export async function notifyPause(run: ReleaseRun, { action, phase, actor, reaso
 }
 
 /**
- * Notifies the receivers in the pipeline's `notify`. One that does not answer is tried for some minutes, and put on record; it holds
+ * Notifies the receivers in the pipeline's `notify`. One that does not answer is tried for some minutes, and recorded; it holds
  * nothing up but the end of this workflow.
  */
 export async function notify(run: ReleaseRun, on: NotifyOn, about: About): Promise<void> {
@@ -49,7 +49,9 @@ export async function notify(run: ReleaseRun, on: NotifyOn, about: About): Promi
     wanted.map(({ on: _on, ...receiver }) =>
       notices.notify
         .executeWithOptions({ summary: `${on}: ${release}` }, [{ ...receiver, event }])
-        .catch((error: unknown) => run.log('not-notified', `nobody was told that it is ${on}: ${messageOf(error)}`)),
+        .catch((error: unknown) =>
+          run.log('not-notified', `nobody was notified that it is ${on}: ${messageOf(error)}`),
+        ),
     ),
   );
 }

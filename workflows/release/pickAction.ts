@@ -21,7 +21,7 @@ export async function runPickAction(run: ReleaseRun, name: string, action: PickA
 }
 
 /**
- * Until 0.2.0, without the rules of the platform (protection.ts): waits until a person lets an action go on. Releases that wait never
+ * Until 0.2.0, without the rules of the platform (protection.ts): waits until a person lets an action continue. Releases that wait never
  * supersede each other; approving one cancels older ones that wait for the same (docs/design/pipeline.md#concurrency).
  */
 export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<GateDecision> {

@@ -14,7 +14,7 @@ import { notifyApprovers } from './approval';
 import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
 import type { ReleaseRun } from './run';
 
-/** Where a release stops until people let it go on. */
+/** Where a release stops until people let it continue. */
 export interface Gate {
   readonly action: string;
   /** What it would deploy, which is what has to be approved. */
@@ -25,8 +25,8 @@ export interface Gate {
 
 /**
  * Waits until as many people as the rules of the platform want have approved what an action would deploy, and an emergency as its pipeline
- * demands besides; and, at a pick, until a person has picked it. The rules, and who is in which group, count as they are when it goes on. Until then the
- * pipeline knows of a pick only, so that whatever deploys goes on; of an emergency it knows nothing.
+ * demands besides; and, at a pick, until a person has picked it. The rules, and who is in which group, count as they are when it continues. Until then the
+ * pipeline knows of a pick only, so that whatever deploys continues; of an emergency it knows nothing.
  */
 export async function approved(run: ReleaseRun, gate: Gate): Promise<GateDecision> {
   const first = await readStatus(run, gate);

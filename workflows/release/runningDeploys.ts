@@ -23,7 +23,7 @@ export class RunningDeploys {
     return workflowIds.deploy(input.spec.pipeline, input.number, action, record.actions[action]?.attempt ?? 1);
   }
 
-  /** A deploy is about to be there: what is handed on to it waits until it can hear. */
+  /** A deploy is about to be there: what is handed on to it waits until it can receive. */
   starting(action: string, start: Promise<unknown>): void {
     this.starts.set(action, start);
   }
@@ -38,7 +38,9 @@ export class RunningDeploys {
         this.run.track(
           Promise.resolve(this.starts.get(name))
             .then(() => CancellationScope.nonCancellable(() => send(this.workflowId(name))))
-            .catch((error: unknown) => this.run.log('not-told', `${name} did not hear ${what}: ${messageOf(error)}`)),
+            .catch((error: unknown) =>
+              this.run.log('not-told', `${name} did not receive ${what}: ${messageOf(error)}`),
+            ),
         );
   }
 }

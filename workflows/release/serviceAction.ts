@@ -17,7 +17,7 @@ export function runServiceAction(run: ReleaseRun, name: string, action: ActionSp
   });
 }
 
-/** While a run may go on, nothing takes its place. One that cannot be stopped is for people to look after. */
+/** While a run may continue, nothing takes its place. One that cannot be stopped is for people to look after. */
 async function stopServiceRun(run: ReleaseRun, of: ActionRun): Promise<void> {
   const { action, attempt, service } = of;
   const blockedBy = `${service} has not said that it stopped attempt ${attempt}; it is asked until it does`;

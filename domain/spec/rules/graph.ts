@@ -73,7 +73,9 @@ const unreachable: Rule = (spec) => {
     if (never === undefined) return [];
     const failing = (edges.get(never) ?? []).join(' or ');
     const message = `${never} runs only when ${failing} fails, and ${name} needs all of them to succeed`;
-    return [errorAt(['actions', name], 'unreachable-action', message, 'join: any goes on when one of them succeeded')];
+    return [
+      errorAt(['actions', name], 'unreachable-action', message, 'join: any continues when one of them succeeded'),
+    ];
   });
 };
 

@@ -74,7 +74,7 @@ const windows: Rule = (spec) =>
     ];
   });
 
-/** An action that is paused by one closing and goes on through the other would do what neither says. */
+/** An action that is paused by one closing and continues through the other would do what neither says. */
 const closings: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     const all = windowsOf(action);

@@ -35,7 +35,7 @@ function inAction(spec: PipelineSpec, name: string, place: string, path: Path): 
   return [ofAnother(path, name, place, shared[0] ?? actions[name]?.inputs[0] ?? 'input')];
 }
 
-/** The version that soaks and the one that goes on come from the same place. */
+/** The version that soaks and the one that continues come from the same place. */
 const isSameSource = ({ actions }: PipelineSpec, name: string, place: string, input: string): boolean =>
   JSON.stringify(sourceOf(actions, name, input)) === JSON.stringify(sourceOf(actions, place, input));
 

@@ -1,12 +1,8 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { ExtensionError, parseProject, SLICES, type Project } from '../../../sdk';
-import { hash } from '../../../domain/hash';
-import { PARTS } from '../../../domain/gatekeeper/hash';
-import { mixOf, whyNotMixable } from '../../../domain/gatekeeper/mix';
-import { deployOf, pendingSlots, unfinished, unitOf } from '../../../sdk/updates/choose';
-import type { Slot } from '../../../sdk/updates/memory';
-import type { Updatable } from '../../../sdk/updates/updates';
+import { ExtensionError, mixOf, parseProject, SLICES, whyNotMixable, type Project } from '../../../sdk';
+import { deployOf, newSlot, pendingSlots, unfinished, unitOf, type Slot, type Updatable } from '../../../sdk/updates';
 import { GateMemory, type Kept, type Pending } from './memory';
 import type { ProjectStore } from './store';
 
@@ -44,7 +40,7 @@ export class GateFleet {
   readonly memory: GateMemory;
 
   constructor(private readonly options: GateOptions) {
-    if (PARTS % (options.slices ?? SLICES) !== 0)
+    if (1_000_000 % (options.slices ?? SLICES) !== 0)
       throw new Error(`${options.slices} slices: expected a divisor of a million`);
     this.memory = new GateMemory(join(options.home, 'state.json'));
   }
@@ -164,7 +160,7 @@ export class GateFleet {
     return mixOf({ rules, slices: Object.fromEntries(slices), versions: contents });
   }
 
-  /** Nothing was written: slices are where they were, and whoever wanted to change them hears why not. */
+  /** Nothing was written: slices stay where they were, and the updates that wanted to change them fail with the reason. */
   private fail(project: string, reason: string): void {
     for (const { slot, version, update } of this.takePending(project).reverse())
       Object.assign(slot, { version, update, state: 'live' });
@@ -231,7 +227,7 @@ export class GateFleet {
     const parsed = parseProject(value ?? NONE);
     if (!('project' in parsed))
       throw refusal('not-deployable', `the present value of ${project}: ${parsed.problems[0]?.why}`);
-    const name = version ?? `value-${hash(JSON.stringify(value ?? null)).toString(16)}`;
+    const name = version ?? `value-${digestOf(value ?? null)}`;
     const { state } = this.memory;
     const before = state.projects[project];
     const contents = { ...before?.contents, [name]: parsed.project };
@@ -261,7 +257,10 @@ export class GateFleet {
   private ensureUnit(project: string, rule: string): void {
     const { state } = this.memory;
     const version = this.presentVersion(project);
-    const slots = Array.from({ length: this.options.slices ?? SLICES }, () => newSlot(version));
+    const slots = Array.from({ length: this.options.slices ?? SLICES }, (): Slot => ({
+      ...newSlot(version),
+      state: 'live',
+    }));
     state.units[unitName(project, rule)] ??= { version, update: null, starts: [], slots };
   }
 
@@ -284,8 +283,7 @@ export const unitName = (project: string, rule: string): string => `${project}.$
 const isWritten = (value: unknown, { written, next }: Kept): boolean =>
   isDeepStrictEqual(value, written) || (next !== undefined && isDeepStrictEqual(value, next));
 
-const newSlot = (version: string): Slot => ({
-  ...{ version, update: null, start: 0, state: 'live', startedAt: 0, failures: 0, retryAt: 0, past: [] },
-});
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
 
 const refusal = (code: string, message: string): ExtensionError => new ExtensionError(code, message, { status: 409 });

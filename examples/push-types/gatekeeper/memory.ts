@@ -1,5 +1,5 @@
 import type { Project } from '../../../sdk';
-import { Memory, type State } from '../../../sdk/updates/memory';
+import { Memory, type State } from '../../../sdk/updates';
 
 /** What is known of a project. */
 export interface Kept {

@@ -1,12 +1,25 @@
 import type { Hono } from 'hono';
-import { ExtensionError, servePushType, type HealthTargets, type UnitTasks } from '../../../sdk';
-import { NAME } from '../../../domain/ids';
-import { progressOf, reservedSlots, slotsOf, unitOf } from '../../../sdk/updates/choose';
-import type { Slot } from '../../../sdk/updates/memory';
-import type { Judge } from '../processes/pushType';
-import { acceptUpdate, commandUpdate, type Verb } from '../../../sdk/updates/updates';
+import {
+  ExtensionError,
+  servePushType,
+  type HealthTargets,
+  type JudgeRequest,
+  type JudgeResponse,
+  type UnitTasks,
+} from '../../../sdk';
+import {
+  acceptUpdate,
+  progressOf,
+  reservedSlots,
+  slotsOf,
+  unitOf,
+  updateCommands,
+  type Slot,
+} from '../../../sdk/updates';
 import { unitName, type GateConfig, type GateFleet } from './fleet';
 
+/** `judgeTargets` of the sdk, with a data source. */
+type Judge = (request: Omit<JudgeRequest, 'query'>) => Promise<JudgeResponse>;
 type Config = Readonly<Record<string, unknown>>;
 
 /** A push type for projects of the gatekeeper: each rule is a unit, and brings slices of its users to a version of the project. */
@@ -62,25 +75,14 @@ export const gatekeeperPushType = (fleet: GateFleet, judge: Judge): Hono =>
       return { units: asked.map((unit) => progressOf(fleet.memory.state, unit, updateId)) };
     },
 
-    ...commands(fleet),
+    ...updateCommands(fleet.memory),
 
-    runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
-      const config = await prepared(fleet, call.context.config);
+    runHealthChecks: async ({ targets, checks, baseline, now }, { context }) => {
+      const config = await prepared(fleet, context.config);
       const tasks = targets.units.map((unit) => healthTasks(fleet, known(config, unit), targets));
-      return judge({ targets: tasks, checks, baseline, now }, call);
+      return judge({ targets: tasks, checks, baseline, now });
     },
   });
-
-function commands(fleet: GateFleet) {
-  const command =
-    (verb: Verb) =>
-    (request: Parameters<typeof commandUpdate>[2], { key }: { readonly key: string }) =>
-      fleet.memory.once(verb, request, key, () => {
-        commandUpdate({ state: fleet.memory.state, copies: { hasVersion: () => true } }, verb, request);
-        return {};
-      });
-  return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
-}
 
 /** Inside are the slices that were updated, outside all others of the rule; a slice is called the same before and after. */
 function healthTasks(fleet: GateFleet, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
@@ -94,6 +96,9 @@ function healthTasks(fleet: GateFleet, id: string, { updatedBy, exclude = [] }: 
   const updated = updatedBy.length === 0 ? 0 : inside.length;
   return { id, fresh: inside, updated, control: outside, before: inside };
 }
+
+/** Of projects and rules. */
+const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function problemsOf({ project, rules }: Config): { path: string; message: string }[] {
   const problem = (path: string, message: string) => [{ path, message }];

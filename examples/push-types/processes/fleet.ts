@@ -1,9 +1,18 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { pendingSlots, unfinished, unitOf } from '../../../sdk/updates/choose';
+import {
+  Memory,
+  newSlot,
+  pendingSlots,
+  startName,
+  unfinished,
+  unitOf,
+  type Slot,
+  type State,
+  type UnitState,
+} from '../../../sdk/updates';
 import { Copies, type CopiesOptions } from './copies';
-import { Memory, type Slot, type State, type UnitState } from '../../../sdk/updates/memory';
-import { taskOf, writeTargets } from './targets';
+import { writeTargets } from './targets';
 
 /** What `fleet.yaml` says. */
 export const fleetSchema = z.strictObject({
@@ -26,7 +35,7 @@ const PAST_STARTS = 20;
 
 /**
  * The copies on this machine, and the updates that change them. Calls only write down what is wanted; `step` makes it so, looking
- * at the processes each time. Whatever crashed in between, the next step goes on from what it finds.
+ * at the processes each time. Whatever crashed in between, the next step continues from what it finds.
  */
 export class Fleet {
   readonly copies: Copies;
@@ -57,7 +66,7 @@ export class Fleet {
     while (unit.slots.length < size) {
       const index = unit.slots.length;
       unit.starts[index] = Math.max(unit.starts[index] ?? 0, this.lastStart(name, index));
-      unit.slots.push(emptySlot(unit));
+      unit.slots.push(newSlot(unit.version, unit.update));
     }
     this.memory.save();
   }
@@ -93,7 +102,7 @@ export class Fleet {
   }
 
   private async look(name: string, slot: Slot, index: number): Promise<void> {
-    const isLive = await this.copies.isLive(taskOf(name, index, slot.start));
+    const isLive = await this.copies.isLive(startName(name, index, slot.start));
     // One answer that is missing may be chance: it has until then to be back.
     if (slot.state === 'live' && !isLive) slot.retryAt = Date.now() + RETRY_MS;
     slot.state = isLive ? 'live' : 'down';
@@ -120,12 +129,12 @@ export class Fleet {
 
   /** What runs, or ran, for this unit and is not what its slots hold. */
   private strangers(name: string, unit: UnitState): string[] {
-    const current = unit.slots.map(({ start }, index) => taskOf(name, index, start));
+    const current = unit.slots.map(({ start }, index) => startName(name, index, start));
     return this.copies.known().filter((task) => task.startsWith(`${name}/`) && !current.includes(task));
   }
 
   private async start(name: string, { slot, index, update }: Change): Promise<void> {
-    const trouble = await this.copies.bringUp({ task: taskOf(name, index, slot.start), version: slot.version });
+    const trouble = await this.copies.bringUp({ task: startName(name, index, slot.start), version: slot.version });
     slot.state = trouble === undefined ? 'live' : 'down';
     slot.failures = trouble === undefined ? 0 : slot.failures + 1;
     slot.retryAt = Date.now() + Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** slot.failures);
@@ -178,7 +187,3 @@ function begin(unit: UnitState, { slot, index, update }: Change): void {
   slot.state = 'updating';
   if (update) [slot.update, slot.version] = [update.id, update.version];
 }
-
-const emptySlot = ({ version, update }: UnitState): Slot => ({
-  ...{ version, update, start: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
-});

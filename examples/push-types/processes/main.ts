@@ -12,7 +12,7 @@ import { callCopies } from './traffic';
 
 /**
  * The push type as a process: `main.js [--port 4620] [--home FOLDER] [--fleet FILE] [--versions FOLDER]`. It may be killed at any time:
- * what it has begun is in its home, and the copies go on without it. `main.js stop` ends the copies, once it has ended itself.
+ * what it has begun is in its home, and the copies continue without it. `main.js stop` ends the copies, once it has ended itself.
  */
 
 const HOST = '127.0.0.1';

@@ -1,9 +1,7 @@
 import type { Hono } from 'hono';
 import { ExtensionError, servePushType, type Call, type JudgeRequest, type JudgeResponse } from '../../../sdk';
-import { progressOf, slotsOf, unitOf } from '../../../sdk/updates/choose';
+import { acceptUpdate, healthTasks, progressOf, slotsOf, unitOf, updateCommands } from '../../../sdk/updates';
 import type { Fleet } from './fleet';
-import { healthTasks } from './targets';
-import { acceptUpdate, commandUpdate, type Verb } from '../../../sdk/updates/updates';
 
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
@@ -49,25 +47,13 @@ export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
       return { units: Object.keys(update.units).map((unit) => progressOf(fleet.state, unit, updateId)) };
     },
 
-    ...commands(fleet),
+    ...updateCommands(fleet.memory),
 
     runHealthChecks: ({ targets, checks, baseline, now }, call) => {
       const tasks = targets.units.map((unit) => healthTasks(fleet.state, known(fleet, unit), targets, baseline));
       return judge({ targets: tasks, checks, baseline, now }, call);
     },
   });
-
-/** The three that only change what is wanted of an update. */
-function commands(fleet: Fleet) {
-  const command =
-    (verb: Verb) =>
-    (request: Parameters<typeof commandUpdate>[2], { key }: { readonly key: string }) =>
-      fleet.memory.once(verb, request, key, () => {
-        commandUpdate(fleet, verb, request);
-        return {};
-      });
-  return { pauseUpdates: command('pause'), resumeUpdates: command('resume'), cancelUpdates: command('cancel') };
-}
 
 const configuredUnits = (config: Readonly<Record<string, unknown>>): string[] =>
   Array.isArray(config['units']) ? config['units'].map(String) : [];

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * The service that is deployed, one process a copy: `node --env-file=versions/good-1.env service.js web-a/0@3`. It greets, says what
- * it is, and counts. It knows nothing of Conveyor; its settings are what tells one version from another.
+ * it is, and counts. It knows nothing of Conveyor; one version differs from another by its settings alone.
  */
 const { GREETING, FAIL_SHARE = '0', VERSION = '', RUN_FILE = '' } = process.env;
 const [, , task = ''] = process.argv;
@@ -57,7 +57,7 @@ function metrics(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Of two processes that were started for the same task only the first goes on. */
+/** Of two processes that were started for the same task only the first continues. */
 function claim(): boolean {
   const mine = `${RUN_FILE}.${process.pid}`;
   writeFileSync(mine, JSON.stringify({ pid: process.pid }));

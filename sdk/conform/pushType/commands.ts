@@ -10,7 +10,7 @@ const sendUpdateCommand = (
   units?: string[],
 ) => world.ask(method, { updateId, ...(units && { units }) }, `${updateId}/${method}`);
 
-/** One that ends all the same was through when the command came; what goes on later does not heed it. */
+/** One that ends all the same was through when the command came; what continues later does not heed it. */
 async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS)[number]): Promise<void> {
   await world.interrupt();
   await sendUpdateCommand(world, method);
@@ -21,11 +21,11 @@ async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS
 /** What people do to an update under way. */
 export const COMMAND_CHECKS = [
   pushTypeCheck(
-    'pause starts no more tasks, those in flight finish, and resume goes on to the end',
+    'pause starts no more tasks, those in flight finish, and resume continues to the end',
     {
       method: 'pauseUpdates',
       advice:
-        'begin no task while paused, let those in flight come up, answer the state paused; resumeUpdates goes on from there',
+        'begin no task while paused, let those in flight come up, answer the state paused; resumeUpdates continues from there',
     },
     async (world) => {
       await world.push(world.update, world.everything());
@@ -41,7 +41,7 @@ export const COMMAND_CHECKS = [
   ),
   pushTypeCheck(
     'one unit can be paused by itself',
-    { method: 'pauseUpdates', advice: 'with `units`, pause or resume only these; the others of the update go on' },
+    { method: 'pauseUpdates', advice: 'with `units`, pause or resume only these; the others of the update continue' },
     async (world) => {
       await world.push(world.update, world.everything());
       await sendUpdateCommand(world, 'pauseUpdates', world.update, [world.first]);
@@ -73,7 +73,7 @@ export const COMMAND_CHECKS = [
     },
   ),
   pushTypeCheck(
-    'an update that was cancelled or has ended goes on being reported: what was in flight counts once it is live',
+    'an update that was cancelled or has ended is still reported: what was in flight counts once it is live',
     {
       method: 'trackUpdates',
       advice:

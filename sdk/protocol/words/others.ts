@@ -6,7 +6,7 @@ import type { MethodWords } from '../words';
 
 export const ACTION_SERVICE_WORDS: Readonly<Record<keyof ActionServiceProtocol, MethodWords>> = {
   startRun: {
-    summary: 'Begins a run. It answers at once; the work goes on afterwards.',
+    summary: 'Begins a run. It answers at once; the work continues afterwards.',
     called:
       'Once for each attempt of an action, and again whenever the answer got lost. `runId` is also the idempotency key.',
     answer: 'The `runId` that was sent.',

@@ -32,7 +32,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     unknown: 'Refuse a unit that you do not know.',
   },
   executeUpdates: {
-    summary: 'Begins an update, forward or back. It answers at once; the work goes on afterwards.',
+    summary: 'Begins an update, forward or back. It answers at once; the work continues afterwards.',
     called:
       'Once for each try of a phase or a revert, and again whenever the answer got lost: after a second or a day, from another process, also while the first call is still under way.',
     answer:
@@ -55,7 +55,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     answer:
       'One row for each unit of the update, with `units` only of these. `targeted` counts the tasks that the update has chosen, which were not on the version up: with an amount of 5 of which 2 are there, 3. `updated`: of these, how many have left their old version. `live`: of these, how many run on the version and pass their liveness check, looked up now, not remembered. `failed`: how many were tried and did not come up. `unreachable`: how many cannot be asked now. `gone`: how many do not exist any more.',
     states:
-      '`pending`: not begun. `updating`. `paused`: by pauseUpdates. `done`: nothing is left to do. `failed`: it goes no further, since a task did not come up, it was cancelled, or a later update replaced it; say why in `reason`, naming the version. When a task does not come up, start no other of its unit. Counts of a cancelled or failed update go on: what was in flight counts as `live` once it is.',
+      '`pending`: not begun. `updating`. `paused`: by pauseUpdates. `done`: nothing is left to do. `failed`: it goes no further, since a task did not come up, it was cancelled, or a later update replaced it; say why in `reason`, naming the version. When a task does not come up, start no other of its unit. Counts of a cancelled or failed update continue: what was in flight counts as `live` once it is.',
     unknown: 'Refuse (404) an update that you do not know: an empty list would say that there is nothing to do.',
   },
   pauseUpdates: {
@@ -65,7 +65,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
   },
   resumeUpdates: {
     ...COMMAND,
-    summary: 'Goes on with what was paused.',
+    summary: 'Continues with what was paused.',
     again: 'Of an update that is not paused, has ended or was cancelled it changes nothing.',
   },
   cancelUpdates: {
@@ -93,13 +93,13 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     answer: '`{}` once it holds. `percent` has up to four decimals, and may be set before any task runs the version.',
     again: 'The same share again changes nothing.',
     unknown:
-      'Refuse a unit that you do not know. Without this method answer 404, 405 or 501: lockstep is then refused, and everything else goes on.',
+      'Refuse a unit that you do not know. Without this method answer 404, 405 or 501: lockstep is then refused, and everything else continues.',
   },
   prefetch: {
     summary: 'Optional: fetches what the next phase brings, so that it starts sooner.',
     called: 'While a phase bakes, for the next one. Nothing waits for it.',
     answer: '`{}`, at once. It touches no task.',
     again: 'A second call for what is there changes nothing.',
-    unknown: 'Without this method answer 404, 405 or 501; the deploy goes on without.',
+    unknown: 'Without this method answer 404, 405 or 501; the deploy continues without.',
   },
 };

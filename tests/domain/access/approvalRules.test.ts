@@ -23,7 +23,7 @@ describe('a release that a rule protects', () => {
     ['has an owner who is in no group of the rule', ['user:sam', 'user:bob'], false],
     ['has an admin, who is one person', ['user:root', 'user:sam'], true],
     ['has one admin alone', ['user:root'], false],
-  ])('%s: %s lets it go on: %s', (_title, actors, met) => {
+  ])('%s: %s lets it continue: %s', (_title, actors, met) => {
     expect(approvalStatus(facts(), ask(by(...actors))).met).toBe(met);
   });
 
@@ -37,7 +37,7 @@ describe('a release that a rule protects', () => {
   const GOES_BACK: ApprovalAsk['kind'][] = ['rollback', 'follow-on'];
   const KINDS: ApprovalAsk['kind'][] = ['manual', 'api', 'webhook', 'finder', 'parent', 'emergency', ...GOES_BACK];
   test.each(KINDS.map((kind): [ApprovalAsk['kind'], boolean] => [kind, GOES_BACK.includes(kind)]))(
-    'wherever it comes from, %s: goes on by itself: %s',
+    'wherever it comes from, %s: continues by itself: %s',
     (kind, met) => {
       expect(approvalStatus(facts(), ask({ kind })).met).toBe(met);
     },

@@ -42,7 +42,7 @@ describe('a chain of records', () => {
     expect(verified(rest, endsOf(rest, { seq: 3, hash: third?.hash ?? '' }))).toMatchObject({ broken: null });
   });
 
-  test('may go on after what its server had noted, since the note comes after the record', () => {
+  test('may continue after what its server had noted, since the note comes after the record', () => {
     const records = chainOf(5);
     expect(verified(records, endsOf(records.slice(0, 3))).broken).toBeNull();
   });

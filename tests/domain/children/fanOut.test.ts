@@ -88,7 +88,7 @@ describe('the children of a release', () => {
     });
   });
 
-  test('hear of a failure among the first at once, and those that run are waited for', () => {
+  test('react to a failure among the first at once, and wait for those that run', () => {
     const wide = spec({ ...FIRST, maxConcurrent: 100 });
     const many = begin(withChildren(SELECTING, { first: names(100, 'low'), rest: names(7) }, wide, 0), wide);
     const failing = advanced(shardReported(many, 0, { ...NONE, running: 49, failed: 1 }, false), 0);
@@ -182,7 +182,7 @@ describe('a shard', () => {
     );
   });
 
-  test('that has ended is not heard again', () => {
+  test('that has ended is not counted again', () => {
     const ended = over(running, 0, { succeeded: 7 });
     expect(shardReported(ended, 0, { ...NONE, running: 3 }, false)).toBe(ended);
     expect(shardLost(ended, 0, 'x')).toBe(ended);

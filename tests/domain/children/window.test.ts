@@ -145,7 +145,7 @@ describe('a shard', () => {
   const two = startAll(newWindow(plan()), plan(), 1_000);
   test.each<[string, ShardState, ChildEnd[], object]>([
     ['counts an end', two, [end('model-1')], { running: 2, succeeded: 1 }],
-    ['counts an end once, however often it is told', two, [end('model-1'), end('model-1')], { succeeded: 1 }],
+    ['counts an end once, however often it is reported', two, [end('model-1'), end('model-1')], { succeeded: 1 }],
     ['counts nobody whom it did not start', two, [end('model-9', 'failed')], { running: 3, failed: 0, waiting: 7 }],
     ['counts no other release of the child', two, [end('model-1', 'failed', 7)], { running: 3, failed: 0 }],
     [
@@ -161,7 +161,7 @@ describe('a shard', () => {
       { failed: 1, failures: [{ id: 'model-4', state: 'refused', reason: 'there is no pipeline model-4' }] },
     ],
     [
-      'tells what was cancelled from what failed',
+      'separates what was cancelled from what failed',
       two,
       [end('model-1', 'cancelled'), end('model-10', 'failed')],
       { cancelled: 1, failed: 1, failures: [{ state: 'cancelled' }, { state: 'failed' }] },
@@ -177,7 +177,7 @@ describe('a shard', () => {
     expect([failed, failures.length]).toEqual([30, 20]);
   });
 
-  test('that goes first starts nobody more once one has not succeeded; those that run go on', () => {
+  test('that goes first starts nobody more once one has not succeeded; those that run continue', () => {
     const of = plan({ stopOnFailure: true });
     const after = childEnded(startAll(newWindow(of), of, 1_000), end('model-1', 'cancelled'), of);
     expect(shardReport(after)).toMatchObject({ waiting: 0, running: 2, cancelled: 1, notStarted: 7 });

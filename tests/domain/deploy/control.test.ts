@@ -105,7 +105,7 @@ describe('the verbs that a deploy takes', () => {
     ['cancelled', 'cancel', 'user:bob has cancelled it already'],
     ['cancelled', 'pause', 'it is being cancelled'],
     ['reverting', 'cancel', 'it is reverting; a revert can be paused, not stopped'],
-    ['frozen', 'resume', 'it is frozen, and goes on by itself once the pipeline is unfrozen'],
+    ['frozen', 'resume', 'it is frozen, and continues by itself once the pipeline is unfrozen'],
     ['preempted', 'cancel', 'release 3 has preempted it already'],
     ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
   ])('while %s, %s is refused and says why', (name, verb, why) => check(name, verb, why));
@@ -120,7 +120,7 @@ describe('the verbs that a deploy takes', () => {
     const at = SITUATIONS['out of time at the end'];
     expect(whyNot(at, 'resume', input)).toBeUndefined();
     expect(effectOf('resume', at, input)).toBe(
-      'it goes on without the tasks that are missing after one fresh healthy verdict',
+      'it continues without the tasks that are missing after one fresh healthy verdict',
     );
     const control = take(at.control, 'resume', input, NOW);
     expect(control.accepted).toMatchObject({ actor: 'user:bob' });
@@ -188,7 +188,7 @@ describe('a release that takes its place', () => {
 
 describe('unfreezing', () => {
   const unfrozen = (by: Pause['by']) => freeze({ ...NO_COMMANDS, frozen: ASKED, paused: pause(by) }, null);
-  test('lets a deploy go on that was paused by the freeze alone', () =>
+  test('lets a deploy continue that was paused by the freeze alone', () =>
     expect(unfrozen('freeze')).toMatchObject({ frozen: null, paused: null }));
   test.each(['operator', 'health', 'dependency'] as const)('does not end a pause by %s', (by) =>
     expect(unfrozen(by)).toMatchObject({ frozen: null, paused: { by } }),
@@ -259,7 +259,7 @@ describe('what a verb leaves behind', () => {
   test('every verb answers with one sentence, which names the phase where it is about one', () => {
     const effects = DEPLOY_VERBS.map((verb) => effectOf(verb, situation()));
     expect(new Set(effects).size).toBe(DEPLOY_VERBS.length);
-    expect(effectOf('skip-bake', situation())).toBe('phase first goes on without baking');
+    expect(effectOf('skip-bake', situation())).toBe('phase first continues without baking');
     expect(effectOf('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
   });
 

@@ -75,11 +75,11 @@ test.each<[string, (Verdict | null)[], string[], string]>([
   ['all healthy', [H, H, H, H], [], 'healthy: '],
   ['one unhealthy: it is paused, and the others are judged', [H, U, H, H], [], 'healthy: b'],
   ['one more than may be', [U, U, H, H], [], 'unhealthy: a b'],
-  ['one unhealthy, one paused before that cannot be told', [U, I, H, H], ['b'], 'unhealthy: a b'],
+  ['one unhealthy, one paused before that is inconclusive', [U, I, H, H], ['b'], 'unhealthy: a b'],
   ['one paused before that has no data', [H, I, H, H], ['b'], 'healthy: b'],
   ['one paused before whose checks fail', [H, E, H, H], ['b'], 'healthy: b'],
   ['one paused before that is healthy again', [H, H, H, H], ['b'], 'healthy: '],
-  ['one that cannot be told, and never was unhealthy', [H, I, H, H], [], 'inconclusive: '],
+  ['one that is inconclusive, and never was unhealthy', [H, I, H, H], [], 'inconclusive: '],
   ['one whose checks fail, and never was unhealthy', [H, E, H, H], [], 'errored: '],
   ['groups that are not updated yet say nothing', [H, null, null, null], [], 'healthy: '],
   ['the only one that is updated is paused', [U, null, null, null], [], 'healthy: a'],
@@ -131,7 +131,7 @@ test('whatever the evaluations, a group is paused from its first unhealthy verdi
   );
 });
 
-describe('what the timeline says of a group that goes on', () => {
+describe('what the timeline says of a group that continues', () => {
   const paused = [{ name: 'a', units: ['a'], reason: 'errors is 0.2, above 0.05' }];
   const asked = { verb: 'skip-health-check', actor: 'user:alice', reason: 'a known glitch' } as const;
   const held = () => withPausedGroups(newDeploy(0), 1, paused);
@@ -141,10 +141,10 @@ describe('what the timeline says of a group that goes on', () => {
     return { ...record, control };
   };
   test.each<[string, DeployRecord, string]>([
-    ['is that it is healthy, where it is', held(), 'a goes on: its health is fine again'],
-    ['is who skipped its check', skipping('errors'), 'a goes on: user:alice skipped errors: a known glitch'],
-    ['is who skipped all checks', skipping(), 'a goes on: user:alice skipped all checks: a known glitch'],
-    ['is nothing of a skip of another check', skipping('error'), 'a goes on: its health is fine again'],
+    ['is that it is healthy, where it is', held(), 'a continues: its health is fine again'],
+    ['is who skipped its check', skipping('errors'), 'a continues: user:alice skipped errors: a known glitch'],
+    ['is who skipped all checks', skipping(), 'a continues: user:alice skipped all checks: a known glitch'],
+    ['is nothing of a skip of another check', skipping('error'), 'a continues: its health is fine again'],
     ['is that its units are gone', { ...held(), skipped: ['a'] }, 'a is left out: its units are unavailable'],
   ])('%s', (_, record, text) => {
     expect(withPausedGroups(record, 3, []).timeline.at(-1)).toMatchObject({ kind: 'group-resumed', text });

@@ -39,7 +39,7 @@ describe('a phase of 25 minutes of updates and ten of bake', () => {
     ['is in time when its updates end at closing', '2026-11-23T17:35', OFFICE, 'Mon 17:35, Mon 18:00, Mon 18:10'],
     ['bakes on after closing', '2026-11-23T17:30', OFFICE, 'Mon 17:30, Mon 17:55, Mon 18:05'],
     ['stands still at closing with pause', '2026-11-23T17:45', OFFICE, 'Mon 17:45, Tue 09:10, Tue 09:20'],
-    ['goes on at closing with finish-phase', '2026-11-23T17:45', FINISH, 'Mon 17:45, Mon 18:10, Mon 18:20'],
+    ['continues at closing with finish-phase', '2026-11-23T17:45', FINISH, 'Mon 17:45, Mon 18:10, Mon 18:20'],
     ['waits with finish-phase, too', '2026-11-23T18:30', FINISH, 'Tue 09:00, Tue 09:25, Tue 09:35'],
     ['stands still over a weekend', '2026-11-26T17:55', OFFICE, 'Thu 17:55, Mon 09:20, Mon 09:30'],
     [

@@ -26,7 +26,7 @@ describe('a phase', () => {
     expect(judgeProgress(units.map(unit), success, unreachable)).toEqual(expected);
 
   test.each<[string, Partial<UnitProgress>[], Amount, object]>([
-    ['goes on while tasks are missing', [{ updated: 9, live: 9 }], ALL, { kind: 'going' }],
+    ['continues while tasks are missing', [{ updated: 9, live: 9 }], ALL, { kind: 'going' }],
     ['is met when all are live', [{ updated: 10, live: 10 }], ALL, { kind: 'met' }],
     ['is met at the percentage that is asked for', [{ updated: 9, live: 9 }], { percent: 90 }, { kind: 'met' }],
     ['rounds that percentage up', [{ updated: 9, live: 9 }], { percent: 91 }, { kind: 'going' }],
@@ -77,7 +77,7 @@ describe('a phase that is tried again', () => {
   const together = (before: Partial<UnitProgress>, first: Partial<UnitProgress>, now: Partial<UnitProgress>) =>
     withEarlier([unit(before)], [unit(first)], [unit(now)])[0]!;
 
-  test('is not met by a try that has nothing to do, since those out of reach were told their version', () => {
+  test('is not met by a try that has nothing to do, since those out of reach have their version set', () => {
     const seen = together(LOST, LOST, NONE);
     expect(seen).toMatchObject({ targeted: 49, updated: 47, live: 47, unreachable: 2 });
     expect(judgeProgress([seen], { percent: 97 })).toEqual({ kind: 'going' });
@@ -199,7 +199,7 @@ describe('a bake', () => {
     ['passes when healthy after an extension', {}, true, { kind: 'pass' }],
     ['does not pass while a check is young', { young: true }, true, { kind: 'extend', counts: false }],
     [
-      'goes on while an unhealthy check is young',
+      'continues while an unhealthy check is young',
       { verdict: 'inconclusive', young: true },
       true,
       { kind: 'extend', counts: false },
@@ -211,9 +211,9 @@ describe('a bake', () => {
       false,
       { kind: 'pause', by: 'health', reason: 'r' },
     ],
-    ['goes on once when nothing is known', { verdict: 'inconclusive' }, false, { kind: 'extend', counts: true }],
+    ['continues once when nothing is known', { verdict: 'inconclusive' }, false, { kind: 'extend', counts: true }],
     ['then pauses', { verdict: 'inconclusive' }, true, { kind: 'pause', by: 'health', reason: 'r' }],
-    ['goes on once after an error', { verdict: 'errored' }, false, { kind: 'extend', counts: true }],
+    ['continues once after an error', { verdict: 'errored' }, false, { kind: 'extend', counts: true }],
     [
       'then pauses, and blames what is broken',
       { verdict: 'errored' },

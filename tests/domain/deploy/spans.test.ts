@@ -120,7 +120,7 @@ const inPhase = (stage: DeployState, phase: Partial<PhaseView> = {}, by: Pause['
   ],
 });
 
-describe('what people are told that it does', () => {
+describe('the effect that people see', () => {
   const paused = (reason: string): DeployRecord => ({
     ...inPhase('baking'),
     control: { ...NO_COMMANDS, paused: pause('operator', reason) },
@@ -159,7 +159,7 @@ describe('what people are told that it does', () => {
   });
 });
 
-describe('what keeps a deploy from going on', () => {
+describe('what keeps a deploy from continuing', () => {
   const waits = (record: DeployRecord) => {
     const input = { pipeline: 'kvstore', release: 2, action: 'deploy', attempt: 1, version: 'kv:2' };
     const { blockedBy, until } = deployStatus(record, { ...input, spec: { pushType: 'twine' } }, NOW);

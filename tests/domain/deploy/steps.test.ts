@@ -54,7 +54,7 @@ describe('the steps of a plan', () => {
     ],
     ['are none by default', plan({ phases: undefined }), [NOTHING, NOTHING, NOTHING]],
     ['are none in a rollback, which is a revert', planRollback(spec(), FLEET, [], 'kv:1'), [NOTHING]],
-    ['go on in an emergency that skips its bakes', withoutBakes(plan()), [of('first'), of('completion')]],
+    ['continue in an emergency that skips its bakes', withoutBakes(plan()), [of('first'), of('completion')]],
   ])('%s', (_, made, expected) => expect(names(made)).toEqual(expected));
 
   test('have ids of their own, one for each attempt', () => {
@@ -105,7 +105,7 @@ describe('what is to be undone', () => {
   });
 });
 
-describe('a step is told', () => {
+describe('a step receives', () => {
   const input = { pipeline: 'kvstore', release: 12, action: 'deploy', version: 'kv:2', lastGood: null };
   /** As an activity finds its units. */
   const facts = (phase: PhasePlan, units: readonly Unit[], lastGood: string | null = null, skipped: string[] = []) => {

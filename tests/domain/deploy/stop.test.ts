@@ -95,7 +95,7 @@ describe('units that are unavailable', () => {
   const again = { kind: 'wait', again: true };
 
   test.each<[string, ReturnType<typeof ofUnavailable>, object]>([
-    ['are none, so that it goes on', ofUnavailable(input('pause'), down(), 3), { kind: 'leave-out', units: [] }],
+    ['are none, so that it continues', ofUnavailable(input('pause'), down(), 3), { kind: 'leave-out', units: [] }],
     ['are waited for', ofUnavailable(input('pause'), down('x'), 3), { kind: 'wait', again: false }],
     ['are left out where the owner says so', ofUnavailable(input('skip'), down('x'), 3), { units: ['x'] }],
     ['are waited for where nothing else is left', ofUnavailable(input('skip'), down('x', 'y'), 2), again],
@@ -106,7 +106,7 @@ describe('units that are unavailable', () => {
     const away = leavingOut(deployOf(), ['x', 'y'], NOW);
     const back = leavingOut(away, ['y'], NOW);
     expect(back.timeline.map(({ text }) => text)).toEqual([
-      'goes on without x, y, unavailable',
+      'continues without x, y, unavailable',
       'x is available again',
     ]);
     expect(leavingOut(back, ['y'], NOW)).toBe(back);

@@ -104,11 +104,11 @@ test('each bake is judged from its beginning, as a deploy does: what held for lo
   expect(results(errors, [trial('bad', true, bakes)])).toEqual({ bad: 'false-negative' });
 });
 
-test('bakes that are shorter than the check looks back tell nothing of it', () => {
+test('bakes that are shorter than the check looks back show nothing of it', () => {
   const errors = check();
   const short = ticks(errors, [0.01]).map((tick) => ({ ...tick, updatedAt: tick.at - MINUTE / 2 }));
   const { tried, quality } = backtest(errors, [trial('short', true, short)]);
-  expect(tried).toMatchObject([{ result: 'unknown', why: 'no evaluation could tell' }]);
+  expect(tried).toMatchObject([{ result: 'unknown', why: 'no evaluation was conclusive' }]);
   expect(quality.falseNegatives).toBe(0);
 });
 
@@ -259,7 +259,7 @@ describe('names a limit that would have erred less', () => {
   });
 });
 
-test('the plot tells of each deploy what was seen, what the check made of it, and when it would have stopped it', () => {
+test('the plot shows of each deploy what was measured, the verdicts, and when it would have stopped', () => {
   const errors = check({ name: 'errors <&>' });
   const plot = plotOf(
     backtest(errors, [trial('kvstore/1/deploy', false, ticks(errors, [0.01, 0.2])), trial('empty', null, [])]),

@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { boundsOf, CHANGES, LIMITS, type ThresholdKind } from '../../../domain/health/threshold';
+import { boundsOf, CHANGES, LIMITS, type Threshold, type ThresholdKind } from '../../../domain/health/threshold';
 import { healthCheckSchema } from '../../../domain/spec/health';
 
 const KINDS = [...LIMITS, ...CHANGES];
+
+/** Each kind around a number, as a file has it; an upper limit is above a lower one, so that some value is within both. */
+const WRITTEN: { readonly [K in ThresholdKind]: (value: number) => unknown } = {
+  above: (value) => value + 1,
+  below: (value) => value,
+  increase: (value) => value,
+  decrease: (value) => value,
+};
 
 /** A check as a file has it, with this under its threshold. */
 const checkOf = (threshold: object) =>
@@ -12,7 +20,8 @@ const checkOf = (threshold: object) =>
     ...(CHANGES.some((kind) => kind in threshold) ? { compare: 'control' } : {}),
   });
 
-const boundsIn = (threshold: object) => boundsOf(checkOf(threshold).data?.threshold ?? {});
+/** At least one: a threshold that the file format refuses fails here, not silently. */
+const boundsIn = (threshold: object) => boundsOf(checkOf(threshold).data?.threshold as Threshold);
 
 describe.each(KINDS)('the threshold %s', (kind) => {
   const numbers = fc.integer({ min: 0, max: 1_000 });
@@ -20,7 +29,7 @@ describe.each(KINDS)('the threshold %s', (kind) => {
   test('reads back what it proposes to write', () =>
     fc.assert(
       fc.property(numbers, numbers, (written, other) => {
-        for (const bound of boundsIn({ [kind]: written })) {
+        for (const bound of boundsIn({ [kind]: WRITTEN[kind](written) })) {
           const [again] = boundsIn(parse(bound.rewrite(other)) as object);
           expect(again?.written).toBe(other);
         }
@@ -28,7 +37,7 @@ describe.each(KINDS)('the threshold %s', (kind) => {
     ));
 
   test('is healthy at its limit, unhealthy beyond it, and farther the farther it goes', () => {
-    for (const bound of boundsIn({ [kind]: 10 })) {
+    for (const bound of boundsIn({ [kind]: WRITTEN[kind](10) })) {
       const measured = (observed: number) => ({ observed, reference: 100, zeroBaseline: undefined });
       const limit = bound.judge(measured(100), 'others').limit ?? NaN;
       const beyond = limit + bound.sign;
@@ -44,8 +53,7 @@ test('limits go with limits and changes with changes, in any number but none', (
   const some = fc.uniqueArray(fc.constantFrom<ThresholdKind>(...KINDS));
   fc.assert(
     fc.property(some, (kinds) => {
-      // The upper limit is written as the larger one, so that some value is within both.
-      const threshold = Object.fromEntries(kinds.map((kind) => [kind, kind === 'above' ? 2 : 1]));
+      const threshold = Object.fromEntries(kinds.map((kind) => [kind, WRITTEN[kind](1)]));
       const isOneFamily = [LIMITS, CHANGES].some((family) => kinds.every((kind) => family.includes(kind)));
       expect(checkOf(threshold).success).toBe(kinds.length > 0 && isOneFamily);
     }),

@@ -98,7 +98,7 @@ const rows: readonly (readonly [title: string, history: readonly HistoryRow[], s
     ['unknown', null, 'reverted by health, but the same version came through in kvstore/2'],
   ],
   [
-    'the last attempt tells',
+    'the last attempt counts',
     [first(revertedBy('health', '13', letPass('errors')), through('13'))],
     ['good', null, 'succeeded after user:ana let errors pass'],
   ],
@@ -148,7 +148,7 @@ test('each deploy action of a release has its own fate', () => {
   ]);
 });
 
-test('the books of a pipeline keep what tells a bad version from one that is not', () => {
+test('the records of a pipeline keep what separates a bad version from a good one', () => {
   const [old, fresh] = [artifact('12'), artifact('13')];
   const through12 = deployed('deploy', 'succeeded', old);
   let state = recordRelease(running(pipelineOf(), old), resultOf(1, [through12]), 0);

@@ -95,12 +95,12 @@ describe('of the deploys that are ready', () => {
       [],
     ],
     [
-      'with supersede: never it goes on when the older ended without a deploy',
+      'with supersede: never it continues when the older ended without a deploy',
       withReady(recordRelease(pipeline(2, 'never'), resultOf(1, []), NOW), ready(2)),
       ['2 deploy granted'],
     ],
     [
-      'with supersede: never it goes on when the older has deployed',
+      'with supersede: never it continues when the older has deployed',
       withReady(withdraw(busy('never'), ready(1)), ready(2)),
       ['2 deploy granted'],
     ],
@@ -115,7 +115,8 @@ describe('of the deploys that are ready', () => {
     });
   });
 
-  test('each is told once', () => expect(told(admit(withReady(pipeline(1), ready(1)), NOW).state)).toEqual([]));
+  test('each gets its decision once', () =>
+    expect(told(admit(withReady(pipeline(1), ready(1)), NOW).state)).toEqual([]));
 
   test('a deploy that ended makes way, and one that gave up waiting leaves', () => {
     expect(told(withdraw(withReady(busy(), ready(2)), ready(1)))).toEqual(['2 deploy granted']);

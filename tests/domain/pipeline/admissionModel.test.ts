@@ -110,7 +110,7 @@ class Model {
       const may = why === 'preempted' ? by === EMERGENCY : by > release && this.supersede === 'running';
       must(may, `${by} may not make ${release} go away`);
       must(String(release) === this.state.deploys.holder?.owner, `${release} deploys`);
-      must(!this.told.has(`${release} ${why}`), `${release} is told once`);
+      must(!this.told.has(`${release} ${why}`), `${release} gets it once`);
       this.told.add(`${release} ${why}`);
     }
     must(admit(this.state, NOW).decisions.length === 0, 'everything that can be decided is decided at once');

@@ -241,7 +241,7 @@ describe('hold and freeze', () => {
     expect(waitingOf(withAsked(frozen(pipelineWith(1)), deployOf(1)))).toEqual([
       '1 deploy: the pipeline is frozen by user:bob: holidays',
     ]));
-  test('unfreezing lets everything go on', () => {
+  test('unfreezing lets everything continue', () => {
     const state = takePipeline(withAsked(frozen(pipelineWith(1)), deployOf(1)), 'unfreeze', {}, NOW);
     expect(toldOf(state)).toEqual(['1 deploy granted']);
   });
@@ -294,7 +294,7 @@ describe('who has to make way', () => {
     ],
     ['nobody twice', admit(pushed(deploying()), NOW).state, []],
     [
-      'for an emergency also one that was told to stop after its phase by a newer one',
+      'for an emergency also one that a newer one asked to stop after its phase',
       pushed(admittedOf(deploying(running), deployOf(2))),
       ['1 preempted by 3'],
     ],
@@ -303,9 +303,9 @@ describe('who has to make way', () => {
   test('a rollback preempts whoever deploys, although the pipeline is frozen', () =>
     expect(overtaken(frozen(rolledBack(deploying())))).toEqual(['1 preempted by 3']));
 
-  test('whoever waits for one that makes way is told so at once', () =>
+  test('whoever waits for one that makes way sees that at once', () =>
     expect(waitingOf(withAsked(deploying(running), deployOf(2)))).toEqual([
-      '2 deploy: release 1 deploys and was told to make way',
+      '2 deploy: release 1 deploys and was asked to make way',
     ]));
 
   test('an emergency goes before all that wait, and those older than it are superseded once it has begun', () => {

@@ -12,13 +12,13 @@ const waiting = (version: string, onRevert: 'until-newer' | 'hold' = 'until-newe
   const two = running(running(pipelineOf(['deploy'], { releases: { onRevert } }), artifact('kv:2')), artifact(version));
   return ask(admit(ask(two, 1, 'kv:2'), NOW).state, 2, version);
 };
-/** After the deploy of release 1 ended like this, while the release goes on. */
+/** After the deploy of release 1 ended like this, while the release continues. */
 const after = (state: PipelineState, deploy: DeployEnded): PipelineState =>
   withdraw(recordDeploy(state, 1, deploy, NOW), { release: 1, action: 'deploy' });
 const told = (state: PipelineState): string[] =>
   admit(state, NOW).decisions.map(({ release, admission }) => `${release} ${admission.kind}`);
 
-describe('what a deploy came to counts before the next one is let in, also while its release goes on', () => {
+describe('what a deploy came to counts before the next one is let in, also while its release continues', () => {
   test.each<[string, PipelineState, string[]]>([
     ['another version may deploy after a revert', waiting('kv:3'), ['2 granted']],
     ['the version that was reverted may not', waiting('kv:2'), ['2 bad-package']],

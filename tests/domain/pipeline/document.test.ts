@@ -32,7 +32,7 @@ const read = (value: unknown) => {
 };
 
 describe('what was exported', () => {
-  test('comes back whole: spec, books, known-bad, keys and numbers', () => {
+  test('comes back whole: spec, records, known-bad, keys and numbers', () => {
     const back = imported(null, read(document), fresh.groups, fresh.settings);
     expect(documentOf(back, NOW)).toEqual(JSON.parse(JSON.stringify(document)));
     expect(back).toMatchObject({ nextNumber: 2, keys: [['k1', 1]], knownBad: [{ artifact: 'source@s0' }], active: [] });
@@ -118,7 +118,7 @@ describe('what was exported', () => {
   });
 });
 
-test('a pipeline that goes on gives no number twice and forgets no release', () => {
+test('a pipeline that continues gives no number twice and forgets no release', () => {
   const missed = { number: 4, state: 'running', artifacts: [source], trigger: manual(), createdAt: '' } as const;
   const next = continuing(newPipeline(fresh.spec, {}, fresh.settings), { nextNumber: 5, releases: [missed] });
   expect(next).toMatchObject({ nextNumber: 5, active: [{ number: 4 }] });

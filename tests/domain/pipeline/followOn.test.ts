@@ -54,7 +54,7 @@ describe('a deploy that left units out', () => {
     ['was reverted', { ...without('kv:2'), result: { ...without('kv:2').result, outcome: 'reverted' } }],
   ])('is not when it %s', (_, deploy) => expect(followOns(over(pipelineWith(1), 1, deploy))).toEqual([]));
 
-  test('is followed on once, also when it is in the books before its release has ended', () => {
+  test('is followed on once, also when it is in the records before its release has ended', () => {
     const booked = recordDeploy(pipelineWith(1), 1, without('kv:2'), NOW);
     expect(followOns(over(booked, 1, without('kv:2')))).toEqual(['2 of 1: kvstore-y']);
   });
@@ -91,7 +91,7 @@ describe('a follow-on', () => {
     expect(told[0]?.admission).toEqual({ kind: 'granted', lastGood: 'kv:0' });
   });
 
-  test('is told once that it is not needed when a newer version came through, and refused when it asks', () => {
+  test('learns once that it is not needed when a newer version came through, and is refused when it asks', () => {
     const newer = over(begunBy(following(), manual()), 4, deployed('deploy', 'succeeded', artifact('kv:4')));
     expect(toldOf(newer)).toEqual(['3 deploy superseded by 4']);
     const { state } = admit(newer, NOW);

@@ -150,7 +150,7 @@ describe('a newer release stays newer than the rerun of an older one', () => {
       '2 deploy: release 3 comes first',
     ]));
 
-  test('one that is told to make way for a rerun hears its number, not that of its place', () => {
+  test('one that makes way for a rerun gets its number, not that of its place', () => {
     const older = started(created(failed(), [artifact('kv:1')], manual(), NOW), 2);
     const state = { ...older, active: older.active.map((one) => ({ ...one, rerunOf: 0, place: 0 })) };
     const begun = admit(withAsked(started(rerun(state), 3), deployOf(3)), NOW).state;
@@ -183,7 +183,7 @@ describe('carried over is', () => {
     ...more,
   });
 
-  /** What of the actions would be carried, those before them having come out as told. */
+  /** What of the actions would be carried, with those before them in the given states. */
   function carried(
     source: PipelineSource['actions'],
     was: Recollection,

@@ -229,7 +229,7 @@ describe('going past a window', () => {
     expect(skips(withAction(blocked, 'test', { soak: 'waiting' }), 'test')).toBeUndefined();
   });
 
-  test('lets those that wait go on, which a new attempt does not inherit', () => {
+  test('lets those that wait continue, which a new attempt does not inherit', () => {
     const both = atWindow('pack', atWindow('test'));
     const windows = ({ actions }: ReleaseRecord) => [actions['test']?.window, actions['pack']?.window];
     expect(windows(windowSkipped(both, {}))).toEqual(['skipped', 'skipped']);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsePipeline, type Problem } from '../../../domain/spec/parse';
 
-/** Beside each broken file stands what its author is told, a line for each problem. */
+/** Beside each broken file stand the messages for its author, a line for each problem. */
 const FOLDER = join(__dirname, '../../fixtures/broken');
 const files = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml'));
 

@@ -61,7 +61,7 @@ describe('a deploy', () => {
       ['duplicate-phase'],
     ],
     [
-      'whose phases for each region cannot be told apart',
+      'whose phases for each region cannot be distinguished',
       { phases: [{ ...REGION, amount: '5%' }, REGION] },
       ['duplicate-phase'],
     ],
@@ -319,7 +319,7 @@ describe('a finder', () => {
     ['that is given what it does not know', 'model-versions', { model: 'm', tag: 'x' }, ['finder-with']],
     ['that is given nothing', 'config-changes', undefined, ['finder-with']],
     ['that looks for nothing', 'manual', undefined, []],
-    ['that looks for nothing and is told what for', 'manual', { model: 'm' }, ['finder-with']],
+    ['that looks for nothing and has a with', 'manual', { model: 'm' }, ['finder-with']],
     ['that is misspelt', 'comits', { repository: 'kv', branch: 'main' }, ['unknown-finder']],
     ['that is a service of our own', 'wasm-modules', { anything: 1 }, []],
     ['of what another pipeline produces', 'pipeline-output', { pipeline: 'base', artifact: 'image' }, []],

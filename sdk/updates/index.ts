@@ -1,0 +1,14 @@
+/** What every push type needs that keeps its fleet by tasks: which of them an update means, its commands, and a memory that outlives crashes. */
+export { deployOf, pendingSlots, progressOf, reservedSlots, slotsOf, unfinished, unitOf } from './choose';
+export {
+  Memory,
+  newSlot,
+  type PastStart,
+  type Slot,
+  type State,
+  type UnitState,
+  type Update,
+  type UnitUpdate,
+} from './memory';
+export { healthTasks, startName } from './tasks';
+export { acceptUpdate, commandUpdate, updateCommands, type Updatable, type Verb } from './updates';

@@ -1,0 +1,34 @@
+import type { UnitTasks } from '../health';
+import type { HealthTargets } from '../protocol/pushType';
+import { reservedSlots, unitOf } from './choose';
+import type { Slot, State } from './memory';
+
+/** The identifier of the task that runs in a slot, `web-a/0@3`: every start has another one. */
+export const startName = (unit: string, index: number, start: number): string => `${unit}/${index}@${start}`;
+
+/**
+ * The tasks that a health check is about (moving targets): `fresh` were started by these updates, or since in a slot that they
+ * touched; `control` are the others that run; `before` lists what the slots of `fresh` were called during the baseline. A task that is down
+ * counts, so that its silence is noticed. Before the first update all are `fresh`.
+ */
+export function healthTasks(
+  state: State,
+  id: string,
+  { updatedBy, exclude = [] }: HealthTargets,
+  baseline: { readonly start: number; readonly end: number },
+): UnitTasks {
+  const reserved = reservedSlots(state, id, exclude);
+  const isFresh = ({ update }: Slot): boolean => updatedBy.length === 0 || updatedBy.includes(update ?? '');
+  const slots = unitOf(state, id).slots.map((slot, index) => ({ slot, index, task: startName(id, index, slot.start) }));
+  const there = slots.filter(({ slot, index }) => slot.state !== 'updating' && !reserved(slot, index));
+  const fresh = there.filter(({ slot }) => isFresh(slot));
+  const before = fresh.flatMap(({ slot, index }) =>
+    [...slot.past, { start: slot.start, update: slot.update, from: slot.startedAt, to: Infinity }]
+      .filter(({ from, to }) => from < baseline.end && to > baseline.start)
+      .filter(({ update }) => !updatedBy.includes(update ?? ''))
+      .map(({ start }) => startName(id, index, start)),
+  );
+  const control = there.filter(({ slot }) => !isFresh(slot) && slot.state === 'live');
+  const updated = slots.filter(({ slot }) => updatedBy.includes(slot.update ?? '')).length;
+  return { id, fresh: fresh.map(({ task }) => task), updated, control: control.map(({ task }) => task), before };
+}
