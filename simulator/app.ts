@@ -11,6 +11,7 @@ import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
 import { metricWorld } from './metrics/series';
+import { simulatedConfig } from './pushTypes/config';
 import { fleetJudge, type FleetJudgeOptions } from './pushTypes/judge';
 import { twinePushType } from './pushTypes/twine';
 import { Simulation, type SimulationOptions } from './simulation';
@@ -37,7 +38,7 @@ export interface Simulator {
 }
 
 /**
- * The simulated world behind its HTTP faces: `/control/*`, `/push-types/twine/<method>`,
+ * The simulated world behind its HTTP faces: `/control/*`, `/push-types/<twine or config>/<method>`,
  * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/task-controllers/<kind>/process`,
  * `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
  */
@@ -124,7 +125,9 @@ const nothingThere = (c: Context): Response =>
 function serviceApp(simulation: Simulation, healthService: FleetJudgeOptions | undefined): Hono {
   const app = new Hono();
   app.notFound(nothingThere);
-  app.route('/push-types/twine', twinePushType(simulation, fleetJudge(simulation, healthService)));
+  const judge = fleetJudge(simulation, healthService);
+  app.route('/push-types/twine', twinePushType(simulation, judge));
+  app.mount('/push-types/config', simulatedConfig(simulation, judge));
   for (const [name, service] of Object.entries(actionServices(simulation))) app.route(`/actions/${name}`, service);
   for (const [name, finder] of finderServices(simulation)) app.route(`/artifact-finders/${name}`, finder);
   for (const [kind, service] of controllerServices(simulation)) app.route(`/task-controllers/${kind}`, service);
