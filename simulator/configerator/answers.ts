@@ -1,7 +1,7 @@
 import type { Configerator } from './configerator';
 import { groupOf, nameOf } from './lookups';
 import { remember } from './past';
-import { answerIndex } from './paths';
+import { answerIndex, type Known } from './paths';
 import { UNACKNOWLEDGED } from './state';
 
 /** What the applications of hosts have, and how long it may take. */
@@ -31,14 +31,14 @@ export function show(
   it: Configerator,
   host: number,
   nth: number,
-  at: number,
+  known: Known,
   { fromCache = false, sinceMs = it.world.now } = {},
 ): void {
   const { state } = it;
   const group = groupOf(it, host);
   const cell = (state.hosts.firstCell[host] ?? 0) + nth;
   const as = { name: nameOf(it, host), labels: group.labels };
-  const index = answerIndex(state, group.paths[nth] ?? -1, as, at);
+  const index = answerIndex(state, group.paths[nth] ?? -1, as, known);
   if (state.cells.answer[cell] === index) return;
   state.cells.answer[cell] = index;
   state.hosts.marks[host] = (state.hosts.marks[host] ?? 0) | UNACKNOWLEDGED;

@@ -126,7 +126,9 @@ function startProxy(it: Configerator, host: number): void {
   const cache = frozen.get(host);
   if (cache !== undefined) {
     hosts.at[host] = cache.at;
-    groupOf(it, host).paths.forEach((_, nth) => show(it, host, nth, cache.at, { fromCache: true }));
+    groupOf(it, host).paths.forEach((_, nth) =>
+      show(it, host, nth, { values: cache.at, overrides: cache.at }, { fromCache: true }),
+    );
   }
   connectLater(it, host);
 }

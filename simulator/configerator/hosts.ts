@@ -29,7 +29,8 @@ export function beginAsEver(it: Configerator, host: number, observer: number, si
   hosts.presence[host] = UP;
   hosts.at[host] = observers[observer]?.at ?? 0;
   join(it, host, observer);
-  groupOf(it, host).paths.forEach((_, nth) => show(it, host, nth, hosts.at[host] ?? 0, { sinceMs }));
+  const upToNow = { values: hosts.at[host] ?? 0, overrides: hosts.at[host] ?? 0 };
+  groupOf(it, host).paths.forEach((_, nth) => show(it, host, nth, upToNow, { sinceMs }));
   for (const cell of cellsOf(it, host)) cells.acknowledged[cell] = cells.answer[cell] ?? 0;
   hosts.silentSince[host] = 0;
 }

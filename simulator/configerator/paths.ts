@@ -69,18 +69,24 @@ function exposeNewest(
 export const upTo = <T extends { readonly at: number }>(entries: readonly T[], at: number): T | undefined =>
   entries.findLast((entry) => entry.at <= at);
 
-/** The last transaction that changed a path within (from, to]; 0 for none. */
-export const changedWithin = ({ values, overrides }: PathState, from: number, to: number): number => {
-  const last = Math.max(upTo(values, to)?.at ?? 0, upTo(overrides, to)?.at ?? 0);
-  return last > from ? last : 0;
-};
+/** What a host knows of a path: everything of its value and of its overrides up to a transaction each. */
+export interface Known {
+  readonly values: number;
+  readonly overrides: number;
+}
 
-/** Index of what a host has of a path that knows everything up to a transaction. */
-export function answerIndex(state: ConfigeratorState, of: number, as: Host, at: number): number {
+/** The last transactions within (from, to] that changed the value of a path and its overrides. */
+export const changesWithin = (state: PathState, from: number, to: number): { part: keyof Known; at: number }[] =>
+  (['values', 'overrides'] as const)
+    .map((part) => ({ part, at: upTo<{ readonly at: number }>(state[part], to)?.at ?? 0 }))
+    .filter(({ at }) => at > from);
+
+/** Index of the answer that a host has who knows so much of a path. */
+export function answerIndex(state: ConfigeratorState, of: number, as: Host, known: Known): number {
   const found = state.paths[of];
   if (found === undefined) return 0;
-  const committed = upTo(found.values, at)?.committed ?? null;
-  const overrides = (upTo(found.overrides, at)?.overrides ?? []).filter((one) => mayMean(one, as));
+  const committed = upTo(found.values, known.values)?.committed ?? null;
+  const overrides = (upTo(found.overrides, known.overrides)?.overrides ?? []).filter((one) => mayMean(one, as));
   const answer = answerOf(found.path, { committed, overrides }, as);
   const key = `${answer.sequence} ${answer.override ?? ''} ${answer.version}`;
   let index = found.answers.get(key);

@@ -129,13 +129,17 @@ export const freshConfigerator = (): ConfigeratorState => ({
 /** Makes room for so many hosts and cells more. */
 export function makeRoom(state: ConfigeratorState, hosts: number, cells: number): void {
   if (state.hostCount + hosts > state.hosts.group.length)
-    state.hosts = copied(state.hosts, hostColumns(roomFor(state.hostCount + hosts, state.hosts.group.length)));
+    state.hosts = copied(state.hosts, hostColumns(roomFor(state.hostCount, hosts)));
   if (state.cellCount + cells > state.cells.answer.length)
-    state.cells = copied(state.cells, cellColumns(roomFor(state.cellCount + cells, state.cells.answer.length)));
+    state.cells = copied(state.cells, cellColumns(roomFor(state.cellCount, cells)));
 }
 
-/** A job that grows by a task at a time is not to copy everything each time. */
-const roomFor = (needed: number, present: number): number => Math.max(needed, Math.ceil(present * 1.25));
+/** Exactly for a group; a job that grows by a task at a time is not to copy everything each time. */
+const roomFor = (present: number, more: number): number =>
+  more > MANY ? present + more : Math.max(present + more, Math.ceil(present * 1.25));
+
+/** As many paths as a host subscribes to at most. */
+const MANY = 20;
 
 type Columns = Readonly<Record<string, Uint8Array | Int32Array | Float64Array>>;
 

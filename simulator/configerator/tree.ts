@@ -1,7 +1,7 @@
 import { hasLeader, reachesLeader, type Configerator } from './configerator';
 import { show, stir } from './answers';
 import { cellsOf, groupOf } from './lookups';
-import { applyNewest, changedWithin } from './paths';
+import { applyNewest, changesWithin } from './paths';
 import { DELIVERY_DUE, UNACKNOWLEDGED, UP, type Observer, type Transaction } from './state';
 
 /**
@@ -53,7 +53,7 @@ export function onPushed(it: Configerator, index: number, epoch: number, upTo: n
   const before = observer.at;
   observer.at = upTo;
   const concerned = state.groups.map((group) =>
-    group.paths.some((path) => changedWithin(state.paths[path] ?? NO_PATH, before, upTo) > 0),
+    group.paths.some((path) => changesWithin(state.paths[path] ?? NO_PATH, before, upTo).length > 0),
   );
   for (const host of observer.members) if (concerned[state.hosts.group[host] ?? 0]) deliverLater(it, host);
   acknowledgeLater(it, observer, index);
@@ -115,7 +115,7 @@ function deliverLater(it: Configerator, host: number): void {
   it.world.after(within, { kind: 'config-deliver', host, epoch: hosts.epoch[host] ?? 0 });
 }
 
-/** A proxy gets all of its paths that it lacks and its observer has, in their order; of one that changed twice only the newest. */
+/** A proxy gets all that it lacks and its observer has, in the order of the transactions; of what changed twice only the newest. */
 export function onDeliver(it: Configerator, host: number): void {
   const { state } = it;
   const { hosts } = state;
@@ -125,12 +125,18 @@ export function onDeliver(it: Configerator, host: number): void {
   const from = hosts.at[host] ?? 0;
   // An observer that knows less than the proxy has nothing for it.
   if (hosts.presence[host] !== UP || observer === undefined || (from > 0 && observer.at <= from)) return;
-  const news = groupOf(it, host)
-    .paths.map((path, nth) => ({ nth, at: changedWithin(state.paths[path] ?? NO_PATH, from, observer.at) }))
-    .filter(({ at }) => at > 0 || from === 0)
-    .sort((a, b) => a.at - b.at);
+  const paths = groupOf(it, host).paths.map((path) => state.paths[path] ?? NO_PATH);
+  const changes = paths.flatMap((path, nth) => changesWithin(path, from, observer.at).map((it) => ({ ...it, nth })));
+  const known = paths.map(() => ({ values: from, overrides: from }));
   hosts.at[host] = observer.at;
-  for (const { nth } of news) show(it, host, nth, observer.at);
+  for (const { nth, part, at } of changes.sort((a, b) => a.at - b.at)) {
+    const own = known[nth];
+    if (own === undefined) continue;
+    own[part] = at;
+    show(it, host, nth, own);
+  }
+  // Of a path that nobody has written yet it gets that there is nothing.
+  if (from === 0) known.forEach((own, nth) => show(it, host, nth, own));
   acknowledgeLater(it, observer, index);
 }
 
