@@ -11,7 +11,7 @@ import { valueBehaviourSchema, whenSchema } from './behaviours';
 import { addConfigFault, liftConfigFault, meantHosts, type ConfigFault } from './faults';
 import { CONFIGERATOR_LIMITS as LIMITS } from './limits';
 import { pathOf } from './paths';
-import { branchOf, commitValues, proposeChange } from './repository';
+import { branchOf, commitValues, landNow, proposeChange } from './repository';
 import { addGroup, countSubscribers, type GroupSpec } from './subscribers';
 
 /** The part of the control API that is about configuration (docs/fleet.md#configuration). */
@@ -84,14 +84,16 @@ const values = z
     Object.fromEntries(Object.entries(given).map(([at, value]) => [at, value === null ? null : JSON.stringify(value)])),
   );
 const valuesSchema = z.strictObject({ repository, values });
+const commitSchema = z.union([valuesSchema, z.strictObject({ repository, change: z.int().positive() })]);
 
 function addValueRoutes(app: Hono, simulation: Simulation): void {
   app.post('/config/commits', async (c) => {
-    const { repository: to, values: given } = parseInput(valuesSchema, await body(c.req.raw));
-    refuseValues(given);
-    const it = simulation.configerator;
+    const asked = parseInput(commitSchema, await body(c.req.raw));
+    const { configerator: it } = simulation;
+    const { repository: to } = asked;
     refuseMore('values', branchOf(it, to).commits.length + 1, LIMITS.changes);
-    const { commit, sequence } = commitValues(it, to, given);
+    if ('values' in asked) refuseValues(asked.values);
+    const { commit, sequence } = 'values' in asked ? commitValues(it, to, asked.values) : landNow(it, to, asked.change);
     return c.json({ repository: to, commit, sequence }, 201);
   });
   app.post('/config/changes', async (c) => {

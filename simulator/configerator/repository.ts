@@ -91,6 +91,19 @@ export function commitValues(
   return commit;
 }
 
+/** Somebody lands a change by hand. @throws ExtensionError, ConveyorError */
+export function landNow(it: Configerator, repository: string, number: number): BranchCommit {
+  const branch = branchOf(it, repository);
+  const change = branch.changes[number - 1];
+  if (change === undefined)
+    throw new ExtensionError('unknown-change', `change: there is no change ${number} of ${repository}`, {
+      status: 404,
+    });
+  const conflict = conflictOf(it, repository, number);
+  if (conflict) throw new ExtensionError(conflict.code, `change: ${conflict.message}`, { status: 409 });
+  return landedBy(branch, number) ?? commitValues(it, repository, change.values, number);
+}
+
 /** The tailer brings to the store what it lacks, in order. */
 export function onTail(it: Configerator, repository: string): void {
   const { commits } = branchOf(it, repository);

@@ -396,6 +396,7 @@ const EXTENSIONS = {
   scripts: { enabled: true, isolation: 'best-effort' },
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
+    { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
     { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
