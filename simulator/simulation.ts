@@ -142,7 +142,7 @@ export class Simulation implements Twine {
       }
     };
     const leader = leaderOf(state.configerator, () => world.now);
-    return { world, state: state.configerator, notify, leader, landers: new Map() };
+    return { world, state: state.configerator, notify, leader, landers: new Map(), isStepDue: false };
   }
 
   private violated(invariant: number, text: string): void {

@@ -13,6 +13,8 @@ export interface Configerator {
   readonly leader: MemoryStore;
   /** Who waits for changes to land, by repository and change: no part of the world. */
   readonly landers: Map<string, ((commit: string | null) => void)[]>;
+  /** Whether the push type is to step its services before time goes on: no part of the world. */
+  isStepDue: boolean;
 }
 
 /** A leader that has taken on what is in the log: what it does is done at once, whatever its methods promise. */

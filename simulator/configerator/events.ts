@@ -38,6 +38,6 @@ export type ConfigDue =
   | { readonly kind: 'config-connect' | 'config-deliver'; readonly host: number; readonly epoch: number }
   | { readonly kind: 'config-acknowledge'; readonly observer: number }
   | { readonly kind: 'config-fault-over'; readonly fault: string }
-  | { readonly kind: 'config-settle' }
+  | { readonly kind: 'config-settle' | 'config-step' }
   | { readonly kind: 'config-commit'; readonly repository: string; readonly change: number }
   | { readonly kind: 'config-tail'; readonly repository: string };

@@ -24,6 +24,9 @@ export function handleConfig(it: Configerator, event: ConfigDue): void {
       return;
     case 'config-settle':
       return onSettle(it);
+    case 'config-step':
+      it.isStepDue = true;
+      return;
     case 'config-commit':
       return onCommit(it, event.repository, event.change);
     case 'config-tail':

@@ -114,6 +114,8 @@ export interface ConfigeratorState {
   /** When something happened last after which hosts need a while to have everything. */
   stirredAt: number;
   isSettling: boolean;
+  /** Whether the push type steps its services after a while. */
+  isStepping: boolean;
   readonly behaviours: ValueBehaviour[];
   readonly branches: Branches;
 }
@@ -123,7 +125,7 @@ export const freshConfigerator = (): ConfigeratorState => ({
   answers: [{ of: -1, path: '', value: null, version: '', commit: null, override: null, sequence: 0 }],
   ...{ hostCount: 0, cellCount: 0, hosts: hostColumns(0), cells: cellColumns(0), past: emptyPast() },
   ...{ faults: new Map(), faultCount: 0, slow: new Map(), frozen: new Map() },
-  ...{ stirredAt: 0, isSettling: false, behaviours: [], branches: new Map() },
+  ...{ stirredAt: 0, isSettling: false, isStepping: false, behaviours: [], branches: new Map() },
 });
 
 /** Makes room for so many hosts and cells more. */
