@@ -13,6 +13,9 @@ export const PATH = 'feed/build';
 /** Of the same pipeline, and of nobody's. */
 const OTHERS = [PATH, 'feed/words', 'shop/prices'];
 
+/** No proxy is slower. */
+export const SLOWEST_MS = 5 * MINUTE;
+
 export function withConfiguration(dice: Dice, story: Scenario): Scenario {
   return dice.chance(0.12) ? configured(dice, story) : story;
 }
@@ -63,7 +66,7 @@ function trouble(dice: Dice, regions: readonly string[]): Happening {
     { kind: 'leader' },
     { kind: 'observer', id: `${region}-o${dice.int(0, 1)}` },
     { kind: 'partition', id: region },
-    { kind: 'proxy-slow', share, delayMs: dice.int(1_000, 5 * MINUTE) },
+    { kind: 'proxy-slow', share, delayMs: dice.int(1_000, SLOWEST_MS) },
     { kind: 'proxy-restart', share },
     { kind: 'proxy-disk', region, share },
   );

@@ -1,6 +1,6 @@
 import type { Counts } from '../../simulator/configerator/subscribers';
 import { MINUTE, type VirtualWorld } from '../workflows/world';
-import { PATH, REPOSITORY } from './configuration';
+import { PATH, REPOSITORY, SLOWEST_MS } from './configuration';
 import type { Deploy } from './play';
 
 /** These leave hosts on what they had been given, as deploys of executables do. */
@@ -8,7 +8,10 @@ const LEAVES = ['failed', 'cancelled', 'revert-failed', null];
 
 /** What holds at the end of a story of configuration: everybody has what is committed, and that is what the deploys say. */
 export async function judgeConfiguration(world: VirtualWorld, deploys: readonly Deploy[]): Promise<void> {
-  await world.sleep(2 * MINUTE);
+  const { faults } = world.simulator.simulation.state.configerator;
+  const isCalm = () => world.control('GET', '/control/violations').then(() => faults.size === 0);
+  await world.until('the tree is whole again', isCalm);
+  await world.sleep(SLOWEST_MS + 2 * MINUTE);
   const { total, committed, overridden } = await world.control<Counts>(
     ...(['GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`] as const),
   );
