@@ -7,12 +7,13 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { ExtensionError } from '../../sdk/server';
 import { body, milliseconds, parseInput } from '../controlInput';
 import type { Simulation } from '../simulation';
-import { valueBehaviourSchema, whenSchema } from './behaviours';
-import { addConfigFault, liftConfigFault, meantHosts, type ConfigFault } from './faults';
+import { addConfigFault, liftConfigFault, meantHosts } from './faults';
+import type { ConfigFault } from './faultState';
 import { CONFIGERATOR_LIMITS as LIMITS } from './limits';
 import { pathOf } from './paths';
 import { branchOf, commitValues, landNow, proposeChange } from './repository';
 import { addGroup, countSubscribers, type GroupSpec } from './subscribers';
+import { valueBehaviourSchema, whenSchema } from './valueBehaviour';
 
 /** The part of the control API that is about configuration (docs/fleet.md#configuration). */
 export function addConfigRoutes(app: Hono, simulation: Simulation): void {
@@ -79,7 +80,7 @@ function addSubscriberRoutes(app: Hono, simulation: Simulation): void {
 
 /** Values as JSON; a text is one already. */
 const values = z
-  .record(path, z.union([z.json(), z.null()]))
+  .record(z.string(), z.union([z.json(), z.null()]))
   .transform((given) =>
     Object.fromEntries(Object.entries(given).map(([at, value]) => [at, value === null ? null : JSON.stringify(value)])),
   );

@@ -1,23 +1,10 @@
 import { show, stir } from './answers';
 import type { Configerator } from './configerator';
+import type { ConfigFault } from './faultState';
 import { groupOf, isThere, nameOf } from './lookups';
 import { placeOf } from '../../domain/config/overrides';
 import { PROXY_DOWN, UP } from './state';
 import { connectLater, disconnect, push, resume } from './tree';
-
-/** What is broken at each level of the tree; a leader is elected when its fault ends. */
-export type ConfigFault = { readonly id: string } & (
-  | { readonly kind: 'leader' }
-  | { readonly kind: 'observer'; readonly observer: number }
-  | { readonly kind: 'partition'; readonly region: string }
-  | { readonly kind: 'proxy-slow'; readonly hosts: readonly number[]; readonly delayMs: number }
-  | { readonly kind: 'proxy-restart' | 'proxy-disk'; readonly hosts: readonly number[] }
-);
-
-/** The transaction up to which a cache on a disk that takes nothing knows everything. */
-export interface Frozen {
-  readonly at: number;
-}
 
 /** Which hosts are meant: some by name, or a share of those of a region or of all. */
 export interface Meant {

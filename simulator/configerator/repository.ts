@@ -1,37 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Changes } from '../../config/pushType/ports';
 import { asRefusal } from '../../config/pushType/refusal';
-import type { StoredCommit } from '../../config/store/port';
 import type { Landing } from '../../domain/config/landing';
 import type { Content } from '../../domain/config/subscriber';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { ExtensionError } from '../../sdk/server';
+import type { Branch, BranchCommit, Change, Values } from './branches';
 import { hasLeader, type Configerator } from './configerator';
 import { publish } from './tree';
-
-/** The branches of repositories without git: commits of values, and changes that are to become such. */
-export type Branches = Map<string, Branch>;
-
-interface Branch {
-  readonly commits: BranchCommit[];
-  readonly changes: Change[];
-}
-
-interface BranchCommit extends StoredCommit {
-  /** The change that it landed. */
-  readonly change: number | null;
-}
-
-type Values = Readonly<Record<string, string | null>>;
-
-interface Change {
-  readonly number: number;
-  /** `N@commit`. */
-  readonly version: string;
-  readonly values: Values;
-  /** What it found, by path. */
-  readonly base: Readonly<Record<string, string>>;
-}
 
 /** Git on a large repository takes 5 s to commit, and the tailer 5 s to find that (Configerator §6.3). */
 const COMMIT_MS = 5_000;

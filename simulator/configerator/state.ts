@@ -1,9 +1,9 @@
 import type { Override, StoredCommit } from '../../config/store/port';
 import type { Answer, Committed } from '../../domain/config/held';
-import type { ValueBehaviour } from './behaviours';
-import type { ConfigFault, Frozen } from './faults';
+import type { Branches } from './branches';
+import type { ConfigFault, Frozen } from './faultState';
 import { emptyPast, type Past } from './past';
-import type { Branches } from './repository';
+import type { ValueBehaviour } from './valueBehaviour';
 
 /** What the leader has taken on, in its order: number `n` is `log[n - 1]`, and observers resume by these numbers. */
 export type Transaction =

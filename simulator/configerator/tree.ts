@@ -6,7 +6,7 @@ import { DELIVERY_DUE, UNACKNOWLEDGED, UP, type Observer, type Transaction } fro
 
 /**
  * The tree of Configerator §3.4: the leader pushes to every observer, each a full replica, and these to the proxies that are connected to
- * them. The paper's 4.5 s from the tailer to the last of hundreds of thousands of hosts (§6.3) are divided among the levels here.
+ * them. From the tailer to the last of hundreds of thousands of hosts takes 4.5 s (Configerator §6.3), divided among the levels here.
  */
 const LEADER_MS = 500;
 const OBSERVER_MS = 1_500;

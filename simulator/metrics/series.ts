@@ -1,8 +1,9 @@
 import { hashText, noise } from '../kernel/random';
 import { countAt } from '../twine/countLog';
 import { nameAtIndex, type TwineFleet } from '../twine/fleet';
-import { actsOf, together, type Acts } from '../configerator/behaviours';
+import { actsOf, together } from '../configerator/behaviours';
 import type { Configerator } from '../configerator/configerator';
+import type { Acts } from '../configerator/valueBehaviour';
 import { trafficFactor } from '../twine/traffic';
 import { pastOf, type Job } from '../twine/job';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
