@@ -11,7 +11,8 @@ import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
 import { metricWorld } from './metrics/series';
-import { fleetJudge, type FleetJudgeOptions } from './pushTypes/judge';
+import { SimulatedConfig } from './pushTypes/config';
+import { fleetJudge, type FleetJudge, type FleetJudgeOptions } from './pushTypes/judge';
 import { twinePushType } from './pushTypes/twine';
 import { Simulation, type SimulationOptions } from './simulation';
 
@@ -37,16 +38,18 @@ export interface Simulator {
 }
 
 /**
- * The simulated world behind its HTTP faces: `/control/*`, `/push-types/twine/<method>`,
+ * The simulated world behind its HTTP faces: `/control/*`, `/push-types/<twine or config>/<method>`,
  * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/task-controllers/<kind>/process`,
  * `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation({ ...options, asksAtPresent: options.fetch === undefined });
   const sleep = options.sleep ?? ((ms: number) => wait(ms, undefined, { ref: false }));
-  const services = serviceApp(simulation, options.healthService);
+  const judge = fleetJudge(simulation, options.healthService);
+  const config = new SimulatedConfig(simulation, judge);
+  const services = serviceApp(simulation, judge, config);
   const network = { inside: viaApp(services), outside: options.fetch ?? options.network ?? fetch };
-  const advance = advancing(simulation, options.now, network, sleep);
+  const advance = advancing(simulation, options.now, network, sleep, config);
   const app = new Hono();
   app.onError((error, c) => {
     if (error instanceof LostReplyError) throw error;
@@ -82,7 +85,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
 /**
  * Brings the world to a moment, one caller at a time. The task controllers in this process are called on the way, when they
- * are asked; the world stands still meanwhile, and who calls it then (a controller that wants to know more) finds it as it
+ * are asked, and the push type `config` makes its steps; the world stands still meanwhile, and who calls it then (a controller that wants to know more) finds it as it
  * stands. Those elsewhere are called afterwards, and keep nobody waiting.
  */
 function advancing(
@@ -90,14 +93,17 @@ function advancing(
   now: SimulatorOptions['now'],
   network: Network,
   sleep: (ms: number) => Promise<void>,
+  config: SimulatedConfig,
 ): () => Promise<void> {
   let isAsking = false;
   let last = Promise.resolve();
   const advance = async (): Promise<void> => {
     const until = await now();
-    while (!simulation.world.advanceTo(until, () => simulation.fleet.asking.size > 0)) {
+    const mustStop = () => simulation.fleet.asking.size > 0 || simulation.configerator.isStepDue;
+    while (!simulation.world.advanceTo(until, mustStop)) {
       isAsking = true;
-      await callControllers(simulation, network, now).finally(() => (isAsking = false));
+      const stop = simulation.configerator.isStepDue ? config.step() : callControllers(simulation, network, now);
+      await stop.finally(() => (isAsking = false));
     }
     for (const call of callElsewhere(simulation, network, now)) void call.then(goOn).catch(() => undefined);
   };
@@ -121,10 +127,11 @@ function advancing(
 const nothingThere = (c: Context): Response =>
   c.json({ error: { code: 'not-found', message: `nothing at ${c.req.path}`, retryable: false } }, 404);
 
-function serviceApp(simulation: Simulation, healthService: FleetJudgeOptions | undefined): Hono {
+function serviceApp(simulation: Simulation, judge: FleetJudge, config: SimulatedConfig): Hono {
   const app = new Hono();
   app.notFound(nothingThere);
-  app.route('/push-types/twine', twinePushType(simulation, fleetJudge(simulation, healthService)));
+  app.route('/push-types/twine', twinePushType(simulation, judge));
+  app.mount('/push-types/config', config.fetch);
   for (const [name, service] of Object.entries(actionServices(simulation))) app.route(`/actions/${name}`, service);
   for (const [name, finder] of finderServices(simulation)) app.route(`/artifact-finders/${name}`, finder);
   for (const [kind, service] of controllerServices(simulation)) app.route(`/task-controllers/${kind}`, service);

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { limitBody } from '../sdk/bodyLimit';
 import { ExtensionError } from '../sdk/server';
 import { z } from 'zod';
+import { addConfigRoutes } from './configerator/control';
 import { body, parseInput, milliseconds } from './controlInput';
 import { addJobRoutes } from './controlJobs';
 import { addTargetRoutes } from './actions/targets';
@@ -34,6 +35,7 @@ export function controlApi(simulation: Simulation): Hono {
   addTroubleRoutes(app, simulation);
   addArtifactRoutes(app, simulation);
   addTargetRoutes(app, simulation);
+  addConfigRoutes(app, simulation);
   addBookRoutes(app, simulation);
   addWorldRoutes(app, simulation);
   return app;

@@ -1,3 +1,5 @@
+import type { ConfigDue } from './configerator/events';
+
 /** What happens in the world, as the checkers see it. Names, not indices, so that a checker needs nothing else. */
 export type TaskStateName = 'running' | 'updating' | 'down' | 'moving' | 'gone';
 
@@ -79,4 +81,5 @@ export type DueEvent =
       readonly ack: readonly string[] | null;
       readonly trouble: string;
     }
-  | { readonly kind: 'run-ended'; readonly run: string };
+  | { readonly kind: 'run-ended'; readonly run: string }
+  | ConfigDue;

@@ -1,4 +1,9 @@
 import { CHECKERS } from './checkers';
+import { CONFIG_CHECKERS } from './configerator/checkers';
+import { leaderOf, type Configerator } from './configerator/configerator';
+import type { ConfigEvent } from './configerator/events';
+import { handleConfig } from './configerator/handle';
+import { followTask } from './configerator/subscribers';
 import type { DueEvent, FleetEvent } from './events';
 import { decode, encode } from './kernel/codec';
 import { publishBuild, publishTag } from './finders/artifactCatalog';
@@ -36,9 +41,12 @@ export class Simulation implements Twine {
   readonly callbacks: { readonly at: number; readonly callback: RunCallback }[] = [];
   /** Where it is reached over HTTP, once it was: no part of the world. */
   url: string | null = null;
+  /** The distribution of configuration in this world. */
+  configerator: Configerator;
 
   constructor(private readonly options: SimulationOptions) {
     this.world = new World(freshKernel<DueEvent>(options.seed, options.speed, 0), (event) => this.handle(event));
+    this.configerator = this.configuration();
   }
 
   get fleet(): TwineFleet {
@@ -53,13 +61,15 @@ export class Simulation implements Twine {
   reset(options: SimulationOptions): void {
     this.world.kernel = freshKernel(options.seed, options.speed, this.world.now);
     this.state = freshState();
+    this.configerator = this.configuration();
   }
 
   readonly notify = (event: FleetEvent): void => {
     for (const checker of CHECKERS) {
       const text = checker.see(event, this.state.checkers, this.fleet);
-      if (text !== null) this.state.violations.push({ at: this.world.now, invariant: checker.invariant, text });
+      if (text !== null) this.violated(checker.invariant, text);
     }
+    if (event.kind === 'task') followTask(this.configerator, this.fleet, event);
   };
 
   readonly crashesOnStart = (version: string, region: string): boolean => {
@@ -90,6 +100,7 @@ export class Simulation implements Twine {
     this.world.kernel = saved.kernel;
     // A snapshot from before the world had all that it has now lacks the rest.
     this.state = { ...freshState(), ...saved.state, fleet: wholeFleet(saved.state.fleet) };
+    this.configerator = this.configuration();
   }
 
   private handle(event: DueEvent): void {
@@ -116,7 +127,26 @@ export class Simulation implements Twine {
         return;
       case 'run-ended':
         this.endRun(event.run);
+        return;
+      default:
+        handleConfig(this.configerator, event);
     }
+  }
+
+  private configuration(): Configerator {
+    const { state, world } = this;
+    const notify = (event: ConfigEvent): void => {
+      for (const { invariant, see } of CONFIG_CHECKERS) {
+        const text = see(event, state.checkers);
+        if (text !== null) this.violated(invariant, text);
+      }
+    };
+    const leader = leaderOf(state.configerator, () => world.now);
+    return { world, state: state.configerator, notify, leader, landers: new Map(), isStepDue: false };
+  }
+
+  private violated(invariant: number, text: string): void {
+    this.state.violations.push({ at: this.world.now, invariant, text });
   }
 
   private onControlDue(job: Job, at: number): void {

@@ -1,6 +1,8 @@
 import type { Artifact } from '../domain/artifact';
 import type { ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestOf } from '../sdk/protocol/common';
+import type { ConfigState } from '../config/pushType/memory';
+import { freshConfigerator, type ConfigeratorState } from './configerator/state';
 import { freshFleet, type TwineFleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
 import type { Behaviour } from './metrics/behaviour';
@@ -54,6 +56,9 @@ export interface SimulationState {
   /** The dependencies of build targets (`POST /control/targets`). */
   readonly targets: Map<string, readonly string[]>;
   faultCount: number;
+  readonly configerator: ConfigeratorState;
+  /** What the push type `config` remembers; null before it was asked anything. */
+  configPush: ConfigState | null;
 }
 
 export const freshState = (): SimulationState => ({
@@ -72,6 +77,8 @@ export const freshState = (): SimulationState => ({
   lastStamp: 0,
   targets: new Map(),
   faultCount: 0,
+  configerator: freshConfigerator(),
+  configPush: null,
 });
 
 /** The newest version of something that a finder looks for, and when it came. */

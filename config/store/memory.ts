@@ -1,3 +1,4 @@
+import { putAmong, withoutOverride } from '../../domain/config/amongOverrides';
 import { judgeCommit } from '../../domain/config/commits';
 import { refuseOverrides } from './doors';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
@@ -55,16 +56,13 @@ export class MemoryStore implements ConfigStore {
 
   async putOverrides(repository: string, overrides: readonly Override[]): Promise<void> {
     refuseOverrides(overrides);
-    for (const override of overrides)
-      this.expose(repository, override.path, (others) =>
-        [...others.filter(({ id }) => id !== override.id), override].sort((a, b) => (a.id < b.id ? -1 : 1)),
-      );
+    for (const override of overrides) this.expose(repository, override.path, (others) => putAmong(others, override));
     wake(this.of(repository));
   }
 
   async removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void> {
     for (const path of paths ?? [...this.of(repository).exposed.keys()])
-      this.expose(repository, path, (others) => others.filter((other) => other.id !== id));
+      this.expose(repository, path, (others) => withoutOverride(others, id));
     wake(this.of(repository));
   }
 

@@ -29,6 +29,22 @@ export const STANDARD_CHECKS: Readonly<Record<string, HealthCheckFields>> = {
     threshold: { decrease: '20%' },
     minSamples: 3,
   },
+  /** The updated tasks log errors much faster than the others: what old code does with a value that it does not know. */
+  'log-errors': {
+    metric: 'log.error_rate',
+    transform: [{ average: '3m' }],
+    compare: 'control',
+    threshold: { increase: '300%' },
+    minSamples: 3,
+  },
+  /** It takes longer than before the deploy: load that shows once everybody has it, and nobody is left to compare with. */
+  'rpc-latency-before': {
+    metric: 'rpc.latency',
+    transform: [{ average: '5m' }],
+    compare: 'before',
+    threshold: { increase: '30%' },
+    minSamples: 5,
+  },
   cpu: {
     metric: 'system.cpu',
     transform: [{ average: '3m' }],

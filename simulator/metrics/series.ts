@@ -1,6 +1,9 @@
 import { hashText, noise } from '../kernel/random';
 import { countAt } from '../twine/countLog';
 import { nameAtIndex, type TwineFleet } from '../twine/fleet';
+import { actsOf, together } from '../configerator/behaviours';
+import type { Configerator } from '../configerator/configerator';
+import type { Acts } from '../configerator/valueBehaviour';
 import { trafficFactor } from '../twine/traffic';
 import { pastOf, type Job } from '../twine/job';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
@@ -40,17 +43,21 @@ export interface MetricWorld {
   readonly speed: number;
   readonly fleet: TwineFleet;
   readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
+  /** Values of the configuration change what tasks do. */
+  readonly configerator: Configerator;
 }
 
 export const metricWorld = (world: {
   readonly world: { readonly kernel: { readonly seed: number; readonly speed: number } };
   readonly fleet: TwineFleet;
   readonly state: Pick<MetricWorld, 'behaviours'>;
+  readonly configerator: Configerator;
 }): MetricWorld => ({
   seed: world.world.kernel.seed,
   speed: world.world.kernel.speed,
   fleet: world.fleet,
   behaviours: world.state.behaviours,
+  configerator: world.configerator,
 });
 
 /**
@@ -59,19 +66,47 @@ export const metricWorld = (world: {
  * engagement an index around 100.
  */
 export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
-  const step = Math.floor((at * world.speed) / STEP_MS);
-  const jitter = (share: number): number =>
-    1 + share * (2 * noise(world.seed ^ saltOf(job.name, metric), task.slot, task.start, step) - 1);
-  const acts = taskBehaviour(world, job, task, at);
-  const load = loadAt(world, job, at) * trafficFactor(world.fleet, job, task.version, at);
+  return metricUnder(metric, {
+    jitter: jitterAt(world, job.name, metric, task, at),
+    acts: together(taskBehaviour(world, job, task, at), configActs(world, job, task, at)),
+    load: loadAt(world, job, at) * trafficFactor(world.fleet, job, task.version, at),
+    crashes: crashesIn(job, task.slot, at - STEP_MS / world.speed, at),
+    minutesUp: minutesSince(world, task.from, at),
+  });
+}
+
+/** The value of a metric of a host that no job deploys to, under what its configuration does to it. */
+export function hostValueAt(
+  world: MetricWorld,
+  metric: MetricName,
+  { host, at }: { host: number; at: number },
+): number {
+  return metricUnder(metric, {
+    jitter: jitterAt(world, 'hosts', metric, { slot: host, start: 0 }, at),
+    acts: actsOf(world.configerator, { host, at, version: null }),
+    load: dayLoad(world, at),
+    ...{ crashes: 0, minutesUp: 0 },
+  });
+}
+
+/** All that a value of a metric depends on. */
+interface Circumstances {
+  readonly jitter: (share: number) => number;
+  readonly acts: Acts & Pick<BehaviourSpec, 'memoryLeakMbPerMinute'>;
+  readonly load: number;
+  readonly crashes: number;
+  readonly minutesUp: number;
+}
+
+function metricUnder(metric: MetricName, { jitter, acts, load, crashes, minutesUp }: Circumstances): number {
   const errors = Math.min(1, 0.001 * jitter(0.5) + (acts.errorRatio ?? 0) * jitter(0.05));
   switch (metric) {
     case 'system.cpu':
       return Math.min(1, 0.4 * load * (acts.cpuFactor ?? 1) * jitter(0.03));
     case 'system.memory':
-      return 1000 * jitter(0.01) + (acts.memoryLeakMbPerMinute ?? 0) * minutesSince(world, task.from, at);
+      return 1000 * jitter(0.01) + (acts.memoryLeakMbPerMinute ?? 0) * minutesUp;
     case 'system.crashes':
-      return crashesIn(job, task.slot, at - STEP_MS / world.speed, at);
+      return crashes + (acts.crashesPerMinute ?? 0);
     case 'rpc.connections':
       return 50 * load * (acts.connectionsFactor ?? 1) * jitter(0.02);
     case 'rpc.rate':
@@ -85,6 +120,26 @@ export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, 
     case 'app.engagement':
       return 100 * (acts.engagementFactor ?? 1) * jitter(0.02);
   }
+}
+
+function jitterAt(
+  world: MetricWorld,
+  of: string,
+  metric: MetricName,
+  { slot, start }: Pick<Task, 'slot' | 'start'>,
+  at: number,
+) {
+  const step = Math.floor((at * world.speed) / STEP_MS);
+  return (share: number): number => 1 + share * (2 * noise(world.seed ^ saltOf(of, metric), slot, start, step) - 1);
+}
+
+/** What the values that a task has do to it; most worlds have none. */
+function configActs({ configerator, fleet }: MetricWorld, job: Job, { slot, version }: Task, at: number): Acts {
+  const { behaviours, groups } = configerator.state;
+  if (behaviours.length === 0) return {};
+  const of = groups.filter((group) => group.job === job.name).flatMap(({ hosts }) => hosts[slot] ?? []);
+  const acted = of.map((host) => actsOf(configerator, { host, at, version: nameAtIndex(fleet, version) }));
+  return acted.reduce<Acts>(together, {});
 }
 
 const salts = new Map<string, Map<MetricName, number>>();
@@ -122,11 +177,14 @@ function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): Be
 
 /** Load of each running task, 1 on average: more by day than by night, more when others are down. */
 function loadAt(world: MetricWorld, job: Job, at: number): number {
-  const day = 1 + 0.25 * Math.sin((2 * Math.PI * ((at * world.speed) % DAY_MS)) / DAY_MS);
+  const day = dayLoad(world, at);
   const running = countAt(job.running, at);
   // What comes in does not depend on how many tasks an autoscaler has put there.
   return running === 0 ? day : (day * (job.autoscale?.nominal ?? countAt(job.sizes, at))) / running;
 }
+
+const dayLoad = ({ speed }: MetricWorld, at: number): number =>
+  1 + 0.25 * Math.sin((2 * Math.PI * ((at * speed) % DAY_MS)) / DAY_MS);
 
 const minutesSince = (world: MetricWorld, from: number, at: number): number =>
   (Math.max(0, at - from) * world.speed) / 60_000;

@@ -1,8 +1,18 @@
 import type { Series } from '../../sdk/protocol/dataSource';
+import { isSubscriberUnit, subscriberSeries, type ValueOf } from '../configerator/metrics';
 import { ExtensionError } from '../../sdk/server';
 import { nameAtIndex } from '../twine/fleet';
 import { identifierOf, parseIdentifier, pastOf, RUNNING, type Job } from '../twine/job';
-import { isMetric, METRICS, STEP_MS, metricValueAt, type MetricName, type MetricWorld, type Task } from './series';
+import {
+  hostValueAt,
+  isMetric,
+  METRICS,
+  STEP_MS,
+  metricValueAt,
+  type MetricName,
+  type MetricWorld,
+  type Task,
+} from './series';
 
 export interface MetricQuery {
   readonly metric: string;
@@ -31,23 +41,61 @@ export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery
   if (!isMetric(metric))
     throw new ExtensionError('unknown-metric', `metric: there is no ${metric}; there are ${METRICS.join(', ')}`);
   const job = world.fleet.jobs.get(selector.unit);
+  if (job === undefined && isSubscriberUnit(selector.unit)) return querySubscribers(world, now, { ...query, metric });
   if (job === undefined)
     throw new ExtensionError('unknown-unit', `selector.unit: no job ${selector.unit}`, { status: 404 });
-  const end = Math.min(query.end, now);
-  const own = STEP_MS / world.speed;
-  const step = own * Math.max(1, Math.floor(query.step / own + 1e-9));
+  const { end, step } = gridOf(world, now, query);
   const tasks = selector.tasks ? namedTasks(job, selector.tasks) : all(job, start, end);
-  if (tasks.length * Math.max(0, (end - start) / step) > MAX_POINTS)
-    throw new ExtensionError(
-      'too-much',
-      `end: that is more than ${MAX_POINTS} points; ask for less or for larger steps`,
-    );
+  refuseTooMany(tasks.length, { start, end, step });
   return tasks.flatMap((task) => {
     const labels = labelsOf(world, job, task);
     if (Object.entries(selector.labels ?? {}).some(([key, value]) => labels[key] !== value)) return [];
     const points = pointsOf(world, job, metric, task, { start, end, step });
     return points.length > 0 ? [{ labels, points }] : [];
   });
+}
+
+/** Of hosts by what they have of the configuration, whether they are tasks or not. */
+function querySubscribers(
+  world: MetricWorld,
+  now: number,
+  query: MetricQuery & { readonly metric: MetricName },
+): Series[] {
+  const { metric, selector, start } = query;
+  const grid = { start, ...gridOf(world, now, query) };
+  refuseTooMany(selector.tasks?.length ?? 0, grid);
+  const valueOf: ValueOf = (of, acted) => {
+    const { groups, hosts } = world.configerator.state;
+    const job = world.fleet.jobs.get(groups[hosts.group[acted.host] ?? 0]?.job ?? '');
+    if (job === undefined) return hostValueAt(world, of, acted);
+    const task = taskAt(job, hosts.slot[acted.host] ?? 0, acted.at);
+    return task && metricValueAt(world, job, of, task, acted.at);
+  };
+  return subscriberSeries(world, metric, selector.tasks, grid, valueOf);
+}
+
+function gridOf(world: MetricWorld, now: number, query: MetricQuery): { readonly end: number; readonly step: number } {
+  const own = STEP_MS / world.speed;
+  return { end: Math.min(query.end, now), step: own * Math.max(1, Math.floor(query.step / own + 1e-9)) };
+}
+
+function refuseTooMany(tasks: number, { start, end, step }: { start: number; end: number; step: number }): void {
+  if (tasks * Math.max(0, (end - start) / step) > MAX_POINTS)
+    throw new ExtensionError(
+      'too-much',
+      `end: that is more than ${MAX_POINTS} points; ask for less or for larger steps`,
+    );
+}
+
+/** What ran in a slot at a time. */
+function taskAt(job: Job, slot: number, at: number): Task | undefined {
+  if (slot < job.size && job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) <= at)
+    return presentTask(job, slot);
+  for (const index of pastOf(job, slot)) {
+    const task = pastTask(job, index);
+    if (task.from <= at && at <= task.to && !task.crashed) return task;
+  }
+  return undefined;
 }
 
 /** What the fleet stamps on the metrics of a task. */

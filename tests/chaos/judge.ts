@@ -1,5 +1,6 @@
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView, VirtualWorld } from '../workflows/world';
+import { judgeConfiguration } from './judgeConfiguration';
 import { judgeSteps } from './judgeSteps';
 import { canariesOf, deploysOf, releasesOf, type Deploy } from './play';
 import type { Scenario } from './scenario';
@@ -14,7 +15,10 @@ const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Everything that holds at the end of any story: no checker complained, deploys ended in words, and the fleet is as they say. */
-export async function judge(world: VirtualWorld, { pipeline, source, happenings }: Scenario): Promise<void> {
+export async function judge(
+  world: VirtualWorld,
+  { pipeline, source, happenings, configuration }: Scenario,
+): Promise<void> {
   const releases = await releasesOf(world, pipeline);
   const deploys = await deploysOf(world, pipeline);
   const canaries = source.actions['canary'] ? await canariesOf(world, pipeline) : [];
@@ -31,6 +35,7 @@ export async function judge(world: VirtualWorld, { pipeline, source, happenings 
   const jobs = await world.jobs();
   for (const job of jobs) expectSettled(job, deploys);
   for (const canary of canaries) expectUndone(canary, jobs, deploys);
+  if (configuration) await judgeConfiguration(world, deploys);
   for (const deploy of deploys) expectFollowed(deploy, releases);
   if (source.emergency?.approvals) for (const release of releases) expectApproved(release, deploys);
   expect(await world.control('GET', '/control/violations')).toEqual([]);

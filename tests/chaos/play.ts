@@ -4,6 +4,7 @@ import type { PipelineState } from '../../domain/pipeline/state';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { CALM } from '../workflows/flows';
 import { executable, HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
+import { PATH, REPOSITORY } from './configuration';
 import { HORIZON_MS } from './dice';
 import type { Happening, Scenario } from './scenario';
 
@@ -74,6 +75,8 @@ class Story {
   private readonly lifts: { id: string; atMs: number }[] = [];
   /** By workflow id. */
   private readonly looks = new Map<string, number>();
+  /** Versions of the changes that were proposed, by what they bring. */
+  private readonly proposed = new Map<string, string>();
 
   constructor(
     private readonly world: VirtualWorld,
@@ -85,8 +88,34 @@ class Story {
     const { seed, jobs, source } = this.scenario;
     await this.world.control('POST', '/control/reset', { seed });
     for (const { name, region, tasks, more } of jobs) await this.world.job(name, region, tasks, more);
+    await this.configure();
     await this.world.apply(source, { ...CALM, reconcileIntervalMs: HOUR });
     this.startMs = await this.world.now();
+  }
+
+  /** What is committed before the story, and who reads it. */
+  private async configure(): Promise<void> {
+    const { configuration, jobs } = this.scenario;
+    if (configuration === undefined) return;
+    await this.config('commits', { change: (await this.propose('kv:1')).change });
+    for (const { name } of jobs) await this.config('subscribers', { job: name, paths: [PATH] });
+    for (const hosts of configuration.hosts) await this.config('subscribers', { ...hosts, paths: [PATH] });
+  }
+
+  private config<T>(what: string, body: object): Promise<T> {
+    return this.world.control<T>('POST', `/control/config/${what}`, body);
+  }
+
+  private propose(build: string): Promise<{ change: number; version: string }> {
+    return this.config('changes', { repository: REPOSITORY, values: { [PATH]: { build } } });
+  }
+
+  /** A version that is released again is the same change. */
+  private async versionOf(build: string): Promise<string> {
+    if (this.scenario.configuration === undefined) return build;
+    const known = this.proposed.get(build) ?? (await this.propose(build)).version;
+    this.proposed.set(build, known);
+    return known;
   }
 
   async comes(happening: Happening): Promise<void> {
@@ -156,7 +185,7 @@ class Story {
         return this.stopped(happening);
       case 'push': {
         const { version, skipBake = false } = happening;
-        return this.begun(await world.push(scenario.pipeline, version, { skipBake }));
+        return this.begun(await world.push(scenario.pipeline, await this.versionOf(version), { skipBake }));
       }
       case 'command':
         return happening.to === 'pipeline' ? this.ofPipeline(happening.verb) : this.ofRelease(happening);
@@ -165,6 +194,9 @@ class Story {
         if (happening.forMs !== undefined) this.lifts.push({ id, atMs: happening.atMs + happening.forMs });
         return id;
       }
+      case 'config':
+        // A share of hosts may be none, and a region may have no observer of that name.
+        return this.config(happening.what, happening.body).then(JSON.stringify, String);
       case 'resize':
         await world.control('PATCH', `/control/jobs/${happening.job}`, { tasks: happening.tasks });
         return 'done';
@@ -179,8 +211,9 @@ class Story {
     return effect;
   }
 
-  private async released({ version, fatBytes }: Extract<Happening, { kind: 'release' }>): Promise<string> {
+  private async released({ version: build, fatBytes }: Extract<Happening, { kind: 'release' }>): Promise<string> {
     const { pipeline } = this.scenario;
+    const version = await this.versionOf(build);
     if (fatBytes === undefined) return this.begun(await this.world.release(pipeline, version));
     const metadata = { notes: 'x'.repeat(fatBytes) };
     return this.begun(await this.world.start(pipeline, { artifacts: [{ ...executable(version), metadata }] }));
@@ -194,7 +227,9 @@ class Story {
       pipeline: workflowIds.pipeline(pipeline),
       release: workflowIds.release(pipeline, this.releases),
       deploy: workflowIds.deploy(pipeline, this.releases, 'deploy', 1),
-      lock: workflowIds.serviceLock('twine', service),
+      lock: this.scenario.configuration
+        ? workflowIds.serviceLock('config', `${REPOSITORY}/feed`)
+        : workflowIds.serviceLock('twine', service),
     };
     const handle = this.world.client.workflow.getHandle(ids[of]);
     await (how === 'cancel' ? handle.cancel() : handle.terminate('chaos'));

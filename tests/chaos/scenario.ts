@@ -2,6 +2,7 @@ import type { PipelineSource } from '../../domain/spec/pipeline';
 import { DEPLOY_VERBS, type CommandInput, type Verb } from '../../domain/verbs';
 import { kvstore } from '../workflows/pipelines';
 import { MINUTE } from '../workflows/world';
+import { configured, type Configuration } from './configuration';
 import { Dice, HORIZON_MS } from './dice';
 import { troubleOf } from './trouble';
 import { TWISTS } from './twists';
@@ -29,6 +30,8 @@ export type Happening = { readonly atMs: number } &
         readonly twice: boolean;
       }
     | { readonly kind: 'fault'; readonly fault: object; readonly forMs?: number }
+    /** To the control API of the simulated configuration. */
+    | { readonly kind: 'config'; readonly what: 'faults' | 'commits' | 'behaviours'; readonly body: object }
     | { readonly kind: 'resize'; readonly job: string; readonly tasks: number }
     | { readonly kind: 'version'; readonly version: string; readonly behaviour: object }
   );
@@ -46,6 +49,7 @@ export interface Scenario {
   readonly pipeline: string;
   readonly source: PipelineSource & { readonly actions: { readonly deploy: Action } };
   readonly jobs: readonly Job[];
+  readonly configuration?: Configuration;
   /** In the order of time. */
   readonly happenings: readonly Happening[];
 }
@@ -64,6 +68,12 @@ export function scenarioOf(seed: number): Scenario {
     ...{ seed, pipeline, source, jobs, happenings },
   });
 }
+
+/** The story of a seed, if its deploy were one of configuration. */
+export const configurationOf = (seed: number): Scenario => {
+  const story = scenarioOf(seed);
+  return story.configuration ? story : configured(Dice.stream(seed, 'configured'), story);
+};
 
 function fleetOf(dice: Dice, service: string): Job[] {
   const regions = ['x', 'y', 'z'].slice(0, dice.int(1, 3));

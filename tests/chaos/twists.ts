@@ -1,4 +1,5 @@
 import { HOUR, MINUTE } from '../workflows/world';
+import { withConfiguration } from './configuration';
 import { HORIZON_MS, type Dice } from './dice';
 import { CANARY_ATTEMPTS } from './play';
 import type { DeployWith, Happening, Scenario, Twist } from './scenario';
@@ -11,6 +12,7 @@ export const TWISTS: Readonly<Record<string, Twist>> = {
   groups: withGroups,
   ...WORLD_TWISTS,
   canaries: withCanaries,
+  configuration: withConfiguration,
 };
 
 type Step = NonNullable<NonNullable<DeployWith['completion']>['pre']>[number];

@@ -40,17 +40,32 @@ const REQUESTS: Readonly<Record<string, object>> = {
   'POST /control/models': { model: 'ranking', version: '7' },
   'POST /control/configs': { path: 'web/limits', version: '3' },
   'POST /control/targets': { target: '//web:server', deps: ['//lib:rpc'] },
+  'POST /control/config/subscribers': { name: 'edge', region: 'eu', hosts: 4, paths: ['feed/limits'] },
+  'POST /control/config/changes': { values: { 'feed/limits': { soft: 3 } } },
+  'POST /control/config/commits': { values: { 'feed/limits': { soft: 3 } } },
+  'POST /control/config/behaviours': {
+    ...{ path: 'feed/limits', when: { field: 'soft', above: 2 }, version: 'web:2', behaviour: { errorRatio: 0.2 } },
+  },
+  'POST /control/config/faults': { kind: 'partition', id: 'x' },
   'POST /control/reset': { seed: 2, pace: { perMinute: 100, burst: 10 } },
 };
 
-/** The world before each request: a job, a fault to fix, a target. */
-async function given(): Promise<{ fleet: TestFleet; fault: string; snapshot: string }> {
+/** What a route is asked, where that is a query. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/metrics': '?job=web-x&metric=system.cpu',
+  '/config/subscribers': '?path=feed/limits',
+};
+
+/** The world before each request: a job that reads configuration, a fault of the fleet and one of the tree to fix, a target. */
+async function given(): Promise<{ fleet: TestFleet; fault: string; treeFault: string; snapshot: string }> {
   const fleet = givenFleet();
   await fleet.control('POST', '/jobs', JOB_X);
   await fleet.control('POST', '/targets', { target: '//web:server' });
   const { id } = (await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m3' })) as { id: string };
+  await fleet.control('POST', '/config/subscribers', { job: 'web-x', paths: ['feed/limits'] });
+  const broken = (await fleet.control('POST', '/config/faults', { kind: 'observer', id: 'x-o1' })) as { id: string };
   const { snapshot } = (await fleet.control('GET', '/snapshot')) as { snapshot: string };
-  return { fleet, fault: id, snapshot };
+  return { fleet, fault: id, treeFault: broken.id, snapshot };
 }
 
 test('lists every route of the control API, and no other', () => {
@@ -64,11 +79,14 @@ test('lists every route of the control API, and no other', () => {
 
 describe('takes and answers what the page says', () => {
   test.each(ROWS)('$method $path', async (row) => {
-    const { fleet, fault, snapshot } = await given();
+    const { fleet, fault, treeFault, snapshot } = await given();
     const route = `${row.method} ${row.path}`;
-    const path = row.path.replace('/control', '').replace(':name', 'web-x').replace(':id', fault);
+    const path = row.path
+      .replace('/control', '')
+      .replace(':name', 'web-x')
+      .replace(':id', row.path.includes('/config/') ? treeFault : fault);
     const request = path === '/snapshot' ? { snapshot } : REQUESTS[route];
-    const query = path === '/metrics' ? '?job=web-x&metric=system.cpu' : '';
+    const query = (row.method === 'GET' && QUERIES[path]) || '';
     const { status, body } = await fleet.answer(row.method, path + query, row.method === 'GET' ? undefined : request);
     expect({ status, error: body.error }).toEqual({ status: expect.any(Number), error: undefined });
     expect(status).toBeLessThan(300);
@@ -89,8 +107,11 @@ test('names every metric, and every kind and mode of fault', async () => {
   const wrong = async (path: string, body: object): Promise<string> =>
     (await fleet.answer('POST', path, body)).body.error.message;
   const kinds = await wrong('/faults', { kind: 'none' });
+  const ofTree = await wrong('/config/faults', { kind: 'none' });
   const modes = await wrong('/faults', { kind: 'http', service: 'twine', mode: 'none' });
-  const words = [...kinds.matchAll(/'([\w-]+)'/g), ...modes.matchAll(/"([\w-]+)"/g)].map(([, word = '']) => word);
+  const words = [...`${kinds}${ofTree}`.matchAll(/'([\w-]+)'/g), ...modes.matchAll(/"([\w-]+)"/g)].map(
+    ([, word = '']) => word,
+  );
   expect(words.length).toBeGreaterThan(8);
   for (const word of words) expect(PAGE).toContain(`\`${word}\``);
   for (const metric of METRICS) expect(PAGE).toContain(`\`${metric}\``);

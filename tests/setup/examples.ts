@@ -17,6 +17,7 @@ export const examplePipelines = (): string[] =>
 
 /** These have times of production, which only virtual time can wait for. */
 export const IN_VIRTUAL_TIME = [
+  'config/errors/pipeline.yaml',
   'frontend/pipeline.yaml',
   'health/regions.yaml',
   'health/thresholds.yaml',

@@ -6,12 +6,14 @@ import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
 import { judgeSteps } from '../chaos/judgeSteps';
 import { deploysOf, play } from '../chaos/play';
-import { scenarioOf, type Scenario } from '../chaos/scenario';
+import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
 
-/** `npm run chaos -- --seeds N --from S` sets it to `S:N`; as part of the tests only a few run that are quick and of all kinds. */
+/** `npm run chaos -- --seeds N --from S` sets it to `S:N`, with `--configuration` to `S:N:configuration`; as part of the tests only a few run that are quick and of all kinds. */
 const [from = 85, count = 8] = (process.env['CONVEYOR_CHAOS'] ?? '').split(':').flatMap((text) => Number(text) || []);
+const ASKED = process.env['CONVEYOR_CHAOS'] ?? '';
+const isOfConfiguration = ASKED.endsWith(':configuration');
 const SEEDS = Array.from({ length: count }, (_, index) => from + index);
 
 /** Worlds are dear, so that stories share one until it has seen one that failed. */
@@ -49,7 +51,12 @@ async function survives(story: Scenario): Promise<VirtualWorld> {
 
 test.each(SEEDS)('whatever goes wrong and whoever presses what, nothing unsafe happens: seed %d', async (seed) => {
   process.stderr.write(`chaos seed ${seed}\n`);
-  await survives(scenarioOf(seed));
+  await survives(isOfConfiguration ? configurationOf(seed) : scenarioOf(seed));
+});
+
+/** As part of the tests only. */
+test.each(ASKED === '' ? [1, 2] : [])('nor where the deploy brings configuration: story %d', async (seed) => {
+  await survives(configurationOf(seed));
 });
 
 /** Whole stories, since a change of the dice changes what a seed means. */

@@ -398,6 +398,7 @@ const EXTENSIONS = {
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
     // Of whoever puts itself in between.
     { name: 'model', kind: 'push-type', url: 'http://simulator/push-types/model' },
+    { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
     { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),

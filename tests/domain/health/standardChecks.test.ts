@@ -59,6 +59,8 @@ async function judged(name: string, bad: BehaviourSpec): Promise<CheckEvidence> 
 const FAULTS: Readonly<Record<string, BehaviourSpec>> = {
   'rpc-errors': { errorRatio: 0.2 },
   'rpc-latency': { latencyFactor: 1.5 },
+  'log-errors': { errorRatio: 0.02 },
+  'rpc-latency-before': { latencyFactor: 1.5 },
   connections: { connectionsFactor: 0.5 },
   cpu: { cpuFactor: 1.5 },
   memory: { memoryLeakMbPerMinute: 50 },

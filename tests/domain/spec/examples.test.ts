@@ -54,7 +54,7 @@ describe.each(examplePipelines())('examples/%s', (file) => {
 
 test('what only runs in virtual time is there; tests/workflows has it, and tests/system all others', () => {
   expect(examplePipelines()).toEqual(expect.arrayContaining(IN_VIRTUAL_TIME));
-  const tests = ['examples', 'healthExamples', 'storage'].map((name) =>
+  const tests = ['examples', 'healthExamples', 'storage', 'configErrors'].map((name) =>
     examplePath(`../tests/workflows/${name}.test.ts`),
   );
   const virtual = tests.map((file) => readFileSync(file, 'utf8')).join();

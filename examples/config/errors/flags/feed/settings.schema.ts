@@ -1,0 +1,11 @@
+import { z } from 'zod';
+
+/** What the servers of the feed read while they run. */
+export const settings = z.strictObject({
+  /** Requests a second of one user: from where on they are slowed down, and from where on they are refused. */
+  soft: z.number(),
+  hard: z.number().default(100),
+  /** How often a request to the store is tried again. */
+  retries: z.int().min(0).max(10).default(2),
+  encoding: z.enum(['gzip', 'zstd']).default('gzip'),
+});

@@ -1,0 +1,51 @@
+import type { Configerator } from './configerator';
+import { groupOf, nameOf } from './lookups';
+import { remember } from './past';
+import { answerIndex, type Known } from './paths';
+import { UNACKNOWLEDGED } from './state';
+
+/** What the applications of hosts have, and how long it may take. */
+
+/** After the last thing that happened, everything has arrived everywhere by then. */
+const SETTLED_AFTER_MS = 30_000;
+
+/** Something happened after which hosts need a while to have everything. */
+export function stir(it: Configerator): void {
+  const { state, world } = it;
+  state.stirredAt = world.now;
+  if (state.isSettling) return;
+  state.isSettling = true;
+  world.after(SETTLED_AFTER_MS, { kind: 'config-settle' });
+}
+
+export function onSettle(it: Configerator): void {
+  const { state, world } = it;
+  const at = state.stirredAt + world.scaled(SETTLED_AFTER_MS);
+  state.isSettling = world.now < at;
+  if (state.isSettling) world.at(at, { kind: 'config-settle' });
+  else if (state.faults.size === 0) it.notify({ kind: 'settled' });
+}
+
+/** The application gets what its proxy knows of a path, if it is something else. */
+export function show(
+  it: Configerator,
+  host: number,
+  nth: number,
+  known: Known,
+  { fromCache = false, sinceMs = it.world.now } = {},
+): void {
+  const { state } = it;
+  const group = groupOf(it, host);
+  const cell = (state.hosts.firstCell[host] ?? 0) + nth;
+  const as = { name: nameOf(it, host), labels: group.labels };
+  const index = answerIndex(state, group.paths[nth] ?? -1, as, known);
+  if (state.cells.answer[cell] === index) return;
+  state.cells.answer[cell] = index;
+  state.hosts.marks[host] = (state.hosts.marks[host] ?? 0) | UNACKNOWLEDGED;
+  noteAnswer(it, cell, index, sinceMs);
+  const answer = state.answers[index];
+  if (answer) it.notify({ kind: 'seen', host, cell, as, repository: group.repository, answer, fromCache });
+}
+
+export const noteAnswer = ({ state }: Configerator, cell: number, answer: number, from: number): void =>
+  remember(state.past, state.cells.latest, state.cellCount, { cell, answer, from });

@@ -1,0 +1,25 @@
+import type { StoredCommit } from '../../config/store/port';
+
+/** The branches of repositories without git: commits of values, and changes that are to become such. */
+export type Branches = Map<string, Branch>;
+
+export interface Branch {
+  readonly commits: BranchCommit[];
+  readonly changes: Change[];
+}
+
+export interface BranchCommit extends StoredCommit {
+  /** The change that it landed. */
+  readonly change: number | null;
+}
+
+export type Values = Readonly<Record<string, string | null>>;
+
+export interface Change {
+  readonly number: number;
+  /** `N@commit`. */
+  readonly version: string;
+  readonly values: Values;
+  /** What it found, by path. */
+  readonly base: Readonly<Record<string, string>>;
+}

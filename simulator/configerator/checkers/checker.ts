@@ -1,0 +1,28 @@
+import type { ConfigEvent } from '../events';
+
+/** As `Checker` of the fleet, for what happens to configuration. Constant time for each event, but for `settled`. */
+interface ConfigChecker<M> {
+  readonly name: string;
+  /** Its number in ARCHITECTURE.md#invariants. */
+  readonly invariant: number;
+  readonly fresh: () => M;
+  readonly see: (event: ConfigEvent, memory: M) => string | null;
+}
+
+export interface AnyConfigChecker {
+  readonly name: string;
+  readonly invariant: number;
+  readonly see: (event: ConfigEvent, memories: Map<string, unknown>) => string | null;
+}
+
+export const configChecker = <M>({ name, invariant, fresh, see }: ConfigChecker<M>): AnyConfigChecker => ({
+  name,
+  invariant,
+  see: (event, memories) => {
+    if (!memories.has(name)) memories.set(name, fresh());
+    return see(event, memories.get(name) as M);
+  },
+});
+
+/** `flags:feed/limits`, in all of their memories. */
+export const placeName = (repository: string, path: string): string => `${repository}:${path}`;

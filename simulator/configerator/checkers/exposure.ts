@@ -1,0 +1,35 @@
+import type { Override } from '../../../config/store/port';
+import { isAimedAt } from '../../../domain/config/overrides';
+import { configChecker, placeName } from './checker';
+
+interface Memory {
+  /** The version of each path by commit: `flags:feed/limits:7`. */
+  readonly committed: Map<string, string>;
+  /** All overrides that a path ever had. */
+  readonly exposed: Map<string, readonly Override[]>;
+}
+
+/** 17: whoever has a value that is not committed was meant by an override that exposed it. */
+export const exposureChecker = configChecker<Memory>({
+  name: 'config-exposure',
+  invariant: 17,
+  fresh: () => ({ committed: new Map(), exposed: new Map() }),
+  see: (event, { committed, exposed }) => {
+    if (event.kind === 'committed')
+      for (const { path, value, version } of event.commit.values)
+        committed.set(`${placeName(event.repository, path)}:${event.commit.sequence}`, value === null ? '' : version);
+    if (event.kind === 'exposed') {
+      const place = placeName(event.repository, event.path);
+      exposed.set(place, [...(exposed.get(place) ?? []), ...event.overrides]);
+    }
+    if (event.kind !== 'seen') return null;
+    const { as, repository, answer } = event;
+    const place = placeName(repository, answer.path);
+    if (answer.override === null) {
+      const version = answer.sequence === 0 ? '' : committed.get(`${place}:${answer.sequence}`);
+      return version === answer.version ? null : `${as.name} got a ${answer.path} that no commit has`;
+    }
+    const isMeant = exposed.get(place)?.some((one) => one.revision === answer.override && isAimedAt(one, as)) ?? false;
+    return isMeant ? null : `${as.name} got ${answer.path} of ${answer.override}, which nobody exposed to it`;
+  },
+});

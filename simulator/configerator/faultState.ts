@@ -1,0 +1,13 @@
+/** What is broken at each level of the tree; a leader is elected when its fault ends. */
+export type ConfigFault = { readonly id: string } & (
+  | { readonly kind: 'leader' }
+  | { readonly kind: 'observer'; readonly observer: number }
+  | { readonly kind: 'partition'; readonly region: string }
+  | { readonly kind: 'proxy-slow'; readonly hosts: readonly number[]; readonly delayMs: number }
+  | { readonly kind: 'proxy-restart' | 'proxy-disk'; readonly hosts: readonly number[] }
+);
+
+/** The transaction up to which a cache on a disk that takes nothing knows everything. */
+export interface Frozen {
+  readonly at: number;
+}

@@ -1,0 +1,35 @@
+import type { Configerator } from './configerator';
+import { ABSENT, type Group } from './state';
+
+/** Who a host is, by its number. */
+
+export function groupOf({ state }: Pick<Configerator, 'state'>, host: number): Group {
+  const group = state.groups[state.hosts.group[host] ?? -1];
+  if (group === undefined) throw new Error(`there is no host ${host}`);
+  return group;
+}
+
+/** `kvstore-x/3` for a task, `edge-17` for any other host. */
+export function nameOf(it: Pick<Configerator, 'state'>, host: number): string {
+  const { name, job } = groupOf(it, host);
+  const slot = it.state.hosts.slot[host] ?? 0;
+  return job === null ? `${name}-${slot}` : `${job}/${slot}`;
+}
+
+export function cellsOf(it: Pick<Configerator, 'state'>, host: number): number[] {
+  const first = it.state.hosts.firstCell[host] ?? 0;
+  return groupOf(it, host).paths.map((_, nth) => first + nth);
+}
+
+/** Whether its application runs, whatever its proxy does. */
+export const isThere = ({ state }: Pick<Configerator, 'state'>, host: number): boolean =>
+  state.hosts.presence[host] !== ABSENT;
+
+/** Slots that never had a task are no hosts. */
+export const hostsOf = ({ hosts }: Group): readonly number[] => hosts.filter((host) => host >= 0);
+
+/** Hosts that are there and subscribe to a path. */
+export const subscribersOf = (it: Pick<Configerator, 'state'>, of: number): number[] =>
+  it.state.groups
+    .filter(({ paths }) => paths.includes(of))
+    .flatMap((group) => hostsOf(group).filter((host) => isThere(it, host)));

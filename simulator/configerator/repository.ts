@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import type { Changes } from '../../config/pushType/ports';
+import { asRefusal } from '../../config/pushType/refusal';
+import type { Landing } from '../../domain/config/landing';
+import type { Content } from '../../domain/config/subscriber';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { ExtensionError } from '../../sdk/server';
+import type { Branch, BranchCommit, Change, Values } from './branches';
+import { hasLeader, type Configerator } from './configerator';
+import { publish } from './tree';
+
+/** Git on a large repository takes 5 s to commit, and the tailer 5 s to find that (Configerator §6.3). */
+const COMMIT_MS = 5_000;
+const TAILER_MS = 5_000;
+/** A store without a leader is asked again after as long. */
+const RETRY_MS = 1_000;
+
+export function branchOf({ state }: Pick<Configerator, 'state'>, repository: string): Branch {
+  let branch = state.branches.get(repository);
+  if (branch === undefined) state.branches.set(repository, (branch = { commits: [], changes: [] }));
+  return branch;
+}
+
+/** The git blob id of a value. */
+const blobOf = (value: string | null): string =>
+  value === null
+    ? ''
+    : createHash('sha1')
+        .update(`blob ${Buffer.byteLength(value)}\0${value}`)
+        .digest('hex');
+
+const idOf = (...parts: readonly unknown[]): string => createHash('sha1').update(JSON.stringify(parts)).digest('hex');
+
+/** What a path is on a branch as of its newest commit, or of an earlier one. */
+const valueAt = ({ commits }: Branch, path: string, sequence = commits.length): string | null =>
+  commits
+    .slice(0, sequence)
+    .flatMap(({ values }) => values.filter((one) => one.path === path))
+    .at(-1)?.value ?? null;
+
+/** Something that is to be released; it lands when a deploy says so. */
+export function proposeChange(it: Configerator, repository: string, values: Values): Change {
+  const branch = branchOf(it, repository);
+  const number = branch.changes.length + 1;
+  const base = Object.fromEntries(Object.keys(values).map((path) => [path, blobOf(valueAt(branch, path))]));
+  const change = { number, version: `${number}@${idOf(repository, number, values)}`, values, base };
+  branch.changes.push(change);
+  return change;
+}
+
+/** A commit that somebody pushes by hand; the first of a repository is in the store at once, as if it had always been there. */
+export function commitValues(
+  it: Configerator,
+  repository: string,
+  values: Values,
+  change: number | null = null,
+): BranchCommit {
+  const branch = branchOf(it, repository);
+  const sequence = branch.commits.length + 1;
+  const commit: BranchCommit = {
+    ...{ change, sequence, commit: idOf(repository, sequence, values, change) },
+    values: Object.entries(values).map(([path, value]) => ({ path, value, version: blobOf(value) })),
+  };
+  branch.commits.push(commit);
+  if (sequence === 1) onTail(it, repository);
+  else it.world.after(TAILER_MS, { kind: 'config-tail', repository });
+  return commit;
+}
+
+/** Somebody lands a change by hand. @throws ExtensionError, ConveyorError */
+export function landNow(it: Configerator, repository: string, number: number): BranchCommit {
+  const branch = branchOf(it, repository);
+  const change = branch.changes[number - 1];
+  if (change === undefined)
+    throw new ExtensionError('unknown-change', `change: there is no change ${number} of ${repository}`, {
+      status: 404,
+    });
+  const conflict = conflictOf(it, repository, number);
+  if (conflict) throw new ExtensionError(conflict.code, `change: ${conflict.message}`, { status: 409 });
+  return landedBy(branch, number) ?? commitValues(it, repository, change.values, number);
+}
+
+/** The tailer brings to the store what it lacks, in order. */
+export function onTail(it: Configerator, repository: string): void {
+  const { commits } = branchOf(it, repository);
+  const isOf = (one: Configerator['state']['log'][number]) => one.kind === 'commit' && one.repository === repository;
+  const stored = it.state.log.findLast(isOf);
+  const head = stored?.kind === 'commit' ? stored.commit.sequence : 0;
+  if (head >= commits.length) return;
+  if (!hasLeader(it)) return it.world.after(RETRY_MS, { kind: 'config-tail', repository });
+  for (const { commit, sequence, values } of commits.slice(head)) {
+    void it.leader.apply(repository, { commit, sequence, values });
+    publish(it, { kind: 'commit', repository, commit: { commit, sequence, values } });
+  }
+}
+
+/** Has a change land; resolves once it has. Asked twice it lands once, also where the one who asked first is gone. */
+export function land(it: Configerator, repository: string, change: number): Promise<Landing> {
+  const key = `${repository} ${change}`;
+  const waiting = it.landers.get(key) ?? [];
+  const landed = landedBy(branchOf(it, repository), change);
+  if (landed) return Promise.resolve({ change, commit: landed.commit });
+  if (waiting.length === 0) it.world.after(COMMIT_MS, { kind: 'config-commit', repository, change });
+  return new Promise((resolve) => {
+    const settle = (commit: string | null): void =>
+      resolve(
+        commit === null ? { change, refused: refusalOf(conflictOf(it, repository, change)) } : { change, commit },
+      );
+    it.landers.set(key, [...waiting, settle]);
+  });
+}
+
+/** A change becomes a commit, unless one of its paths is no more as it found it. */
+export function onCommit(it: Configerator, repository: string, number: number): void {
+  const branch = branchOf(it, repository);
+  const change = branch.changes[number - 1];
+  const key = `${repository} ${number}`;
+  const waiting = it.landers.get(key) ?? [];
+  it.landers.delete(key);
+  if (change === undefined) return;
+  const refused = conflictOf(it, repository, number);
+  const landed =
+    landedBy(branch, number) ?? (refused ? undefined : commitValues(it, repository, change.values, number));
+  for (const settle of waiting) settle(landed?.commit ?? null);
+}
+
+const landedBy = ({ commits }: Branch, change: number): BranchCommit | undefined =>
+  commits.find((one) => one.change === change);
+
+function conflictOf(it: Configerator, repository: string, number: number): ConveyorError | undefined {
+  const branch = branchOf(it, repository);
+  const { base = {}, values = {} } = branch.changes[number - 1] ?? {};
+  const file = Object.keys(base).find((path) => {
+    const present = valueAt(branch, path);
+    return blobOf(present) !== base[path] && present !== values[path];
+  });
+  if (file === undefined) return undefined;
+  return conveyorError('config-conflict', { change: number, file, by: winnerOf(branch, file) });
+}
+
+function winnerOf({ commits }: Branch, path: string): string {
+  const last = commits.findLast(({ values }) => values.some((one) => one.path === path));
+  return last?.change ? `change ${last.change}` : `the commit ${last?.commit.slice(0, 12)}`;
+}
+
+const refusalOf = (error: ConveyorError | undefined) => ({
+  code: error?.code ?? 'config-conflict',
+  message: error?.message ?? 'it does not fit any more',
+  hint: error?.hint ?? '',
+});
+
+/** What versions mean, for the push type `config`. */
+export const simulatedChanges = (world: () => Configerator): Changes => ({
+  contentOf: async (repository, version) => {
+    const branch = branchOf(world(), repository);
+    const change = branch.changes.find((one) => one.version === version);
+    if (change === undefined)
+      throw new ExtensionError('unknown-version', `there is no version ${version}`, { status: 409 });
+    const content: Content = Object.fromEntries(
+      Object.entries(change.values).map(([path, value]) => [path, { value, version: blobOf(value) }]),
+    );
+    return { change: change.number, content, landed: landedBy(branch, change.number)?.commit ?? null };
+  },
+  committedVersion: async (repository, paths, head, since) => {
+    const branch = branchOf(world(), repository);
+    const [to, from] = [sequenceOf(branch, head), since === null ? 0 : sequenceOf(branch, since)];
+    const newest = branch.commits
+      .slice(from, to)
+      .findLast(({ values }) => values.some(({ path }) => paths.some((own) => isBelow(own, path))));
+    if (newest === undefined) return since === null ? '@none' : null;
+    return branch.changes[(newest.change ?? 0) - 1]?.version ?? `@${newest.commit}`;
+  },
+  restore: (repository, paths, to, own) => asRefusal(async () => restore(world(), repository, { paths, to, own })),
+  contains: async (repository, newer, older) => {
+    const branch = branchOf(world(), repository);
+    return older === '' || sequenceOf(branch, newer) >= sequenceOf(branch, older);
+  },
+});
+
+interface Restoring {
+  readonly paths: readonly string[];
+  readonly to: string | null;
+  readonly own: number | null;
+}
+
+function restore(it: Configerator, repository: string, { paths, to, own }: Restoring): number | null {
+  const branch = branchOf(it, repository);
+  const since = to === null ? 0 : sequenceOf(branch, to);
+  const taken = branch.commits.slice(since).filter(({ change }) => own === null || change === own);
+  const touched = new Set(taken.flatMap(({ values }) => values.map(({ path }) => path)));
+  const back = [...touched]
+    .filter((path) => paths.some((one) => isBelow(one, path)))
+    .map((path) => [path, valueAt(branch, path, since)] as const)
+    .filter(([path, value]) => value !== valueAt(branch, path));
+  if (back.length === 0) return null;
+  for (const [path] of back) {
+    const last = branch.commits.findLast(({ values }) => values.some((one) => one.path === path));
+    if (own !== null && last?.change !== own)
+      throw conveyorError('config-conflict', { change: own, file: path, by: winnerOf(branch, path) });
+  }
+  return proposeChange(it, repository, Object.fromEntries(back)).number;
+}
+
+const sequenceOf = ({ commits }: Branch, commit: string): number =>
+  commits.find((one) => one.commit === commit)?.sequence ?? 0;
+
+const isBelow = (own: string, path: string): boolean =>
+  own === '' || own.endsWith('/') ? path.startsWith(own) : path === own;

@@ -1,0 +1,45 @@
+import type { Counts } from '../../simulator/configerator/subscribers';
+import { MINUTE, type VirtualWorld } from '../workflows/world';
+import { PATH, REPOSITORY, SLOWEST_MS } from './configuration';
+import type { Deploy } from './play';
+
+/** These leave hosts on what they had been given, as deploys of executables do. */
+const LEAVES = ['failed', 'cancelled', 'revert-failed', null];
+
+/** What holds at the end of a story of configuration: everybody has what is committed, and that is what the deploys say. */
+export async function judgeConfiguration(world: VirtualWorld, deploys: readonly Deploy[]): Promise<void> {
+  const { faults } = world.simulator.simulation.state.configerator;
+  const isCalm = () => world.control('GET', '/control/violations').then(() => faults.size === 0);
+  await world.until('the tree is whole again', isCalm);
+  await world.sleep(SLOWEST_MS + 2 * MINUTE);
+  const { total, committed, overridden } = await world.control<Counts>(
+    ...(['GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`] as const),
+  );
+  expect(committed + overridden).toBe(total);
+  const isLeft = deploys.some(({ outcome }) => LEAVES.includes(outcome));
+  if (!isLeft) expect({ overridden, overrides: overridesOf(world) }).toEqual({ overridden: 0, overrides: [] });
+  expectCommitted(world, deploys);
+}
+
+function overridesOf({ simulator }: VirtualWorld): string[] {
+  const { paths } = simulator.simulation.state.configerator;
+  return paths
+    .flatMap(({ overrides }) => overrides.at(-1)?.overrides ?? [])
+    .map(({ id, revision }) => `${id}: ${revision}`);
+}
+
+/** The branch has what the last deploy brought or went back to, unless somebody else came after. */
+function expectCommitted({ simulator }: VirtualWorld, deploys: readonly Deploy[]): void {
+  const branch = simulator.simulation.state.configerator.branches.get(REPOSITORY);
+  const last = branch?.commits.findLast(({ values }) => values.some(({ path }) => path.startsWith('feed/')));
+  const ended = [...deploys].sort((a, b) => Date.parse(a.endedAt ?? '') - Date.parse(b.endedAt ?? '')).at(-1);
+  if (last === undefined || last.change === null || ended === undefined) return;
+  const valueOf = (version: string): string | null | undefined =>
+    branch?.changes.find((change) => change.version === version)?.values[PATH];
+  const present = branch?.commits.flatMap(({ values }) => values.filter(({ path }) => path === PATH)).at(-1)?.value;
+  if (ended.outcome === 'succeeded') expect(present).toBe(valueOf(ended.version));
+  if (ended.outcome !== 'reverted') return;
+  const isOwn = deploys.some(({ outcome, version }) => outcome === 'succeeded' && version === ended.version);
+  const back = ended.revert?.units.some(({ toVersion }) => toVersion === ended.version);
+  if (!isOwn && !back) expect(present).not.toBe(valueOf(ended.version));
+}
