@@ -19,12 +19,15 @@ import type { WantedVersion } from './versions';
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
 type Config = Readonly<Record<string, unknown>>;
 
+/** What the push type needs of a fleet. */
+export type Deployable = Pick<ConfigFleet, 'memory' | 'prepare' | 'refuseBusyPaths' | 'step'>;
+
 /**
  * The push type of configuration (docs/design/config.md#push-type): a unit is the subscribers of a region, a task is one subscriber.
  *
  * @param judge `judgeTargets` or `remoteJudge` of the sdk, with a data source
  */
-export const configPushType = (fleet: ConfigFleet, judge: Judge, options?: ServeOptions): Hono =>
+export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeOptions): Hono =>
   servePushType(
     'config',
     {
@@ -96,9 +99,9 @@ export const configPushType = (fleet: ConfigFleet, judge: Judge, options?: Serve
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
 
 /** Whoever asks also makes it go on. */
-const wake = (fleet: ConfigFleet, name: string): void => void fleet.step(name).catch(() => undefined);
+const wake = (fleet: Deployable, name: string): void => void fleet.step(name).catch(() => undefined);
 
-function commands(fleet: ConfigFleet) {
+function commands(fleet: Deployable) {
   const command =
     (verb: Verb) =>
     (request: Parameters<typeof commandUpdate>[2], { key }: { readonly key: string }) =>
@@ -172,7 +175,7 @@ function checked(config: Config): ConfigPush {
 }
 
 /** The service that is meant, as it is now. */
-const prepared = (fleet: ConfigFleet, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
+const prepared = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
   asRefusal(() => fleet.prepare(checked(config), targets));
 
 function known({ name, units }: Served, unit: string): string {

@@ -9,6 +9,7 @@ import { configPushType, type Judge } from '../../config/pushType/pushType';
 import { Stepping } from '../../config/pushType/stepping';
 import { Tailer } from '../../config/tailer/tailer';
 import { tail } from '../../config/tailer/tail';
+import { modelsOnly } from '../../config/vessel/modelsOnly';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { METRICS_TYPE } from '../metricsText';
 import { ConfigServiceMetrics } from './metrics';
@@ -40,7 +41,7 @@ export interface ConfigService {
 const COMMITS_A_LOOK = 100;
 
 /**
- * What hosts the configuration of a platform: the push type `config`, the finder `config-changes`, and a tailer for each repository
+ * What hosts the configuration of a platform: the push types `config` and `model`, the finder `config-changes`, and a tailer for each repository
  * (docs/design/config.md#service).
  */
 export function createConfigService(options: ConfigServiceOptions): ConfigService {
@@ -65,6 +66,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   const parts = { tailers, troubles: stepping.troubles, services: () => fleet.services };
   const app = statusRoutes(parts, metrics, options);
   app.mount('/push-types/config', configPushType(fleet, judge, secured).fetch);
+  app.mount('/push-types/model', configPushType(modelsOnly(fleet), judge, secured).fetch);
   app.mount('/artifact-finders/config-changes', configChangesFinder(repositories, secured).fetch);
   return {
     app,

@@ -4,7 +4,7 @@ import { gitChanges } from '../../config/pushType/changes';
 import { Landings } from '../../config/pushType/landing';
 import { ConfigMemory } from '../../config/pushType/memory';
 import type { ConfigPorts, Land } from '../../config/pushType/ports';
-import { configPushType } from '../../config/pushType/pushType';
+import { configPushType, type Deployable } from '../../config/pushType/pushType';
 import { Lander } from '../../config/repository/land';
 import { MemoryStore } from '../../config/store/memory';
 import type { ConfigStore } from '../../config/store/port';
@@ -38,7 +38,7 @@ export class PushWorld {
     readonly bench: Bench,
     readonly store: ConfigStore,
     private readonly memoryFile: string | null,
-    private readonly Fleet: typeof ConfigFleet,
+    private readonly seenAs: (fleet: ConfigFleet) => Deployable,
   ) {
     this.hosts = new Hosts(store, R);
     this.lander = new Lander(bench.repository);
@@ -48,9 +48,9 @@ export class PushWorld {
   static async open(
     memoryFile: string | null = null,
     store: ConfigStore = new MemoryStore(() => 0),
-    Fleet: typeof ConfigFleet = ConfigFleet,
+    seenAs: (fleet: ConfigFleet) => Deployable = (fleet) => fleet,
   ): Promise<PushWorld> {
-    return new PushWorld(await bench(), store, memoryFile, Fleet);
+    return new PushWorld(await bench(), store, memoryFile, seenAs);
   }
 
   /** Another process of the service. */
@@ -65,8 +65,8 @@ export class PushWorld {
       log: () => undefined,
       ...ports,
     };
-    this.fleet = new this.Fleet(new ConfigMemory(this.memoryFile), all, new Landings(all));
-    this.app = configPushType(this.fleet, (request) =>
+    this.fleet = new ConfigFleet(new ConfigMemory(this.memoryFile), all, new Landings(all));
+    this.app = configPushType(this.seenAs(this.fleet), (request) =>
       judgeTargets({ ...request, query: () => Promise.resolve({ series: [] }) }),
     );
   }

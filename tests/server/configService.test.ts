@@ -52,10 +52,16 @@ function started(options: ConfigServiceOptions) {
     await running;
   };
   let keys = 0;
-  const ask = async (method: string, request: object, headers: Readonly<Record<string, string>> = {}) => {
+  const ask = async (
+    method: string,
+    request: object,
+    headers: Readonly<Record<string, string>> = {},
+    given: object = {},
+  ) => {
     const context = {
       ...{ pipeline: 'feed', release: 1, deployId: DEPLOY, actor: 'user:alice' },
       config: { repository: R, paths: ['feed/'] },
+      ...given,
     };
     const response = await service.app.request(method, {
       method: 'POST',
@@ -101,6 +107,28 @@ test('a release is found, deployed and lands, and the store has it without anybo
   expect(await store.head(R)).toMatchObject({ sequence: 1 });
   expect(Object.values(await hosts.values(PATH))).toEqual(['1\n', '1\n', '1\n']);
   expect((await look('/metrics')).text).toContain('conveyor_config_landings_total{result="landed"} 1');
+  await end();
+});
+
+test('models are deployed through the same service, and nothing else under their name', async () => {
+  const { it, store, hosts, sleeps, options } = await world();
+  await hosts.join('h9', 'eu', ['models/feed']);
+  const { end, ask } = started(options);
+  await allAsleep(sleeps);
+  const { version } = await it.proposeValues({ 'models/feed': 1 });
+  const context = { config: { repository: R, paths: ['models/feed'] } };
+  const units = await ask('/push-types/model/fetchDeployUnits', {}, {}, context);
+  expect(units.body).toMatchObject({ units: [{ id: 'flags/models/feed:eu' }] });
+  const [path, request] = pushed(version);
+  const targets = request.targets.map((target) => ({ ...target, unit: 'flags/models/feed:eu' }));
+  expect(await ask(path.replace('config', 'model'), { ...request, targets }, {}, context)).toMatchObject({
+    status: 200,
+  });
+  while ((await store.head(R)) === undefined) await sleeps.next();
+  expect((await hosts.values('models/feed'))['h9']).toBe('1\n');
+  expect(await ask('/push-types/model/fetchDeployUnits', {})).toMatchObject({
+    body: { error: { code: 'not-deployable' } },
+  });
   await end();
 });
 
