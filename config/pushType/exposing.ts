@@ -75,7 +75,8 @@ function wantedOverrides(served: Served) {
 function exposedOf({ service, state, bound }: Served): Exposed[] {
   return Object.entries(service.hosts).flatMap(([unit, hosts]) => {
     const { slots = [], update: wholeUpdate, version: wholeVersion } = state.units[unit] ?? {};
-    const isOut = ({ version, update }: Slot): boolean => update !== null && version !== service.committed;
+    const isOut = ({ version, update, gone }: Slot): boolean =>
+      !gone && update !== null && version !== service.committed;
     const out = slots.flatMap((slot, index) => (isOut(slot) ? [{ slot, host: hosts[index] ?? '' }] : []));
     return grouped(out, ({ slot }) => `${slot.update} ${slot.version}`).flatMap(([, group]) => {
       const { update = null, version = '' } = group[0]?.slot ?? {};

@@ -58,8 +58,12 @@ export function seat(name: string, service: Service, state: ConfigState, subscri
     hosts.forEach((host, index) => {
       const subscriber = subscribers.get(host);
       const isHere = subscriber && unitName(name, subscriber.labels['region'] ?? NOWHERE) === unit;
-      const slot = state.units[unit]?.slots[index];
-      if (slot !== undefined) look(service, slot, isHere ? subscriber : undefined);
+      const of = state.units[unit];
+      const slot = of?.slots[index];
+      if (of === undefined || slot === undefined) return;
+      // What it had may have been taken back meanwhile. An update that still means it takes it again.
+      if (slot.gone && isHere) Object.assign(slot, newSlot(name, service, unit, of, host));
+      look(service, slot, isHere ? subscriber : undefined);
     });
 }
 

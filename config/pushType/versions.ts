@@ -34,12 +34,17 @@ export async function learnVersions(
   );
 }
 
+/** So many versions that somebody committed by hand are kept: no change says again what they were, and a revert may name one. */
+const BY_HAND = 20;
+
 /** What no slot is on, and no update that is remembered brings. */
 function forgetVersions(served: Served, asked: readonly string[]): void {
   const { service, state, units } = served;
   const slots = units.flatMap((id): Pick<Slot, 'version'>[] => [served.unit(id), ...served.unit(id).slots]);
   const brought = Object.values(state.updates).flatMap((update) => units.map((id) => update.units[id]?.version));
-  const needed = new Set([service.committed, ...asked, ...slots.map(({ version }) => version), ...brought]);
+  const byHand = Object.keys(service.contents).filter((version) => version.startsWith('@'));
+  const inUse = [...slots.map(({ version }) => version), ...brought];
+  const needed = new Set([service.committed, ...asked, ...inUse, ...byHand.slice(-BY_HAND)]);
   for (const book of [service.contents, service.commits, service.changes])
     for (const version of Object.keys(book)) if (!needed.has(version)) delete book[version];
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '../../config/store/memory';
 import { PushWorld } from './pushWorld';
 
 const [EU, US] = ['flags/feed:eu', 'flags/feed:us'];
@@ -11,8 +12,11 @@ const folder = mkdtempSync(join(tmpdir(), 'conveyor-push-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Ten hosts in each of two regions read `feed/limits`, which is 1. */
-async function world(memory: string | null = null): Promise<PushWorld & { readonly base: string }> {
-  const made = await PushWorld.open(memory);
+async function world(
+  memory: string | null = null,
+  store?: MemoryStore,
+): Promise<PushWorld & { readonly base: string }> {
+  const made = await PushWorld.open(memory, store);
   const base = await made.commits({ [PATH]: 1 });
   for (const region of ['eu', 'us'])
     for (let n = 0; n < 10; n += 1) await made.hosts.join(`${region}-${n}`, region, [PATH]);
@@ -108,6 +112,53 @@ test('a revert after the landing reaches everybody at once, and lands as a chang
   expect([await counts(it), onBranch(it), it.landed]).toEqual([{ 1: 20 }, '1', [change, change + 1]]);
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
   expect(it.bench.git('log', '-1', '--format=%s', 'main').trim()).toBe(`Bring back what was before change ${change}`);
+});
+
+test('what somebody committed by hand is gone back to after a landing, however long nobody has had it', async () => {
+  const it = await PushWorld.open();
+  const byHand = await it.bench.proposeValues({ [PATH]: 1 });
+  it.bench.git('update-ref', 'refs/heads/main', byHand.version.split('@')[1] ?? '');
+  await it.tail();
+  await it.hosts.join('eu-0', 'eu', [PATH]);
+  const [unit] = (await it.ask<{ units: { version: string }[] }>('fetchDeployUnits', {})).units;
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.complete(DEPLOY, version, [EU]);
+  await it.settle();
+  // Whatever is asked makes it forget what it no longer needs.
+  await it.ask('fetchDeployUnits', {});
+  await it.revert(DEPLOY, unit?.version ?? '', [`${DEPLOY}/9/1`], [EU]);
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 1 }, '1']);
+});
+
+test.each<[string, (it: PushWorld & { readonly base: string }, version: string) => Promise<unknown>, string]>([
+  ['was taken back', (it) => it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]), '1'],
+  [
+    'was followed by another that landed',
+    async (it) => {
+      const next = await it.bench.proposeValues({ [PATH]: 3 });
+      await it.complete('deploy/feed/2/deploy/1', next.version, [EU, US]);
+    },
+    '3',
+  ],
+])('a host that returns after the deploy whose value it had %s gets what is committed', async (_how, ends, value) => {
+  let now = 0;
+  const it = await world(null, new MemoryStore(() => now));
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  const [lost = ''] = Object.entries(await it.hosts.values(PATH)).find(([, has]) => has?.trim() === '2') ?? [];
+  // It falls silent until its lease is over.
+  it.hosts.gone.add(lost);
+  now = 50_000;
+  await it.hosts.look();
+  now = 70_000;
+  await it.settle();
+  await ends(it, version);
+  await it.settle();
+  it.hosts.gone.delete(lost);
+  await it.settle();
+  expect([await counts(it), await it.store.overrides('flags', PATH)]).toEqual([{ [value]: 20 }, []]);
 });
 
 test('a revert while its change is on the way to the branch waits for the answer, and takes back what landed', async () => {
