@@ -1,6 +1,6 @@
 import { ExtensionError } from '../../sdk/server';
 import { keepCommitted } from './committed';
-import type { Landing, Service } from './memory';
+import type { Landing, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
@@ -75,6 +75,7 @@ export async function landWhole(served: Served, landings: Landings, ports: Confi
   const { name, service } = served;
   decide(served, landings.isUnderWay(name));
   if (service.landing === undefined) return;
+  service.landing.before ??= await pathCommits(service, service.landing.version, ports);
   await landings.advance(name, service, () => served.save());
   if (service.landing.refused !== undefined)
     for (const unit of served.units) served.fail(unit, service.landing.refused);
@@ -83,6 +84,17 @@ export async function landWhole(served: Served, landings: Landings, ports: Confi
     await keepCommitted(served, ports, service.contents[service.committed]);
     service.landing = undefined;
   }
+}
+
+async function pathCommits({ repository, contents }: Service, version: string, { storeOf }: ConfigPorts) {
+  const paths = Object.keys(contents[version] ?? {});
+  const values = await Promise.all(paths.map((path) => storeOf(repository).read(repository, path)));
+  return Object.fromEntries(
+    paths.map((path, index): [string, PathCommit] => {
+      const { commit = null, sequence = 0 } = values[index] ?? {};
+      return [path, { commit, sequence }];
+    }),
+  );
 }
 
 /** What was sent to the landing strip is answered before anything else lands. */
@@ -101,5 +113,6 @@ function commitVersion(service: Service, version: string): void {
   if (landing?.commit !== undefined && landing.commit !== '') {
     service.commits[version] = landing.commit;
     service.head = landing.commit;
+    service.landed = { commit: landing.commit, before: landing.before ?? {} };
   }
 }

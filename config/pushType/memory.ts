@@ -25,6 +25,8 @@ export interface Service {
   fence?: number | undefined;
   /** Deploys during which somebody else has changed the paths. */
   interrupted: readonly string[];
+  /** What the newest landing took the place of, by path. */
+  landed?: { readonly commit: string; readonly before: Readonly<Record<string, PathCommit>> } | undefined;
   /** Committed versions in whose place others have committed another one. */
   readonly replaced: Record<string, string>;
 }
@@ -38,6 +40,14 @@ export interface Landing {
   /** Why it is not to be. */
   refused?: string;
   readonly ahead: boolean;
+  /** What it takes the place of: hosts are called by that until it is there. */
+  before?: Readonly<Record<string, PathCommit>>;
+}
+
+/** The commit of a path that hosts had; null where there was none. */
+export interface PathCommit {
+  readonly commit: string | null;
+  readonly sequence: number;
 }
 
 export interface ConfigState extends State {

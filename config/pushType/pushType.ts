@@ -144,6 +144,10 @@ function healthTasks(served: Served, id: string, { updatedBy, exclude = [] }: He
   );
   for (const { path, commit, sequence } of outside.flatMap(({ subscriber }) => subscriber.has))
     if (commit !== null) commits.set(path, { commit, sequence });
+  // Where everybody has what has landed, the time before is that of the commit before.
+  const { landed } = served.service;
+  for (const [path, earlier] of Object.entries(landed?.before ?? {}))
+    if (commits.get(path)?.commit === landed?.commit) commits.set(path, earlier);
   const before = inside.map(({ subscriber: { host, has } }) =>
     subscriberId(
       host,

@@ -131,6 +131,19 @@ test('what somebody committed by hand is gone back to after a landing, however l
   expect([await counts(it), onBranch(it)]).toEqual([{ 1: 1 }, '1']);
 });
 
+test('after the landing hosts are compared with what they measured under the commit before', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  const before = it.bench.git('rev-parse', 'main').trim();
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+    const targets = { units: [EU], updatedBy: [`${DEPLOY}/9/1`] };
+  await it.ask('runHealthChecks', { targets, checks: [], baseline: { start: 0, end: 1 }, now: 2 });
+  const [judged] = it.judged;
+  const now = it.bench.git('rev-parse', 'main').trim();
+  expect([judged?.fresh.includes(`eu-0@${now}`), judged?.before?.includes(`eu-0@${before}`)]).toEqual([true, true]);
+});
+
 test.each<[string, (it: PushWorld & { readonly base: string }, version: string) => Promise<unknown>, string]>([
   ['was taken back', (it) => it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]), '1'],
   [

@@ -9,7 +9,7 @@ import { Lander } from '../../config/repository/land';
 import { MemoryStore } from '../../config/store/memory';
 import type { ConfigStore } from '../../config/store/port';
 import { tail } from '../../config/tailer/tail';
-import { judgeTargets } from '../../sdk/health';
+import { judgeTargets, type UnitTasks } from '../../sdk/health';
 import { Hosts } from './hosts';
 import { bench, NOW, type Bench } from './repositories';
 
@@ -27,6 +27,8 @@ export interface Progress {
 export class PushWorld {
   readonly hosts: Hosts;
   readonly landed: number[] = [];
+  /** Whose health was asked for. */
+  readonly judged: UnitTasks[] = [];
   /** Keeps the next landings waiting, or breaks them. */
   beforeLand: () => Promise<void> = () => Promise.resolve();
   fleet!: ConfigFleet;
@@ -66,9 +68,10 @@ export class PushWorld {
       ...ports,
     };
     this.fleet = new ConfigFleet(new ConfigMemory(this.memoryFile), all, new Landings(all));
-    this.app = configPushType(this.seenAs(this.fleet), (request) =>
-      judgeTargets({ ...request, query: () => Promise.resolve({ series: [] }) }),
-    );
+    this.app = configPushType(this.seenAs(this.fleet), (request) => {
+      this.judged.push(...request.targets);
+      return judgeTargets({ ...request, query: () => Promise.resolve({ series: [] }) });
+    });
   }
 
   land: Land = async ({ change }) => {
