@@ -26,8 +26,12 @@ export const IN_VIRTUAL_TIME = [
   'storage/pipeline.yaml',
 ];
 
-/** These deploy to a fleet that is not the simulated one; tests/system/prometheus.test.ts, tests/contract/gatekeeper.test.ts and tests/workflows/models.test.ts run them. */
+/**
+ * These deploy to a fleet that is not the simulated one; tests/system/dev.test.ts, tests/system/prometheus.test.ts, tests/contract/gatekeeper.test.ts
+ * and tests/workflows/models.test.ts run them.
+ */
 export const ON_OTHER_FLEETS = [
+  'config/pipeline.yaml',
   'inference/data/feed.yaml',
   'push-types/gatekeeper/pipeline.yaml',
   'push-types/processes/pipeline.yaml',
