@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -13,7 +15,8 @@ import type { DeployStatus } from '../../domain/views';
 import { serveDataSource } from '../../sdk';
 import { Etcd } from '../config/etcd';
 import { HOSTS_PROGRAM } from './configHosts';
-import { ROOT, type Running } from './process';
+import { Processes, ROOT, type Running } from './process';
+import { startTemporal } from './server';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -49,10 +52,14 @@ export class ConfigWorld {
     private readonly servicePort: number,
     private readonly repository: ConfigRepository,
     private readonly source: { readonly url: string; close(): void },
+    private readonly endTemporal: () => Promise<void>,
   ) {}
 
   static async open(): Promise<ConfigWorld> {
-    const [[port = 0], etcd, source] = [await freePorts(1), await Etcd.start(), await openSource()];
+    const [[port = 0, temporalPort = 0], etcd, source] = [await freePorts(2), await Etcd.start(), await openSource()];
+    // A Temporal server of its own: the sweep of a finder belongs to a whole server.
+    const [temporals, home] = [new Processes(), mkdtempSync(join(tmpdir(), 'conveyor-config-'))];
+    await startTemporal(temporals, { home, port: temporalPort, data: 'memory' });
     const url = `http://127.0.0.1:${port}`;
     const extensions = [
       { name: 'config', kind: 'push-type', url: `${url}/push-types/config` },
@@ -61,17 +68,23 @@ export class ConfigWorld {
     ];
     const config = { repositories: { [R]: { git: './flags.git', etcd: etcd.url } } };
     const settings = { sweepInterval: '1s', sweepJitter: '1ms', transient: '1s' };
-    const stack = await Stack.open({ config: { extensions, config }, settings });
+    const temporal = `127.0.0.1:${temporalPort}`;
+    const stack = await Stack.open({ temporal, config: { extensions, config }, settings });
     const git = join(stack.home, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
     const repository = await ConfigRepository.open({ name: R, git, branch: 'main' }, join(stack.home, 'copy'));
-    const world = new ConfigWorld(stack, etcd, port, repository, source);
+    const endTemporal = async (): Promise<void> => {
+      await temporals.reap();
+      rmSync(home, { recursive: true, force: true });
+    };
+    const world = new ConfigWorld(stack, etcd, port, repository, source, endTemporal);
     await world.startService();
     return world;
   }
 
   async close(): Promise<void> {
     await this.stack.close();
+    await this.endTemporal();
     await this.etcd.close();
     this.source.close();
   }
