@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { pathOf } from '../simulator/configerator/paths';
+import { pathIndex } from '../simulator/configerator/paths';
 import { commitValues } from '../simulator/configerator/repository';
-import { addGroup, countSubscribers } from '../simulator/configerator/subscribers';
+import { addGroup, countReaders } from '../simulator/configerator/subscribers';
 import { Simulation } from '../simulator/simulation';
 
 /**
@@ -21,7 +21,7 @@ function main(): void {
   simulation.world.advanceTo(START);
   const it = simulation.configerator;
   commitValues(it, 'flags', { 'feed/limits': '0' });
-  const of = pathOf(it.state, 'flags', 'feed/limits');
+  const of = pathIndex(it.state, 'flags', 'feed/limits');
   for (let nth = 0; nth < REGIONS; nth += 1) {
     const place = { name: `edge-r${nth}`, region: `r${nth}`, labels: { region: `r${nth}` } };
     addGroup(it, { ...place, repository: 'flags', job: null, paths: [of], size: HOSTS / REGIONS }, undefined);
@@ -31,7 +31,7 @@ function main(): void {
   const one = usedBytes();
   const rest = commits(simulation, COMMITS);
   const all = usedBytes();
-  const { total, committed } = countSubscribers(it, of);
+  const { total, committed } = countReaders(it, of);
   const perHost = (bytes: number): string => `${Math.round((bytes - before) / HOSTS)} bytes`;
   const rows: [string, string][] = [
     ['subscribers, observers', `${total}, ${it.state.observers.length}`],

@@ -9,7 +9,7 @@ import { askingOver } from '../config/vessel/asking';
 import { pieceDiskIn } from '../config/vessel/disk';
 import { listenForPeers } from '../config/vessel/listen';
 import type { Giver } from '../config/vessel/peerApp';
-import { packageOf, Source } from '../config/vessel/source';
+import { packageOf, PieceSource } from '../config/vessel/source';
 import { Throttle } from '../config/vessel/throttle';
 import { Vessel } from '../config/vessel/vessel';
 import { noBits } from '../domain/vessel/bits';
@@ -73,7 +73,7 @@ async function measured(home: string, file: string, isSwarm: boolean) {
     new Throttle(UPLOAD * MB),
   );
   const pack = await packageOf(file, { path: PATH, version: 1, source: door.address });
-  const source = new Source(file, pack, () => Date.now());
+  const source = new PieceSource(file, pack, () => Date.now());
   const counts = isSwarm ? source.counts : pack.pieces.map(() => 0);
   later.giver = isSwarm ? source : serverOf(file, pack, counts);
   const names = Array.from({ length: HOSTS }, (_, at) => `${isSwarm ? 'h' : 'c'}${at}`);
@@ -107,7 +107,7 @@ function serverOf(file: string, pack: Package, counts: number[]): Giver {
     bitsOf: () => ({ pieces: pack.pieces.length, have: all }),
     read: async (digest, piece) => {
       counts[piece] = (counts[piece] ?? 0) + 1;
-      return new Source(file, pack, () => 0).read(digest, piece);
+      return new PieceSource(file, pack, () => 0).read(digest, piece);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { ConfigStore } from './store/port';
 const AT_ONCE = 8;
 
 /** Nobody reads more. */
-const NAMED = 20;
+const NAMED_HOSTS = 20;
 
 /** Who subscribes to a path, as far as its store says. */
 export type Known =
@@ -54,9 +54,9 @@ export async function subscribersOfAll(
 
 const subscribersOf = (store: ConfigStore | null, repository: string, path: string): Promise<Known> =>
   orUnknown(store, repository, async (asked) => {
-    const { subscriptions } = await look(asked, repository, path);
+    const { subscriptions } = await lookAtPath(asked, repository, path);
     const odd = subscriptions.filter(({ state }) => state === 'refused' || state === 'stale');
-    return { ...countSubscribers(subscriptions), named: odd.slice(0, NAMED) };
+    return { ...countSubscribers(subscriptions), named: odd.slice(0, NAMED_HOSTS) };
   });
 
 /** @param text of a version, where git has it */
@@ -67,7 +67,7 @@ export const hostOf = (
   text: (version: string) => Promise<string | null>,
 ): Promise<KnownHost> =>
   orUnknown(store, repository, async (known) => {
-    const { subscriptions, overrides, committed } = await look(known, repository, asked.path);
+    const { subscriptions, overrides, committed } = await lookAtPath(known, repository, asked.path);
     const subscription = subscriptions.find(({ host }) => host === asked.host) ?? null;
     if (subscription === null || subscription.version === '') return { subscription, value: null };
     const { version } = subscription;
@@ -75,7 +75,7 @@ export const hostOf = (
     return { subscription, value: stored?.value ?? (await text(version)) };
   });
 
-async function look(store: ConfigStore, repository: string, path: string) {
+async function lookAtPath(store: ConfigStore, repository: string, path: string) {
   const [read, overrides, all] = await Promise.all([
     store.read(repository, path),
     store.overrides(repository, path),

@@ -72,6 +72,14 @@ export {
   type SitevarReview,
   type Sitevars,
 } from './sitevars';
+export {
+  watchConfig,
+  type ConfigSchema,
+  type ConfigTrouble,
+  type ConfigValue,
+  type WatchConfigOptions,
+  type WatchedConfig,
+} from './config';
 export { localOnly } from './localOnly';
 export { unitsPage } from './pages';
 export { runEnded, type RunEndedOptions } from './runEnded';

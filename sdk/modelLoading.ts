@@ -14,9 +14,9 @@ type Stage =
   { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
 
 /** The application cannot use the model, or it is not what was published. */
-class Refusal extends Error {}
+class ModelRefusal extends Error {}
 
-const RETRY_MS = 200;
+const MODEL_RETRY_MS = 200;
 const SILENCE_MS = 30_000;
 const REPEAT_MS = 5000;
 
@@ -127,14 +127,14 @@ export class ModelLoading {
           index += 1;
         }
       } catch (error) {
-        if (error instanceof Refusal) throw error;
+        if (error instanceof ModelRefusal) throw error;
         this.away(error as Error, signal);
       }
-      if (index < pack.pieces.length) await pause(this.options.retryMs ?? RETRY_MS, signal);
+      if (index < pack.pieces.length) await pause(this.options.retryMs ?? MODEL_RETRY_MS, signal);
       signal.throwIfAborted();
     }
     const digest = whole.digest('hex');
-    if (digest !== pack.digest) throw new Refusal(`its digest is ${digest}, and not ${pack.digest}`);
+    if (digest !== pack.digest) throw new ModelRefusal(`its digest is ${digest}, and not ${pack.digest}`);
     await refusing(() => this.use.onReady?.(model));
     this.last = { pack, model };
     this.isTouched = false;
@@ -169,6 +169,6 @@ async function refusing(work: () => void | Promise<void> | undefined): Promise<v
   try {
     await work();
   } catch (error) {
-    throw new Refusal(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new ModelRefusal(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }

@@ -39,7 +39,7 @@ export async function* readPieces(
         [at, filled] = [at + part.length, filled + part.length];
         if (filled < size) continue;
         const bytes = buffer.subarray(0, size);
-        if (sha256(bytes) !== pack.pieces[piece]) throw new Error(`piece ${piece} does not fit its digest`);
+        if (pieceDigest(bytes) !== pack.pieces[piece]) throw new Error(`piece ${piece} does not fit its digest`);
         yield bytes;
         [piece, filled] = [piece + 1, 0];
       }
@@ -51,7 +51,7 @@ export async function* readPieces(
   }
 }
 
-/** Ends when the signal is aborted: a body that came in as a whole does not always hear of it. */
+/** Ends when the signal is aborted: a body that came in as a whole does not always notice it. */
 async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);
@@ -65,4 +65,4 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal):
   }
 }
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const pieceDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

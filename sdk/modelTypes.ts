@@ -47,7 +47,7 @@ export interface WatchModelOptions {
   readonly app?: string;
   /** Called when something new is in the way, once for as long as it is. */
   readonly onTrouble?: (trouble: ModelTrouble) => void;
-  /** Between two tries to go on, in milliseconds. Default 200. */
+  /** Between two tries, in milliseconds. Default 200. */
   readonly retryMs?: number;
   /** So long without a byte of a piece, in milliseconds, and the connection counts as dead. Default 30 000. */
   readonly silenceMs?: number;

@@ -73,7 +73,7 @@ export const sourcesAnswer = z.object({
   files: z.record(z.string(), z.string()).describe('the name that git has for the text of each'),
 });
 
-const unknown = z.object({ unknown: z.string().describe('why nobody knows') });
+const anyObject = z.object({ unknown: z.string().describe('why nobody knows') });
 const subscription = z.object({
   ...{ host: z.string(), state: z.enum(['committed', 'overridden', 'refused', 'stale']), version: z.string() },
   ...{ revision: z.string().nullable(), commit: z.string().nullable(), since: z.iso.datetime() },
@@ -85,7 +85,7 @@ const subscribers = z.union([
     ...{ refused: z.number().int(), stale: z.number().int() },
     named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
   }),
-  unknown,
+  anyObject,
 ]);
 
 export const whyQuery = z.strictObject({ path: path.describe('of a value, or of a source') });
@@ -99,5 +99,5 @@ export const whyAnswer = z.object({
 export const hostQuery = z.strictObject({ path, host: z.string().min(1).max(256) });
 export const hostAnswer = z.union([
   z.object({ subscription: subscription.nullable(), value: z.string().nullable() }),
-  unknown,
+  anyObject,
 ]);

@@ -1,6 +1,6 @@
 import { runApart } from '../config/repository/apart/run';
 import { valuesIn } from '../config/repository/dependencies';
-import { changeAt, shownValue, sourcesAt, textOfVersion } from '../config/repository/looking';
+import { lookAtChange, shownValue, sourcesAt, textOfVersion } from '../config/repository/looking';
 import { ConfigRepository } from '../config/repository/repository';
 import type { ChangeRequest, Requested } from '../config/repository/requests';
 import { hostOf, storeIn, subscribersOfAll } from '../config/subscriptions';
@@ -55,7 +55,7 @@ export class Configuration {
   }
 
   changes = (name: string, limit: number) => this.look(name, (repository) => repository.changes(limit));
-  change = (name: string, number: number) => this.look(name, (repository) => changeAt(repository, number));
+  change = (name: string, number: number) => this.look(name, (repository) => lookAtChange(repository, number));
   log = (name: string, limit: number) => this.look(name, (repository) => repository.log(limit));
   value = (name: string, path: string, change: number | null) =>
     this.look(name, (repository) => shownValue(repository, path, change));

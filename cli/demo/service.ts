@@ -1,13 +1,9 @@
 import { join } from 'node:path';
 import { installRoot } from '../../platform/registry';
-import { createJobs, describeVersion, listJobs, type ListedJob } from '../simulator';
-import { applyFor, chapter, ship, type Demo, type DemoResult, type Stage } from './demo';
-import { renderServiceDemo } from './summary';
+import { createJobs, describeVersion, listJobs } from '../simulator';
+import { applyFor, chapter, ship, type Demo, type Stage } from './demo';
+import { renderServiceDemo, type ServiceDemoResult } from './summary';
 import { KVSTORE_JOBS } from './world';
-
-export interface ServiceDemoResult extends DemoResult {
-  readonly jobs: readonly ListedJob[];
-}
 
 const PIPELINE = join(installRoot(), 'examples', 'kvstore', 'pipeline.yaml');
 
@@ -18,8 +14,8 @@ const BAD_ERROR_RATIO = 0.2;
 /** A service: a good version, then one whose error ratio rises. */
 export const serviceDemo: Demo<ServiceDemoResult> = {
   prepare: () => Promise.resolve({}),
-  play,
-  surprise,
+  play: playService,
+  surprise: serviceSurprise,
   render: renderServiceDemo,
   next: ({ deploys }) => [
     `status ${deploys.at(-1)?.id ?? ''}`,
@@ -28,7 +24,7 @@ export const serviceDemo: Demo<ServiceDemoResult> = {
   ],
 };
 
-async function play(stage: Stage): Promise<ServiceDemoResult | undefined> {
+async function playService(stage: Stage): Promise<ServiceDemoResult | undefined> {
   const { io, stack } = stage;
   const { simulator } = stack.addresses;
   await createJobs(simulator, KVSTORE_JOBS);
@@ -53,7 +49,7 @@ async function play(stage: Stage): Promise<ServiceDemoResult | undefined> {
 
 const source = (version: string) => ({ name: 'source', kind: 'source', version, metadata: {} });
 
-function surprise({ releases, deploys, jobs }: ServiceDemoResult): string | null {
+function serviceSurprise({ releases, deploys, jobs }: ServiceDemoResult): string | null {
   const [good, bad] = releases;
   const badDeploy = deploys.find((deploy) => deploy.version === `kv:${BAD}`);
   if (good?.state !== 'succeeded') return `${good?.id} should have succeeded, but it is ${good?.state}`;

@@ -2,8 +2,11 @@ import type { DeployStatus } from '../../domain/views';
 import { alignRows, paint, table, tint, wrap, type View } from '../render/paint';
 import { deployWord, took } from '../render/words';
 import type { DemoResult } from './demo';
-import type { ServiceDemoResult } from './service';
 import type { ListedJob } from '../simulator';
+
+export interface ServiceDemoResult extends DemoResult {
+  readonly jobs: readonly ListedJob[];
+}
 
 /** How a service was deployed: each deploy with its verdict, and what the fleet runs now. */
 export function renderServiceDemo({ deploys, releases, jobs }: ServiceDemoResult, view: View): string {

@@ -1,6 +1,6 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { CompiledValue, Context, Made } from './context';
-import type { Checked, Failure } from './job';
+import type { Checked, JobFailure } from './job';
 import { NoResult } from './process';
 import { problemOf } from './programs';
 import { stemOf } from './tree';
@@ -74,7 +74,7 @@ function taken({ graph, say }: Context, value: Owned, checked: Checked): readonl
 }
 
 /** The schema or its validators could not even be loaded. */
-function broken({ graph }: Context, schema: string, validators: string | null, failure: Failure): ConveyorError {
+function broken({ graph }: Context, schema: string, validators: string | null, failure: JobFailure): ConveyorError {
   const at = failure.kind === 'threw' ? failure.where?.replace(/:\d+$/, '') : undefined;
   return problemOf(graph, validators !== null && at !== schema ? validators : schema, failure);
 }

@@ -4,13 +4,13 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
 import { whyNotConfigPath } from '../../domain/config/path';
 import { checkAll } from './checks';
-import type { CompiledValue, Made, Source } from './context';
-import { Graph } from './graph';
+import type { CompiledValue, Made, ValueSource } from './context';
+import { ImportGraph } from './graph';
 import { parsed } from './parse';
 import { PROCESS_LIMITS, type ProcessLimits } from './process';
 import { runPrograms } from './programs';
 import { readRaw } from './raws';
-import { remembering, type Memory, type Run } from './run';
+import { rememberingRun, type RunMemory, type Run } from './run';
 import { sourcesOf } from './sources';
 import { kindOf, stemOf, type SourceTree } from './tree';
 
@@ -26,7 +26,7 @@ export interface Compiled {
 export interface CompileOptions {
   readonly limits?: Partial<ProcessLimits>;
   /** Results of earlier runs, which are the same for the same code. */
-  readonly memory?: Memory;
+  readonly memory?: RunMemory;
   /** Only values that one of these files contributes to. */
   readonly changed?: ReadonlySet<string>;
 }
@@ -34,10 +34,10 @@ export interface CompileOptions {
 /** Runs the programs of a tree and checks all values. What is wrong with it is in `problems`, one for each file at fault. */
 export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
   const limits = { ...PROCESS_LIMITS, ...options.limits };
-  const run = remembering(limits, options.memory, availableParallelism());
+  const run = rememberingRun(limits, options.memory, availableParallelism());
   const code = await parsed(tree, limits);
   if (code instanceof ConveyorError) return { files: [], values: [], problems: [code] };
-  return new Compiler(tree, new Graph(tree, code), run, options.changed).compile();
+  return new Compiler(tree, new ImportGraph(tree, code), run, options.changed).compile();
 }
 
 class Compiler {
@@ -45,7 +45,7 @@ class Compiler {
 
   constructor(
     private readonly tree: SourceTree,
-    private readonly graph: Graph,
+    private readonly graph: ImportGraph,
     private readonly run: Run,
     private readonly changed: ReadonlySet<string> | undefined,
   ) {}
@@ -63,7 +63,7 @@ class Compiler {
     return { files: [...programs, ...raws].map(({ file }) => file), values, problems: this.problems };
   }
 
-  private files(kind: 'program' | 'raw'): readonly Source[] {
+  private files(kind: 'program' | 'raw'): readonly ValueSource[] {
     return this.tree.paths
       .filter((path) => kindOf(path) === kind)
       .flatMap((file) => {

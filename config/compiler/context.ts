@@ -1,25 +1,25 @@
 import type { ConveyorError } from '../../domain/errors';
-import type { Graph } from './graph';
+import type { ImportGraph } from './graph';
 import type { Run } from './run';
 import type { SourceTree } from './tree';
 
 /** What each part of one compilation gets. */
 export interface Context {
-  readonly graph: Graph;
+  readonly graph: ImportGraph;
   readonly tree: SourceTree;
   readonly run: Run;
   readonly say: (problem: ConveyorError) => void;
 }
 
 /** What says values: a program or a raw file. */
-export interface Source {
+export interface ValueSource {
   readonly file: string;
   /** Every file that a change of its values could come from: itself, what it imports, schemas and validators. */
   readonly sources: readonly string[];
 }
 
 /** A value before it is held against its schema. */
-export interface Made extends Source {
+export interface Made extends ValueSource {
   readonly path: string;
   /** JSON, or a raw file as it is. */
   readonly text: string;
@@ -28,7 +28,7 @@ export interface Made extends Source {
 }
 
 /** A value as it is distributed. */
-export interface CompiledValue extends Source {
+export interface CompiledValue extends ValueSource {
   readonly path: string;
   readonly text: string;
 }

@@ -5,7 +5,7 @@ import type { Module } from './job';
 import type { SourceTree } from './tree';
 
 /** Who imports whom, read from the sources: nothing is run for it. */
-export class Graph {
+export class ImportGraph {
   private readonly modules = new Map<string, Module>();
   private readonly closures = new Map<string, readonly string[]>();
   private readonly known: ReadonlySet<string>;

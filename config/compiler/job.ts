@@ -1,5 +1,5 @@
 /** What a process of its own is asked to run. It gets code, never a folder: it can read nothing of the tree but this. */
-export type Job = ParseJob | ProgramJob | CheckJob | RawJob;
+export type CompilerJob = ParseJob | ProgramJob | CheckJob | RawJob;
 
 /** A file of the tree that a program imports, directly or not: CommonJS, or JSON as it is. */
 export interface Module {
@@ -54,7 +54,7 @@ export interface ParseResult {
 
 export interface ProgramResult {
   readonly kind: 'program';
-  readonly outcome: readonly Exported[] | Failure;
+  readonly outcome: readonly Exported[] | JobFailure;
 }
 
 export interface Exported {
@@ -66,7 +66,7 @@ export interface Exported {
   readonly json: string;
 }
 
-export type Failure =
+export type JobFailure =
   | { readonly kind: 'threw'; readonly why: string; readonly where: string | null }
   | { readonly kind: 'import'; readonly from: string; readonly specifier: string; readonly why: string }
   | { readonly kind: 'varies'; readonly name: string; readonly first: string; readonly second: string }
@@ -75,7 +75,7 @@ export type Failure =
 export interface CheckResult {
   readonly kind: 'check';
   /** Of each value, in the order of the job; or why none could be checked. */
-  readonly outcome: readonly Checked[] | Failure;
+  readonly outcome: readonly Checked[] | JobFailure;
 }
 
 export type Checked =

@@ -3,7 +3,7 @@ import type { JobResult, Line } from './job';
 
 /** What a program wrote may have gone through objects that it has changed: it is believed as far as it has the form that it should. */
 
-const isJson = (text: string): boolean => {
+const isJsonLine = (text: string): boolean => {
   try {
     JSON.parse(text);
     return true;
@@ -18,7 +18,7 @@ const failure = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('varies'), name: z.string(), first: z.string(), second: z.string() }),
   z.object({ kind: z.literal('misfit'), name: z.string(), why: z.string() }),
 ]);
-const json = z.string().refine(isJson);
+const json = z.string().refine(isJsonLine);
 const exported = z.object({
   name: z.string().regex(/^[A-Za-z0-9_-]*$/),
   schema: z.object({ file: z.string(), name: z.string() }).nullable(),
@@ -48,7 +48,7 @@ const line: z.ZodType<Line> = z.union([
 
 /** Undefined for what no process of ours writes that does such a job. */
 export function readLine(text: string, kind: JobResult['kind']): Line | undefined {
-  if (!isJson(text)) return undefined;
+  if (!isJsonLine(text)) return undefined;
   const { data } = line.safeParse(JSON.parse(text));
   return data !== undefined && 'result' in data && data.result.kind !== kind ? undefined : data;
 }

@@ -9,7 +9,7 @@ import type { SourceTree } from './tree';
 /** TypeScript as it is run, or why it cannot be, by the paths of its files. */
 export type Code = ReadonlyMap<string, string | ConveyorError>;
 
-interface Source {
+interface ParsedSource {
   readonly path: string;
   readonly source: string;
   readonly key: string;
@@ -28,7 +28,7 @@ const CODE = new TextCache(32 * 1024 * 1024);
  */
 export async function parsed(tree: SourceTree, limits: ProcessLimits): Promise<Code | ConveyorError> {
   const found = new Map<string, string | ConveyorError>();
-  const unknown: Source[] = [];
+  const unknown: ParsedSource[] = [];
   for (const path of tree.paths.filter((file) => file.endsWith('.ts'))) {
     const source = tree.read(path);
     const key = createHash('sha256').update(`${path}\0${source}`).digest('hex');
@@ -50,7 +50,7 @@ export async function parsed(tree: SourceTree, limits: ProcessLimits): Promise<C
 
 type Parsed = readonly (readonly [path: string, code: string | ConveyorError])[];
 
-async function parseGroup(sources: readonly Source[], limits: ProcessLimits): Promise<Parsed | ConveyorError> {
+async function parseGroup(sources: readonly ParsedSource[], limits: ProcessLimits): Promise<Parsed | ConveyorError> {
   const files = sources.map(({ path, source }) => ({ path, source }));
   const memoryMb = Math.max(limits.memoryMb, MEMORY_MB);
   try {

@@ -6,7 +6,7 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
 import { installRoot } from '../../platform/registry';
 import { entryOf } from '../entry';
-import type { At, Job, JobResult } from './job';
+import type { At, CompilerJob, JobResult } from './job';
 import { readLine } from './lines';
 
 export interface ProcessLimits {
@@ -37,19 +37,19 @@ const CPU_SECONDS = 120;
 const RESULT_BYTES = 4 * CONFIG_LIMITS.change.max;
 
 /** Runs a job in a process of its own, which is given nothing of ours. @throws NoResult */
-export async function runJob<J extends Job>(
+export async function runJob<J extends CompilerJob>(
   job: J,
   limits: ProcessLimits,
 ): Promise<Extract<JobResult, { kind: J['kind'] }>> {
   const child = start(job, limits);
   try {
-    return (await followed(child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
+    return (await followedChild(child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
   } finally {
     child.kill('SIGKILL');
   }
 }
 
-function start({ kind }: Job, { memoryMb }: ProcessLimits): ChildProcess {
+function start({ kind }: CompilerJob, { memoryMb }: ProcessLimits): ChildProcess {
   const limited = ['-c', `ulimit -c 0; ulimit -t ${CPU_SECONDS}; exec "$@"`, 'limited'];
   // A function of ours that a program gets hold of makes no code of texts for it. Schemas in JSON are compiled so; they hold no code.
   const noEval = kind === 'raw' ? [] : ['--disallow-code-generation-from-strings'];
@@ -72,7 +72,7 @@ function permissions(): readonly string[] {
   return [flag, ...places.map((place) => `--allow-fs-read=${place}/*`)];
 }
 
-function followed(child: ChildProcess, job: Job, limits: ProcessLimits): Promise<JobResult> {
+function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLimits): Promise<JobResult> {
   return new Promise((resolve, reject) => {
     let at: At | null = null;
     let tail = '';

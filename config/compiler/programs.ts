@@ -1,16 +1,16 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import type { Context, Made, Source } from './context';
-import type { Graph } from './graph';
-import type { Exported, Failure } from './job';
+import type { Context, Made, ValueSource } from './context';
+import type { ImportGraph } from './graph';
+import type { Exported, JobFailure } from './job';
 import { NoResult } from './process';
 import { stemOf } from './tree';
 
 /** Each program in a process of its own. */
-export async function runPrograms(context: Context, programs: readonly Source[]): Promise<readonly Made[]> {
+export async function runPrograms(context: Context, programs: readonly ValueSource[]): Promise<readonly Made[]> {
   return (await Promise.all(programs.map((program) => runOne(context, program)))).flat();
 }
 
-async function runOne({ graph, run, say }: Context, { file, sources }: Source): Promise<readonly Made[]> {
+async function runOne({ graph, run, say }: Context, { file, sources }: ValueSource): Promise<readonly Made[]> {
   try {
     const { outcome } = await run({ kind: 'program', file, modules: graph.modulesOf([file]) });
     if ('kind' in outcome) {
@@ -38,7 +38,7 @@ const withTail = ({ how, tail }: NoResult): string => {
 };
 
 /** What went wrong as a program ran, and by which imports it was led there. */
-export function problemOf(graph: Graph, file: string, failure: Failure): ConveyorError {
+export function problemOf(graph: ImportGraph, file: string, failure: JobFailure): ConveyorError {
   switch (failure.kind) {
     case 'threw': {
       const at = failure.where ?? file;

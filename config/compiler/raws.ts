@@ -1,5 +1,5 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import type { Context, Made, Source } from './context';
+import type { Context, Made, ValueSource } from './context';
 import { NoResult } from './process';
 import { rawPath, stemOf } from './tree';
 
@@ -7,7 +7,7 @@ import { rawPath, stemOf } from './tree';
 const TOGETHER = 200;
 
 /** Raw files, held against what their names say and the JSON Schemas beside them; they pass as they are. */
-export async function readRaw(context: Context, raws: readonly Source[]): Promise<readonly Made[]> {
+export async function readRaw(context: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
   const [plain, others] = split(
     raws,
     ({ file }) => file.endsWith('.json') && !context.graph.has(`${stemOf(file)}.schema.json`),
@@ -24,7 +24,7 @@ function split<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [re
 }
 
 /** JSON without a JSON Schema takes no longer than its length: it needs no process. */
-function readPlain({ graph, tree, say }: Context, raw: Source): readonly Made[] {
+function readPlain({ graph, tree, say }: Context, raw: ValueSource): readonly Made[] {
   const text = tree.read(raw.file);
   try {
     JSON.parse(text);
@@ -35,7 +35,7 @@ function readPlain({ graph, tree, say }: Context, raw: Source): readonly Made[] 
   }
 }
 
-async function readGroup({ graph, tree, run, say }: Context, raws: readonly Source[]): Promise<readonly Made[]> {
+async function readGroup({ graph, tree, run, say }: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
   const files = raws.map(({ file }) => {
     const schema = `${stemOf(file)}.schema.json`;
     return { file, text: tree.read(file), schema: graph.has(schema) ? tree.read(schema) : null };
@@ -60,7 +60,7 @@ async function readGroup({ graph, tree, run, say }: Context, raws: readonly Sour
   }
 }
 
-const madeOf = (raw: Source, text: string, isTyped: boolean): Made => ({
+const madeOf = (raw: ValueSource, text: string, isTyped: boolean): Made => ({
   ...raw,
   path: rawPath(raw.file),
   text,

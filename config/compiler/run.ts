@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
 import { concurrencyGate } from '../../sdk/concurrency';
-import type { Job, JobResult } from './job';
+import type { CompilerJob, JobResult } from './job';
 import { runJob, type ProcessLimits } from './process';
 
 /** Results by the digest of their job: the same code gives the same values, which is made sure of as it runs. */
-export interface Memory {
+export interface RunMemory {
   get(key: string): string | undefined;
   set(key: string, result: string): void;
 }
 
-export type Run = <J extends Job>(job: J) => Promise<Extract<JobResult, { kind: J['kind'] }>>;
+export type Run = <J extends CompilerJob>(job: J) => Promise<Extract<JobResult, { kind: J['kind'] }>>;
 
 /** Rises with whatever makes the same job give another result. */
 const FORMAT = 1;
 
 /** At most so many processes at once; none for what is remembered. */
-export function remembering(limits: ProcessLimits, memory: Memory | undefined, atOnce: number): Run {
+export function rememberingRun(limits: ProcessLimits, memory: RunMemory | undefined, atOnce: number): Run {
   const turn = concurrencyGate(atOnce);
-  return async <J extends Job>(job: J) => {
+  return async <J extends CompilerJob>(job: J) => {
     type Result = Extract<JobResult, { kind: J['kind'] }>;
     const key = createHash('sha256')
       .update(`${FORMAT} ${JSON.stringify(job)}`)

@@ -1,8 +1,8 @@
-import type { Graph } from './graph';
+import type { ImportGraph } from './graph';
 import { kindOf, stemOf } from './tree';
 
 /** The files that contribute to what a file says: itself, its imports, and the validators of the schemas among them. */
-export function sourcesOf(graph: Graph, file: string): readonly string[] {
+export function sourcesOf(graph: ImportGraph, file: string): readonly string[] {
   const own = graph.has(file) && file.endsWith('.ts') ? graph.closure(file) : [file, ...schemasBeside(graph, file)];
   const closed = own.flatMap((path) => (path.endsWith('.ts') ? graph.closure(path) : [path]));
   const validators = closed.filter((path) => kindOf(path) === 'schema').flatMap((path) => validatorsOf(graph, path));
@@ -10,11 +10,11 @@ export function sourcesOf(graph: Graph, file: string): readonly string[] {
 }
 
 /** The validators of a schema lie beside it. */
-function validatorsOf(graph: Graph, schema: string): readonly string[] {
+function validatorsOf(graph: ImportGraph, schema: string): readonly string[] {
   const file = `${stemOf(schema)}.validate.ts`;
   return graph.has(file) ? [file] : [];
 }
 
 /** What a raw file is checked against: a JSON Schema or a schema of programs, beside it. */
-const schemasBeside = (graph: Graph, file: string): readonly string[] =>
+const schemasBeside = (graph: ImportGraph, file: string): readonly string[] =>
   ['.schema.json', '.schema.ts'].map((ending) => `${stemOf(file)}${ending}`).filter((path) => graph.has(path));

@@ -63,7 +63,7 @@ function walk(folder: string, below: string, found: string[]): void {
     if (kindOf(path) === 'other') continue;
     if (stat.isSymbolicLink()) throw unusable(path, 'it is a symbolic link, which may lead out of the tree');
     if (!stat.isFile()) throw unusable(path, 'it is no plain file');
-    admit(path, stat.size);
+    admitFile(path, stat.size);
     found.push(path);
     if (found.length > CONFIG_LIMITS.files.max)
       throw unusable(path, `there are more than ${CONFIG_LIMITS.files.max} files`);
@@ -90,7 +90,7 @@ export function whyNotSource(path: string): string | undefined {
 }
 
 /** What any tree asks of a file before it is read. @throws ConveyorError `config-file-unusable` */
-export function admit(path: string, bytes: number): void {
+export function admitFile(path: string, bytes: number): void {
   const why = whyNotConfigPath(path);
   if (why !== undefined) throw unusable(path, `it has no fit name: ${why}`);
   if (bytes > CONFIG_LIMITS.file.max)

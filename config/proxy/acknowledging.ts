@@ -1,7 +1,7 @@
 import { Loop } from './loop';
 import type { Acknowledged, ConfigStore } from '../store/port';
 import type { HostPackages } from './packages';
-import { refusalOf, type Entry } from './paths';
+import { refusalOfEntry, type PathEntry } from './paths';
 
 interface Options {
   readonly host: string;
@@ -20,11 +20,11 @@ const AT_ONCE = 8;
 
 /** Says to the store what this host has: a moment after it came, and again before the lease runs out. */
 export class Acknowledging {
-  private readonly entries = new Set<Entry>();
+  private readonly entries = new Set<PathEntry>();
   /** Of which the store does not know yet. */
-  private readonly due = new Set<Entry>();
+  private readonly due = new Set<PathEntry>();
   private readonly repeating: NodeJS.Timeout;
-  private readonly settling = new Map<Entry, NodeJS.Timeout>();
+  private readonly settling = new Map<PathEntry, NodeJS.Timeout>();
   private readonly saying = new Loop(
     () => this.due.size > 0 && !this.isClosed,
     () => this.saySome(),
@@ -40,7 +40,7 @@ export class Acknowledging {
   }
 
   /** Applications have `waitMs` to refuse a value before it counts as theirs. */
-  soon(entry: Entry, waitMs = this.options.settleMs ?? SETTLE_MS): void {
+  soon(entry: PathEntry, waitMs = this.options.settleMs ?? SETTLE_MS): void {
     this.entries.add(entry);
     clearTimeout(this.settling.get(entry));
     const timer = setTimeout(() => {
@@ -90,10 +90,10 @@ export class Acknowledging {
     this.isTaken();
   }
 
-  private sayOne(entry: Entry): Promise<void> {
+  private sayOne(entry: PathEntry): Promise<void> {
     const { host, repository, labels, store, packages, ttlSeconds = TTL_SECONDS } = this.options;
     const { path, answer, since } = entry;
-    const refused = refusalOf(entry);
+    const refused = refusalOfEntry(entry);
     const what: Acknowledged = {
       ...{ host, path, version: answer.version, revision: answer.override, commit: answer.commit },
       sequence: answer.sequence,

@@ -46,7 +46,7 @@ export function createProxyApp(proxy: ConfigProxy, { aliveMs, vessel }: ProxyApp
     return c.json(answer, answer.value === null ? 404 : 200);
   });
   app.get('/v1/watch', (c) => watch(c, proxy, watchers, aliveMs));
-  app.use(limitBody({ maxSize: MAX_BODY_BYTES, onError: (c) => answerError(c, tooLarge()) }));
+  app.use(limitBody({ maxSize: MAX_BODY_BYTES, onError: (c) => answerError(c, bodyTooLarge()) }));
   app.post('/v1/refused', async (c) => {
     const parsed = refusal.safeParse(await c.req.json().catch(() => undefined));
     if (!parsed.success) throw conveyorError('invalid-request', { detail: z.prettifyError(parsed.error) });
@@ -73,4 +73,4 @@ function watch(c: Context, proxy: ConfigProxy, watchers: Set<() => void>, aliveM
   return stream.response;
 }
 
-const tooLarge = (): ConveyorError => conveyorError('too-large', { limit: '16 kB' });
+const bodyTooLarge = (): ConveyorError => conveyorError('too-large', { limit: '16 kB' });

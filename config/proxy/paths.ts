@@ -4,7 +4,7 @@ import type { CachedPath } from '../../sdk/configCache';
 import type { StoreEvent } from '../store/port';
 
 /** What a proxy knows of one path. */
-export interface Entry {
+export interface PathEntry {
   readonly path: string;
   held: Held;
   answer: Answer;
@@ -19,7 +19,7 @@ export interface Entry {
   readonly refusals: Map<string, { readonly version: string; readonly reason: string }>;
 }
 
-export function newEntry(path: string, host: Host, now: number): Entry {
+export function newEntry(path: string, host: Host, now: number): PathEntry {
   const answer = answerOf(path, NOTHING, host);
   return {
     ...{ path, held: NOTHING, answer, since: now, isConfirmed: false },
@@ -28,13 +28,18 @@ export function newEntry(path: string, host: Host, now: number): Entry {
 }
 
 /** As the cache knows it; the host may have another name since. */
-export const entryOf = ({ path, held, confirmedAt, askedAt }: CachedPath, host: Host, now: number): Entry => ({
+export const entryOf = ({ path, held, confirmedAt, askedAt }: CachedPath, host: Host, now: number): PathEntry => ({
   ...newEntry(path, host, now),
   ...{ held, answer: answerOf(path, held, host), cachedAt: confirmedAt, askedAt },
 });
 
 /** Takes what the store says. Whether applications see a difference; a word on what was not taken. */
-export function take(entry: Entry, event: StoreEvent, host: Host, now: number): { isNews: boolean; note?: string } {
+export function takeEvent(
+  entry: PathEntry,
+  event: StoreEvent,
+  host: Host,
+  now: number,
+): { isNews: boolean; note?: string } {
   const before = entry.held;
   entry.held = heldAfter(before, event);
   const offered = event.kind === 'value' ? event.value.sequence : event.kind === 'removed' ? event.sequence : undefined;
@@ -63,7 +68,7 @@ function heldAfter(held: Held, event: StoreEvent): Held {
 }
 
 /** Of all applications that refuse what the host has. */
-export function refusalOf({ refusals }: Entry): string | undefined {
+export function refusalOfEntry({ refusals }: PathEntry): string | undefined {
   const all = [...refusals].map(([app, { reason }]) => `${app}: ${reason}`);
   return all.length === 0 ? undefined : all.join('; ');
 }

@@ -11,7 +11,7 @@ import { Cache } from './cache';
 import type { Files } from './files';
 import { Following } from './following';
 import type { HostPackages } from './packages';
-import { entryOf, newEntry, take, type Entry } from './paths';
+import { entryOf, newEntry, takeEvent, type PathEntry } from './paths';
 
 export interface ProxyOptions {
   readonly host: string;
@@ -35,7 +35,7 @@ export interface ProxyOptions {
 /** An answer with the seconds since the store confirmed it last; null if it never did. */
 export type AgedAnswer = Answer & { readonly age: number | null };
 
-export interface Refusal {
+export interface AppRefusal {
   readonly path: string;
   readonly version: string;
   /** Null takes it back. */
@@ -53,7 +53,7 @@ const RETRY_DISK_MS = 10_000;
 
 /** Configuration of one host: fetches and follows what applications ask for, and goes on with what it has when all else is dead. */
 export class ConfigProxy {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, PathEntry>();
   private readonly listeners = new Map<string, Set<(answer: AgedAnswer) => void>>();
   private readonly host: Host;
   private readonly cache: Cache;
@@ -123,7 +123,7 @@ export class ConfigProxy {
   }
 
   /** An application refuses what it got. Of a version that the host does not have any more it is no matter. */
-  refuse({ path, version, reason, app }: Refusal): void {
+  refuse({ path, version, reason, app }: AppRefusal): void {
     const entry = this.entries.get(path);
     if (entry === undefined || entry.answer.version !== version) return;
     const { refusals } = entry;
@@ -166,7 +166,7 @@ export class ConfigProxy {
     await this.cache.settled();
   }
 
-  private entryFor(path: string): Entry {
+  private entryFor(path: string): PathEntry {
     const now = this.options.now();
     const known = this.entries.get(path);
     if (known) {
@@ -195,7 +195,7 @@ export class ConfigProxy {
     const entry = this.entries.get(event.path);
     if (entry === undefined) return;
     const before = entry.held;
-    const { isNews, note } = take(entry, event, this.host, this.options.now());
+    const { isNews, note } = takeEvent(entry, event, this.host, this.options.now());
     if (note !== undefined) this.options.log(note);
     if (entry.held !== before) this.keep(entry);
     if (!isNews) return;
@@ -233,19 +233,19 @@ export class ConfigProxy {
     this.wakeWaiters();
   }
 
-  private keep(entry: Entry): void {
+  private keep(entry: PathEntry): void {
     this.cache.keep(entry.path, (): CachedPath => {
       const { path, answer, held, askedAt } = entry;
       return { path, answer, held, confirmedAt: this.confirmedAt(entry), askedAt };
     });
   }
 
-  private aged(entry: Entry): AgedAnswer {
+  private aged(entry: PathEntry): AgedAnswer {
     const at = this.confirmedAt(entry);
     return { ...entry.answer, age: at === null ? null : this.secondsSince(at) };
   }
 
-  private confirmedAt = (entry: Entry): number | null =>
+  private confirmedAt = (entry: PathEntry): number | null =>
     entry.isConfirmed && this.hereAt !== undefined ? this.hereAt : entry.cachedAt;
 
   private secondsSince = (at: number): number => Math.max(0, Math.round(this.options.now() - at) / 1000);
@@ -269,5 +269,5 @@ export class ConfigProxy {
   }
 }
 
-const isKnown = ({ isConfirmed, held }: Entry): boolean =>
+const isKnown = ({ isConfirmed, held }: PathEntry): boolean =>
   isConfirmed || held.committed !== null || held.overrides.length > 0;

@@ -38,7 +38,7 @@ export function failRefused(served: Served, unit: string): void {
 }
 
 /** What is for the whole unit is through once it is committed, if all units are to be on it. */
-export function finish(served: Served, unit: string): void {
+export function finishUpdates(served: Served, unit: string): void {
   const { state, service } = served;
   for (const id of served.activeIn(unit)) {
     const update = state.updates[id]?.units[unit];

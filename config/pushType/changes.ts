@@ -13,7 +13,7 @@ import { asRefusal } from './refusal';
 /** Changes of real repositories. `open` answers a repository by its name. */
 export function gitChanges(open: (name: string) => Promise<ConfigRepository>, nowMs: () => number): Changes {
   return {
-    contentOf: (name, version) => asRefusal(async () => contentOf(await open(name), version)),
+    contentOf: (name, version) => asRefusal(async () => changeContent(await open(name), version)),
     committedVersion: (name, paths, head, since) =>
       asRefusal(async () => {
         const repository = await open(name);
@@ -41,12 +41,12 @@ export const TAKES_BACK = 'conveyor';
 
 const VERSION = /^([1-9]\d{0,14})@([0-9a-f]{40,64})$/;
 
-async function contentOf(repository: ConfigRepository, version: string) {
+async function changeContent(repository: ConfigRepository, version: string) {
   const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
-  if (number === '') throw unknown(version, 'expected N@COMMIT, as conveyor config propose prints it');
+  if (number === '') throw unknownChange(version, 'expected N@COMMIT, as conveyor config propose prints it');
   const change = Number(number);
   const [found] = await repository.changesOf([change]);
-  if (found?.commit !== commit) throw unknown(version, `change ${change} is ${found?.commit}`);
+  if (found?.commit !== commit) throw unknownChange(version, `change ${change} is ${found?.commit}`);
   const deltas = (await deltasOf(repository.git, [commit])).get(commit) ?? [];
   const head = await repository.head();
   const landed = head === null ? null : ((await repository.landedBy(head)).get(change) ?? null);
@@ -155,5 +155,5 @@ async function refuseWinners(
   }
 }
 
-const unknown = (version: string, why: string): ExtensionError =>
+const unknownChange = (version: string, why: string): ExtensionError =>
   new ExtensionError('unknown-version', `there is no version ${version}: ${why}`, { status: 409 });

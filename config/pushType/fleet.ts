@@ -1,4 +1,4 @@
-import { begin, failRefused, finish } from './advancing';
+import { begin, failRefused, finishUpdates } from './advancing';
 import { follow } from './committed';
 import { expose } from './exposing';
 import { landWhole, type Landings } from './landing';
@@ -76,7 +76,7 @@ export class ConfigFleet {
     served.save();
     await expose(served, this.ports);
     await landWhole(served, this.landings, this.ports);
-    for (const unit of served.units) finish(served, unit);
+    for (const unit of served.units) finishUpdates(served, unit);
     served.save();
   }
 

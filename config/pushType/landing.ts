@@ -1,6 +1,6 @@
 import { ExtensionError } from '../../sdk/server';
 import { keepCommitted } from './committed';
-import type { Landing, PathCommit, Service } from './memory';
+import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
@@ -38,7 +38,7 @@ export class Landings {
     await Promise.race([attempt, Promise.resolve()]);
   }
 
-  private async attempt(service: Service, landing: Landing, save: () => void): Promise<void> {
+  private async attempt(service: Service, landing: WantedLanding, save: () => void): Promise<void> {
     const { repository } = service;
     landing.change ??= (await this.changeFor(service, landing)) ?? 0;
     save();
@@ -55,7 +55,7 @@ export class Landings {
   }
 
   /** The change itself; of a version that was committed before a new one, which brings back what it was. */
-  private async changeFor(service: Service, { version, ahead }: Landing): Promise<number | null> {
+  private async changeFor(service: Service, { version, ahead }: WantedLanding): Promise<number | null> {
     const { repository, paths, commits, changes, committed } = service;
     const before = commits[version];
     if (before === undefined) return changes[version] ?? null;
@@ -73,7 +73,7 @@ export class Landings {
 /** What every unit is to be on, and is not committed, lands. */
 export async function landWhole(served: Served, landings: Landings, ports: ConfigPorts): Promise<void> {
   const { name, service } = served;
-  decide(served, landings.isUnderWay(name));
+  decideLanding(served, landings.isUnderWay(name));
   if (service.landing === undefined) return;
   service.landing.before ??= await pathCommits(service, service.landing.version, ports);
   await landings.advance(name, service, () => served.save());
@@ -98,7 +98,7 @@ async function pathCommits({ repository, contents }: Service, version: string, {
 }
 
 /** What was sent to the landing strip is answered before anything else lands. */
-function decide({ service, bound }: Served, isUnderWay: boolean): void {
+function decideLanding({ service, bound }: Served, isUnderWay: boolean): void {
   if (isUnderWay) return;
   if (bound === undefined) {
     if (service.landing?.commit === undefined) service.landing = undefined;

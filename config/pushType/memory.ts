@@ -20,7 +20,7 @@ export interface Service {
   readonly exposed: Record<string, string>;
   /** By update: the hosts of its unit that stand below this have it, also those that join. */
   readonly shares: Record<string, { readonly unit: string; readonly below: number; readonly version: string }>;
-  landing?: Landing | undefined;
+  landing?: WantedLanding | undefined;
   /** Of the newest deploy. */
   fence?: number | undefined;
   /** Deploys during which somebody else has changed the paths. */
@@ -32,7 +32,7 @@ export interface Service {
 }
 
 /** A version that is to be committed. */
-export interface Landing {
+export interface WantedLanding {
   readonly version: string;
   /** Which change brings it; a version that was committed before needs a new one. */
   change?: number;

@@ -49,7 +49,7 @@ export function seat(name: string, service: Service, state: ConfigState, subscri
     const seats = seatsOf(service, state, unit);
     const known = new Set(seats.hosts);
     const joined = there.filter(({ host }) => !known.has(host)).map(({ host }) => host);
-    for (const host of byPlace(name, joined)) {
+    for (const host of hostsByPlace(name, joined)) {
       seats.hosts.push(host);
       seats.unit.slots.push(newSlot(name, service, unit, seats.unit, host));
     }
@@ -63,12 +63,12 @@ export function seat(name: string, service: Service, state: ConfigState, subscri
       if (of === undefined || slot === undefined) return;
       // What it had may have been taken back meanwhile. An update that still means it takes it again.
       if (slot.gone && isHere) Object.assign(slot, newSlot(name, service, unit, of, host));
-      look(service, slot, isHere ? subscriber : undefined);
+      lookAtSlot(service, slot, isHere ? subscriber : undefined);
     });
 }
 
 /** The same hosts are first in each deploy, so that a share of them is a range. */
-const byPlace = (name: string, hosts: readonly string[]): string[] =>
+const hostsByPlace = (name: string, hosts: readonly string[]): string[] =>
   hosts.toSorted((one, other) => placeOf(name, one) - placeOf(name, other));
 
 function seatsOf(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
@@ -84,7 +84,7 @@ function newSlot(name: string, { shares }: Service, id: string, unit: UnitState,
   return { version, update, start: 0, state: 'updating', startedAt: 0, failures: 0, retryAt: 0, past: [] };
 }
 
-function look({ contents }: Service, slot: Slot, subscriber: Subscriber | undefined): void {
+function lookAtSlot({ contents }: Service, slot: Slot, subscriber: Subscriber | undefined): void {
   slot.gone = subscriber === undefined;
   if (subscriber === undefined) return;
   const standing = standingOf(contents[slot.version] ?? {}, subscriber.has);

@@ -24,7 +24,7 @@ export interface CommitInfo {
 
 /** A message may hold anything but zeros. */
 const FORMAT = ['%H', '%P', '%an', '%ct', '%s', '%b'].join('%x00');
-const FIELDS = 6;
+const LOG_FIELDS = 6;
 
 /** The end of the message of a commit that landed a change. Git finds trailers also where a proposer has put them. */
 export const landingTrailer = (change: number, proposed: string): string =>
@@ -39,10 +39,10 @@ export async function logOf(
 ): Promise<readonly CommitInfo[]> {
   const text = await git.text(['log', '-z', `--format=${FORMAT}`, ...range, '--', ...paths]);
   const fields = text.split('\0').slice(0, -1);
-  return Array.from({ length: fields.length / FIELDS }, (_, row) => {
+  return Array.from({ length: fields.length / LOG_FIELDS }, (_, row) => {
     const [commit = '', parents = '', author = '', at = '', subject = '', body = ''] = fields.slice(
-      row * FIELDS,
-      (row + 1) * FIELDS,
+      row * LOG_FIELDS,
+      (row + 1) * LOG_FIELDS,
     );
     const change = TRAILER.exec(body)?.[1];
     return {

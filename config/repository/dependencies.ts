@@ -1,5 +1,5 @@
 import { ConveyorError } from '../../domain/errors';
-import { Graph } from '../compiler/graph';
+import { ImportGraph } from '../compiler/graph';
 import { parsed } from '../compiler/parse';
 import { PROCESS_LIMITS } from '../compiler/process';
 import { sourcesOf } from '../compiler/sources';
@@ -20,7 +20,7 @@ export const valuesIn = (path: string, { files, contributesTo }: Dependencies): 
   files.length > 0 ? [path] : contributesTo;
 
 /** As a commit has it: the imports say so, and nothing runs. @throws ConveyorError for a source that cannot be read */
-export async function dependencies(
+export async function dependenciesAt(
   repository: ConfigRepository,
   commit: string | null,
   path: string,
@@ -34,7 +34,7 @@ export async function dependencies(
   const maker = values.includes(path) ? makerOf(path, files) : undefined;
   const code = await parsed(sources, PROCESS_LIMITS);
   if (code instanceof ConveyorError) throw code;
-  const graph = new Graph(sources, code);
+  const graph = new ImportGraph(sources, code);
   if (!isSource) return { files: maker === undefined ? [] : sourcesOf(graph, maker), contributesTo: [] };
   const makers = sources.paths.filter((file) => ['program', 'raw'].includes(kindOf(file)));
   const concerned = new Set(makers.filter((file) => sourcesOf(graph, file).includes(path)));

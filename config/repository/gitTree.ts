@@ -1,4 +1,4 @@
-import { admit, kindOf, textOf, VALUES, type SourceTree } from '../compiler/tree';
+import { admitFile, kindOf, textOf, VALUES, type SourceTree } from '../compiler/tree';
 import { conveyorError } from '../../domain/errors';
 import { blobsOf } from './commits';
 import type { Git } from './git';
@@ -18,7 +18,7 @@ export async function entriesOf(git: Git, tree: string): Promise<readonly TreeEn
     if (path.startsWith(`${VALUES}/`)) return [{ path, blob }];
     if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.'))) return [];
     if (!mode.startsWith('100')) throw linkRefused(path);
-    admit(path, Number(size));
+    admitFile(path, Number(size));
     return [{ path, blob }];
   });
 }

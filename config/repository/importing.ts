@@ -40,10 +40,10 @@ export async function makeCommits(
     data(message);
     if (parent !== null) say(`from ${typeof parent === 'number' ? `:${parent + 1}` : parent}\n`);
     for (const file of files) {
-      if ('gone' in file) say(`D ${quoted(file.path)}\n`);
-      else if ('blob' in file) say(`M 100644 ${file.blob} ${quoted(file.path)}\n`);
+      if ('gone' in file) say(`D ${quotedPath(file.path)}\n`);
+      else if ('blob' in file) say(`M 100644 ${file.blob} ${quotedPath(file.path)}\n`);
       else {
-        say(`M 100644 inline ${quoted(file.path)}\n`);
+        say(`M 100644 inline ${quotedPath(file.path)}\n`);
         data(file.text);
       }
     }
@@ -57,6 +57,6 @@ export async function makeCommits(
   throw git.failure(['fast-import'], 'fatal: fast-import made other commits than it was asked for');
 }
 
-const quoted = (path: string): string => `"${path.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
+const quotedPath = (path: string): string => `"${path.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 const plainName = (name: string): string => name.replace(/[<>\n\0]/g, ' ').trim() || 'unknown';
 const mailOf = (name: string): string => `${name.replace(/[^A-Za-z0-9._-]/g, '-')}@conveyor.invalid`;

@@ -1,7 +1,7 @@
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Landing, Refusal } from '../../domain/config/landing';
-import type { Memory } from '../compiler/run';
-import { admit, kindOf, textOf, valueFile, VALUES } from '../compiler/tree';
+import type { RunMemory } from '../compiler/run';
+import { admitFile, kindOf, textOf, valueFile, VALUES } from '../compiler/tree';
 import { blobsOf, deltasOf, landingTrailer, lastToChange, logOf, lookUp, type CommitInfo, type Delta } from './commits';
 import { entriesOf, linkRefused, type Blobs } from './gitTree';
 import { makeCommits, type NewCommit, type NewFile } from './importing';
@@ -9,7 +9,7 @@ import type { ChangeRef, ConfigRepository } from './repository';
 import { blobId, revalue, type Edits, type Files, type Revalued } from './revalue';
 
 /** Somebody else pushed to the branch meanwhile; a strip that loses so often is not alone. */
-const TRIES = 20;
+const LANDING_TRIES = 20;
 
 interface Refs {
   readonly refs: readonly ChangeRef[];
@@ -23,7 +23,7 @@ export class Lander {
 
   constructor(
     private readonly repository: ConfigRepository,
-    private readonly memory?: Memory,
+    private readonly memory?: RunMemory,
   ) {}
 
   /**
@@ -35,14 +35,14 @@ export class Lander {
     nowMs: number,
     commits: Readonly<Record<number, string>> = {},
   ): Promise<readonly Landing[]> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
+    for (let attempt = 0; attempt < LANDING_TRIES; attempt++) {
       const landed = await this.attempt(changes, nowMs, commits);
       if (landed !== null) return landed;
       this.known = null;
     }
     throw conveyorError('config-repository-unreachable', {
       repository: this.repository.ref.name,
-      detail: `the branch ${this.repository.ref.branch} moved in each of ${TRIES} tries`,
+      detail: `the branch ${this.repository.ref.branch} moved in each of ${LANDING_TRIES} tries`,
     });
   }
 
@@ -65,7 +65,7 @@ export class Lander {
     return changes.map((change): Landing => {
       const commit = done.get(change) ?? made.get(change);
       if (commit !== undefined) return { change, commit };
-      return { change, refused: pass.refused.get(change) ?? unknown.get(change) ?? refusalOf(NEVER) };
+      return { change, refused: pass.refused.get(change) ?? unknown.get(change) ?? refusalOfError(NEVER) };
     });
   }
 
@@ -76,7 +76,7 @@ export class Lander {
     } catch (error) {
       const [change] = changes;
       if (change === undefined || !(error instanceof ConveyorError) || error.retryable) throw error;
-      if (changes.length === 1) return { refs: [], unknown: new Map([[change, refusalOf(error)]]) };
+      if (changes.length === 1) return { refs: [], unknown: new Map([[change, refusalOfError(error)]]) };
     }
     const each: Refs[] = [];
     for (const change of changes) each.push(await this.refsOf([change], wanted));
@@ -93,7 +93,7 @@ export class Lander {
       .filter((ref) => !isWanted(ref))
       .map(({ change }): [number, Refusal] => {
         const version = `${change}@${wanted[change] ?? ''}`;
-        return [change, refusalOf(conveyorError('config-change-unknown', { repository, change: version }))];
+        return [change, refusalOfError(conveyorError('config-change-unknown', { repository, change: version }))];
       });
     return { refs: refs.filter(isWanted), unknown: new Map(moved) };
   }
@@ -132,7 +132,7 @@ export class Lander {
     const ids = unknown.map(({ blob }) => blob);
     const found = await lookUp(this.repository.git, ids);
     // Before it is read: one that is too large would be the end of git, time and again.
-    unknown.forEach(({ path }, index) => admit(path, found[index]?.bytes ?? 0));
+    unknown.forEach(({ path }, index) => admitFile(path, found[index]?.bytes ?? 0));
     const contents = await blobsOf(this.repository.git, ids);
     unknown.forEach(({ path, blob }, index) => this.blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));
     return new Map(wanted.map(({ path, blob }) => [path, this.blobs.get(blob) ?? '']));
@@ -150,11 +150,11 @@ export class Lander {
 const KEPT = 50_000;
 const NEVER = conveyorError('internal', { detail: 'a change was forgotten' });
 
-const refusalOf = ({ code, message, hint }: ConveyorError): Refusal => ({ code, message, hint });
+const refusalOfError = ({ code, message, hint }: ConveyorError): Refusal => ({ code, message, hint });
 
 /** A change that somebody made by hand may hold anything. @throws ConveyorError `config-file-unusable` */
 function requireSource({ path, isLink }: Delta): void {
-  admit(path, 0);
+  admitFile(path, 0);
   if (isLink) throw linkRefused(path);
   if (kindOf(path) === 'other')
     throw conveyorError('config-file-unusable', { file: path, why: 'it is no source of configuration' });
@@ -184,7 +184,7 @@ class Pass {
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.retryable || error.code === 'config-repository-unusable')
         throw error;
-      this.refused.set(change, refusalOf(error));
+      this.refused.set(change, refusalOfError(error));
     }
   }
 

@@ -26,7 +26,7 @@ export async function shownValue(
 }
 
 /** One change. @throws ConveyorError `config-change-unknown` */
-export async function changeAt(repository: ConfigRepository, change: number): Promise<ChangeInfo> {
+export async function lookAtChange(repository: ConfigRepository, change: number): Promise<ChangeInfo> {
   const [found] = await repository.changes(1, { only: change });
   if (found !== undefined) return found;
   throw conveyorError('config-change-unknown', { repository: repository.ref.name, change });

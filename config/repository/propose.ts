@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import { canonicalValue, NoJson } from '../compiler/child/canonical';
-import type { Memory } from '../compiler/run';
-import { admit, kindOf, textOf, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
+import type { RunMemory } from '../compiler/run';
+import { admitFile, kindOf, textOf, valueFile, VALUES, whyNotSource, type SourceTree } from '../compiler/tree';
 import { requireFit, type Draft } from './fit';
 import { entriesOf, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './importing';
@@ -30,7 +30,7 @@ export async function draftOfTree(
   repository: ConfigRepository,
   base: string | null,
   tree: SourceTree,
-  memory?: Memory,
+  memory?: RunMemory,
 ): Promise<Draft> {
   const known = await filesAt(repository, base);
   const edits = new Map<string, string | null>();
@@ -48,7 +48,7 @@ export async function draftOfEdits(
   repository: ConfigRepository,
   base: string | null,
   edits: Edits,
-  memory?: Memory,
+  memory?: RunMemory,
 ): Promise<Draft> {
   for (const [file, text] of edits) {
     const why = whyNotSource(file);
@@ -64,7 +64,7 @@ export async function draftOfValues(
   repository: ConfigRepository,
   base: string | null,
   values: Readonly<Record<string, unknown>>,
-  memory?: Memory,
+  memory?: RunMemory,
 ): Promise<Draft> {
   const known = await filesAt(repository, base);
   const edits = new Map<string, string | null>();
@@ -86,7 +86,7 @@ export async function draftOfValues(
 /** As a file of a folder has to be. @throws ConveyorError `config-file-unusable` */
 function requireText(file: string, text: string): void {
   const bytes = Buffer.from(text);
-  admit(file, bytes.length);
+  admitFile(file, bytes.length);
   textOf(file, bytes);
 }
 

@@ -24,7 +24,7 @@ export type Requested = Proposed & {
  * machine and at any time.
  * @throws ConveyorError what `propose` throws; `key-reused`, `usage` for a base that is not on the branch
  */
-export async function request(
+export async function requestChange(
   repository: ConfigRepository,
   wanted: ChangeRequest,
   by: Pick<Proposer, 'author' | 'nowMs'> & { readonly key: string | null },
@@ -37,7 +37,10 @@ export async function request(
   const digest = sha256(JSON.stringify([author, wanted]));
   const known = await keptAt(repository, ref);
   if (known !== null) return again(repository, known, { digest, key });
-  const note = { ref, text: (proposed: Proposed): string => JSON.stringify({ digest, proposed } satisfies Kept) };
+  const note = {
+    ref,
+    text: (proposed: Proposed): string => JSON.stringify({ digest, proposed } satisfies KeptRequest),
+  };
   const made = await proposeWithNote(repository, await draftOf(repository, wanted), proposer, note);
   if (made !== null) return { ...made, duplicate: false };
   const first = await keptAt(repository, ref);
@@ -54,20 +57,20 @@ async function draftOf(repository: ConfigRepository, wanted: ChangeRequest): Pro
 }
 
 /** What a key has made. */
-interface Kept {
+interface KeptRequest {
   /** Of the request. */
   readonly digest: string;
   readonly proposed: Proposed;
 }
 
-async function keptAt(repository: ConfigRepository, ref: string): Promise<Kept | null> {
+async function keptAt(repository: ConfigRepository, ref: string): Promise<KeptRequest | null> {
   const text = await repository.note(ref);
-  return text === null ? null : (JSON.parse(text) as Kept);
+  return text === null ? null : (JSON.parse(text) as KeptRequest);
 }
 
 function again(
   { ref }: ConfigRepository,
-  { digest, proposed }: Kept,
+  { digest, proposed }: KeptRequest,
   asked: { readonly digest: string; readonly key: string },
 ): Requested {
   if (digest === asked.digest) return { ...proposed, duplicate: true };

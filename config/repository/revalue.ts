@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { compile } from '../compiler/compile';
-import type { Memory } from '../compiler/run';
+import type { RunMemory } from '../compiler/run';
 import { kindOf, rawPath, stemOf, valueFile, VALUES, type SourceTree } from '../compiler/tree';
 
 /** The files of a commit, by path: sources and values. */
@@ -25,7 +25,7 @@ export async function revalue(
   before: Files,
   edits: Edits,
   read: (path: string) => string,
-  memory: Memory | undefined,
+  memory: RunMemory | undefined,
 ): Promise<Revalued> {
   const tree = edited(before, edits, read);
   const compiled = await compile(tree, { changed: new Set(edits.keys()), ...(memory === undefined ? {} : { memory }) });
@@ -38,7 +38,7 @@ export async function revalue(
     if (before.get(`${VALUES}/${valueFile(path)}`) !== blobId(text)) values.set(path, text);
   }
   const made = new Set(compiled.values.map(({ path }) => path));
-  for (const path of staleOf(before, new Set([...compiled.files, ...gone(edits)])))
+  for (const path of staleOf(before, new Set([...compiled.files, ...goneFiles(edits)])))
     if (!made.has(path)) values.set(path, null);
   return { values, problems };
 }
@@ -67,7 +67,8 @@ function valuesBeside(before: Files, stem: string): readonly string[] {
 /** The path of a value by the file in which it lies. */
 export const pathOfValue = (file: string): string => file.slice(VALUES.length + 1).replace(/\.json$/, '');
 
-const gone = (edits: Edits): readonly string[] => [...edits].flatMap(([path, text]) => (text === null ? [path] : []));
+const goneFiles = (edits: Edits): readonly string[] =>
+  [...edits].flatMap(([path, text]) => (text === null ? [path] : []));
 
 /** What matters of the edited tree: programs and what they import, and the raw files that are concerned. */
 function edited(before: Files, edits: Edits, read: (path: string) => string): SourceTree {

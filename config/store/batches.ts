@@ -1,16 +1,16 @@
 import { utf8Bytes } from '../../domain/size';
-import type { Operation } from './etcdApi';
+import type { EtcdOperation } from './etcdApi';
 
 /** What belongs into one transaction. */
-export interface Group {
-  readonly operations: readonly Operation[];
+export interface CommitPart {
+  readonly operations: readonly EtcdOperation[];
 }
 
 /** How much goes into one transaction: etcd takes 128 operations and 1.5 MB. */
 const MOST = { operations: 100, bytes: 1_200_000 };
 
 /** Groups that are not divided, in their order, as many at once as one transaction takes; at least one batch. */
-export function inBatches<T extends Group>(groups: readonly T[]): (readonly T[])[] {
+export function inBatches<T extends CommitPart>(groups: readonly T[]): (readonly T[])[] {
   const batches: T[][] = [[]];
   let [operations, bytes] = [0, 0];
   for (const group of groups) {
@@ -27,5 +27,5 @@ export function inBatches<T extends Group>(groups: readonly T[]): (readonly T[])
   return batches;
 }
 
-const bytesOf = (operation: Operation): number =>
+const bytesOf = (operation: EtcdOperation): number =>
   'put' in operation ? utf8Bytes(operation.put.key) + utf8Bytes(operation.put.value) : 0;

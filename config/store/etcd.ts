@@ -1,9 +1,9 @@
 import { judgeCommit, refusePath } from '../../domain/config/commits';
 import { conveyorError } from '../../domain/errors';
-import { inBatches, type Group } from './batches';
+import { inBatches, type CommitPart } from './batches';
 import { refuseOverrides } from './doors';
 import { EtcdAcknowledgements } from './etcdAcknowledge';
-import { EtcdApi, type EtcdOptions, type Operation } from './etcdApi';
+import { EtcdApi, type EtcdOptions, type EtcdOperation } from './etcdApi';
 import { decodeHead, decodeOverride, decodeValue, encode, Keys, type HeadRecord } from './etcdKeys';
 import { EtcdWatch, type Patience } from './etcdWatch';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
@@ -66,7 +66,7 @@ export class EtcdStore implements ConfigStore {
     const there = kvs.map(({ key }) => keys.pathOfIndexed(key));
     const gone = there
       .filter((path) => paths === undefined || paths.includes(path))
-      .map((path): Group => {
+      .map((path): CommitPart => {
         const ours = [keys.override(path, id), keys.indexed(id, path)].map((key) => ({ delete: { key } }));
         return { operations: [...ours, { put: { key: keys.exposed(path), value: '' } }] };
       });
@@ -97,7 +97,7 @@ export class EtcdStore implements ConfigStore {
   private async applyTo(keys: Keys, before: HeadRecord, seen: number, commit: StoredCommit): Promise<boolean> {
     const { sequence, values } = commit;
     const skipped = before.partly?.commit === commit.commit ? before.partly.done : 0;
-    const puts = values.slice(skipped).map(({ path, value, version }): Group => {
+    const puts = values.slice(skipped).map(({ path, value, version }): CommitPart => {
       const text = encode({ version, commit: commit.commit, sequence }, value);
       return { operations: [{ put: { key: keys.value(path), value: text } }] };
     });
@@ -109,7 +109,7 @@ export class EtcdStore implements ConfigStore {
         index === batches.length - 1
           ? { sequence, commit: commit.commit }
           : { ...before, partly: { commit: commit.commit, done } };
-      const mark: Operation = { put: { key: keys.head, value: JSON.stringify(head) } };
+      const mark: EtcdOperation = { put: { key: keys.head, value: JSON.stringify(head) } };
       const operations = [...batch.flatMap((group) => group.operations), mark];
       const { succeeded, revision } = await this.api.transact(operations, { key: keys.head, modRevision });
       if (!succeeded) return false;

@@ -32,7 +32,7 @@ export interface KeyValue {
   readonly modRevision: number;
 }
 
-export type Operation =
+export type EtcdOperation =
   | { readonly put: { readonly key: string; readonly value: string; readonly lease?: string } }
   | { readonly delete: KeyRange }
   | { readonly range: RangeRequest };
@@ -63,7 +63,10 @@ export class EtcdApi {
   }
 
   /** Runs the operations if the key was changed last at that revision (0: it is not there); in any case without a key. */
-  async transact(operations: readonly Operation[], unless?: { key: string; modRevision: number }): Promise<Answered> {
+  async transact(
+    operations: readonly EtcdOperation[],
+    unless?: { key: string; modRevision: number },
+  ): Promise<Answered> {
     const compare = unless && [
       { key: base64(unless.key), target: 'MOD', result: 'EQUAL', mod_revision: String(unless.modRevision) },
     ];
@@ -212,7 +215,7 @@ const rangeOf = ({ revision, minModRevision, keysOnly, limit, ...range }: RangeR
   ...(limit === undefined ? {} : { limit: String(limit) }),
 });
 
-function written(operation: Operation): object {
+function written(operation: EtcdOperation): object {
   if ('range' in operation) return { request_range: rangeOf(operation.range) };
   if ('delete' in operation) return { request_delete_range: keyOf(operation.delete) };
   const { key, value, lease } = operation.put;

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { pause } from '../../sdk/pause';
-import { EtcdWatchEnd, type EtcdApi, type KeyRange, type KeyValue, type Operation } from './etcdApi';
+import { EtcdWatchEnd, type EtcdApi, type KeyRange, type KeyValue, type EtcdOperation } from './etcdApi';
 import { decodeOverride, decodeValue, type Keys } from './etcdKeys';
 import type { StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
@@ -112,7 +112,7 @@ export class EtcdWatch {
     return revision;
   }
 
-  private handOn(change: Change, kvs: readonly KeyValue[], { on, onAway }: Listener): void {
+  private handOn(change: WatchedChange, kvs: readonly KeyValue[], { on, onAway }: Listener): void {
     let event: StoreEvent;
     try {
       event = eventOf(change, kvs);
@@ -125,14 +125,14 @@ export class EtcdWatch {
   }
 
   /** What has changed since the last event, all of it seen at one revision, in the order in which it came about. */
-  private async changes(isLittle: boolean): Promise<{ changes: readonly Change[]; revision: number }> {
+  private async changes(isLittle: boolean): Promise<{ changes: readonly WatchedChange[]; revision: number }> {
     const since = revisionOf(this.position);
     const parts = this.paths.flatMap((path) => [
       { path, part: 'value' as const, key: this.keys.value(path) },
       { path, part: 'override' as const, key: this.keys.exposed(path) },
     ]);
     let revision: number | undefined;
-    const found: Change[] = [];
+    const found: WatchedChange[] = [];
     for (const some of inGroups(parts, LOOKS)) {
       const at = revision === undefined ? {} : { revision };
       const answer = await this.api.transact(
@@ -151,11 +151,14 @@ export class EtcdWatch {
   }
 
   /** Of those that did not come at once. */
-  private async read(changes: readonly Change[], revision: number): Promise<ReadonlyMap<Change, readonly KeyValue[]>> {
+  private async read(
+    changes: readonly WatchedChange[],
+    revision: number,
+  ): Promise<ReadonlyMap<WatchedChange, readonly KeyValue[]>> {
     const unread = changes.filter(({ kvs }) => kvs === undefined);
     if (unread.length === 0) return new Map();
     const { ranges } = await this.api.transact(
-      unread.map(({ path, part }): Operation => {
+      unread.map(({ path, part }): EtcdOperation => {
         const range: KeyRange = part === 'value' ? { key: this.keys.value(path) } : this.keys.overridesOf(path);
         return { range: { ...range, revision } };
       }),
@@ -165,7 +168,7 @@ export class EtcdWatch {
 }
 
 /** That the value or the overrides of a path have changed. */
-interface Change {
+interface WatchedChange {
   readonly path: string;
   readonly part: 'value' | 'override';
   readonly position: string;
@@ -173,7 +176,7 @@ interface Change {
   readonly kvs?: readonly KeyValue[];
 }
 
-function eventOf({ path, part, position }: Change, kvs: readonly KeyValue[]): StoreEvent {
+function eventOf({ path, part, position }: WatchedChange, kvs: readonly KeyValue[]): StoreEvent {
   if (part === 'override') {
     const overrides = kvs.map(({ value }) => decodeOverride(path, value));
     return overrides.length === 0

@@ -5,7 +5,7 @@ import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredVal
 import { positionOf, revisionOf } from './position';
 
 /** `value` is null once the path was deleted: whoever comes back has to hear of it. */
-interface Committed {
+interface CommittedPath {
   readonly commit: string;
   readonly sequence: number;
   readonly value: StoredValue | null;
@@ -19,7 +19,7 @@ interface Exposed {
 
 interface Repository {
   head: Head | undefined;
-  readonly committed: Map<string, Committed>;
+  readonly committed: Map<string, CommittedPath>;
   readonly exposed: Map<string, Exposed>;
   readonly acknowledged: Map<string, { readonly what: Acknowledged; readonly until: number }>;
   readonly watchers: Set<() => void>;
@@ -145,7 +145,7 @@ function newsOf({ committed, exposed }: Repository, paths: readonly string[], si
   return events.filter(({ position }) => position > since).sort((a, b) => (a.position < b.position ? -1 : 1));
 }
 
-function valueEvent(path: string, { commit, sequence, value, revision }: Committed): StoreEvent {
+function valueEvent(path: string, { commit, sequence, value, revision }: CommittedPath): StoreEvent {
   const position = positionOf(revision, path, 'value');
   return value === null
     ? { kind: 'removed', path, commit, sequence, position }

@@ -9,10 +9,10 @@ export interface Asking {
   /** Which pieces somebody gives; `busy` when it has enough to do. */
   has(peer: string, pack: Package, signal: AbortSignal): Promise<Bits | 'busy'>;
   /** A piece, of which nobody has looked whether it fits, and what else there is. */
-  piece(peer: string, pack: Package, piece: number, signal: AbortSignal): Promise<Given | 'busy'>;
+  piece(peer: string, pack: Package, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
 }
 
-export interface Given {
+export interface PeerAnswer {
   readonly bytes: Uint8Array;
   readonly has: Bits | undefined;
 }

@@ -3,7 +3,7 @@ import { VESSEL_LIMITS } from '../../domain/limits';
 import { noBits, setBit, type Bits } from '../../domain/vessel/bits';
 import { nextAsk, type Ask, type Distance } from '../../domain/vessel/choose';
 import { distanceOf, pickPeers, type Candidate } from '../../domain/vessel/peers';
-import { TRUSTED, trustAfter, type Outcome, type Trust } from '../../domain/vessel/trust';
+import { TRUSTED, trustAfter, type AskOutcome, type Trust } from '../../domain/vessel/trust';
 import { Bell } from '../store/bell';
 import type { Asking } from './asking';
 import type { Pieces } from './pieces';
@@ -20,7 +20,7 @@ export interface FetchingOptions {
   readonly retryDiskMs?: number | undefined;
 }
 
-interface Known {
+interface KnownPeer {
   readonly id: string;
   readonly distance: Distance;
   has: Bits;
@@ -44,7 +44,7 @@ const RETRY_DISK_MS = 10_000;
 
 /** Brings the pieces of one package to this host, from whoever has them. */
 export class Fetching {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, KnownPeer>();
   private readonly under = new Map<number, { readonly peer: string; readonly since: number }[]>();
   private readonly bell = new Bell();
   private readonly ending = new AbortController();
@@ -139,7 +139,7 @@ export class Fetching {
     }
   }
 
-  private async askOne(peer: Known): Promise<void> {
+  private async askOne(peer: KnownPeer): Promise<void> {
     const { asking, now } = this.options;
     try {
       const has = await asking.has(peer.id, this.pieces.pack, this.ending.signal);
@@ -170,7 +170,7 @@ export class Fetching {
     }
   }
 
-  private async fetchPiece({ piece }: Ask, peer: Known): Promise<void> {
+  private async fetchPiece({ piece }: Ask, peer: KnownPeer): Promise<void> {
     const mine = { peer: peer.id, since: this.options.now() };
     this.under.set(piece, [...(this.under.get(piece) ?? []), mine]);
     peer.asked += 1;
@@ -183,7 +183,7 @@ export class Fetching {
     this.bell.ring();
   }
 
-  private async tryPiece(piece: number, peer: Known): Promise<Outcome> {
+  private async tryPiece(piece: number, peer: KnownPeer): Promise<AskOutcome> {
     const { asking, now } = this.options;
     const given = await asking.piece(peer.id, this.pieces.pack, piece, this.ending.signal);
     if (given === 'busy') {
@@ -211,11 +211,11 @@ export class Fetching {
     return true;
   }
 
-  private judge(peer: Known, outcome: Outcome): void {
+  private judge(peer: KnownPeer, outcome: AskOutcome): void {
     peer.trust = trustAfter(peer.trust, outcome, this.options.now());
   }
 }
 
-const newKnown = (id: string, distance: Distance, pieces: number): Known => ({
+const newKnown = (id: string, distance: Distance, pieces: number): KnownPeer => ({
   ...{ id, distance, has: noBits(pieces), asked: 0, trust: TRUSTED, heardAt: -Infinity, isAnswering: false },
 });

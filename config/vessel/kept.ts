@@ -46,7 +46,7 @@ export class KeptPackages {
   async hold(pack: Package): Promise<Pieces> {
     const { disk, now } = this.options;
     const known = this.all.get(pack.digest);
-    if (known && isSame(known.pieces.pack, pack)) {
+    if (known && isSamePackage(known.pieces.pack, pack)) {
       known.wantedAt = now();
       return known.pieces;
     }
@@ -90,5 +90,5 @@ export class KeptPackages {
 }
 
 /** Two packages of one digest in other pieces are two packages, and the newer one takes the place. */
-const isSame = (one: Package, other: Package): boolean =>
+const isSamePackage = (one: Package, other: Package): boolean =>
   one.pieceBytes === other.pieceBytes && one.pieces.every((digest, at) => digest === other.pieces[at]);

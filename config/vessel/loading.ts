@@ -6,7 +6,7 @@ import { cutText } from '../../domain/size';
 export type Loaded =
   { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
 
-export type Report = Loaded & { readonly path: string; readonly version: string; readonly app: string };
+export type LoadReport = Loaded & { readonly path: string; readonly version: string; readonly app: string };
 
 /** What the applications of a host say of one version of a package. */
 export class Applications {

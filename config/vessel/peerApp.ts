@@ -28,8 +28,8 @@ type C = Context<{ Bindings: Bindings | undefined }>;
  */
 export function createPeerApp(giver: Giver, throttle?: Throttle): { readonly fetch: Hono['fetch'] } {
   const app = new Hono<{ Bindings: Bindings | undefined }>();
-  const uploads = new Room(VESSEL_LIMITS.uploads.max);
-  const questions = new Room(VESSEL_LIMITS.questions.max);
+  const uploads = new RequestRoom(VESSEL_LIMITS.uploads.max);
+  const questions = new RequestRoom(VESSEL_LIMITS.questions.max);
   app.onError((error, c) => answerError(c, error));
   app.notFound((c) => answerError(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.get('/v1/have/:digest', (c) => {
@@ -57,7 +57,7 @@ export function createPeerApp(giver: Giver, throttle?: Throttle): { readonly fet
 export const HAVE = 'conveyor-have';
 
 /** Requests under way: until their answer is sent, or nobody waits for it. */
-class Room {
+class RequestRoom {
   private taken = 0;
 
   constructor(private readonly most: number) {}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { isOffered, offeredBits, servedOnce, type Served } from '../../domain/vessel/offer';
+import { isOffered, offeredBits, servedOnce, type ServedPieces } from '../../domain/vessel/offer';
 import { parsePackage, pieceBytesFor, sizeOfPiece, type Package } from '../../domain/vessel/package';
 import { readPart } from './disk';
 import type { Giver } from './peerApp';
@@ -34,10 +34,10 @@ export async function packageOf(
 }
 
 /** Serves a file to the first hosts, each piece a few times: they have the rest from each other. */
-export class Source implements Giver {
+export class PieceSource implements Giver {
   /** How often each piece was served since the start. */
   readonly counts: number[];
-  private readonly served = new Map<number, Served>();
+  private readonly served = new Map<number, ServedPieces>();
 
   constructor(
     private readonly file: string,

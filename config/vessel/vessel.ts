@@ -7,7 +7,7 @@ import type { Acknowledged, ConfigStore } from '../store/port';
 import type { Asking } from './asking';
 import type { PieceDisk } from './disk';
 import { Fetching } from './fetching';
-import { Applications, type Report } from './loading';
+import { Applications, type LoadReport } from './loading';
 import type { Giver } from './peerApp';
 import type { Pieces } from './pieces';
 import { Ready } from './ready';
@@ -96,7 +96,7 @@ export class Vessel implements Giver {
   }
 
   /** What an application says of a version; of one that this host is not to have any more it is no matter. */
-  report({ path, version, app, ...loaded }: Report): void {
+  report({ path, version, app, ...loaded }: LoadReport): void {
     const wanted = this.wanted.get(path);
     if (wanted?.version !== version || wanted.pack === undefined || !wanted.apps.take(app, loaded)) return;
     if (wanted.apps.isReady) this.ready.put(path, { version, digest: wanted.pack.digest });

@@ -40,10 +40,10 @@ export interface Stored {
 export function subscriptionOf(stored: Stored, has: Acknowledgement): Subscription {
   const { host, version, revision, commit, refused = null, loading = null } = has;
   const since = new Date(has.at).toISOString();
-  return { host, state: stateOf(stored, has), version, revision, commit, since, refused, loading };
+  return { host, state: subscriberState(stored, has), version, revision, commit, since, refused, loading };
 }
 
-function stateOf({ committed, overrides }: Stored, has: Acknowledgement): SubscriptionState {
+function subscriberState({ committed, overrides }: Stored, has: Acknowledgement): SubscriptionState {
   if (has.refused !== undefined) return 'refused';
   const { host: name, labels, version, revision } = has;
   const override = pickOverride(overrides, { name, labels });

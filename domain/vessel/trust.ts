@@ -1,5 +1,5 @@
 /** What came of asking a peer. */
-export type Outcome =
+export type AskOutcome =
   | 'good'
   /** What it sent does not fit its digest. */
   | 'lied'
@@ -22,7 +22,7 @@ export const TRUSTED: Trust = { lies: 0, failures: 0, refusals: 0, restsUntil: 0
 const MINUTE = 60_000;
 
 /** Who lies is left alone for ten minutes, and longer each time; who fails or is busy for a moment, and longer each time in a row. */
-export function trustAfter(trust: Trust, outcome: Outcome, now: number): Trust {
+export function trustAfter(trust: Trust, outcome: AskOutcome, now: number): Trust {
   const { lies, failures, refusals } = trust;
   switch (outcome) {
     case 'good':

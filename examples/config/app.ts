@@ -1,4 +1,4 @@
-import { watchConfig } from '../../sdk/config';
+import { watchConfig } from '../../sdk';
 import { limits } from './flags/feed/limits.schema';
 
 /** A server of the feed, as far as its limits go: it lives on each value that it gets, and refuses what it cannot serve. */

@@ -27,7 +27,7 @@ export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
   app.get('/:repository/changes', async (c) =>
     c.json(await configuration.changes(named(c), queryOf(c, schemas.rowsQuery).limit)),
   );
-  app.get('/:repository/changes/:n', async (c) => c.json(await configuration.change(named(c), numberOf(c))));
+  app.get('/:repository/changes/:n', async (c) => c.json(await configuration.change(named(c), changeNumber(c))));
   app.get('/:repository/log', async (c) =>
     c.json(await configuration.log(named(c), queryOf(c, schemas.rowsQuery).limit)),
   );
@@ -44,11 +44,11 @@ export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
   app.get('/:repository/subscriber', async (c) =>
     c.json(await configuration.host(named(c), queryOf(c, schemas.hostQuery))),
   );
-  app.post('/:repository/changes', (c) => propose(c, deps));
+  app.post('/:repository/changes', (c) => proposeChange(c, deps));
   return app;
 }
 
-async function propose(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
+async function proposeChange(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
   const caller = await callerOf(c, deps);
   const repository = named(c);
   const made = await deps.bodies.run(
@@ -107,7 +107,7 @@ const resultEntry = ({ version, paths, duplicate }: Requested) => ({
 
 const named = (c: Context): string => c.req.param('repository') ?? '';
 
-function numberOf(c: Context): number {
+function changeNumber(c: Context): number {
   const text = c.req.param('n') ?? '';
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw conveyorError('invalid-id', { text, expected: 'the number of a change' });

@@ -1,7 +1,7 @@
 import type { Configerator } from './configerator';
 import { groupOf, nameOf } from './lookups';
-import { remember } from './past';
-import { answerIndex, type Known } from './paths';
+import { rememberAnswer } from './past';
+import { answerIndex, type KnownPath } from './paths';
 import { UNACKNOWLEDGED } from './state';
 
 /** What the applications of hosts have, and how long it may take. */
@@ -27,11 +27,11 @@ export function onSettle(it: Configerator): void {
 }
 
 /** The application gets what its proxy knows of a path, if it is something else. */
-export function show(
+export function showAnswer(
   it: Configerator,
   host: number,
   nth: number,
-  known: Known,
+  known: KnownPath,
   { fromCache = false, sinceMs = it.world.now } = {},
 ): void {
   const { state } = it;
@@ -48,4 +48,4 @@ export function show(
 }
 
 export const noteAnswer = ({ state }: Configerator, cell: number, answer: number, from: number): void =>
-  remember(state.past, state.cells.latest, state.cellCount, { cell, answer, from });
+  rememberAnswer(state.past, state.cells.latest, state.cellCount, { cell, answer, from });

@@ -1,7 +1,7 @@
 import type { Configerator } from './configerator';
-import { subscribersOf } from './lookups';
+import { simulatedSubscribers } from './lookups';
 import { answerAt } from './past';
-import type { Group } from './state';
+import type { HostGroup } from './state';
 import type { Acts, ValueBehaviour, When } from './valueBehaviour';
 
 /** Whom values may act on: a host at a time, and which version its task runs then. */
@@ -25,11 +25,11 @@ export function actsOf(it: Configerator, acted: Acted): Acts {
     const answer = answerAt(past, cells.latest, cell, acted.at - 1);
     return answer !== undefined && isMeant(it, one, answer) && isSpread(it, one, acted.at - 1);
   });
-  return acting.reduce<Acts>((sum, { spec }) => together(sum, spec), {});
+  return acting.reduce<Acts>((sum, { spec }) => combinedActs(sum, spec), {});
 }
 
 /** Why the application of a host refuses an answer, if it does. */
-export function refusalOf(it: Configerator, answer: number, { paths, region }: Group): string | undefined {
+export function refusalByValue(it: Configerator, answer: number, { paths, region }: HostGroup): string | undefined {
   return behavioursAt(it.state.behaviours, it.world.now).find(
     (one) =>
       one.spec.refuses !== undefined &&
@@ -39,7 +39,7 @@ export function refusalOf(it: Configerator, answer: number, { paths, region }: G
   )?.spec.refuses;
 }
 
-export const together = <A extends Acts>(one: A, other: Acts): A => ({
+export const combinedActs = <A extends Acts>(one: A, other: Acts): A => ({
   ...one,
   errorRatio: (one.errorRatio ?? 0) + (other.errorRatio ?? 0),
   crashesPerMinute: (one.crashesPerMinute ?? 0) + (other.crashesPerMinute ?? 0),
@@ -56,12 +56,12 @@ function behavioursAt(all: readonly ValueBehaviour[], at: number): ValueBehaviou
   return [...newest.values()];
 }
 
-const matches = new WeakMap<ValueBehaviour, Map<number, boolean>>();
+const knownMatches = new WeakMap<ValueBehaviour, Map<number, boolean>>();
 
 /** A value is read once, however many have it. */
 function isMeant({ state }: Configerator, behaviour: ValueBehaviour, index: number): boolean {
-  const known = matches.get(behaviour) ?? new Map<number, boolean>();
-  matches.set(behaviour, known);
+  const known = knownMatches.get(behaviour) ?? new Map<number, boolean>();
+  knownMatches.set(behaviour, known);
   let holds = known.get(index);
   if (holds === undefined) {
     const answer = state.answers[index];
@@ -74,7 +74,7 @@ function isMeant({ state }: Configerator, behaviour: ValueBehaviour, index: numb
 function holdsOf({ field, equals, above, below, contains }: When, text: string): boolean {
   if (contains !== undefined && !text.includes(contains)) return false;
   if (equals === undefined && above === undefined && below === undefined) return true;
-  const value = fieldOf(parsed(text), field);
+  const value = fieldOfValue(parsed(text), field);
   if (equals !== undefined && JSON.stringify(value) !== JSON.stringify(equals)) return false;
   if (above !== undefined && !(typeof value === 'number' && value > above)) return false;
   return below === undefined || (typeof value === 'number' && value < below);
@@ -89,7 +89,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const fieldOf = (value: unknown, field: string | undefined): unknown =>
+const fieldOfValue = (value: unknown, field: string | undefined): unknown =>
   (field?.split('.') ?? []).reduce<unknown>(
     (found, name) =>
       typeof found === 'object' && found !== null ? (found as Record<string, unknown>)[name] : undefined,
@@ -111,7 +111,7 @@ function isSpread(it: Configerator, behaviour: ValueBehaviour, at: number): bool
 
 function shareAt(it: Configerator, behaviour: ValueBehaviour, at: number): number {
   const { state } = it;
-  const there = subscribersOf(it, behaviour.of);
+  const there = simulatedSubscribers(it, behaviour.of);
   const having = there.filter((host) => {
     const nth = state.groups[state.hosts.group[host] ?? 0]?.paths.indexOf(behaviour.of) ?? 0;
     const answer = answerAt(state.past, state.cells.latest, (state.hosts.firstCell[host] ?? 0) + nth, at);

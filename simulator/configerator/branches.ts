@@ -5,7 +5,7 @@ export type Branches = Map<string, Branch>;
 
 export interface Branch {
   readonly commits: BranchCommit[];
-  readonly changes: Change[];
+  readonly changes: BranchChange[];
 }
 
 export interface BranchCommit extends StoredCommit {
@@ -13,13 +13,13 @@ export interface BranchCommit extends StoredCommit {
   readonly change: number | null;
 }
 
-export type Values = Readonly<Record<string, string | null>>;
+export type BranchValues = Readonly<Record<string, string | null>>;
 
-export interface Change {
+export interface BranchChange {
   readonly number: number;
   /** `N@commit`. */
   readonly version: string;
-  readonly values: Values;
+  readonly values: BranchValues;
   /** What it found, by path. */
   readonly base: Readonly<Record<string, string>>;
 }

@@ -13,7 +13,7 @@ export interface Configerator {
   readonly leader: MemoryStore;
   /** Who waits for changes to land, by repository and change: no part of the world. */
   readonly landers: Map<string, ((commit: string | null) => void)[]>;
-  /** Whether the push type is to step its services before time goes on: no part of the world. */
+  /** Whether the push type is to step its services before time continues: no part of the world. */
   isStepDue: boolean;
 }
 

@@ -10,9 +10,9 @@ import type { Simulation } from '../simulation';
 import { addConfigFault, liftConfigFault, meantHosts } from './faults';
 import type { ConfigFault } from './faultState';
 import { CONFIGERATOR_LIMITS as LIMITS } from './limits';
-import { pathOf } from './paths';
+import { pathIndex } from './paths';
 import { branchOf, commitValues, landNow, proposeChange } from './repository';
-import { addGroup, countSubscribers, type GroupSpec } from './subscribers';
+import { addGroup, countReaders, type GroupSpec } from './subscribers';
 import { valueBehaviourSchema, whenSchema } from './valueBehaviour';
 
 /** The part of the control API that is about configuration (docs/fleet.md#configuration). */
@@ -22,18 +22,28 @@ export function addConfigRoutes(app: Hono, simulation: Simulation): void {
   addFaultRoutes(app, simulation);
 }
 
-const NAME = /^[A-Za-z0-9._-]+$/;
-const name = z.string().max(128).regex(NAME, { error: 'expected letters, digits, dots, hyphens and underscores' });
-const repository = name.default('flags');
-const path = z.string().superRefine((value, context) => {
+const CONTROL_NAME = /^[A-Za-z0-9._-]+$/;
+const controlName = z
+  .string()
+  .max(128)
+  .regex(CONTROL_NAME, { error: 'expected letters, digits, dots, hyphens and underscores' });
+const repository = controlName.default('flags');
+const configPath = z.string().superRefine((value, context) => {
   const why = whyNotConfigPath(value);
   if (why !== undefined) context.addIssue({ code: 'custom', message: why });
 });
 const labels = z.record(z.string().min(1).max(64), z.string().max(256)).default({});
-const paths = z.array(path).min(1).max(CONFIG_LIMITS.ownedPaths.max);
+const paths = z.array(configPath).min(1).max(CONFIG_LIMITS.ownedPaths.max);
 const subscribersSchema = z.union([
   z.strictObject({ job: z.string().min(1), repository, paths }),
-  z.strictObject({ name, region: name, labels, hosts: z.int().positive().max(LIMITS.hosts), repository, paths }),
+  z.strictObject({
+    name: controlName,
+    region: controlName,
+    labels,
+    hosts: z.int().positive().max(LIMITS.hosts),
+    repository,
+    paths,
+  }),
 ]);
 
 function addSubscriberRoutes(app: Hono, simulation: Simulation): void {
@@ -66,15 +76,15 @@ function addSubscriberRoutes(app: Hono, simulation: Simulation): void {
         labels: { ...own, region },
         job: job?.name ?? null,
       },
-      paths: [...new Set(asked.paths)].map((one) => pathOf(it.state, asked.repository, one)),
+      paths: [...new Set(asked.paths)].map((one) => pathIndex(it.state, asked.repository, one)),
     };
     addGroup(it, spec, job);
     return c.json({ name: there, repository: asked.repository, paths: asked.paths, region, hosts: size }, 201);
   });
   app.get('/config/subscribers', (c) => {
-    const of = parseInput(path, c.req.query('path'), 'path');
+    const of = parseInput(configPath, c.req.query('path'), 'path');
     const from = parseInput(repository, c.req.query('repository'), 'repository');
-    return c.json(countSubscribers(simulation.configerator, pathOf(simulation.configerator.state, from, of)));
+    return c.json(countReaders(simulation.configerator, pathIndex(simulation.configerator.state, from, of)));
   });
 }
 
@@ -110,7 +120,7 @@ function addValueRoutes(app: Hono, simulation: Simulation): void {
     const { state } = simulation.configerator;
     refuseMore('behaviour', state.behaviours.length + 1, LIMITS.behaviours);
     const { repository: from, path: of, when, version, behaviour } = asked;
-    const index = pathOf(state, from, of);
+    const index = pathIndex(state, from, of);
     const key = JSON.stringify([index, when, version ?? null]);
     const { now } = simulation.world;
     state.behaviours.push({ since: now, key, of: index, when, version: version ?? null, spec: behaviour });
@@ -120,7 +130,7 @@ function addValueRoutes(app: Hono, simulation: Simulation): void {
 
 const behavioursSchema = z.strictObject({
   repository,
-  path,
+  path: configPath,
   when: whenSchema,
   version: z.string().min(1).max(256).optional(),
   behaviour: valueBehaviourSchema,
@@ -167,11 +177,11 @@ function toFault({ configerator: it }: Simulation, asked: FaultInput, id: string
       return { id, kind: asked.kind };
     case 'observer': {
       const observer = it.state.observers.findIndex((one) => one.name === asked.id);
-      if (observer < 0) throw unknown('observer', asked.id);
+      if (observer < 0) throw unknownPlace('observer', asked.id);
       return { id, kind: asked.kind, observer };
     }
     case 'partition':
-      if (!it.state.regions.has(asked.id)) throw unknown('region with subscribers', asked.id);
+      if (!it.state.regions.has(asked.id)) throw unknownPlace('region with subscribers', asked.id);
       return { id, kind: asked.kind, region: asked.id };
     default: {
       const hosts = meantHosts(it, id, asked);
@@ -184,7 +194,7 @@ function toFault({ configerator: it }: Simulation, asked: FaultInput, id: string
   }
 }
 
-const unknown = (what: string, id: string): ExtensionError =>
+const unknownPlace = (what: string, id: string): ExtensionError =>
   new ExtensionError('unknown-place', `id: there is no ${what} ${id}`, { status: 404 });
 
 function refuseMore(field: string, wanted: number, most: number): void {

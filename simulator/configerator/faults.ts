@@ -1,4 +1,4 @@
-import { show, stir } from './answers';
+import { showAnswer, stir } from './answers';
 import type { Configerator } from './configerator';
 import type { ConfigFault } from './faultState';
 import { groupOf, isThere, nameOf } from './lookups';
@@ -31,9 +31,9 @@ export function addConfigFault(it: Configerator, fault: ConfigFault, downMs: num
   const { state, world } = it;
   state.faults.set(fault.id, fault);
   stir(it);
-  if (fault.kind === 'leader') cut(it, () => true);
-  if (fault.kind === 'partition') cut(it, (region) => region === fault.region);
-  if (fault.kind === 'partition') silence(it, fault.region);
+  if (fault.kind === 'leader') cutOff(it, () => true);
+  if (fault.kind === 'partition') cutOff(it, (region) => region === fault.region);
+  if (fault.kind === 'partition') silenceHosts(it, fault.region);
   if (fault.kind === 'observer') loseObserver(it, fault.observer);
   if (fault.kind === 'proxy-restart') fault.hosts.forEach((host) => stopProxy(it, host));
   if (fault.kind === 'proxy-disk')
@@ -58,12 +58,12 @@ export function liftConfigFault(it: Configerator, id: string): boolean {
 }
 
 /** What is on its way from the leader is lost. */
-function cut({ state }: Configerator, isCut: (region: string) => boolean): void {
+function cutOff({ state }: Configerator, isCut: (region: string) => boolean): void {
   for (const observer of state.observers) if (isCut(observer.region)) observer.epoch += 1;
 }
 
-/** No host of a region is heard of at the leader. */
-function silence({ state, world }: Configerator, region: string): void {
+/** Nothing of the hosts of a region reaches the leader. */
+function silenceHosts({ state, world }: Configerator, region: string): void {
   for (const index of state.regions.get(region) ?? [])
     for (const host of state.observers[index]?.members ?? [])
       if (state.hosts.silentSince[host] === 0) state.hosts.silentSince[host] = world.now;
@@ -114,7 +114,7 @@ function startProxy(it: Configerator, host: number): void {
   if (cache !== undefined) {
     hosts.at[host] = cache.at;
     groupOf(it, host).paths.forEach((_, nth) =>
-      show(it, host, nth, { values: cache.at, overrides: cache.at }, { fromCache: true }),
+      showAnswer(it, host, nth, { values: cache.at, overrides: cache.at }, { fromCache: true }),
     );
   }
   connectLater(it, host);

@@ -1,5 +1,5 @@
 import type { Configerator } from './configerator';
-import { noteAnswer, show, stir } from './answers';
+import { noteAnswer, showAnswer, stir } from './answers';
 import { cellsOf, groupOf } from './lookups';
 import { ABSENT, makeRoom, UP } from './state';
 import { connectLater, disconnect, join } from './tree';
@@ -30,7 +30,7 @@ export function beginAsEver(it: Configerator, host: number, observer: number, si
   hosts.at[host] = observers[observer]?.at ?? 0;
   join(it, host, observer);
   const upToNow = { values: hosts.at[host] ?? 0, overrides: hosts.at[host] ?? 0 };
-  groupOf(it, host).paths.forEach((_, nth) => show(it, host, nth, upToNow, { sinceMs }));
+  groupOf(it, host).paths.forEach((_, nth) => showAnswer(it, host, nth, upToNow, { sinceMs }));
   for (const cell of cellsOf(it, host)) cells.acknowledged[cell] = cells.answer[cell] ?? 0;
   hosts.silentSince[host] = 0;
 }

@@ -1,9 +1,9 @@
 import type { Configerator } from './configerator';
-import { ABSENT, type Group } from './state';
+import { ABSENT, type HostGroup } from './state';
 
 /** Who a host is, by its number. */
 
-export function groupOf({ state }: Pick<Configerator, 'state'>, host: number): Group {
+export function groupOf({ state }: Pick<Configerator, 'state'>, host: number): HostGroup {
   const group = state.groups[state.hosts.group[host] ?? -1];
   if (group === undefined) throw new Error(`there is no host ${host}`);
   return group;
@@ -26,10 +26,10 @@ export const isThere = ({ state }: Pick<Configerator, 'state'>, host: number): b
   state.hosts.presence[host] !== ABSENT;
 
 /** Slots that never had a task are no hosts. */
-export const hostsOf = ({ hosts }: Group): readonly number[] => hosts.filter((host) => host >= 0);
+export const hostsOf = ({ hosts }: HostGroup): readonly number[] => hosts.filter((host) => host >= 0);
 
 /** Hosts that are there and subscribe to a path. */
-export const subscribersOf = (it: Pick<Configerator, 'state'>, of: number): number[] =>
+export const simulatedSubscribers = (it: Pick<Configerator, 'state'>, of: number): number[] =>
   it.state.groups
     .filter(({ paths }) => paths.includes(of))
     .flatMap((group) => hostsOf(group).filter((host) => isThere(it, host)));

@@ -13,7 +13,7 @@ interface Grid {
   readonly step: number;
 }
 
-export type ValueOf = (metric: MetricName, acted: Omit<Acted, 'version'>) => number | undefined;
+export type MeasuredValue = (metric: MetricName, acted: Omit<Acted, 'version'>) => number | undefined;
 
 /** Units of the push type `config` have a colon, which no job has. */
 export const isSubscriberUnit = (unit: string): boolean => unit.includes(':');
@@ -28,7 +28,7 @@ export function subscriberSeries(
   metric: MetricName,
   identifiers: readonly string[] | undefined,
   grid: Grid,
-  valueOf: ValueOf,
+  valueOf: MeasuredValue,
 ): Series[] {
   if (identifiers === undefined)
     throw new ExtensionError('invalid-request', 'selector.tasks: expected the subscribers, by host and revision');
@@ -45,7 +45,7 @@ function pointsOf(
   it: Configerator,
   { host, task, metric }: { readonly host: number; readonly task: string; readonly metric: MetricName },
   { start, end, step }: Grid,
-  valueOf: ValueOf,
+  valueOf: MeasuredValue,
 ): [number, number][] {
   const points: [number, number][] = [];
   for (let k = Math.floor(start / step) + 1; k <= Math.floor(end / step); k += 1) {

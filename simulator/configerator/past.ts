@@ -1,5 +1,5 @@
 /** Which answer a cell had, and from when on: one entry each, in the order of time, the present one included. */
-export interface Past {
+export interface HostPast {
   count: number;
   cell: Int32Array;
   answer: Int32Array;
@@ -14,11 +14,11 @@ const LEAST = 100_000;
 /** … and so many for each cell. */
 const EACH = 4;
 
-export const emptyPast = (): Past => ({ count: 0, ...columns(0) });
+export const emptyPast = (): HostPast => ({ count: 0, ...columns(0) });
 
 /** From now on a cell has this answer. Where there are too many entries the older half is forgotten. */
-export function remember(
-  past: Past,
+export function rememberAnswer(
+  past: HostPast,
   latest: Int32Array,
   cells: number,
   entry: { cell: number; answer: number; from: number },
@@ -37,20 +37,20 @@ export function remember(
 }
 
 /** The answer that a cell had at a time; undefined where nothing is known of it. */
-export function answerAt(past: Past, latest: Int32Array, cell: number, at: number): number | undefined {
+export function answerAt(past: HostPast, latest: Int32Array, cell: number, at: number): number | undefined {
   for (let next = latest[cell] ?? 0; next > 0; next = past.previous[next - 1] ?? 0)
     if ((past.from[next - 1] ?? 0) <= at) return past.answer[next - 1];
   return undefined;
 }
 
-function enlarge(past: Past, size: number): void {
+function enlarge(past: HostPast, size: number): void {
   const larger = columns(size);
   for (const key of ['cell', 'answer', 'previous', 'from'] as const) larger[key].set(past[key]);
   Object.assign(past, larger);
 }
 
 /** What a cell has now is never forgotten. */
-function forgetHalf(past: Past, latest: Int32Array): void {
+function forgetHalf(past: HostPast, latest: Int32Array): void {
   const half = past.count >> 1;
   const kept: number[] = [];
   for (let index = 0; index < past.count; index += 1)

@@ -7,7 +7,7 @@ import type { ConfigeratorState, PathState, Transaction } from './state';
 /** What paths have come to be, and what a host makes of it. */
 
 /** The index of a path, which is added when it is new. */
-export function pathOf({ paths, pathIndex }: ConfigeratorState, repository: string, path: string): number {
+export function pathIndex({ paths, pathIndex }: ConfigeratorState, repository: string, path: string): number {
   const name = `${repository}:${path}`;
   let index = pathIndex.get(name);
   if (index === undefined) {
@@ -31,7 +31,7 @@ function commitNewest(
   at: number,
 ) {
   return commit.values.map(({ path, value, version }) => {
-    const index = pathOf(state, repository, path);
+    const index = pathIndex(state, repository, path);
     const committed = { value, version, commit: commit.commit, sequence: commit.sequence };
     state.paths[index]?.values.push({ at, committed });
     return index;
@@ -56,7 +56,7 @@ function exposeNewest(
   };
   if (change.kind === 'put')
     for (const override of change.overrides)
-      edit(pathOf(state, repository, override.path), (others) => putAmong(others, override));
+      edit(pathIndex(state, repository, override.path), (others) => putAmong(others, override));
   else
     state.paths.forEach(({ repository: of, path }, index) => {
       if (of === repository && (change.paths?.includes(path) ?? true))
@@ -70,19 +70,19 @@ export const upTo = <T extends { readonly at: number }>(entries: readonly T[], a
   entries.findLast((entry) => entry.at <= at);
 
 /** What a host knows of a path: everything of its value and of its overrides up to a transaction each. */
-export interface Known {
+export interface KnownPath {
   readonly values: number;
   readonly overrides: number;
 }
 
 /** The last transactions within (from, to] that changed the value of a path and its overrides. */
-export const changesWithin = (state: PathState, from: number, to: number): { part: keyof Known; at: number }[] =>
+export const changesWithin = (state: PathState, from: number, to: number): { part: keyof KnownPath; at: number }[] =>
   (['values', 'overrides'] as const)
     .map((part) => ({ part, at: upTo<{ readonly at: number }>(state[part], to)?.at ?? 0 }))
     .filter(({ at }) => at > from);
 
 /** Index of the answer that a host has who knows so much of a path. */
-export function answerIndex(state: ConfigeratorState, of: number, as: Host, known: Known): number {
+export function answerIndex(state: ConfigeratorState, of: number, as: Host, known: KnownPath): number {
   const found = state.paths[of];
   if (found === undefined) return 0;
   const committed = upTo(found.values, known.values)?.committed ?? null;
@@ -97,12 +97,12 @@ export function answerIndex(state: ConfigeratorState, of: number, as: Host, know
   return index;
 }
 
-const named = new WeakMap<Override, ReadonlySet<string>>();
+const namedPath = new WeakMap<Override, ReadonlySet<string>>();
 
 /** An override names thousands of hosts, and a hundred thousand ask whether they are among them. */
 function mayMean(override: Override, { name }: Host): boolean {
   if (override.hosts === undefined) return true;
-  let names = named.get(override);
-  if (names === undefined) named.set(override, (names = new Set(override.hosts)));
+  let names = namedPath.get(override);
+  if (names === undefined) namedPath.set(override, (names = new Set(override.hosts)));
   return override.below !== undefined || names.has(name);
 }

@@ -5,7 +5,7 @@ import type { Landing } from '../../domain/config/landing';
 import type { Content } from '../../domain/config/subscriber';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { ExtensionError } from '../../sdk/server';
-import type { Branch, BranchCommit, Change, Values } from './branches';
+import type { Branch, BranchCommit, BranchChange, BranchValues } from './branches';
 import { hasLeader, type Configerator } from './configerator';
 import { publish } from './tree';
 
@@ -13,7 +13,7 @@ import { publish } from './tree';
 const COMMIT_MS = 5_000;
 const TAILER_MS = 5_000;
 /** A store without a leader is asked again after as long. */
-const RETRY_MS = 1_000;
+const LEADERLESS_MS = 1_000;
 
 export function branchOf({ state }: Pick<Configerator, 'state'>, repository: string): Branch {
   let branch = state.branches.get(repository);
@@ -39,7 +39,7 @@ const valueAt = ({ commits }: Branch, path: string, sequence = commits.length): 
     .at(-1)?.value ?? null;
 
 /** Something that is to be released; it lands when a deploy says so. */
-export function proposeChange(it: Configerator, repository: string, values: Values): Change {
+export function proposeChange(it: Configerator, repository: string, values: BranchValues): BranchChange {
   const branch = branchOf(it, repository);
   const number = branch.changes.length + 1;
   const base = Object.fromEntries(Object.keys(values).map((path) => [path, blobOf(valueAt(branch, path))]));
@@ -52,7 +52,7 @@ export function proposeChange(it: Configerator, repository: string, values: Valu
 export function commitValues(
   it: Configerator,
   repository: string,
-  values: Values,
+  values: BranchValues,
   change: number | null = null,
 ): BranchCommit {
   const branch = branchOf(it, repository);
@@ -87,7 +87,7 @@ export function onTail(it: Configerator, repository: string): void {
   const stored = it.state.log.findLast(isOf);
   const head = stored?.kind === 'commit' ? stored.commit.sequence : 0;
   if (head >= commits.length) return;
-  if (!hasLeader(it)) return it.world.after(RETRY_MS, { kind: 'config-tail', repository });
+  if (!hasLeader(it)) return it.world.after(LEADERLESS_MS, { kind: 'config-tail', repository });
   for (const { commit, sequence, values } of commits.slice(head)) {
     void it.leader.apply(repository, { commit, sequence, values });
     publish(it, { kind: 'commit', repository, commit: { commit, sequence, values } });
@@ -104,7 +104,7 @@ export function land(it: Configerator, repository: string, change: number): Prom
   return new Promise((resolve) => {
     const settle = (commit: string | null): void =>
       resolve(
-        commit === null ? { change, refused: refusalOf(conflictOf(it, repository, change)) } : { change, commit },
+        commit === null ? { change, refused: landingRefusal(conflictOf(it, repository, change)) } : { change, commit },
       );
     it.landers.set(key, [...waiting, settle]);
   });
@@ -143,7 +143,7 @@ function winnerOf({ commits }: Branch, path: string): string {
   return last?.change ? `change ${last.change}` : `the commit ${last?.commit.slice(0, 12)}`;
 }
 
-const refusalOf = (error: ConveyorError | undefined) => ({
+const landingRefusal = (error: ConveyorError | undefined) => ({
   code: error?.code ?? 'config-conflict',
   message: error?.message ?? 'it does not fit any more',
   hint: error?.hint ?? '',
@@ -163,7 +163,7 @@ export const simulatedChanges = (world: () => Configerator): Changes => ({
   },
   committedVersion: async (repository, paths, head, since) => {
     const branch = branchOf(world(), repository);
-    const [to, from] = [sequenceOf(branch, head), since === null ? 0 : sequenceOf(branch, since)];
+    const [to, from] = [branchSequence(branch, head), since === null ? 0 : branchSequence(branch, since)];
     const newest = branch.commits
       .slice(from, to)
       .findLast(({ values }) => values.some(({ path }) => paths.some((own) => isBelow(own, path))));
@@ -173,7 +173,7 @@ export const simulatedChanges = (world: () => Configerator): Changes => ({
   restore: (repository, paths, to, own) => asRefusal(async () => restore(world(), repository, { paths, to, own })),
   contains: async (repository, newer, older) => {
     const branch = branchOf(world(), repository);
-    return older === '' || sequenceOf(branch, newer) >= sequenceOf(branch, older);
+    return older === '' || branchSequence(branch, newer) >= branchSequence(branch, older);
   },
 });
 
@@ -185,7 +185,7 @@ interface Restoring {
 
 function restore(it: Configerator, repository: string, { paths, to, own }: Restoring): number | null {
   const branch = branchOf(it, repository);
-  const since = to === null ? 0 : sequenceOf(branch, to);
+  const since = to === null ? 0 : branchSequence(branch, to);
   const taken = branch.commits.slice(since).filter(({ change }) => own === null || change === own);
   const touched = new Set(taken.flatMap(({ values }) => values.map(({ path }) => path)));
   const back = [...touched]
@@ -201,7 +201,7 @@ function restore(it: Configerator, repository: string, { paths, to, own }: Resto
   return proposeChange(it, repository, Object.fromEntries(back)).number;
 }
 
-const sequenceOf = ({ commits }: Branch, commit: string): number =>
+const branchSequence = ({ commits }: Branch, commit: string): number =>
   commits.find((one) => one.commit === commit)?.sequence ?? 0;
 
 const isBelow = (own: string, path: string): boolean =>

@@ -2,7 +2,7 @@ import type { Override, StoredCommit } from '../../config/store/port';
 import type { Answer, Committed } from '../../domain/config/held';
 import type { Branches } from './branches';
 import type { ConfigFault, Frozen } from './faultState';
-import { emptyPast, type Past } from './past';
+import { emptyPast, type HostPast } from './past';
 import type { ValueBehaviour } from './valueBehaviour';
 
 /** What the leader has taken on, in its order: number `n` is `log[n - 1]`, and observers resume by these numbers. */
@@ -41,7 +41,7 @@ export interface Observer {
 }
 
 /** Hosts that subscribe to the same paths: the tasks of a job, or so many hosts that nobody deploys to. */
-export interface Group {
+export interface HostGroup {
   readonly name: string;
   readonly repository: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -99,12 +99,12 @@ export interface ConfigeratorState {
   readonly observers: Observer[];
   /** Observers by region. */
   readonly regions: Map<string, number[]>;
-  readonly groups: Group[];
+  readonly groups: HostGroup[];
   hostCount: number;
   cellCount: number;
   hosts: HostColumns;
   cells: CellColumns;
-  readonly past: Past;
+  readonly past: HostPast;
   readonly faults: Map<string, ConfigFault>;
   faultCount: number;
   /** Hosts that get everything later, by so many ms. */
@@ -138,10 +138,10 @@ export function makeRoom(state: ConfigeratorState, hosts: number, cells: number)
 
 /** Exactly for a group; a job that grows by a task at a time is not to copy everything each time. */
 const roomFor = (present: number, more: number): number =>
-  more > MANY ? present + more : Math.max(present + more, Math.ceil(present * 1.25));
+  more > MANY_PATHS ? present + more : Math.max(present + more, Math.ceil(present * 1.25));
 
 /** As many paths as a host subscribes to at most. */
-const MANY = 20;
+const MANY_PATHS = 20;
 
 type Columns = Readonly<Record<string, Uint8Array | Int32Array | Float64Array>>;
 

@@ -3,13 +3,13 @@ import { subscriberId } from '../../domain/config/subscriber';
 import type { TaskEvent } from '../events';
 import type { TwineFleet } from '../twine/fleet';
 import { hasTask, RUNNING, type Job } from '../twine/job';
-import { refusalOf } from './behaviours';
+import { refusalByValue } from './behaviours';
 import type { Configerator } from './configerator';
 import { addHost, beginAnew, beginAsEver, comeBack, leave } from './hosts';
-import { cellsOf, hostsOf, nameOf, subscribersOf } from './lookups';
+import { cellsOf, hostsOf, nameOf, simulatedSubscribers } from './lookups';
 import { upTo } from './paths';
 import { answerAt } from './past';
-import { ABSENT, makeRoom, type Group } from './state';
+import { ABSENT, makeRoom, type HostGroup } from './state';
 
 /** Who reads what. */
 
@@ -21,12 +21,12 @@ const PAST_MS = 86_400_000;
 /** The lease of what a host acknowledges. */
 const LEASE_MS = 60_000;
 
-export type GroupSpec = Omit<Group, 'hosts'> & { readonly size: number };
+export type GroupSpec = Omit<HostGroup, 'hosts'> & { readonly size: number };
 
 /** Hosts that subscribe from now on, as if they had always done so. */
-export function addGroup(it: Configerator, { size, ...spec }: GroupSpec, job: Job | undefined): Group {
+export function addGroup(it: Configerator, { size, ...spec }: GroupSpec, job: Job | undefined): HostGroup {
   const { state, world } = it;
-  const group: Group = { ...spec, hosts: [] };
+  const group: HostGroup = { ...spec, hosts: [] };
   const index = state.groups.push(group) - 1;
   addObservers(it, group.region, size);
   makeRoom(state, size, size * group.paths.length);
@@ -71,7 +71,7 @@ export function followTask(it: Configerator, fleet: TwineFleet, { job, slot, to 
   });
 }
 
-export interface Counts {
+export interface SubscriberCounts {
   readonly total: number;
   readonly committed: number;
   readonly overridden: number;
@@ -79,11 +79,11 @@ export interface Counts {
 }
 
 /** Of the hosts that are there: who has the newest commit, who an override, and who has neither yet. */
-export function countSubscribers(it: Configerator, of: number): Counts {
+export function countReaders(it: Configerator, of: number): SubscriberCounts {
   const { state } = it;
   const newest = upTo(state.paths[of]?.values ?? [], state.log.length)?.committed.sequence ?? 0;
   const counts = { total: 0, committed: 0, overridden: 0, stale: 0 };
-  for (const host of subscribersOf(it, of)) {
+  for (const host of simulatedSubscribers(it, of)) {
     const answer = state.answers[answerOfCell(it, host, of)];
     const standing = answer?.override ? 'overridden' : (answer?.sequence ?? 0) === newest ? 'committed' : 'stale';
     counts[standing] += 1;
@@ -116,14 +116,14 @@ export function acknowledgedOf(
   });
 }
 
-function acknowledgementOf(it: Configerator, group: Group, host: number, nth: number): Acknowledged | undefined {
+function acknowledgementOf(it: Configerator, group: HostGroup, host: number, nth: number): Acknowledged | undefined {
   const { cells, hosts, answers, paths } = it.state;
   const index = cells.acknowledged[(hosts.firstCell[host] ?? 0) + nth] ?? 0;
   const path = paths[group.paths[nth] ?? -1]?.path ?? '';
   const answer = answers[index];
   if (answer === undefined || index === 0) return undefined;
   const { version, commit, override: revision, sequence } = answer;
-  const refused = refusalOf(it, index, group);
+  const refused = refusalByValue(it, index, group);
   return {
     ...{ host: nameOf(it, host), path, version, revision, commit, sequence },
     ...{ labels: group.labels, at: it.world.now, ...(refused === undefined ? {} : { refused }) },

@@ -1,5 +1,5 @@
 import { hasLeader, reachesLeader, type Configerator } from './configerator';
-import { show, stir } from './answers';
+import { showAnswer, stir } from './answers';
 import { cellsOf, groupOf } from './lookups';
 import { applyNewest, changesWithin } from './paths';
 import { DELIVERY_DUE, UNACKNOWLEDGED, UP, type Observer, type Transaction } from './state';
@@ -133,10 +133,10 @@ export function onDeliver(it: Configerator, host: number): void {
     const own = known[nth];
     if (own === undefined) continue;
     own[part] = at;
-    show(it, host, nth, own);
+    showAnswer(it, host, nth, own);
   }
   // Of a path that nobody has written yet it gets that there is nothing.
-  if (from === 0) known.forEach((own, nth) => show(it, host, nth, own));
+  if (from === 0) known.forEach((own, nth) => showAnswer(it, host, nth, own));
   acknowledgeLater(it, observer, index);
 }
 

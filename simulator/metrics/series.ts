@@ -1,7 +1,7 @@
 import { hashText, noise } from '../kernel/random';
 import { countAt } from '../twine/countLog';
 import { nameAtIndex, type TwineFleet } from '../twine/fleet';
-import { actsOf, together } from '../configerator/behaviours';
+import { actsOf, combinedActs } from '../configerator/behaviours';
 import type { Configerator } from '../configerator/configerator';
 import type { Acts } from '../configerator/valueBehaviour';
 import { trafficFactor } from '../twine/traffic';
@@ -68,7 +68,7 @@ export const metricWorld = (world: {
 export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
   return metricUnder(metric, {
     jitter: jitterAt(world, job.name, metric, task, at),
-    acts: together(taskBehaviour(world, job, task, at), configActs(world, job, task, at)),
+    acts: combinedActs(taskBehaviour(world, job, task, at), configActs(world, job, task, at)),
     load: loadAt(world, job, at) * trafficFactor(world.fleet, job, task.version, at),
     crashes: crashesIn(job, task.slot, at - STEP_MS / world.speed, at),
     minutesUp: minutesSince(world, task.from, at),
@@ -139,7 +139,7 @@ function configActs({ configerator, fleet }: MetricWorld, job: Job, { slot, vers
   if (behaviours.length === 0) return {};
   const of = groups.filter((group) => group.job === job.name).flatMap(({ hosts }) => hosts[slot] ?? []);
   const acted = of.map((host) => actsOf(configerator, { host, at, version: nameAtIndex(fleet, version) }));
-  return acted.reduce<Acts>(together, {});
+  return acted.reduce<Acts>(combinedActs, {});
 }
 
 const salts = new Map<string, Map<MetricName, number>>();

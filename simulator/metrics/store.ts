@@ -1,5 +1,5 @@
 import type { Series } from '../../sdk/protocol/dataSource';
-import { isSubscriberUnit, subscriberSeries, type ValueOf } from '../configerator/metrics';
+import { isSubscriberUnit, subscriberSeries, type MeasuredValue } from '../configerator/metrics';
 import { ExtensionError } from '../../sdk/server';
 import { nameAtIndex } from '../twine/fleet';
 import { identifierOf, parseIdentifier, pastOf, RUNNING, type Job } from '../twine/job';
@@ -64,7 +64,7 @@ function querySubscribers(
   const { metric, selector, start } = query;
   const grid = { start, ...gridOf(world, now, query) };
   refuseTooMany(selector.tasks?.length ?? 0, grid);
-  const valueOf: ValueOf = (of, acted) => {
+  const valueOf: MeasuredValue = (of, acted) => {
     const { groups, hosts } = world.configerator.state;
     const job = world.fleet.jobs.get(groups[hosts.group[acted.host] ?? 0]?.job ?? '');
     if (job === undefined) return hostValueAt(world, of, acted);

@@ -1,5 +1,5 @@
 import { createSimulator } from '../../simulator/app';
-import type { Counts } from '../../simulator/configerator/subscribers';
+import type { SubscriberCounts } from '../../simulator/configerator/subscribers';
 import type { Simulation } from '../../simulator/simulation';
 import { START } from './simulatorFleet';
 
@@ -20,7 +20,7 @@ export class ConfigFleetWorld {
   async pass(ms: number): Promise<void> {
     this.now += ms;
     await this.control('GET', '/violations');
-    // What waited for a moment in between goes on.
+    // What waited for a moment in between continues.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -62,7 +62,7 @@ export class ConfigFleetWorld {
     return this.control('DELETE', `/config/faults/${id}`);
   }
 
-  counts(path = 'feed/limits'): Promise<Counts> {
+  counts(path = 'feed/limits'): Promise<SubscriberCounts> {
     return this.control('GET', `/config/subscribers?path=${encodeURIComponent(path)}`);
   }
 

@@ -1,4 +1,4 @@
-import type { Counts } from '../../simulator/configerator/subscribers';
+import type { SubscriberCounts } from '../../simulator/configerator/subscribers';
 import { MINUTE, type VirtualWorld } from '../workflows/world';
 import { PATH, REPOSITORY, SLOWEST_MS } from './configuration';
 import type { Deploy } from './play';
@@ -12,7 +12,7 @@ export async function judgeConfiguration(world: VirtualWorld, deploys: readonly 
   const isCalm = () => world.control('GET', '/control/violations').then(() => faults.size === 0);
   await world.until('the tree is whole again', isCalm);
   await world.sleep(SLOWEST_MS + 2 * MINUTE);
-  const { total, committed, overridden } = await world.control<Counts>(
+  const { total, committed, overridden } = await world.control<SubscriberCounts>(
     ...(['GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`] as const),
   );
   expect(committed + overridden).toBe(total);

@@ -1,6 +1,8 @@
 import { farewellKept } from '../../cli/commands/demo';
-import { configDemo, type ConfigDemoResult } from '../../cli/demo/config/story';
-import { serviceDemo, type ServiceDemoResult } from '../../cli/demo/service';
+import { configDemo } from '../../cli/demo/config/story';
+import type { ConfigDemoResult } from '../../cli/demo/config/summary';
+import { serviceDemo } from '../../cli/demo/service';
+import type { ServiceDemoResult } from '../../cli/demo/summary';
 import { liveRegion } from '../../cli/live';
 import { deploy, NOW, release, revertedDeploy } from '../builders/cliSamples';
 

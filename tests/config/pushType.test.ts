@@ -137,7 +137,7 @@ test('after the landing hosts are compared with what they measured under the com
   const before = it.bench.git('rev-parse', 'main').trim();
   await it.complete(DEPLOY, version, [EU, US]);
   await it.settle();
-    const targets = { units: [EU], updatedBy: [`${DEPLOY}/9/1`] };
+  const targets = { units: [EU], updatedBy: [`${DEPLOY}/9/1`] };
   await it.ask('runHealthChecks', { targets, checks: [], baseline: { start: 0, end: 1 }, now: 2 });
   const [judged] = it.judged;
   const now = it.bench.git('rev-parse', 'main').trim();

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Lander } from '../../config/repository/land';
 import { ConfigRepository } from '../../config/repository/repository';
-import { request, type Wanted } from '../../config/repository/requests';
+import { requestChange, type Wanted } from '../../config/repository/requests';
 import { bench, NOW, type Bench } from './repositories';
 import { folderOf, LIMITS, program } from './sources';
 
 const ask = ({ repository }: Bench, wanted: Wanted, more: { base?: string; key?: string; author?: string } = {}) =>
-  request(
+  requestChange(
     repository,
     { ...wanted, message: 'Change it', base: more.base ?? null },
     { author: more.author ?? 'service:tuner', nowMs: NOW, key: more.key ?? null },
@@ -77,7 +77,9 @@ describe('what a request may not change', () => {
   test('by a message that steers a terminal', async () => {
     const it = await bench();
     const asked = { values: { a: 1 }, message: 'Fine\u001b[2J', base: null };
-    await expect(request(it.repository, asked, { author: 'user:eve', nowMs: NOW, key: null })).rejects.toMatchObject({
+    await expect(
+      requestChange(it.repository, asked, { author: 'user:eve', nowMs: NOW, key: null }),
+    ).rejects.toMatchObject({
       code: 'invalid-text',
       message: expect.stringContaining('the message of a change'),
     });

@@ -270,7 +270,7 @@ test('what is published of a file is its digest, and that of each of its pieces'
 
 /** Resolves once the application knows that it is to have this one. */
 const hears = (number: number): Promise<unknown> =>
-  eventually(`the application has heard of ${number}`, async () => {
+  eventually(`the application has been notified of ${number}`, async () => {
     const { package: pack, apps } = host.vessel.status(FEED);
     return pack?.version === number && apps['ranker'] !== undefined;
   });

@@ -61,7 +61,7 @@ function install(tarball: string): void {
 
 /** A file of examples/ as somebody has it who copied its folder into a project of their own. */
 const asOutside = (text: string): string =>
-  text.replace(/(?<= from ')((?:\.\.\/)+sdk|\.\/\w+)(?=[/'])/g, (path) =>
+  text.replace(/(?<= from ')((?:\.\.\/)+sdk(?=[/'])|\.\/[\w/.]+)/g, (path) =>
     path.startsWith('./') ? `${path}.js` : '@conveyor/sdk',
   );
 
@@ -76,7 +76,8 @@ beforeAll(async () => {
   install(await packSdk(join(home, 'package')));
   for (const { name, text } of examples()) writeFileSync(join(app, name), text);
   for (const file of readdirSync(join(ROOT, 'examples'), { recursive: true, encoding: 'utf8' })) {
-    if (!file.endsWith('.ts')) continue;
+    // Programs of configuration are compiled by Conveyor, and tried with it.
+    if (!file.endsWith('.ts') || /\.(config|validate)\.ts$/.test(file)) continue;
     mkdirSync(dirname(join(app, 'examples', file)), { recursive: true });
     writeFileSync(join(app, 'examples', file), asOutside(readFileSync(join(ROOT, 'examples', file), 'utf8')));
   }
@@ -123,6 +124,7 @@ describe('the package of the sdk', () => {
       ...[
         'domain',
         'domain/calendar',
+        'domain/config',
         'domain/deploy',
         'domain/finder',
         'domain/fleet',

@@ -132,7 +132,7 @@ test('models are deployed through the same service, and nothing else under their
   await end();
 });
 
-test('another process goes on with what the one before it has begun, although nobody asks', async () => {
+test('another process continues what the one before it has begun, although nobody asks', async () => {
   const file = join(folder, 'kept.json');
   const never: Land = () => new Promise(() => undefined);
   const { it, store, sleeps, options } = await world({ memory: new ConfigMemory(file), land: never });

@@ -137,7 +137,7 @@ describe('what is exposed', () => {
   });
 });
 
-describe('whatever is lost, commits come in order, each, and the hosts go on', () => {
+describe('whatever is lost, commits come in order, each, and the hosts continue', () => {
   const toSettle = 40 * SECOND;
 
   test('without a leader nobody writes and everybody reads; who is elected has all that was committed', async () => {
@@ -298,7 +298,7 @@ describe('the tasks of a job subscribe', () => {
   });
 });
 
-test('a world that was written out and read again goes on where it was, what is on its way included', async () => {
+test('a world that was written out and read again continues where it was, what is on its way included', async () => {
   await given();
   await world.breaks({ kind: 'leader', downMs: 8_000 });
   await world.commit({ [PATH]: { soft: 20 } });

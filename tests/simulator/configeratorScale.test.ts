@@ -1,7 +1,7 @@
 import { Simulation } from '../../simulator/simulation';
-import { pathOf } from '../../simulator/configerator/paths';
+import { pathIndex } from '../../simulator/configerator/paths';
 import { commitValues } from '../../simulator/configerator/repository';
-import { addGroup, countSubscribers } from '../../simulator/configerator/subscribers';
+import { addGroup, countReaders } from '../../simulator/configerator/subscribers';
 import { START } from '../builders/simulatorFleet';
 
 const HOSTS = 100_000;
@@ -13,7 +13,7 @@ function givenHosts() {
   simulation.world.advanceTo(START);
   const it = simulation.configerator;
   commitValues(it, 'flags', { 'feed/limits': '1' });
-  const paths = [pathOf(it.state, 'flags', 'feed/limits')];
+  const paths = [pathIndex(it.state, 'flags', 'feed/limits')];
   for (let nth = 0; nth < REGIONS; nth += 1) {
     const [name, region] = [`edge-r${nth}`, `r${nth}`];
     const group = { name, region, repository: 'flags', labels: { region }, job: null, paths };
@@ -38,12 +38,12 @@ test('a subscriber takes 54 bytes, and four changes of what it has 20 bytes each
 
 test('a commit reaches 100,000 subscribers over 200 observers within 4.5 s of the store, with every checker on', () => {
   const { simulation, it, of } = givenHosts();
-  const counted = () => countSubscribers(it, of);
+  const counted = () => countReaders(it, of);
   expect(it.state.observers).toHaveLength(200);
   commitValues(it, 'flags', { 'feed/limits': '2' });
   simulation.world.advanceTo(START + 5_000);
   expect(counted()).toEqual({ total: HOSTS, committed: 0, overridden: 0, stale: HOSTS });
-  // Each host hears of it once, whatever else it takes.
+  // Each host gets it once, whatever else it takes.
   const events = simulation.world.kernel.seq;
   simulation.world.advanceTo(START + 9_500);
   expect(counted()).toEqual({ total: HOSTS, committed: HOSTS, overridden: 0, stale: 0 });

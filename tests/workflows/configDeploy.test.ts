@@ -78,7 +78,7 @@ test('hosts that join during the first phase get the committed value, and land w
   expect((await story.counts()).committed).toBe(70);
 });
 
-test('while a leader is elected and an observer is lost the deploy goes on when they are there again', async () => {
+test('while a leader is elected and an observer is lost the deploy continues when they are there again', async () => {
   await story.breaks({ kind: 'leader', downMs: 5 * MINUTE });
   await story.breaks({ kind: 'observer', id: 'eu-o0', downMs: 20 * MINUTE });
   await story.ships({ soft: 20 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { compile } from '../../config/compiler/compile';
 import { folderTree } from '../../config/compiler/tree';
-import type { Counts } from '../../simulator/configerator/subscribers';
+import type { SubscriberCounts } from '../../simulator/configerator/subscribers';
 import { folderOf } from '../config/sources';
 import { examplePath, exampleSource } from '../setup/examples';
 import { HOUR, MINUTE, VirtualWorld } from './world';
@@ -67,7 +67,10 @@ async function released(
   await opened.ended('feed-settings', 1, { stepMs: MINUTE, withinMs: 6 * HOUR });
   const { outcome, summary, phases } = await opened.deployStatus('feed-settings', 1);
   await opened.sleep(MINUTE);
-  const counts = await opened.control<Counts>('GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`);
+  const counts = await opened.control<SubscriberCounts>(
+    'GET',
+    `/control/config/subscribers?path=${encodeURIComponent(PATH)}`,
+  );
   expect(counts).toEqual({ total: 100, committed: 100, overridden: 0, stale: 0 });
   const begun = phases.filter(({ startedAt }) => startedAt !== null).map(({ name }) => name);
   const { branches } = opened.simulator.simulation.state.configerator;

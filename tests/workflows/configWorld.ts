@@ -1,4 +1,4 @@
-import type { Counts } from '../../simulator/configerator/subscribers';
+import type { SubscriberCounts } from '../../simulator/configerator/subscribers';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { VirtualWorld } from './world';
 
@@ -59,7 +59,7 @@ export class ConfigStory {
     return this.world.control('POST', '/control/config/faults', fault);
   }
 
-  counts(): Promise<Counts> {
+  counts(): Promise<SubscriberCounts> {
     return this.world.control('GET', `/control/config/subscribers?path=${encodeURIComponent(FEED)}`);
   }
 

@@ -7,7 +7,10 @@ export interface RepositoryOptions {
 export const REPOSITORY = ['-r, --repository <name>', 'which repository, when the configuration has several'] as const;
 
 /** The one that is named, or the only one. @throws ConveyorError `usage`, `unknown-extension` */
-export function chosen<R extends { readonly name: string }>(all: readonly R[], { repository }: RepositoryOptions): R {
+export function chosenRepository<R extends { readonly name: string }>(
+  all: readonly R[],
+  { repository }: RepositoryOptions,
+): R {
   const names = all.map(({ name }) => name);
   const found = repository === undefined && all.length === 1 ? all[0] : all.find(({ name }) => name === repository);
   if (found !== undefined) return found;

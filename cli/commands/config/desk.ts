@@ -15,14 +15,14 @@ export interface Desk {
   host(path: string, host: string): Promise<KnownHost>;
   why(path: string): Promise<Whys>;
   /** @param base undefined: that of its checkout, else the newest */
-  propose(folder: string, message: string, base: string | undefined): Promise<Outcome>;
+  propose(folder: string, message: string, base: string | undefined): Promise<DeskOutcome>;
 }
 
 /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
 export type Whys = Dependencies & { readonly subscribers: Readonly<Record<string, Known>> };
 
 /** A server reports the first problem alone, as an error. */
-export type Outcome = Requested | { readonly problems: readonly Problem[] };
+export type DeskOutcome = Requested | { readonly problems: readonly Problem[] };
 
 interface Problem {
   readonly code: string;

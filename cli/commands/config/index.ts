@@ -4,7 +4,7 @@ import { diff } from './diff';
 import { log, status } from './look';
 import { propose } from './propose';
 import { publishModel } from './publishModel';
-import { show } from './show';
+import { showValue } from './show';
 import { why } from './why';
 
 /** Configuration as programs: what they make, what changes, and how it lands. */
@@ -21,5 +21,6 @@ export const config: Register = (program, cli) => {
       ),
     )
     .helpCommand(false);
-  for (const register of [compileCommand, diff, propose, publishModel, status, log, show, why]) register(group, cli);
+  for (const register of [compileCommand, diff, propose, publishModel, status, log, showValue, why])
+    register(group, cli);
 };

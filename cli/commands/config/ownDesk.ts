@@ -1,6 +1,6 @@
 import { requireProposer } from '../../../client/about';
 import { folderTree } from '../../../config/compiler/tree';
-import { dependencies, valuesIn } from '../../../config/repository/dependencies';
+import { dependenciesAt, valuesIn } from '../../../config/repository/dependencies';
 import { shownValue, textOfVersion } from '../../../config/repository/looking';
 import { draftOfTree, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
@@ -27,7 +27,7 @@ export async function ownDesk(
     host: (path, host) =>
       hostOf(storeIn(settings), name, { path, host }, (version) => textOfVersion(repository, version)),
     why: async (path) => {
-      const found = await dependencies(repository, await repository.head(), path);
+      const found = await dependenciesAt(repository, await repository.head(), path);
       return { ...found, subscribers: await subscribersOfAll(storeIn(settings), name, valuesIn(path, found)) };
     },
     propose: async (folder, message, base) => {

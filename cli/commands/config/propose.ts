@@ -6,7 +6,7 @@ import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { openDesk } from './openDesk';
 
-interface Options extends RepositoryOptions {
+interface ProposeOptions extends RepositoryOptions {
   readonly message: string;
   readonly base?: string;
 }
@@ -26,7 +26,7 @@ export const propose: Register = (group, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async (call, folder) => {
+      cli.handle<ProposeOptions, [string]>(async (call, folder) => {
         const { io, output, options } = call;
         const desk = await openDesk(call, options);
         const outcome = await desk.propose(folder, options.message, options.base);

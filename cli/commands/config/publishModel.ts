@@ -7,7 +7,7 @@ import { emit } from '../../output';
 import { countOption, examples, numberOption, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 
-interface Options extends RepositoryOptions {
+interface PublishOptions extends RepositoryOptions {
   readonly name: string;
   readonly listen: string;
   readonly message?: string;
@@ -35,7 +35,7 @@ export const publishModel: Register = (group, cli) => {
       ),
     )
     .action(
-      cli.handle<Options, [string]>(async ({ io, output, connect, options }, file) => {
+      cli.handle<PublishOptions, [string]>(async ({ io, output, connect, options }, file) => {
         const path = `models/${options.name}`;
         const [vessel, { placeOf, listenForPeers }, { Throttle }] = [
           await import('../../../config/vessel/source'),
@@ -61,7 +61,7 @@ export const publishModel: Register = (group, cli) => {
         const { uploadMb } = options;
         const rate = uploadMb === undefined ? undefined : numberOption('--upload-mb', uploadMb, 100) * MB;
         const door = await listenForPeers(
-          new vessel.Source(file, pack, () => Date.now()),
+          new vessel.PieceSource(file, pack, () => Date.now()),
           place,
           rate === undefined ? undefined : new Throttle(rate),
         );

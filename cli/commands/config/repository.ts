@@ -4,12 +4,12 @@ import { Git } from '../../../config/repository/git';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
 import { loadRegistry, type Registry } from '../../../platform/registry';
 import type { Io } from '../../io';
-import { chosen, type RepositoryOptions } from './choice';
+import { chosenRepository, type RepositoryOptions } from './choice';
 
 /** The repository that is meant, and what the configuration of this machine says of it. */
 export function settingsOf({ env }: Pick<Io, 'env'>, options: RepositoryOptions) {
   const registry: Registry = loadRegistry(undefined, env);
-  return { registry, settings: chosen(registry.configRepositories, options) };
+  return { registry, settings: chosenRepository(registry.configRepositories, options) };
 }
 
 /** A copy of it on this machine. @throws ConveyorError `usage`, `config-invalid`, `unknown-extension` */

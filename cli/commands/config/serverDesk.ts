@@ -4,14 +4,14 @@ import { folderTree } from '../../../config/compiler/tree';
 import type { SourceList } from '../../../config/repository/looking';
 import { blobId } from '../../../config/repository/revalue';
 import { ConveyorError } from '../../../domain/errors';
-import { chosen, type RepositoryOptions } from './choice';
+import { chosenRepository, type RepositoryOptions } from './choice';
 import type { Desk } from './desk';
 import { checkoutOf } from './repository';
 
 /** Through a server, which has the repository, its store and the rules. */
 export async function serverDesk(server: HttpOptions, options: RepositoryOptions): Promise<Desk> {
   const all = await sendRequest<readonly { readonly name: string }[]>(server, CONFIG.repositories);
-  const { name } = chosen(all, options);
+  const { name } = chosenRepository(all, options);
   const params = { repository: name };
   return {
     name,

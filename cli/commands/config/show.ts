@@ -14,7 +14,7 @@ interface ShowOptions extends RepositoryOptions {
   readonly host?: string;
 }
 
-export const show: Register = (group, cli) => {
+export const showValue: Register = (group, cli) => {
   group
     .command('show <path>')
     .description('a value as it is on the branch, in a change, or on a host')

@@ -14,7 +14,7 @@ interface WhyOptions extends RepositoryOptions {
 }
 
 /** Of a folder nobody subscribes to what it would make. */
-type Found = Whys & Pick<CompiledFolder, 'problems'>;
+type FoundWhys = Whys & Pick<CompiledFolder, 'problems'>;
 
 export const why: Register = (group, cli) => {
   group
@@ -50,23 +50,23 @@ export const why: Register = (group, cli) => {
     );
 };
 
-async function ofBranch(call: CommandCall<WhyOptions>, path: string): Promise<Found> {
+async function ofBranch(call: CommandCall<WhyOptions>, path: string): Promise<FoundWhys> {
   const desk = await openDesk(call, call.options);
   const { files, contributesTo, subscribers } = await desk.why(path);
   if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers, problems: [] };
-  throw unknown(path, desk.name, 'conveyor config log shows what has landed; --dir DIR asks a folder');
+  throw unknownPath(path, desk.name, 'conveyor config log shows what has landed; --dir DIR asks a folder');
 }
 
-async function ofFolder(dir: string, path: string): Promise<Found> {
+async function ofFolder(dir: string, path: string): Promise<FoundWhys> {
   const { values, problems } = await compileFolder(dir);
   const files = values.find((value) => value.path === path)?.sources ?? [];
   const contributesTo = values.filter(({ sources }) => sources.includes(path)).map((value) => value.path);
   if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers: {}, problems };
   const broken = problems.length === 0 ? '' : `, and ${problems.length} of its files or values are refused`;
-  throw unknown(path, dir, `conveyor config compile ${dir} lists the values and what is refused`, broken);
+  throw unknownPath(path, dir, `conveyor config compile ${dir} lists the values and what is refused`, broken);
 }
 
-const unknown = (path: string, where: string, hint: string, broken: string = ''): Error =>
+const unknownPath = (path: string, where: string, hint: string, broken: string = ''): Error =>
   conveyorError('usage', {
     text: `${path} is neither a value of ${where} nor a file that one comes from${broken}`,
     hint,

@@ -8,7 +8,7 @@ import { startChild, untilReady, type Child } from '../../stack/child';
 import type { ConfigStack } from '../../stack/configuration';
 import { entryPoint } from '../../stack/parts';
 import type { Stage } from '../demo';
-import { sourcesOf } from './sources';
+import { demoSources } from './sources';
 import { HOSTS_EACH, PATH, REGIONS, type ConfigWorld } from './world';
 
 /** A git repository, etcd, and ten hosts: a proxy each, and servers of the feed that follow their limits. */
@@ -24,7 +24,7 @@ export async function openReal(stage: Stage, { repository: settings, folder }: C
   return {
     store: `a git repository, etcd at ${settings.etcd}, and ${hosts.length} hosts with a proxy each`,
     propose: async (limits) => {
-      const draft = await draftOfTree(repository, await repository.head(), sourcesOf(limits));
+      const draft = await draftOfTree(repository, await repository.head(), demoSources(limits));
       const by = { author: actorOf(io), message: `Limit feeds to ${limits.hard}`, nowMs: io.now() };
       return (await propose(repository, draft, by)).version;
     },
@@ -38,7 +38,7 @@ export async function openReal(stage: Stage, { repository: settings, folder }: C
   };
 }
 
-const READY_MS = 30_000;
+const CHILD_READY_MS = 30_000;
 
 async function startProxy(
   stage: Stage,
@@ -49,15 +49,15 @@ async function startProxy(
   const flags = { repository: name, etcd, host, label: `region=${region}`, port: '0', cache: join(folder, host) };
   const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
   const ready = /ready at (\S+)/;
-  const child = await started(stage, `proxy of ${host}`, ['config/proxy/main.js', ...args], ready);
+  const child = await startedChild(stage, `proxy of ${host}`, ['config/proxy/main.js', ...args], ready);
   return ready.exec(child.log())?.[1] ?? '';
 }
 
 /** One process plays them all. */
 const startServers = (stage: Stage, urls: readonly string[]): Promise<Child> =>
-  started(stage, 'servers of the feed', ['examples/config/app.js', ...urls], /^following/m);
+  startedChild(stage, 'servers of the feed', ['examples/config/app.js', ...urls], /^following/m);
 
-async function started(
+async function startedChild(
   { io, stack, stop, children }: Stage,
   name: string,
   [path = '', ...args]: readonly string[],
@@ -75,7 +75,7 @@ async function started(
   };
   const child = startChild(spec);
   children.push(child);
-  await untilReady(io, child, spec, READY_MS, stop);
+  await untilReady(io, child, spec, CHILD_READY_MS, stop);
   if (stop.aborted)
     throw conveyorError('process-failed', { process: name, how: 'it was interrupted', tail: '', logFile });
   return child;

@@ -1,7 +1,7 @@
 import { compile } from '../../../config/compiler/compile';
 import { control } from '../../simulator';
 import type { Stage } from '../demo';
-import { sourcesOf } from './sources';
+import { demoSources } from './sources';
 import { HOSTS_EACH, MOST, PATH, REGIONS, REPOSITORY, type ConfigWorld, type HostCounts } from './world';
 
 /** The store and the hosts of the simulated world (docs/fleet.md), where this machine has no etcd. */
@@ -19,7 +19,7 @@ export async function openSimulated({ stack }: Stage): Promise<ConfigWorld> {
   return {
     store: `a simulated store with ${hosts} simulated hosts, since this machine has no etcd (scripts/etcd.sh gets it)`,
     propose: async (limits) => {
-      const { values } = await compile(sourcesOf(limits));
+      const { values } = await compile(demoSources(limits));
       const given = Object.fromEntries(values.map(({ path, text }) => [path, JSON.parse(text) as unknown]));
       const proposed = await call('POST', 'changes', { repository: REPOSITORY, values: given });
       return (proposed as { readonly version: string }).version;

@@ -10,17 +10,9 @@ import type { StackSettings } from '../../stack/stack';
 import { applyFor, chapter, ship, type Demo, type DemoResult, type Prepared, type Stage } from '../demo';
 import { openReal } from './real';
 import { openSimulated } from './simulated';
-import { sourcesOf } from './sources';
-import { renderConfigDemo } from './summary';
-import { HOSTS_EACH, MOST, PATH, REGIONS, type ConfigWorld, type HostCounts, type Limits } from './world';
-
-export interface ConfigDemoResult extends DemoResult {
-  /** Where the configuration was, in words. */
-  readonly store: string;
-  /** What the rule of the schema's owner said to the first limits. */
-  readonly refused: string;
-  readonly hosts: HostCounts;
-}
+import { demoSources } from './sources';
+import { renderConfigDemo, type ConfigDemoResult } from './summary';
+import { HOSTS_EACH, MOST, PATH, REGIONS, type ConfigWorld, type Limits } from './world';
 
 const PIPELINE = join(installRoot(), 'examples', 'config', 'pipeline.yaml');
 const HOSTS = REGIONS.length * HOSTS_EACH;
@@ -31,15 +23,15 @@ const BAD: Limits = { soft: 50, hard: 5_000 };
 
 /** A configuration: a mistake that a rule catches, a good value, and one that only those who use it can see is bad. */
 export const configDemo: Demo<ConfigDemoResult> = {
-  prepare,
-  play,
-  surprise,
+  prepare: prepareStore,
+  play: playConfig,
+  surprise: configSurprise,
   render: renderConfigDemo,
   next: ({ deploys }) => [`status ${deploys.at(-1)?.id ?? ''}`, 'history feed-limits', 'config log'],
 };
 
 /** Real etcd where it is installed already; nothing is fetched for a demo. Else the simulator is the service of configuration. */
-async function prepare(io: Io, { addresses, logFolder }: StackSettings): Promise<Prepared> {
+async function prepareStore(io: Io, { addresses, logFolder }: StackSettings): Promise<Prepared> {
   const found = spawnSync(join(installRoot(), 'scripts', 'etcd.sh'), ['--print-path'], { env: { ...io.env } });
   if (found.status !== 0) return { env: { CONVEYOR_CONFIG_SERVICE_URL: addresses.simulator } };
   const config = await freeConfigStack(io.env, join(logFolder, 'config'));
@@ -47,7 +39,7 @@ async function prepare(io: Io, { addresses, logFolder }: StackSettings): Promise
   return { config };
 }
 
-async function play(stage: Stage): Promise<ConfigDemoResult | undefined> {
+async function playConfig(stage: Stage): Promise<ConfigDemoResult | undefined> {
   const { io, stack, stop } = stage;
   const world = stack.config ? await openReal(stage, stack.config) : await openSimulated(stage);
   printNoteLines(io, `The configuration is in ${world.store}`);
@@ -55,7 +47,7 @@ async function play(stage: Stage): Promise<ConfigDemoResult | undefined> {
     io,
     `1  A mistake: a soft limit of ${WRONG.soft} above a hard one of ${WRONG.hard}. It cannot even be proposed`,
   );
-  const { problems } = await compile(sourcesOf(WRONG));
+  const { problems } = await compile(demoSources(WRONG));
   const refused = problems[0]?.message ?? '';
   printNoteLines(io, `  ✖ ${refused}`);
   const pipeline = await applyFor(stage, PIPELINE);
@@ -80,11 +72,11 @@ async function play(stage: Stage): Promise<ConfigDemoResult | undefined> {
 const release = async (stage: Stage, world: ConfigWorld, pipeline: string, limits: Limits) =>
   ship(stage, pipeline, { name: 'limits', kind: 'config', version: await world.propose(limits), metadata: {} });
 
-const WAIT_MS = 30_000;
+const HOSTS_WAIT_MS = 30_000;
 
 /** False when it did not come to that in time, or somebody stopped it. */
 async function until(isSo: () => Promise<boolean>, stop: AbortSignal): Promise<boolean> {
-  const deadline = Date.now() + WAIT_MS;
+  const deadline = Date.now() + HOSTS_WAIT_MS;
   while (!stop.aborted && Date.now() < deadline) {
     if (await isSo()) return true;
     await delay(100);
@@ -92,7 +84,7 @@ async function until(isSo: () => Promise<boolean>, stop: AbortSignal): Promise<b
   return false;
 }
 
-function surprise({ releases, deploys, hosts, refused }: ConfigDemoResult): string | null {
+function configSurprise({ releases, deploys, hosts, refused }: ConfigDemoResult): string | null {
   const [good, bad] = releases;
   const last = deploys.at(-1);
   if (!/soft 500 is above hard 100/.test(refused)) return `the rule of ${PATH} should have refused the first limits`;

@@ -1,7 +1,15 @@
 import { paint, wrap, type View } from '../../render/paint';
 import { deployTable, webUiLinks } from '../summary';
-import type { ConfigDemoResult } from './story';
-import { PATH } from './world';
+import type { DemoResult } from '../demo';
+import { PATH, type HostCounts } from './world';
+
+export interface ConfigDemoResult extends DemoResult {
+  /** Where the configuration was, in words. */
+  readonly store: string;
+  /** What the rule of the schema's owner said to the first limits. */
+  readonly refused: string;
+  readonly hosts: HostCounts;
+}
 
 /** How a configuration was deployed, why its last change was taken back, and what hosts have now. */
 export function renderConfigDemo(result: ConfigDemoResult, view: View): string {

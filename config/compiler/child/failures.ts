@@ -1,8 +1,8 @@
-import type { Failure } from '../job';
+import type { JobFailure } from '../job';
 import { NoImport, type Loader } from './loader';
 
 /** What a program or validator threw, which may be anything of another realm. */
-export function failureOf(error: unknown, loader: Loader): Failure {
+export function failureOf(error: unknown, loader: Loader): JobFailure {
   if (error instanceof NoImport)
     return { kind: 'import', from: error.from, specifier: error.specifier, why: error.message };
   return { kind: 'threw', why: wordsOf(error), where: attempt(() => placeOf(error, loader)) ?? null };

@@ -47,7 +47,7 @@ export class Loader {
     if (already) return already.exports;
     const module: { exports: Exports } = { exports: {} };
     this.loaded.set(path, module);
-    const { code, imports } = this.known.get(path) ?? missing(path);
+    const { code, imports } = this.known.get(path) ?? missingModule(path);
     if (path.endsWith('.json')) {
       module.exports = { __esModule: true, default: JSON.parse(code) as unknown };
       return module.exports;
@@ -77,7 +77,7 @@ export class Loader {
   }
 }
 
-function missing(path: string): never {
+function missingModule(path: string): never {
   throw new NoImport(path, path, 'there is no such file');
 }
 
@@ -89,12 +89,12 @@ function whyNoImport(specifier: string): string {
 
 /** What programs write goes to whoever types, up to a limit; it is no part of their values. */
 function consoleOf(): object {
-  const write = (...parts: readonly unknown[]): void => writeNow(STDERR_FD, `${parts.map(shown).join(' ')}\n`);
+  const write = (...parts: readonly unknown[]): void => writeNow(STDERR_FD, `${parts.map(shownPart).join(' ')}\n`);
   return { log: write, info: write, warn: write, error: write, debug: write };
 }
 
 const STDERR_FD = 2;
-function shown(part: unknown): string {
+function shownPart(part: unknown): string {
   try {
     return typeof part === 'string' ? part : (JSON.stringify(part) ?? String(part));
   } catch {

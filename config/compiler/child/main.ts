@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { At, Job, JobResult, Line } from '../job';
+import type { At, CompilerJob, JobResult, Line } from '../job';
 import { runCheck } from './check';
 import { runParse } from './parse';
 import { runProgram } from './program';
@@ -12,11 +12,11 @@ const RESULT_FD = 3;
 const write = (line: Line): void => writeNow(RESULT_FD, `${JSON.stringify(line)}\n`);
 const reportPlace = (at: At): void => write({ at });
 
-const job = JSON.parse(readFileSync(0, 'utf8')) as Job;
+const job = JSON.parse(readFileSync(0, 'utf8')) as CompilerJob;
 if (job.kind === 'program') reportPlace({ path: job.file, invariant: null });
 write({ result: run(job) });
 
-function run(one: Job): JobResult {
+function run(one: CompilerJob): JobResult {
   switch (one.kind) {
     case 'parse':
       return runParse(one, reportPlace);

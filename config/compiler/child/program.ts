@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ConfigDefinition } from '../../../sdk/defineConfig';
-import type { Exported, Failure, ProgramJob, ProgramResult } from '../job';
+import type { Exported, JobFailure, ProgramJob, ProgramResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
 import { failureOf, misfitOf } from './failures';
 import { Loader } from './loader';
@@ -19,9 +19,9 @@ export function runProgram(job: ProgramJob): ProgramResult {
   return { kind: 'program', outcome: isFailure(second) ? second : (variation(first, second) ?? first) };
 }
 
-const isFailure = (outcome: readonly Exported[] | Failure): outcome is Failure => 'kind' in outcome;
+const isFailure = (outcome: readonly Exported[] | JobFailure): outcome is JobFailure => 'kind' in outcome;
 
-function once({ file, modules }: ProgramJob, shiftMs: number): readonly Exported[] | Failure {
+function once({ file, modules }: ProgramJob, shiftMs: number): readonly Exported[] | JobFailure {
   const loader = new Loader(modules, shiftMs);
   try {
     const definitions = definitionsOf(loader.load(file)['default']);
@@ -48,7 +48,7 @@ function definitionsOf(exported: unknown): Named | string {
   return all as unknown as Named;
 }
 
-function exportedBy(definitions: Named, loader: Loader): readonly Exported[] | Failure {
+function exportedBy(definitions: Named, loader: Loader): readonly Exported[] | JobFailure {
   const exported: Exported[] = [];
   for (const [name, { schema, value }] of definitions) {
     try {
@@ -65,7 +65,7 @@ function exportedBy(definitions: Named, loader: Loader): readonly Exported[] | F
   return exported;
 }
 
-function variation(first: readonly Exported[], second: readonly Exported[]): Failure | null {
+function variation(first: readonly Exported[], second: readonly Exported[]): JobFailure | null {
   const jsonOf = (all: readonly Exported[], name: string) => all.find((one) => one.name === name)?.json ?? 'no value';
   const names = new Set([...first, ...second].map(({ name }) => name));
   for (const name of names) {

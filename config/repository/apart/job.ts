@@ -3,7 +3,7 @@ import type { RepositoryRef } from '../repository';
 import type { ChangeRequest, Requested } from '../requests';
 
 /** What takes long to compute, for a server that has others to answer meanwhile. */
-export type Job = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
+export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
   | {
       readonly kind: 'propose';
       readonly request: ChangeRequest;
@@ -29,4 +29,4 @@ export interface Thrown {
   readonly exit: number;
 }
 
-export type Outcome = { readonly result: unknown } | { readonly thrown: Thrown };
+export type ProposalOutcome = { readonly result: unknown } | { readonly thrown: Thrown };

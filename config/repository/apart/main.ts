@@ -1,26 +1,26 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { ConveyorError } from '../../../domain/errors';
-import { dependencies } from '../dependencies';
+import { dependenciesAt } from '../dependencies';
 import { ConfigRepository } from '../repository';
-import { request } from '../requests';
-import type { Job, Outcome } from './job';
+import { requestChange } from '../requests';
+import type { ProposalJob, ProposalOutcome } from './job';
 
 /** Where the outcome goes. */
 const OUTCOME_FD = 3;
 
-async function run(job: Job): Promise<unknown> {
+async function run(job: ProposalJob): Promise<unknown> {
   const repository = await ConfigRepository.open(job.ref, job.copies, job.gitTimeoutMs);
-  if (job.kind === 'why') return dependencies(repository, await repository.head(), job.path);
+  if (job.kind === 'why') return dependenciesAt(repository, await repository.head(), job.path);
   const { author, key, nowMs } = job;
-  return request(repository, job.request, { author, key, nowMs });
+  return requestChange(repository, job.request, { author, key, nowMs });
 }
 
-function write(outcome: Outcome): void {
+function write(outcome: ProposalOutcome): void {
   let rest = Buffer.from(JSON.stringify(outcome));
   while (rest.length > 0) rest = rest.subarray(writeSync(OUTCOME_FD, rest));
 }
 
-run(JSON.parse(readFileSync(0, 'utf8')) as Job).then(
+run(JSON.parse(readFileSync(0, 'utf8')) as ProposalJob).then(
   (result) => write({ result }),
   (error: unknown) => {
     if (!(error instanceof ConveyorError)) throw error;

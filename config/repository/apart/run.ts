@@ -3,26 +3,26 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ConveyorError, conveyorError, type ErrorCode } from '../../../domain/errors';
 import { entryOf } from '../../entry';
-import type { Job, Outcome, Results } from './job';
+import type { ProposalJob, ProposalOutcome, Results } from './job';
 
 /** The end of what it wrote is enough to know why. */
-const TAIL = 2_000;
+const LAST_OUTPUT = 2_000;
 
 /**
  * Runs a job in a process of its own: sources are parsed there, and many of them take seconds.
  * @throws ConveyorError what the job throws; `config-repository-unreachable` when it takes longer than it may
  */
-export async function runApart<K extends Job['kind']>(
-  job: Job & { readonly kind: K },
+export async function runApart<K extends ProposalJob['kind']>(
+  job: ProposalJob & { readonly kind: K },
   timeoutMs: number,
 ): Promise<Results[K]> {
-  const outcome = await outcomeOf(job, timeoutMs);
+  const outcome = await jobOutcome(job, timeoutMs);
   if ('result' in outcome) return outcome.result as Results[K];
   const { code, message, hint, retryable, exit } = outcome.thrown;
   throw new ConveyorError(code as ErrorCode, message, hint, retryable, exit);
 }
 
-function outcomeOf(job: Job, timeoutMs: number): Promise<Outcome> {
+function jobOutcome(job: ProposalJob, timeoutMs: number): Promise<ProposalOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--no-warnings', ...entryOf(join(__dirname, 'main'), true)], {
       env: environment(),
@@ -35,14 +35,14 @@ function outcomeOf(job: Job, timeoutMs: number): Promise<Outcome> {
       child.kill('SIGKILL');
     }, timeoutMs);
     (child.stdio[3] as Readable).setEncoding('utf8').on('data', (part: string) => void (text += part));
-    child.stderr?.setEncoding('utf8').on('data', (part: string) => void (tail = (tail + part).slice(-TAIL)));
+    child.stderr?.setEncoding('utf8').on('data', (part: string) => void (tail = (tail + part).slice(-LAST_OUTPUT)));
     // It may have ended before it had read all.
     child.stdin?.on('error', () => undefined);
     child.on('error', reject);
     child.on('close', () => {
       clearTimeout(patience);
       const detail = `no answer within ${timeoutMs / 1_000}s`;
-      if (text !== '') resolve(JSON.parse(text) as Outcome);
+      if (text !== '') resolve(JSON.parse(text) as ProposalOutcome);
       else if (isLate) reject(conveyorError('config-repository-unreachable', { repository: job.ref.name, detail }));
       else reject(new Error(`a process for ${job.kind} of ${job.ref.name} ended without an outcome: ${tail}`));
     });

@@ -2,7 +2,7 @@ import type { Override } from '../../../config/store/port';
 import { isAimedAt } from '../../../domain/config/overrides';
 import { configChecker, placeName } from './checker';
 
-interface Memory {
+interface ExposureMemory {
   /** The version of each path by commit: `flags:feed/limits:7`. */
   readonly committed: Map<string, string>;
   /** All overrides that a path ever had. */
@@ -10,7 +10,7 @@ interface Memory {
 }
 
 /** 17: whoever has a value that is not committed was meant by an override that exposed it. */
-export const exposureChecker = configChecker<Memory>({
+export const exposureChecker = configChecker<ExposureMemory>({
   name: 'config-exposure',
   invariant: 17,
   fresh: () => ({ committed: new Map(), exposed: new Map() }),

@@ -1,13 +1,13 @@
 import { configChecker } from './checker';
 
 /** The newest commit that a host has seen, and that of each cell, by their numbers; null where a snapshot had nothing. */
-interface Memory {
+interface OrderMemory {
   readonly ofHost: (number | null)[];
   readonly ofCell: (number | null)[];
 }
 
 /** 16: a host sees the commits of its repository in their order. */
-export const orderChecker = configChecker<Memory>({
+export const orderChecker = configChecker<OrderMemory>({
   name: 'config-order',
   invariant: 16,
   fresh: () => ({ ofHost: [], ofCell: [] }),

@@ -2,8 +2,8 @@ import type { Override } from '../../../config/store/port';
 import { isAimedAt, type Host } from '../../../domain/config/overrides';
 import { configChecker, placeName } from './checker';
 
-interface Memory {
-  /** Paths in the order in which they were first heard of, so that a cell keeps a number. */
+interface SettledMemory {
+  /** Paths in the order in which they first came up, so that a cell keeps a number. */
   readonly places: Map<string, number>;
   readonly exposed: Map<string, readonly Override[]>;
   /** The newest commit of each path. */
@@ -17,7 +17,7 @@ interface Memory {
 }
 
 /** 18: once all faults are over and nothing is new, nobody has an override that has ended, and everybody has the newest commit. */
-export const settledChecker = configChecker<Memory>({
+export const settledChecker = configChecker<SettledMemory>({
   name: 'config-settled',
   invariant: 18,
   fresh: () => ({
@@ -62,7 +62,7 @@ export const settledChecker = configChecker<Memory>({
   },
 });
 
-function keptOverride({ overridden, exposed, absent }: Memory): string | null {
+function keptOverride({ overridden, exposed, absent }: SettledMemory): string | null {
   for (const [cell, { as, place, revision }] of overridden) {
     const isMeant = exposed.get(place)?.some((one) => one.revision === revision && isAimedAt(one, as)) ?? false;
     if (!isMeant && !absent.has(cell)) return `${as.name} still has ${place} of ${revision}, which has ended`;
@@ -70,7 +70,7 @@ function keptOverride({ overridden, exposed, absent }: Memory): string | null {
   return null;
 }
 
-function missedCommit({ places, newest, placeOf, sequenceOf, absent }: Memory): string | null {
+function missedCommit({ places, newest, placeOf, sequenceOf, absent }: SettledMemory): string | null {
   const wanted = [...places.keys()].map((place) => ({ place, sequence: newest.get(place) ?? 0 }));
   for (const [cell, index] of placeOf.entries()) {
     const at = typeof index === 'number' ? wanted[index] : undefined;

@@ -12,7 +12,7 @@ import { askingOver } from '../../../config/vessel/asking';
 import { pieceDiskIn, type PieceDisk } from '../../../config/vessel/disk';
 import { listenForPeers } from '../../../config/vessel/listen';
 import type { Giver } from '../../../config/vessel/peerApp';
-import { packageOf, Source } from '../../../config/vessel/source';
+import { packageOf, PieceSource } from '../../../config/vessel/source';
 import type { Throttle } from '../../../config/vessel/throttle';
 import { Vessel } from '../../../config/vessel/vessel';
 import type { Package } from '../../../domain/vessel/package';
@@ -56,7 +56,7 @@ export class VesselWorld {
     const data = typeof bytes === 'number' ? randomBytes(bytes) : bytes;
     const file = join(this.home, `model-${(this.files += 1)}`);
     writeFileSync(file, data);
-    const later: { source?: Source } = {};
+    const later: { source?: PieceSource } = {};
     const giver: Giver = {
       bitsOf: (digest) => later.source?.bitsOf(digest),
       read: async (digest, piece) => later.source?.read(digest, piece),
@@ -64,14 +64,14 @@ export class VesselWorld {
     const door = await listenForPeers(giver, HERE, throttle);
     this.closing.push(() => door.close());
     const pack = await packageOf(file, { path: FEED, version, source: door.address, pieceBytes: PIECE });
-    const source = new Source(file, pack, this.now);
+    const source = new PieceSource(file, pack, this.now);
     later.source = source;
     return { pack, source, file, data, stop: () => door.close() };
   }
 
   /** Where a file is served as this package, whatever it says. */
   async sourceOf(pack: Package, file: string): Promise<string> {
-    const door = await listenForPeers(new Source(file, pack, this.now), HERE);
+    const door = await listenForPeers(new PieceSource(file, pack, this.now), HERE);
     this.closing.push(() => door.close());
     return door.address;
   }

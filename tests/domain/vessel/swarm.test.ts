@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { VESSEL_LIMITS } from '../../../domain/limits';
 import { countBits, noBits, setBit } from '../../../domain/vessel/bits';
-import { isOffered, offeredBits, servedOnce, type Served } from '../../../domain/vessel/offer';
+import { isOffered, offeredBits, servedOnce, type ServedPieces } from '../../../domain/vessel/offer';
 import { distanceOf, pickPeers } from '../../../domain/vessel/peers';
 import { toRemove } from '../../../domain/vessel/room';
-import { TRUSTED, trustAfter, type Outcome } from '../../../domain/vessel/trust';
+import { TRUSTED, trustAfter, type AskOutcome } from '../../../domain/vessel/trust';
 
 test('a source serves a piece twice, and again once five seconds have gone by', () => {
   const once = servedOnce(undefined, 0);
@@ -12,11 +12,11 @@ test('a source serves a piece twice, and again once five seconds have gone by', 
   expect([isOffered(undefined, 10), isOffered(once, 10), isOffered(twice, 10)]).toEqual([true, true, false]);
   expect(isOffered(twice, 5010)).toBe(true);
   expect(isOffered(servedOnce(twice, 5010), 5011)).toBe(true);
-  expect(countBits(offeredBits(new Map<number, Served>([[2, twice]]), 9, 10), 9)).toBe(8);
+  expect(countBits(offeredBits(new Map<number, ServedPieces>([[2, twice]]), 9, 10), 9)).toBe(8);
 });
 
 test('whatever a peer did before, who lies rests for at least ten minutes, and what it sends meanwhile does not end that', () => {
-  const outcome = fc.constantFrom<Outcome>('good', 'lied', 'failed', 'busy');
+  const outcome = fc.constantFrom<AskOutcome>('good', 'lied', 'failed', 'busy');
   fc.assert(
     fc.property(fc.array(outcome), fc.array(outcome), (before, after) => {
       const trust = trustAfter(
@@ -32,7 +32,7 @@ test('whatever a peer did before, who lies rests for at least ten minutes, and w
   );
 });
 
-test.each<[Outcome, number[]]>([
+test.each<[AskOutcome, number[]]>([
   ['failed', [1000, 2000, 4000]],
   ['busy', [100, 200, 400]],
 ])('who %s rests longer each time, until it is good again', (outcome, rests) => {
