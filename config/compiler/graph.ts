@@ -94,7 +94,7 @@ export class ImportGraph {
     return { path, code, imports };
   }
 
-  /** Undefined for packages, and for what does not exist: whoever imports it hears of it as it runs. */
+  /** Undefined for packages, and for what does not exist: whoever imports it learns of it as it runs. */
   private resolve(from: string, specifier: string): string | undefined {
     if (!/^\.{0,2}\//.test(specifier)) return undefined;
     const target = posix.join(posix.dirname(from), specifier);

@@ -13,7 +13,7 @@ const RETRY_MS = 500;
 
 /**
  * One watch for all paths of a host, which begins anew when paths are added. What a path was before it was added is read: the watch
- * goes on where it was, and would not repeat it.
+ * continues where it was, and would not repeat it.
  */
 export class Following {
   private readonly paths = new Set<string>();

@@ -9,7 +9,7 @@ export class Loop {
   constructor(
     private readonly isDue: () => boolean,
     private readonly step: () => Promise<void>,
-    /** It has stopped, and goes on when it is woken. */
+    /** It has stopped, and continues when it is woken. */
     private readonly onError: (error: unknown) => void,
   ) {}
 

@@ -51,7 +51,7 @@ const CONFIRM_MS = 2000;
 const ASKED_MS = 3_600_000;
 const RETRY_DISK_MS = 10_000;
 
-/** Configuration of one host: fetches and follows what applications ask for, and goes on with what it has when all else is dead. */
+/** Configuration of one host: fetches and follows what applications ask for, and continues with what it has when all else is dead. */
 export class ConfigProxy {
   private readonly entries = new Map<string, PathEntry>();
   private readonly listeners = new Map<string, Set<(answer: AgedAnswer) => void>>();
@@ -99,7 +99,7 @@ export class ConfigProxy {
 
   /**
    * What this host has of a path, which is followed from now on. The first answer may take until the store has one.
-   * @throws ConveyorError `over-limit`, `invalid-text`, or `store-unavailable` when the host has never heard of the path
+   * @throws ConveyorError `over-limit`, `invalid-text`, or `store-unavailable` when the host does not know the path
    */
   async ask(path: string): Promise<AgedAnswer> {
     const entry = this.entryFor(path);

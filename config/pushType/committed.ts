@@ -8,7 +8,7 @@ import type { Served } from './served';
 /** A deploy that has lasted over more commits of others than this is not taken back to the newest of them. */
 const REPLACED = 100;
 
-/** The branch has gone on: by our landing, by commits to other paths, or by somebody else's to ours. */
+/** The branch has moved: by our landing, by commits to other paths, or by somebody else's to ours. */
 export async function follow(served: Served, { changes }: ConfigPorts, head: string): Promise<void> {
   const { service } = served;
   const { repository, paths, landing } = service;

@@ -4,7 +4,7 @@ import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
-/** Versions on their way to the branch. What was begun here goes on until it is answered; who comes after a crash begins it again. */
+/** Versions on their way to the branch. What was begun here continues until it is answered; who comes after a crash begins it again. */
 export class Landings {
   private readonly underWay = new Map<string, Promise<void>>();
 

@@ -98,7 +98,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
 
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
 
-/** Whoever asks also makes it go on. */
+/** Whoever asks also makes it continue. */
 const wake = (fleet: Deployable, name: string): void => void fleet.step(name).catch(() => undefined);
 
 function commands(fleet: Deployable) {

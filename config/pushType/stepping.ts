@@ -31,7 +31,7 @@ export class Stepping {
   private async step(name: string): Promise<void> {
     try {
       await this.fleet.step(name);
-      if (this.troubles.delete(name)) this.ports.log(`${name}: it goes on`);
+      if (this.troubles.delete(name)) this.ports.log(`${name}: it continues`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       if (this.troubles.get(name) !== why) this.ports.log(`${name}: it waits: ${why}`);

@@ -4,7 +4,7 @@ import { refuseOverrides } from './doors';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
 
-/** `value` is null once the path was deleted: whoever comes back has to hear of it. */
+/** `value` is null once the path was deleted: whoever comes back has to learn of it. */
 interface CommittedPath {
   readonly commit: string;
   readonly sequence: number;
@@ -75,7 +75,7 @@ export class MemoryStore implements ConfigStore {
     let position = revisionOf(from) > this.revision ? '' : (from ?? '');
     let isBusy = false;
     const catchUp = (): void => {
-      // Whoever hears of one change may make the next.
+      // Whoever learns of one change may make the next.
       if (isBusy) return;
       isBusy = true;
       for (let news = newsOf(held, paths, position); news.length > 0; news = newsOf(held, paths, position))

@@ -107,7 +107,7 @@ export class Fetching {
           if (!this.known.has(id) && this.known.size <= VESSEL_LIMITS.peers.max)
             this.known.set(id, newKnown(id, distanceOf(labels, others), this.total));
       })
-      .catch(() => undefined) // The store is away: those who are known go on.
+      .catch(() => undefined) // The store is away: those who are known continue.
       .finally(() => {
         this.isLooking = false;
         this.bell.ring();

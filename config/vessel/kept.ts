@@ -13,7 +13,7 @@ interface KeptOptions {
   readonly needed: () => ReadonlySet<string>;
 }
 
-/** All packages on the disk of a host. What was begun before it was killed goes on where it was. */
+/** All packages on the disk of a host. What was begun before it was killed continues where it was. */
 export class KeptPackages {
   private readonly all = new Map<string, { readonly pieces: Pieces; wantedAt: number }>();
 

@@ -58,7 +58,7 @@ describeWithEtcd('a watcher of etcd', () => {
     await after.end();
   });
 
-  test('hears of a store that stands still, and of what came once it goes on', async () => {
+  test('learns of a store that stands still, and of what came once it continues', async () => {
     const impatient = new EtcdStore({ url: etcd.url, timeoutMs: 300 }, HASTY);
     await apply(1, { a: '1' });
     const heard = hear(impatient, R, ['a']);
@@ -72,7 +72,7 @@ describeWithEtcd('a watcher of etcd', () => {
     await heard.end();
   });
 
-  test('hears of changes also when its connection says nothing, and takes another', async () => {
+  test('learns of changes also when its connection says nothing, and takes another', async () => {
     let streams = 0;
     const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
     const deaf: typeof fetch = async (url, init) =>
@@ -87,7 +87,7 @@ describeWithEtcd('a watcher of etcd', () => {
     await heard.end();
   });
 
-  test('hears of overrides that came and went while etcd was restarted', async () => {
+  test('learns of overrides that came and went while etcd was restarted', async () => {
     const heard = hear(store, R, ['a']);
     await heard.begun();
     await store.putOverrides(R, [overrideOf('deploy/x/1', 'a', 'new', { below: 0.1 })]);
@@ -99,7 +99,7 @@ describeWithEtcd('a watcher of etcd', () => {
     await heard.end();
   });
 
-  test('says which key somebody else wrote, and hears of all other paths', async () => {
+  test('says which key somebody else wrote, and learns of all other paths', async () => {
     await apply(1, { a: '1', b: '1' });
     const heard = hear(store, R, ['a', 'b']);
     await heard.count(2);

@@ -117,7 +117,7 @@ test('somebody else may push meanwhile: both are on the branch', async () => {
   expect([...landedOn(it)].sort()).toEqual([1, 2]);
 });
 
-test('in any order and in any batches: none is lost, none lands twice, and who is refused hears of the file and the winner', async () => {
+test('in any order and in any batches: none is lost, none lands twice, and who is refused learns of the file and the winner', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }), {

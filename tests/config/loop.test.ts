@@ -15,7 +15,7 @@ test('a loop does what is added while it runs, also in the very moment in which 
   }
 });
 
-test('a loop does one thing at a time, and after an error goes on when it is woken', async () => {
+test('a loop does one thing at a time, and after an error continues when it is woken', async () => {
   const due = [1, 2, 3];
   const errors: unknown[] = [];
   let [running, most] = [0, 0];

@@ -53,7 +53,7 @@ test.each([
   expect(body.error?.code).toBe(code);
 });
 
-test('a path that the host never heard of while the store is gone is 503, which is worth another try', async () => {
+test('a path that the host does not know while the store is gone is 503, which is worth another try', async () => {
   world.lose();
   const response = await get('/v1/config/never/asked');
   expect(response.status).toBe(503);

@@ -274,7 +274,7 @@ test('a change of paths that the pipeline does not own is refused, and so is one
   expect(await it.ask('validateConfig', {}, ['../feed'])).toMatchObject({ problems: [{ path: 'config.paths.0' }] });
 });
 
-test('a deploy goes on after the service dies before or after each of its effects, and each happens once', async () => {
+test('a deploy continues after the service dies before or after each of its effects, and each happens once', async () => {
   for (let nth = 1; nth <= 7; nth += 1) {
     const it = await world(join(folder, `state-${nth}.json`));
     const { version } = await it.bench.proposeValues({ [PATH]: 2 });

@@ -28,7 +28,7 @@ test('after a start every service makes a step, then those alone that move or co
   await sleeps.pass();
   expect(steps).toEqual(['flags/ads', 'flags/feed', 'flags/ads']);
   expect(stepping.troubles.size).toBe(0);
-  expect(log).toEqual(['flags/feed: it waits: etcd does not answer', 'flags/feed: it goes on']);
+  expect(log).toEqual(['flags/feed: it waits: etcd does not answer', 'flags/feed: it continues']);
   ending.abort();
   await running;
 });

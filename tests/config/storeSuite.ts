@@ -151,7 +151,7 @@ export function describeStore(
       expect(await store.head(repository)).toBeUndefined();
     });
 
-    test('a deleted path is gone, and who watches hears of it, also who comes later', async () => {
+    test('a deleted path is gone, and who watches learns of it, also who comes later', async () => {
       await store.apply(repository, commitOf(1, { a: '1' }));
       const before = hear(store, repository, ['a']);
       await before.count(1);
@@ -163,7 +163,7 @@ export function describeStore(
       await Promise.all([before.end(), later.end()]);
     });
 
-    test('a watcher hears of its own paths alone, those of its repository', async () => {
+    test('a watcher learns of its own paths alone, those of its repository', async () => {
       await store.apply(repository, commitOf(1, { a: '1', 'a/b': '1', ab: '1' }));
       await store.apply(`${repository}-other`, commitOf(1, { a: 'other' }));
       const heard = hear(store, repository, ['a']);
@@ -189,7 +189,7 @@ export function describeStore(
       expect(first.said().length + second.said().length).toBe(5);
     });
 
-    test('between two values of one commit a watcher can end, and goes on with the other', async () => {
+    test('between two values of one commit a watcher can end, and continues with the other', async () => {
       await store.apply(repository, commitOf(1, { a: '1', b: '1', c: '1' }));
       const first = hear(store, repository, ['c', 'b', 'a']);
       await first.count(3);

@@ -59,7 +59,7 @@ test('the next look reads only what is new, and nothing twice', async () => {
   expect(commits.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 });
 
-test('one that is killed between two commits goes on where it was', async () => {
+test('one that is killed between two commits continues where it was', async () => {
   const it = await bench();
   await landed(it, { a: 1 }, { a: 2 }, { a: 3 });
   const { store, commits, dieBefore } = storeOf();

@@ -203,7 +203,7 @@ test('a proxy that falls silent counts as gone', async () => {
   expect(streams).toBeGreaterThan(1);
 });
 
-test('an application whose own onTrouble throws goes on', async () => {
+test('an application whose own onTrouble throws continues', async () => {
   const { has } = follow({
     onTrouble: () => {
       throw new Error('of the application');

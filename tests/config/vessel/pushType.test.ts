@@ -15,7 +15,7 @@ async function world(): Promise<PushWorld> {
   return made;
 }
 
-test('a task is live once its host no longer loads the model, and not when it has heard of it', async () => {
+test('a task is live once its host no longer loads the model, and not when it knows of it', async () => {
   const it = await world();
   it.hosts.loads = (value) => (value?.trim() === '2' ? 'ranker loads it' : undefined);
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });

@@ -125,7 +125,7 @@ test('a file that was changed after it was published reaches nobody, and the hos
   expect(host.vessel.status(FEED)).toMatchObject({ have: 0 });
 });
 
-test('a disk that is full costs time: the host says so, and goes on when there is room', async () => {
+test('a disk that is full costs time: the host says so, and continues when there is room', async () => {
   const { pack } = await world.published(6 * PIECE);
   await world.commit(pack);
   let isFull = true;
@@ -154,7 +154,7 @@ test('what the disk has lost or changed is fetched again, and never given to any
   await eventually('it is whole again', async () => readFileSync(file!).equals(data));
 });
 
-test('a host that starts again goes on with the pieces on its disk', async () => {
+test('a host that starts again continues with the pieces on its disk', async () => {
   const { pack, source, stop } = await world.published(10 * PIECE);
   await world.commit(pack);
   const writes: number[] = [];
