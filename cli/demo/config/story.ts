@@ -7,7 +7,7 @@ import type { Io } from '../../io';
 import { printNoteLines } from '../../output';
 import { freeConfigStack, makeRepository } from '../../stack/configuration';
 import type { StackSettings } from '../../stack/stack';
-import { applyFor, chapter, ship, type Demo, type DemoResult, type Prepared, type Stage } from '../demo';
+import { applyFor, chapter, ship, type Demo, type Prepared, type Stage } from '../demo';
 import { openReal } from './real';
 import { openSimulated } from './simulated';
 import { demoSources } from './sources';
