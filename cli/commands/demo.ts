@@ -10,6 +10,7 @@ import { EXIT } from '../exit';
 import { emit, printNote, printNoteLines } from '../output';
 import type { Child } from '../stack/child';
 import { stackEnvironment, freeAddresses } from '../stack/addresses';
+import { removeCopy } from '../stack/configuration';
 import { startStack, type Stack } from '../stack/stack';
 import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
@@ -75,6 +76,7 @@ async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>): 
   } finally {
     await end(stack, children, kept);
     if (isOver) rmSync(logFolder, { recursive: true, force: true });
+    if (isOver && stack.config) removeCopy(stack.config, io.env);
   }
 }
 

@@ -71,8 +71,8 @@ export function makeRepository({ repository, folder }: ConfigStack, env: Env): b
   const { name, git, branch } = repository;
   const isElsewhere = /^[\w.@-]+:/.test(git);
   if (isElsewhere || existsSync(git)) return false;
-  const kept = ['etcd', 'proxy', 'service.json'].map((it) => join(folder, it));
-  for (const path of [...kept, copyOf(repository, copiesFolder(env))]) rmSync(path, { recursive: true, force: true });
+  for (const it of ['etcd', 'proxy', 'service.json']) rmSync(join(folder, it), { recursive: true, force: true });
+  removeCopy({ repository }, env);
   mkdirSync(dirname(git), { recursive: true });
   const { error, stderr, status } = spawnSync('git', ['init', '--quiet', '--bare', `--initial-branch=${branch}`, git], {
     encoding: 'utf8',
@@ -80,4 +80,9 @@ export function makeRepository({ repository, folder }: ConfigStack, env: Env): b
   const detail = error?.message ?? (status === 0 ? undefined : stderr.trim());
   if (detail !== undefined) throw conveyorError('config-repository-unusable', { repository: name, detail });
   return true;
+}
+
+/** The copy of the repository that processes of this machine work with. */
+export function removeCopy({ repository }: Pick<ConfigStack, 'repository'>, env: Env): void {
+  rmSync(copyOf(repository, copiesFolder(env)), { recursive: true, force: true });
 }

@@ -18,6 +18,7 @@ const HOST = '127.0.0.1';
 const DRAIN_MS = 5000;
 /** The folder of packages in that of the cache. */
 const PACKAGES = 'packages';
+
 async function main(): Promise<void> {
   const { host, repository, cache, etcd, labels, port, place, mostBytes } = readOptions(process.argv.slice(2));
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
