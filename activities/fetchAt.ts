@@ -14,11 +14,15 @@ export interface Address {
  */
 export const fetchAt =
   (addresses: readonly Address[]): Fetch =>
-  async (request) => {
+  async (request, { signal } = request) => {
     const body = Buffer.from(await request.arrayBuffer());
-    const { method, signal } = request;
     const url = new URL(request.url);
-    const options = { method, headers: Object.fromEntries(request.headers), signal, lookup: lookupOf(addresses) };
+    const options = {
+      method: request.method,
+      headers: Object.fromEntries(request.headers),
+      signal,
+      lookup: lookupOf(addresses),
+    };
     return new Promise((resolve, reject) => {
       const sent = (url.protocol === 'https:' ? overHttps : overHttp)(url, options, (answer) => {
         // Nobody reads it, however long it is.

@@ -115,14 +115,15 @@ async function signed(
       'content-type': format.contentType,
       ...signatureHeaders(keysFor(notifications, target), { id: event.id, atMs, body }),
     },
-    signal: AbortSignal.any([Context.current().cancellationSignal, AbortSignal.timeout(notifications.timeoutMs)]),
   });
 }
 
 /** Reports only the code of an error: messages of the network name the address. */
 async function postNotice(ports: NotifyPorts, ask: Fetch, url: string, request: Request): Promise<Response> {
+  const timeout = AbortSignal.timeout(ports.notifications.timeoutMs);
+  const signal = AbortSignal.any([Context.current().cancellationSignal, timeout]);
   try {
-    const response = await ask(request);
+    const response = await ask(new Request(request, { signal }), { signal });
     await response.body?.cancel();
     return response;
   } catch (error) {

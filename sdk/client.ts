@@ -17,7 +17,11 @@ export interface ServiceEndpoint {
   readonly timeoutMs: number;
 }
 
-export type Fetch = (request: Request) => Promise<Response>;
+/**
+ * Sends a request. `fetch` sends a copy of it, and a copy forgets the signal of its original at the next garbage collection
+ * (nodejs/undici issue 4068): hand the signal over beside the request, too, or a silent service is waited for without end.
+ */
+export type Fetch = (request: Request, init?: { readonly signal: AbortSignal }) => Promise<Response>;
 
 export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly service: ServiceEndpoint;
@@ -106,7 +110,7 @@ async function sendCall<P extends Protocol, M extends keyof P & string>(call: Ex
   const timer = setTimeout(() => deadline.abort(), call.service.timeoutMs);
   const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal;
   try {
-    const response = await (call.fetch ?? fetch)(toRequest(call, signal));
+    const response = await (call.fetch ?? fetch)(toRequest(call, signal), { signal });
     return { status: response.status, text: await textUpTo(response, answerLimit(call)) };
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason;

@@ -148,7 +148,8 @@ class PullingConfig implements MobileConfig {
     const body: PullRequest = { user, configs, ...(byHash.length > 0 && { schemas: Object.fromEntries(byHash) }) };
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(body), signal }));
+    const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
+    const response = await fetch(request, { signal });
     const text = await textUpTo(response, MOBILE_LIMITS.answer.max);
     if (!response.ok || text === undefined) throw new Error(`the service answered ${response.status}`);
     return answerIn(JSON.parse(text));

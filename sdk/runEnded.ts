@@ -30,14 +30,9 @@ export async function runEnded(
 }
 
 async function post({ url, key }: RunCallback, send: Fetch, timeoutMs: number): Promise<number> {
-  const response = await send(
-    new Request(url, {
-      method: 'POST',
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: { authorization: `Bearer ${key}` },
-    }),
-  );
+  const signal = AbortSignal.timeout(timeoutMs);
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await send(new Request(url, { method: 'POST', redirect: 'manual', headers, signal }), { signal });
   await response.body?.cancel();
   return response.status;
 }

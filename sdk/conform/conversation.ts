@@ -68,7 +68,8 @@ export class Conversation {
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const address = `${url.replace(/\/+$/, '')}/${method}`;
-      const response = await fetch(new Request(address, { method: 'POST', redirect: 'manual', headers, body, signal }));
+      const request = new Request(address, { method: 'POST', redirect: 'manual', headers, body, signal });
+      const response = await fetch(request, { signal });
       const received = { status: response.status, text: await textUpTo(response, MIB) };
       this.record(method, undefined, body, received, '');
       return received.status;

@@ -133,9 +133,9 @@ export class FinderWorld {
       kind: 'artifact-finder',
       url: `http://simulator/artifact-finders/${name}`,
     }));
-    const counted: Fetch = (request) => {
+    const counted: Fetch = (request, init) => {
       this.calls += 1;
-      return this.fetch(request);
+      return this.fetch(request, init);
     };
     const clock = { ...wallClock, now: async () => this.now };
     return createFinderActivities({

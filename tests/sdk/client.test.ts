@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ConveyorError } from '../../domain/errors';
 import { callExtension, viaApp, type Fetch } from '../../sdk/client';
 import type { Protocol } from '../../sdk/protocol/common';
+import { collectGarbage } from '../builders/garbage';
 
 const protocol = {
   look: {
@@ -194,6 +195,23 @@ test('a service that does not answer in time is unavailable', async () => {
     code: 'extension-unavailable',
     message: expect.stringContaining('no answer within 20 ms'),
   });
+});
+
+test('a service that does not answer is given up in time, whatever the garbage collector does meanwhile', async () => {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asked = once(server, 'request');
+  const caller = new AbortController();
+  const timely = problem(look(fetch, { url, timeoutMs: 200 }));
+  const left = look(fetch, { url, timeoutMs: 60_000, signal: caller.signal });
+  await asked;
+  collectGarbage();
+  caller.abort(new Error('the activity was cancelled'));
+  await expect(left).rejects.toThrow('the activity was cancelled');
+  expect(await timely).toMatchObject({ code: 'extension-unavailable' });
+  server.closeAllConnections();
+  server.close();
 });
 
 test('when the caller gives up, the call ends with his reason at once, also in the same process', async () => {

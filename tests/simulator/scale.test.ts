@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Simulation } from '../../simulator/simulation';
 import { addJob } from '../../simulator/twine/jobs';
 import { acceptUpdate } from '../../simulator/twine/updates';
+import { collectGarbage } from '../builders/garbage';
 import { START } from '../builders/simulatorFleet';
 
 const TASKS = 500_000;
@@ -38,8 +37,7 @@ test('an update of 500,000 tasks in ten regions comes through with every checker
     return heapUsed + arrayBuffers;
   };
   // What other tests left behind would be collected meanwhile, and be counted as if this one had freed it.
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  collectGarbage();
   const before = used();
   const { simulation, jobs } = givenWorld(TASKS);
   const wish = { version: 'web:2', amount: { all: true }, updatedBy: undefined, exclude: undefined } as const;
