@@ -34,6 +34,13 @@ const workflow = (id: string) => stack.temporal.workflow.getHandle(id);
 const stateOf = (shop: Service) => workflow(workflowIds.pipeline(shop.name)).query<PipelineState>('pipeline');
 const terminate = (id: string) =>
   stack.temporalCli(['workflow', 'terminate', '--workflow-id', id, '--reason', 'out of the way']);
+/** The id of the run that the request reached; none is reached that ends in between. */
+const cancelLatest = (id: string) =>
+  eventually(`${id} is asked to cancel`, async () => {
+    const { runId } = await workflow(id).describe();
+    await stack.temporal.workflow.getHandle(id, runId).cancel();
+    return runId;
+  });
 const isGone = (id: string) =>
   eventually(`${id} is gone`, async () => {
     const described = await workflow(id)
@@ -52,17 +59,19 @@ describe('a pipeline', () => {
     await stack.temporalCli(['workflow', 'cancel', '--query', all, '--yes', '--reason', 'clean up']);
     expect(await shop.ended(1)).toMatchObject({ state: 'cancelled', cause: 'operator' });
     const id = workflowIds.pipeline(shop.name);
+    // Temporal passes on one request to each history, however many came.
+    const cancelled = new Set<string>();
     for (let n = 3; n < 8; n += 1) {
       await shop.ships(n);
       await shop.isIn(n - 1, 'baking');
-      await workflow(id).cancel();
+      cancelled.add(await cancelLatest(id));
       expect(await stack.conveyor(['cancel', `${shop.name}/${n - 1}`, '--reason', 'next'])).toMatchObject({ code: 0 });
       await shop.ended(n - 1);
     }
-    expect((await stack.temporal.workflow.count(`WorkflowId = '${id}'`)).count).toBeGreaterThan(1);
+    expect(cancelled.size).toBeGreaterThan(1);
     expect((await workflow(id).describe()).status.name).toBe('RUNNING');
     const ignored = (await stateOf(shop)).commands.filter(({ verb }) => verb === 'cancel');
-    expect(ignored.length).toBeGreaterThanOrEqual(6);
+    expect(ignored.length).toBeGreaterThanOrEqual(cancelled.size);
     expect(ignored[0]).toMatchObject({ actor: 'service:temporal', accepted: false });
   });
 
