@@ -1,11 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { conveyorError } from '../domain/errors';
+import { conveyorError, type ConveyorError } from '../domain/errors';
 import type { Temporal } from './connection';
-import { isPolled } from './readiness';
+import { polling, type Polling } from './readiness';
 
 /** A worker that is there has answered by then, unless it is busy. */
 const SOON_MS = 5_000;
 const POLLER_CHECK_TIMEOUT_MS = 2_000;
+
+/** A workflow that is asked, and what people call it. */
+interface Recipient {
+  readonly workflowId: string;
+  readonly id: string;
+}
 
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -16,17 +22,17 @@ type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
  */
 export async function unlessUnpolled<T>(
   temporal: Temporal,
-  { workflowId, id }: { readonly workflowId: string; readonly id: string },
+  asked: Recipient,
   call: () => Promise<T>,
   sleep: Sleep = (ms, signal) => wait(ms, undefined, { signal, ref: false }),
 ): Promise<T> {
   const over = new AbortController();
   const silence = async (): Promise<never> => {
     await sleep(SOON_MS, over.signal);
-    const queue = await unpolledQueue(temporal, workflowId);
+    const polled = await pollingOf(temporal, asked);
     // Then it is the call that ends this.
-    if (queue === undefined) return new Promise<never>(() => undefined);
-    throw conveyorError('no-worker', { id, queue });
+    if (polled?.isPolled !== false) return new Promise<never>(() => undefined);
+    throw notAnswered(asked, polled);
   };
   try {
     return await Promise.race([temporal.client.withAbortSignal(over.signal, call), silence()]);
@@ -35,13 +41,25 @@ export async function unlessUnpolled<T>(
   }
 }
 
-/** The task queue of a workflow that has not ended, if nobody polls it. */
-async function unpolledQueue(temporal: Temporal, workflowId: string): Promise<string | undefined> {
+/** Why a workflow did not answer: nobody polls its task queue, or who does is busy or was just lost; and when somebody polled last. */
+export async function noWorker(temporal: Temporal, asked: Recipient): Promise<ConveyorError> {
+  return notAnswered(asked, await pollingOf(temporal, asked));
+}
+
+function notAnswered({ id }: Recipient, polled: QueuePolling | undefined): ConveyorError {
+  const { isPolled = true, queue, lastPollAt = null } = polled ?? {};
+  return conveyorError('no-worker', { id, lastPollAt, ...(isPolled ? {} : { queue }) });
+}
+
+type QueuePolling = Polling & { readonly queue: string };
+
+/** Of the task queue of a workflow that has not ended; undefined where the server does not say. */
+async function pollingOf(temporal: Temporal, { workflowId }: Recipient): Promise<QueuePolling | undefined> {
   const { client } = temporal;
   try {
     return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {
-      const { taskQueue } = await client.workflow.getHandle(workflowId).describe();
-      return (await isPolled(temporal, taskQueue)) ? undefined : taskQueue;
+      const { taskQueue: queue } = await client.workflow.getHandle(workflowId).describe();
+      return { queue, ...(await polling(temporal, queue)) };
     });
   } catch {
     return undefined;

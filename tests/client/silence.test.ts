@@ -1,5 +1,5 @@
 import type { Temporal } from '../../client/connection';
-import { unlessUnpolled } from '../../client/silence';
+import { noWorker, unlessUnpolled } from '../../client/silence';
 
 interface World {
   readonly pollers: readonly object[];
@@ -41,8 +41,32 @@ test('a call where nobody polls fails early, names the task queue, and is taken 
   expect(isGivenUp()).toBe(true);
 });
 
+const polled = (agoMs: number): object => {
+  const at = Date.now() - agoMs;
+  return { identity: 'worker', lastAccessTime: { seconds: Math.floor(at / 1000), nanos: 0 } };
+};
+
+test('a worker that has not polled for two minutes is gone, which is said with since when, though the server still lists it', async () => {
+  const { temporal } = given({ pollers: [polled(290_000), polled(121_000)] });
+  const since = new Date(Math.floor((Date.now() - 121_000) / 1000) * 1000).toISOString();
+  await expect(unlessUnpolled(temporal, OF, silent, soon)).rejects.toMatchObject({
+    message: `kvstore exists, but no worker polls its task queue canary (last poll: ${since})`,
+  });
+});
+
+test('of one that does not answer and may be busy the last poll is said', async () => {
+  const { temporal } = given({ pollers: [polled(30_000)] });
+  expect((await noWorker(temporal, OF)).message).toMatch(
+    /^kvstore exists, but no worker answers for it \(last poll: \d{4}-.*Z\)$/,
+  );
+  expect((await noWorker(given({ pollers: [], isAway: true }).temporal, OF)).message).toBe(
+    'kvstore exists, but no worker answers for it',
+  );
+});
+
 test.each([
   ['a worker that is busy', { pollers: [{ identity: 'worker' }] }],
+  ['one that polled a minute ago', { pollers: [polled(70_000)] }],
   ['one of which the server does not know just now', { pollers: [], isAway: true }],
 ])('%s is waited for', async (_title, world) => {
   expect(await unlessUnpolled(given(world).temporal, OF, slow, soon)).toBe('here');
