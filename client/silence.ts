@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError, type ConveyorError } from '../domain/errors';
-import type { Temporal } from './connection';
+import { isUnanswered, type Temporal } from './connection';
 import { polling, type Polling } from './readiness';
 
 /** A worker that is there has answered by then, unless it is busy. */
@@ -16,9 +16,9 @@ interface Recipient {
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue. One that is busy, or was lost a
- * moment ago, is waited for.
- * @throws no-worker, and what the call throws
+ * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue, or the server is silent too. A
+ * worker that is busy, or was lost a moment ago, is waited for.
+ * @throws no-worker, temporal-unreachable, and what the call throws
  */
 export async function unlessUnpolled<T>(
   temporal: Temporal,
@@ -31,8 +31,8 @@ export async function unlessUnpolled<T>(
     await sleep(SOON_MS, over.signal);
     const polled = await pollingOf(temporal, asked);
     // Then it is the call that ends this.
-    if (polled?.isPolled !== false) return new Promise<never>(() => undefined);
-    throw notAnswered(asked, polled);
+    if (polled !== 'silent' && polled?.isPolled !== false) return new Promise<never>(() => undefined);
+    throw notAnswered(temporal, asked, polled);
   };
   try {
     return await Promise.race([temporal.client.withAbortSignal(over.signal, call), silence()]);
@@ -41,27 +41,38 @@ export async function unlessUnpolled<T>(
   }
 }
 
-/** Why a workflow did not answer: nobody polls its task queue, or who does is busy or was just lost; and when somebody polled last. */
+/**
+ * Why a workflow did not answer: the server itself is silent, nobody polls its task queue, or who does is busy or was just lost; and when
+ * somebody polled last.
+ */
 export async function noWorker(temporal: Temporal, asked: Recipient): Promise<ConveyorError> {
-  return notAnswered(asked, await pollingOf(temporal, asked));
+  return notAnswered(temporal, asked, await pollingOf(temporal, asked));
 }
 
-function notAnswered({ id }: Recipient, polled: QueuePolling | undefined): ConveyorError {
+function notAnswered({ address }: Temporal, { id }: Recipient, polled: QueueLook): ConveyorError {
+  if (polled === 'silent')
+    return conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
   const { isPolled = true, queue, lastPollAt = null } = polled ?? {};
   return conveyorError('no-worker', { id, lastPollAt, ...(isPolled ? {} : { queue }) });
 }
 
-type QueuePolling = Polling & { readonly queue: string };
+/** Who polls the task queue of a workflow; undefined where the server does not say. */
+type QueueLook = (Polling & { readonly queue: string }) | 'silent' | undefined;
 
-/** Of the task queue of a workflow that has not ended; undefined where the server does not say. */
-async function pollingOf(temporal: Temporal, { workflowId }: Recipient): Promise<QueuePolling | undefined> {
+/** A server that does not answer is asked once more: it may have been busy for a moment. */
+async function pollingOf(temporal: Temporal, asked: Recipient): Promise<QueueLook> {
+  const seen = await lookAt(temporal, asked);
+  return seen === 'silent' ? lookAt(temporal, asked) : seen;
+}
+
+async function lookAt(temporal: Temporal, { workflowId }: Recipient): Promise<QueueLook> {
   const { client } = temporal;
   try {
     return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {
       const { taskQueue: queue } = await client.workflow.getHandle(workflowId).describe();
       return { queue, ...(await polling(temporal, queue)) };
     });
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isUnanswered(error) ? 'silent' : undefined;
   }
 }
