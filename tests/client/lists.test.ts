@@ -59,6 +59,13 @@ describe('a list', () => {
     expect(pipelineTable(rows, view)).toContain(`✔ active, as it was: ⚠ ${SAID}`);
   });
 
+  test('says of a deploy that is paused by whom, since when and why', () => {
+    const reason = 'health checks do not work: twine did not answer';
+    const paused = { by: 'dependency', actor: null, at: new Date(NOW - 57_000).toISOString(), reason } as const;
+    const rows = [deploy({ state: 'baking', outcome: null, endedAt: null, paused })];
+    expect(deployTable(rows, view)).toContain(`‖ paused (baking) by dependency 57s ago: ${reason}`);
+  });
+
   test('says of what has not ended that no worker polls for it, and since when', async () => {
     const seconds = Math.floor(Date.now() / 1000) - 200;
     const gone = { identity: 'worker', lastAccessTime: { seconds: seconds, nanos: 0 } };
