@@ -1,3 +1,4 @@
+import type { ConveyorError } from '../domain/errors';
 import { allOnOneLine, onOneLine } from '../domain/plainText';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Io } from './io';
@@ -10,11 +11,15 @@ import { renderRelease } from './render/release';
 import { wholeSeconds } from './render/words';
 import { asTyped } from './typed';
 
+/** Why nothing is seen any more. */
+export type Lost = Pick<ConveyorError, 'message' | 'hint'>;
+
 /** How the looks are shown, by format and terminal. */
 export interface Presenter {
   readonly redraws: boolean;
   look(seen: WatchSnapshot): void;
-  contact(works: boolean, detail?: string): void;
+  /** Null once there is contact, else what is gone and what to do. */
+  contact(lost: Lost | null): void;
   /** Before something else is printed. */
   leave(): void;
   end(seen: WatchSnapshot): void;
@@ -31,9 +36,11 @@ export function presenter(io: Io, output: Output): Presenter {
 function picture(io: Io, output: Output): Presenter {
   const region = liveRegion(io.stdout);
   let seenAt = io.now();
-  let lost: string | null = null;
+  let lost: Lost | null = null;
   const warning = (): string =>
-    lost === null ? '' : `⚠ no contact for ${wholeSeconds(io.now() - seenAt)}: ${onOneLine(lost)}; trying again\n`;
+    lost === null
+      ? ''
+      : `⚠ no contact for ${wholeSeconds(io.now() - seenAt)}: ${onOneLine(lost.message)}; trying again\n  ${onOneLine(lost.hint)}\n`;
   return {
     redraws: true,
     look: (found) => {
@@ -41,12 +48,12 @@ function picture(io: Io, output: Output): Presenter {
       const full = renderWatched(seen, output.view());
       const fits = full.split('\n').length < io.stdout.rows - 1;
       const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
-      region.draw(`${warning()}${asTyped(text, io.env)}`);
+      region.draw(asTyped(`${warning()}${text}`, io.env));
     },
-    contact: (works, detail) => {
-      if (works) seenAt = io.now();
-      lost = works ? null : (detail ?? '');
-      if (!works) region.draw(warning().trimEnd());
+    contact: (why) => {
+      if (why === null) seenAt = io.now();
+      lost = why;
+      if (why !== null) region.draw(asTyped(warning().trimEnd(), io.env));
     },
     leave: () => region.end(),
     end: () => region.end(),
@@ -67,12 +74,16 @@ function appended(io: Io, linesOf: (before: WatchSnapshot | null, after: WatchSn
   };
 }
 
-/** Says when contact is lost and when it is back. */
+/** Says when contact is lost and when it is back; again when it is for another reason. */
 function contactNotes(io: Io): Presenter['contact'] {
-  let works = true;
-  return (now, detail) => {
-    if (works !== now) printNote(io, now ? 'in contact again' : `no contact: ${detail ?? ''}; trying again`);
-    works = now;
+  let said: string | null = null;
+  return (lost) => {
+    const message = lost?.message ?? null;
+    if (message === said) return;
+    said = message;
+    if (lost === null) return printNote(io, 'in contact again');
+    printNote(io, `no contact: ${lost.message}; trying again`);
+    printNote(io, `hint: ${lost.hint}`);
   };
 }
 

@@ -119,12 +119,12 @@ async function lookAgain(
 ): Promise<WatchSnapshot | null> {
   try {
     const seen = await takeSnapshot(client, id, before);
-    show.contact(true);
+    show.contact(null);
     show.look(seen);
     return seen;
   } catch (error) {
     if (!(error instanceof ConveyorError && error.retryable)) throw error;
-    show.contact(false, error.message);
+    show.contact(error);
     if (before) show.look(before);
     return before;
   }

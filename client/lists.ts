@@ -3,10 +3,11 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { sweepId } from '../domain/ids';
 import type { DeployState, DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
-import { formatTime } from '../domain/text';
+import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
 import { index } from './pipelineIndex';
+import { pollingWithin } from './readiness';
 import type { Workflows } from './workflows';
 
 /**
@@ -48,11 +49,7 @@ function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-function memoSummary<T>(info: WorkflowExecutionInfo): (T & { readonly problem?: string }) | undefined {
-  const summary = info.memo?.['summary'] as T | undefined;
-  const problem = hasClosed(info) ? undefined : taskProblem(info);
-  return summary && (problem === undefined ? summary : { ...summary, problem });
-}
+const memoSummary = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
 
 const PROBLEMS = defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST');
 
@@ -72,20 +69,40 @@ const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
 const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
   formatTime((closeTime ?? startTime).getTime());
 
+/** What is wrong with workflows that have not ended; nothing where the server does not say. Each task queue is looked at once. */
+async function problemsOf(
+  temporal: Workflows['temporal'],
+  infos: readonly WorkflowExecutionInfo[],
+): Promise<(info: WorkflowExecutionInfo) => string | undefined> {
+  const open = infos.filter((info) => !hasClosed(info));
+  const queues = [...new Set(open.map(({ taskQueue }) => taskQueue))];
+  const silent = new Map(
+    await Promise.all(queues.map(async (queue) => [queue, await queueProblem(temporal, queue)] as const)),
+  );
+  return (info) => (hasClosed(info) ? undefined : (taskProblem(info) ?? silent.get(info.taskQueue)));
+}
+
+async function queueProblem(temporal: Workflows['temporal'], queue: string): Promise<string | undefined> {
+  const polled = await pollingWithin(temporal, queue);
+  return polled?.isPolled === false
+    ? `no worker polls its task queue ${queue}${lastPollWords(polled.lastPollAt)}`
+    : undefined;
+}
+
 async function listWorkflows<T extends { readonly state: string }>(
   workflows: Workflows,
   kind: 'pipeline' | 'release' | 'deploy',
   { pipeline, state, limit }: ListQuery,
   rowOf: (info: WorkflowExecutionInfo) => T | undefined,
 ): Promise<T[]> {
-  const found: T[] = [];
+  const found: { readonly info: WorkflowExecutionInfo; readonly row: T }[] = [];
   const { client, address } = workflows.temporal;
   const listing = index(client, kind, pipeline);
   const notFound = () => conveyorError('internal', { detail: `a ${kind} vanished while it was listed` });
   const read = async (): Promise<void> => {
     for await (const info of listing) {
       const row = rowOf(info);
-      if (row !== undefined && (state === undefined || row.state === state)) found.push(row);
+      if (row !== undefined && (state === undefined || row.state === state)) found.push({ info, row });
       if (found.length >= limit) return;
     }
   };
@@ -94,7 +111,14 @@ async function listWorkflows<T extends { readonly state: string }>(
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
     throw conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
   });
-  return found;
+  const problemOf = await problemsOf(
+    workflows.temporal,
+    found.map(({ info }) => info),
+  );
+  return found.map(({ info, row }) => {
+    const problem = problemOf(info);
+    return problem === undefined ? row : { ...row, problem };
+  });
 }
 
 const SWEEPS = sweepId('');

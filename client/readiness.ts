@@ -1,4 +1,5 @@
 import { conveyorError } from '../domain/errors';
+import { formatTime, lastPollWords } from '../domain/text';
 import type { ReadinessPart } from './api';
 import type { Temporal } from './connection';
 
@@ -20,8 +21,10 @@ export async function temporalReadiness(
     const { status } = await connection.healthService.check({ service: SERVICE });
     return status === SERVING ? undefined : 'the Temporal server does not serve';
   };
-  const worker = async (): Promise<string | undefined> =>
-    (await isPolled({ client, namespace }, taskQueue)) ? undefined : `no worker polls the task queue ${taskQueue}`;
+  const worker = async (): Promise<string | undefined> => {
+    const { isPolled: isThere, lastPollAt } = await polling({ client, namespace }, taskQueue);
+    return isThere ? undefined : `no worker polls the task queue ${taskQueue}${lastPollWords(lastPollAt)}`;
+  };
   const part = async (name: ReadinessPart['name'], look: () => Promise<string | undefined>): Promise<ReadinessPart> => {
     const why = await within(look).catch(
       (error: unknown) =>
@@ -35,12 +38,40 @@ export async function temporalReadiness(
   return Promise.all([part('temporal', temporal), part('worker', worker)]);
 }
 
-/** Whether a worker has polled a task queue in the last minutes. */
-export async function isPolled({ client, namespace }: Pick<Temporal, 'client' | 'namespace'>, taskQueue: string) {
+/** Who asks a task queue for work. */
+export interface Polling {
+  /** Whether a worker has within two minutes. */
+  readonly isPolled: boolean;
+  /** RFC 3339; null where the server remembers none, as after some minutes. */
+  readonly lastPollAt: string | null;
+}
+
+/** A worker polls once a minute at least, since Temporal lets it wait no longer; the rest is for clocks that differ. */
+const POLLED_WITHIN_MS = 120_000;
+
+export async function polling(
+  { client, namespace }: Pick<Temporal, 'client' | 'namespace'>,
+  taskQueue: string,
+  now: number = Date.now(),
+): Promise<Polling> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     ...{ namespace, taskQueue: { name: taskQueue }, taskQueueType: OF_WORKFLOWS },
   });
-  return (pollers ?? []).length > 0;
+  const polls = (pollers ?? []).map(({ lastAccessTime }) =>
+    lastAccessTime?.seconds ? Number(lastAccessTime.seconds) * 1000 : now,
+  );
+  if (polls.length === 0) return { isPolled: false, lastPollAt: null };
+  const last = Math.max(...polls);
+  return { isPolled: now - last < POLLED_WITHIN_MS, lastPollAt: formatTime(last) };
 }
+
+/** For whoever wants to know it besides: undefined where the server does not say at once. */
+export const pollingWithin = (temporal: Temporal, taskQueue: string): Promise<Polling | undefined> =>
+  temporal.client
+    .withDeadline(Date.now() + READINESS_TIMEOUT_MS, () => polling(temporal, taskQueue))
+    .catch(() => undefined);
+
+export const isPolled = async (...asked: Parameters<typeof polling>): Promise<boolean> =>
+  (await polling(...asked)).isPolled;
 
 const SERVICE = 'temporal.api.workflowservice.v1.WorkflowService';

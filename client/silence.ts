@@ -1,32 +1,38 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { conveyorError } from '../domain/errors';
-import type { Temporal } from './connection';
-import { isPolled } from './readiness';
+import { conveyorError, type ConveyorError } from '../domain/errors';
+import { isUnanswered, type Temporal } from './connection';
+import { polling, type Polling } from './readiness';
 
 /** A worker that is there has answered by then, unless it is busy. */
 const SOON_MS = 5_000;
 const POLLER_CHECK_TIMEOUT_MS = 2_000;
 
+/** A workflow that is asked, and what people call it. */
+interface Recipient {
+  readonly workflowId: string;
+  readonly id: string;
+}
+
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue. One that is busy, or was lost a
- * moment ago, is waited for.
- * @throws no-worker, and what the call throws
+ * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue, or the server is silent too. A
+ * worker that is busy, or was lost a moment ago, is waited for.
+ * @throws no-worker, temporal-unreachable, and what the call throws
  */
 export async function unlessUnpolled<T>(
   temporal: Temporal,
-  { workflowId, id }: { readonly workflowId: string; readonly id: string },
+  asked: Recipient,
   call: () => Promise<T>,
   sleep: Sleep = (ms, signal) => wait(ms, undefined, { signal, ref: false }),
 ): Promise<T> {
   const over = new AbortController();
   const silence = async (): Promise<never> => {
     await sleep(SOON_MS, over.signal);
-    const queue = await unpolledQueue(temporal, workflowId);
+    const polled = await pollingOf(temporal, asked);
     // Then it is the call that ends this.
-    if (queue === undefined) return new Promise<never>(() => undefined);
-    throw conveyorError('no-worker', { id, queue });
+    if (polled !== 'silent' && polled?.isPolled !== false) return new Promise<never>(() => undefined);
+    throw notAnswered(temporal, asked, polled);
   };
   try {
     return await Promise.race([temporal.client.withAbortSignal(over.signal, call), silence()]);
@@ -35,15 +41,38 @@ export async function unlessUnpolled<T>(
   }
 }
 
-/** The task queue of a workflow that has not ended, if nobody polls it. */
-async function unpolledQueue(temporal: Temporal, workflowId: string): Promise<string | undefined> {
+/**
+ * Why a workflow did not answer: the server itself is silent, nobody polls its task queue, or who does is busy or was just lost; and when
+ * somebody polled last.
+ */
+export async function noWorker(temporal: Temporal, asked: Recipient): Promise<ConveyorError> {
+  return notAnswered(temporal, asked, await pollingOf(temporal, asked));
+}
+
+function notAnswered({ address }: Temporal, { id }: Recipient, polled: QueueLook): ConveyorError {
+  if (polled === 'silent')
+    return conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
+  const { isPolled = true, queue, lastPollAt = null } = polled ?? {};
+  return conveyorError('no-worker', { id, lastPollAt, ...(isPolled ? {} : { queue }) });
+}
+
+/** Who polls the task queue of a workflow; undefined where the server does not say. */
+type QueueLook = (Polling & { readonly queue: string }) | 'silent' | undefined;
+
+/** A server that does not answer is asked once more: it may have been busy for a moment. */
+async function pollingOf(temporal: Temporal, asked: Recipient): Promise<QueueLook> {
+  const seen = await lookAt(temporal, asked);
+  return seen === 'silent' ? lookAt(temporal, asked) : seen;
+}
+
+async function lookAt(temporal: Temporal, { workflowId }: Recipient): Promise<QueueLook> {
   const { client } = temporal;
   try {
     return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {
-      const { taskQueue } = await client.workflow.getHandle(workflowId).describe();
-      return (await isPolled(temporal, taskQueue)) ? undefined : taskQueue;
+      const { taskQueue: queue } = await client.workflow.getHandle(workflowId).describe();
+      return { queue, ...(await polling(temporal, queue)) };
     });
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isUnanswered(error) ? 'silent' : undefined;
   }
 }

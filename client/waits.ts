@@ -35,7 +35,7 @@ export async function withHolder(
   return heldBy === undefined ? deploy : { ...deploy, heldBy, next: [`conveyor status ${heldBy.id}`, ...deploy.next] };
 }
 
-/** A deploy that runs may still wait, for its window or its lock. */
+/** A deploy that runs may still wait, for its window or its lock, or be paused. */
 async function withWait(
   { client }: Temporal,
   pipeline: string,
@@ -50,10 +50,12 @@ async function withWait(
       blockedBy = null,
       until = null,
       lock,
+      paused = null,
     } = await client.withDeadline(Date.now() + HOLDER_QUERY_TIMEOUT_MS, () =>
-      handle.query<Pick<DeployStatus, 'blockedBy' | 'until' | 'lock'>>('status'),
+      handle.query<Pick<DeployStatus, 'blockedBy' | 'until' | 'lock' | 'paused'>>('status'),
     );
-    return blockedBy === null ? action : { ...action, blockedBy, until, ...(lock == null ? {} : { lock }) };
+    const known = paused === null ? action : { ...action, paused };
+    return blockedBy === null ? known : { ...known, blockedBy, until, ...(lock == null ? {} : { lock }) };
   } catch {
     // The release is answered for without one that is silent.
     return action;

@@ -14,7 +14,7 @@ import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
-import { unlessUnpolled } from './silence';
+import { noWorker, unlessUnpolled } from './silence';
 import { soakWaits } from './soaks';
 import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
@@ -149,7 +149,9 @@ export class Workflows {
     } catch (error) {
       const refused =
         wording.refused ?? ((code, failure) => conveyorError('internal', { detail: `${code}: ${failure.message}` }));
-      throw translate(error, { id, address, notFound: wording.notFound, refused });
+      const said = translate(error, { id, address, notFound: wording.notFound, refused });
+      const isUnasked = workflowId === undefined || error instanceof ConveyorError;
+      throw said.code === 'no-worker' && !isUnasked ? await noWorker(this.temporal, { workflowId, id }) : said;
     }
   }
 

@@ -1,4 +1,5 @@
 import { shownUrl } from './shownUrl';
+import { lastPollWords } from './text';
 import type { Unfit } from './unfit';
 
 /**
@@ -200,10 +201,10 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
-  'no-worker': entry<{ id: string; kept?: boolean; unpolled?: string; queue?: string }>({
-    message: ({ id, unpolled, queue }) =>
+  'no-worker': entry<{ id: string; kept?: boolean; unpolled?: string; queue?: string; lastPollAt?: string | null }>({
+    message: ({ id, unpolled, queue, lastPollAt = null }) =>
       unpolled === undefined
-        ? `${id} exists, but no worker ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}`
+        ? `${id} exists, but no worker ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}${lastPollWords(lastPollAt)}`
         : `no worker polls the task queue ${unpolled}, where ${id} would begin`,
     hint: ({ kept, unpolled }) =>
       kept

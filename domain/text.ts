@@ -35,3 +35,6 @@ export const plural = (count: number, noun: string): string => `${count} ${noun}
 /** `a, b and c` */
 export const listed = (words: readonly string[], last: 'and' | 'or'): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1) ?? ''}`;
+
+/** When a task queue was polled last, behind what is said of it: ` (last poll: 2026-11-24T17:30:56.000Z)`, or nothing. */
+export const lastPollWords = (at: string | null): string => (at === null ? '' : ` (last poll: ${at})`);

@@ -42,6 +42,8 @@ export interface ActionView {
   readonly endedAt: string | null;
   /** The id of its deploy; null for other actions. */
   readonly deploy: string | null;
+  /** Where its deploy is paused: by what or whom, since when and why. */
+  readonly paused?: Pause;
   readonly needs: readonly string[];
   readonly progress: number | null;
   readonly message: string | null;

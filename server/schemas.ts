@@ -179,6 +179,10 @@ export const releaseAnswer = z.looseObject({
       until: z.string().nullable(),
       heldBy: lockHolder,
       deploy: z.string().nullable(),
+      paused: z
+        .looseObject({ by: z.string(), actor: z.string().nullable(), at: time, reason: z.string() })
+        .optional()
+        .describe('its deploy is paused'),
       carriedFrom: z.number().int().optional().describe('it was not run: it had succeeded in that release'),
     }),
   ),

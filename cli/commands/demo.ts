@@ -49,7 +49,13 @@ async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>): 
   const stop = io.interrupted();
   const logFolder = join(installRoot(), '.conveyor', 'logs', `demo-${process.pid}`);
   printNote(io, 'Starting a stack of its own, on free ports');
-  const settings = { addresses: await freeAddresses(io.env), logFolder, seed: 1, speed: SPEED, ephemeral: true };
+  const settings = {
+    addresses: await freeAddresses(io.env),
+    logFolder,
+    seed: 1,
+    speed: SPEED,
+    database: 'memory' as const,
+  };
   const { env, ...own } = await demo.prepare(io, settings);
   const stack = await startStack({ ...io, env: { ...io.env, ...env } }, { ...settings, ...own }, stop);
   if (stack === undefined) return EXIT.interrupted;

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { listPage } from '../../client/webUi';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../platform/registry';
@@ -91,6 +91,8 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   } finally {
     printNote(io, 'Stopping what was started');
     await stack.stop();
+    if (typeof settings.database === 'object')
+      rmSync(dirname(settings.database.file), { recursive: true, force: true });
     if (options.readyFile) rmSync(options.readyFile, { force: true });
   }
 }
@@ -123,15 +125,18 @@ async function settingsOf({
     logFolder,
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
-    ephemeral: auto,
+    database: auto ? { file: join(newFolder(join(logFolder, 'temporal')), 'temporal.db') } : 'usual',
   };
 }
 
-/** @param own the folder of a stack that keeps nothing; what a process of the same id has left there goes */
-async function configOf(env: Env, own: string | null): Promise<ConfigStack> {
-  if (own === null) return usualConfigStack(env);
-  rmSync(own, { recursive: true, force: true });
-  return freeConfigStack(env, own);
+/** @param own the folder of a stack that keeps nothing */
+const configOf = (env: Env, own: string | null): Promise<ConfigStack> | ConfigStack =>
+  own === null ? usualConfigStack(env) : freeConfigStack(env, newFolder(own));
+
+/** The folder of a stack that keeps nothing; what a process of the same id has left there goes. */
+function newFolder(folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  return folder;
 }
 
 async function untilStopped(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
@@ -151,7 +156,10 @@ async function untilStopped(call: CommandCall<DevOptions>, stack: Stack, stop: A
 /** The simulated world was in the memory of its process, so that it begins anew. */
 async function startedAgain(call: CommandCall<DevOptions>, stack: Stack, name: PartName): Promise<void> {
   const { readyFile } = call.options;
-  if (name === 'simulator') await createDemoData(call, stack);
+  if (name === 'simulator') {
+    printNote(call.io, '    its world begins anew: conveyor simulate job adds again what you had added');
+    await createDemoData(call, stack);
+  }
   // Where it is gone, everything is being stopped.
   if (readyFile && existsSync(readyFile)) writeWhole(resolve(readyFile), readyOf(stack));
 }

@@ -1,4 +1,4 @@
-import { wholeSeconds, ago, clock, deployWord, PAUSED_SYMBOL, took, until, VERDICT_SYMBOLS } from './words';
+import { wholeSeconds, ago, clock, deployWord, PAUSED_SYMBOL, took, until, VERDICT_SYMBOLS, pauseWords } from './words';
 import { alignRows, fold, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { totalsOf } from '../../domain/deploy/counts';
@@ -71,14 +71,6 @@ export function nextSection(next: readonly string[], webUi: string, colors: Colo
   const commands =
     next.length === 0 ? [] : [colors.bold('Next'), ...next.map((command) => `  ${colors.cyan(command)}`)];
   return webUi === '' ? commands : [...commands, `${colors.bold('Web UI')}  ${colors.underline(webUi)}`];
-}
-
-/** The sentence of `by`, who, when and why of a pause. */
-export function pauseWords(deploy: Pick<DeployStatus, 'paused'>, view: View): string {
-  const { paused } = deploy;
-  if (paused === null) return '';
-  const who = paused.actor === null ? `by ${paused.by}` : `by ${paused.actor}`;
-  return `${who} ${ago(paused.at, view)}: ${paused.reason}`;
 }
 
 function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[] {

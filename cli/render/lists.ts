@@ -14,6 +14,7 @@ import {
   triggerWords,
   untilWords,
   wholeSeconds,
+  pauseWords,
 } from './words';
 
 /** The tables of `list` and `history`. `wide` adds columns. */
@@ -68,7 +69,7 @@ export function deployTable(rows: readonly DeploySummary[], view: View, wide: bo
     const { word, sign } = deployWord(row);
     return [
       colors.bold(row.id),
-      tint(colors, sign.tone, `${sign.glyph} ${word}`) + problemWords(row, colors),
+      tint(colors, sign.tone, `${sign.glyph} ${word}`) + whyPaused(row, view) + problemWords(row, colors),
       row.version,
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
@@ -77,6 +78,9 @@ export function deployTable(rows: readonly DeploySummary[], view: View, wide: bo
   });
   return table(heading, cells, 'no deploys', view);
 }
+
+const whyPaused = (row: DeploySummary, view: View): string =>
+  row.outcome !== null || row.paused === null ? '' : ` ${pauseWords(row, view)}`;
 
 export function historyTable(rows: readonly HistoryRow[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);

@@ -1,15 +1,7 @@
 import { offersRerun } from '../../domain/release/rerun';
 import { withReason } from '../../domain/text';
 import type { ActionView, DeployStatus, ReleaseStatus, WaitView } from '../../domain/views';
-import {
-  fieldLines,
-  healthSection,
-  joinSections,
-  nextSection,
-  pauseWords,
-  revertSection,
-  timelineSection,
-} from './deploy';
+import { fieldLines, healthSection, joinSections, nextSection, revertSection, timelineSection } from './deploy';
 import { alignRows, paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
@@ -24,6 +16,7 @@ import {
   took,
   triggerWords,
   untilWords,
+  pauseWords,
 } from './words';
 
 /**

@@ -203,3 +203,11 @@ export function shareWords({ count, of, share, low, high }: Share, more: '' | 'o
   const counted = more === 'of' ? `${count} of ${of}` : count;
   return share === null ? '–' : `${counted} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
 }
+
+/** The sentence of `by`, who, when and why of a pause. */
+export function pauseWords(deploy: Pick<DeploySummary, 'paused'>, view: View): string {
+  const { paused } = deploy;
+  if (paused === null) return '';
+  const who = paused.actor === null ? `by ${paused.by}` : `by ${paused.actor}`;
+  return `${who} ${ago(paused.at, view)}: ${paused.reason}`;
+}

@@ -16,8 +16,8 @@ export interface StackOptions {
   readonly seed: number;
   /** How many times faster than real the simulated world runs. */
   readonly speed: number;
-  /** Temporal keeps nothing when it ends. */
-  readonly ephemeral: boolean;
+  /** Where Temporal keeps what it knows: where it usually does, in memory, or in a file of this stack. */
+  readonly database: 'usual' | 'memory' | { readonly file: string };
   readonly config?: ConfigStack | undefined;
 }
 
@@ -48,7 +48,7 @@ export function temporalPart(options: StackOptions): StackPart {
       ...commonSpec(options, 'temporal'),
       name: 'Temporal server',
       command: join(installRoot(), 'temporal-dev.sh'),
-      args: options.ephemeral ? [...args, '--ephemeral'] : args,
+      args: [...args, ...databaseArgs(options.database)],
       isReady: (log) => /^Temporal ready/m.test(log),
     },
     timeoutMs: TEMPORAL_TIMEOUT_MS,
@@ -147,6 +147,11 @@ export function configProxyPart(options: StackOptions, { proxy, folder, reposito
       args.flatMap(([flag, value]) => [`--${flag}`, value]),
     ),
   };
+}
+
+function databaseArgs(database: StackOptions['database']): readonly string[] {
+  if (database === 'usual') return [];
+  return database === 'memory' ? ['--ephemeral'] : ['--db', database.file];
 }
 
 /** The compiled entry point of a process. */

@@ -153,7 +153,7 @@ describe('watching', () => {
     };
     const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status } });
     expect(ran.code).toBe(0);
-    expect(ran.err).toMatch(/no contact: .*refused\); trying again\nin contact again\n/);
+    expect(ran.err).toMatch(/no contact: .*refused\); trying again\nhint: start one with .*\nin contact again\n/);
   });
 
   test.each([[], ['-o', 'json']])('survives one that is away already at the first look, with %j', async (...format) => {
@@ -162,11 +162,24 @@ describe('watching', () => {
       (asked += 1) < 3 ? Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) : Promise.resolve(succeeded);
     const ran = await run(['watch', 'kvstore/13/deploy', ...format], { client: { status } });
     expect([ran.code, asked]).toEqual([0, 3]);
-    expect(ran.err).toMatch(/^no contact: kvstore\/13 exists, .*; trying again\nin contact again\n/);
+    expect(ran.err).toMatch(/^no contact: kvstore\/13 exists, .*; trying again\nhint: .*\nin contact again\n/);
     const late = { client: { status: () => Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) } };
     expect(await run(['watch', 'kvstore/13/deploy', '--timeout', '5s', ...format], late)).toMatchObject({ code: 5 });
     const drawn = await run(['watch', 'kvstore/13/deploy', '--timeout', '5s'], { ...late, isTTY: true });
     expect(drawn.out).toMatch(/⚠ no contact for \ds: kvstore\/13 exists/);
+  });
+
+  test('says what is gone each time that it is something else, and what to do', async () => {
+    const away = { address: 'x:1', detail: 'refused' };
+    const answers = [conveyorError('no-worker', { id: 'kvstore/13' }), conveyorError('temporal-unreachable', away)];
+    let asked = 0;
+    const status = (): Promise<ReturnType<typeof deploy>> => {
+      const error = answers[Math.floor(asked++ / 2)];
+      return error === undefined ? Promise.resolve(succeeded) : Promise.reject(error);
+    };
+    const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status } });
+    const said = answers.map(({ message, hint }) => `no contact: ${message}; trying again\nhint: ${hint}\n`);
+    expect(ran.err).toBe(`${said.join('')}in contact again\n`);
   });
 
   test('that does not answer for a while is waited for with the last picture and its age', async () => {

@@ -87,6 +87,16 @@ describe('the status of a release whose deploy runs', () => {
     ]);
   });
 
+  test('says that it is paused, since when and why, as where its push type is gone', async () => {
+    const reason = 'twine did not answer runHealthChecks: connect ECONNREFUSED 127.0.0.1:4400';
+    const paused = { by: 'dependency', actor: null, at: '2026-11-20T14:02:00.000Z', reason };
+    const deploy = { blockedBy: null, until: null, paused };
+    const { workflows } = serverWith({ 'release/kvstore/13': running, 'deploy/kvstore/13/deploy/1': deploy });
+    const { actions } = await workflows.releaseWithWaits('kvstore', 13);
+    expect(actions[0]).toMatchObject({ name: 'deploy', state: 'running', blockedBy: null, paused });
+    expect(actions[1]).not.toHaveProperty('paused');
+  });
+
   test('is there all the same where its deploy is silent', async () => {
     const { workflows, asked } = serverWith({ 'release/kvstore/13': running });
     const { actions } = await workflows.releaseWithWaits('kvstore', 13);

@@ -7,11 +7,20 @@ import { deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
 /** What visibility has of workflows, the newest first; asking any of them fails the test. */
 function visible(...rows: readonly { id: string; summary: object; problems?: string[]; status?: string }[]): Workflows {
+  return polledBy([{ identity: 'worker' }], ...rows);
+}
+
+/** As `visible`, with what the server knows of who polls. */
+function polledBy(
+  pollers: readonly object[],
+  ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string }[]
+): Workflows {
   const list = async function* () {
     for (const { id, summary, problems = [], status = 'RUNNING' } of rows)
       yield {
         workflowId: id,
         memo: { summary },
+        taskQueue: 'conveyor',
         status: { name: status },
         ...{ startTime: new Date(NOW), closeTime: new Date(NOW) },
         typedSearchAttributes: new TypedSearchAttributes([
@@ -23,7 +32,14 @@ function visible(...rows: readonly { id: string; summary: object; problems?: str
     throw new Error('a workflow was asked');
   };
   return {
-    temporal: { client: { workflow: { list, getHandle } } },
+    temporal: {
+      namespace: 'default',
+      client: {
+        workflow: { list, getHandle },
+        withDeadline: (_at: number, call: () => Promise<unknown>) => call(),
+        workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
+      },
+    },
     withWording: (_: string, call: () => Promise<unknown>) => call(),
   } as unknown as Workflows;
 }
@@ -41,6 +57,28 @@ describe('a list', () => {
       ['kvstore', undefined],
     ]);
     expect(pipelineTable(rows, view)).toContain(`✔ active, as it was: ⚠ ${SAID}`);
+  });
+
+  test('says of a deploy that is paused by whom, since when and why', () => {
+    const reason = 'health checks do not work: twine did not answer';
+    const paused = { by: 'dependency', actor: null, at: new Date(NOW - 57_000).toISOString(), reason } as const;
+    const rows = [deploy({ state: 'baking', outcome: null, endedAt: null, paused })];
+    expect(deployTable(rows, view)).toContain(`‖ paused (baking) by dependency 57s ago: ${reason}`);
+  });
+
+  test('says of what has not ended that no worker polls for it, and since when', async () => {
+    const seconds = Math.floor(Date.now() / 1000) - 200;
+    const gone = { identity: 'worker', lastAccessTime: { seconds: seconds, nanos: 0 } };
+    const said = `no worker polls its task queue conveyor (last poll: ${new Date(seconds * 1000).toISOString()})`;
+    const running = { id: 'release/kvstore/13', summary: release({ endedAt: null }) };
+    const ended = { id: 'release/kvstore/12', summary: release({ id: 'kvstore/12' }), status: 'COMPLETED' };
+    const rows = await listReleases(polledBy([gone], running, ended), { limit: 9 });
+    expect(rows.map(({ problem }) => problem)).toEqual([said, undefined]);
+    expect(releaseTable(rows, view)).toContain(`as it was: ⚠ ${said}`);
+    const [shop] = await listPipelines(polledBy([], { id: 'pipeline/shop', summary: pipeline({ id: 'shop' }) }), {
+      limit: 9,
+    });
+    expect(shop?.problem).toBe('no worker polls its task queue conveyor');
   });
 
   test('that nobody answers says that the server is silent, since it needs no worker', async () => {

@@ -1,13 +1,21 @@
+import { ServiceError } from '@temporalio/client';
 import type { Temporal } from '../../client/connection';
-import { unlessUnpolled } from '../../client/silence';
+import { noWorker, unlessUnpolled } from '../../client/silence';
 
 interface World {
   readonly pollers: readonly object[];
   readonly isAway?: boolean;
+  /** So many looks at the server fail as those at one that was killed. */
+  readonly dead?: number;
 }
 
+const DEAD = new ServiceError('the call failed', {
+  cause: Object.assign(new Error('14 UNAVAILABLE: no connection'), { code: 14, details: '', metadata: {} }),
+});
+
 /** Temporal with one workflow on the task queue `canary`; and whether a call was given up. */
-function given({ pollers, isAway = false }: World) {
+function given({ pollers, isAway = false, dead = 0 }: World) {
+  let looks = 0;
   let given: AbortSignal | undefined;
   const away = () => Promise.reject(new Error('unavailable'));
   const client = {
@@ -18,12 +26,20 @@ function given({ pollers, isAway = false }: World) {
     },
     workflow: {
       getHandle: (workflowId: string) => ({
-        describe: () => (isAway ? away() : Promise.resolve({ workflowId, taskQueue: 'canary' })),
+        describe: () =>
+          (looks += 1) <= dead
+            ? Promise.reject(DEAD)
+            : isAway
+              ? away()
+              : Promise.resolve({ workflowId, taskQueue: 'canary' }),
       }),
     },
     workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
   };
-  return { temporal: { client, namespace: 'default' } as unknown as Temporal, isGivenUp: () => given?.aborted };
+  return {
+    temporal: { client, namespace: 'default', address: 'localhost:7233' } as unknown as Temporal,
+    isGivenUp: () => given?.aborted,
+  };
 }
 
 const OF = { workflowId: 'pipeline/kvstore', id: 'kvstore' };
@@ -41,8 +57,42 @@ test('a call where nobody polls fails early, names the task queue, and is taken 
   expect(isGivenUp()).toBe(true);
 });
 
+const polled = (agoMs: number): object => {
+  const at = Date.now() - agoMs;
+  return { identity: 'worker', lastAccessTime: { seconds: Math.floor(at / 1000), nanos: 0 } };
+};
+
+test('a worker that has not polled for two minutes is gone, which is said with since when, though the server still lists it', async () => {
+  const { temporal } = given({ pollers: [polled(290_000), polled(121_000)] });
+  const since = new Date(Math.floor((Date.now() - 121_000) / 1000) * 1000).toISOString();
+  await expect(unlessUnpolled(temporal, OF, silent, soon)).rejects.toMatchObject({
+    message: `kvstore exists, but no worker polls its task queue canary (last poll: ${since})`,
+  });
+});
+
+test('of one that does not answer and may be busy the last poll is said', async () => {
+  const { temporal } = given({ pollers: [polled(30_000)] });
+  expect((await noWorker(temporal, OF)).message).toMatch(
+    /^kvstore exists, but no worker answers for it \(last poll: \d{4}-.*Z\)$/,
+  );
+  expect((await noWorker(given({ pollers: [], isAway: true }).temporal, OF)).message).toBe(
+    'kvstore exists, but no worker answers for it',
+  );
+});
+
+test('where the Temporal server itself is silent, that is said, and soon: no worker is blamed', async () => {
+  const said = {
+    code: 'temporal-unreachable',
+    message: expect.stringMatching(/^no Temporal server answers at localhost:7233/),
+  };
+  await expect(unlessUnpolled(given({ pollers: [], dead: 9 }).temporal, OF, silent, soon)).rejects.toMatchObject(said);
+  expect(await noWorker(given({ pollers: [], dead: 9 }).temporal, OF)).toMatchObject(said);
+});
+
 test.each([
+  ['a server that does not answer one look', { pollers: [{ identity: 'worker' }], dead: 1 }],
   ['a worker that is busy', { pollers: [{ identity: 'worker' }] }],
+  ['one that polled a minute ago', { pollers: [polled(70_000)] }],
   ['one of which the server does not know just now', { pollers: [], isAway: true }],
 ])('%s is waited for', async (_title, world) => {
   expect(await unlessUnpolled(given(world).temporal, OF, slow, soon)).toBe('here');

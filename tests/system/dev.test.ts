@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts } from '../../cli/stack/ports';
@@ -110,6 +110,27 @@ test('conveyor dev starts a process again that was killed, says so, and stops th
   dev.kill('SIGTERM');
   expect(await dev.ended).toMatchObject({ code: 0 });
   expect(Object.values({ ...pids, ...again.pids }).filter(isAlive)).toEqual([]);
+});
+
+test('conveyor dev on free ports knows all pipelines after Temporal was killed, says that a simulated world begins anew, and keeps nothing when it ends', async () => {
+  const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
+  const { pids, temporal, taskQueue } = await readyOf(dev);
+  const near = { ...env(), TEMPORAL_ADDRESS: temporal, CONVEYOR_TASK_QUEUE: taskQueue };
+  const conveyor = (...args: string[]) => processes.node('bin/conveyor.js', args, near).ended;
+  expect(await conveyor('apply', 'examples/kvstore/pipeline.yaml')).toMatchObject({ code: 0 });
+  for (const name of ['temporal', 'simulator']) process.kill(pids[name]!, 'SIGKILL');
+  await eventually('both are there again', async () => {
+    const ready = await readyOf(dev);
+    return ready.pids['temporal'] !== pids['temporal'] && ready.pids['simulator'] !== pids['simulator'];
+  });
+  expect(await conveyor('list', 'pipelines', '-o', 'name')).toMatchObject({ code: 0, stdout: 'kvstore\n' });
+  expect(dev.stderr()).toMatch(/^ {4}its world begins anew: .*conveyor simulate job/m);
+  const logs = /^ {2}Logs +(.*)$/m.exec(dev.stdout())?.[1] ?? '';
+  expect(readdirSync(logs).filter((file) => !file.endsWith('.log'))).toEqual(['temporal']);
+
+  dev.kill('SIGTERM');
+  expect(await dev.ended).toMatchObject({ code: 0 });
+  expect(readdirSync(logs).filter((file) => !file.endsWith('.log'))).toEqual([]);
 });
 
 test('conveyor dev that is killed itself leaves nothing behind', async () => {
