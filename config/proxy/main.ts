@@ -1,6 +1,8 @@
 import { serve } from '@hono/node-server';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError, ConveyorError } from '../../domain/errors';
+import { claim } from '../../platform/claim';
 import { localOnly } from '../../sdk/localOnly';
 import { EtcdStore } from '../store/etcd';
 import { askingOver } from '../vessel/asking';
@@ -22,6 +24,7 @@ const PACKAGES = 'packages';
 async function main(): Promise<void> {
   const { host, repository, cache, etcd, labels, port, place, mostBytes } = readOptions(process.argv.slice(2));
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
+  claimCache(cache, log);
   const store = new EtcdStore({ url: etcd });
   const now = (): number => Date.now();
   const vessel = new Vessel({
@@ -54,6 +57,17 @@ async function main(): Promise<void> {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+}
+
+/** Two proxies would take each other's values for damaged. A disk that takes nothing keeps no proxy from serving. */
+function claimCache(cache: string, log: (line: string) => void): void {
+  try {
+    mkdirSync(cache, { recursive: true });
+    claim(join(cache, 'proxy.claim'), { what: `the cache ${cache}`, onLost: giveUp });
+  } catch (error) {
+    if (error instanceof ConveyorError) throw error;
+    log(`nothing keeps another proxy away from ${cache}: ${String(error)}`);
+  }
 }
 
 function giveUp(error: unknown): never {

@@ -24,6 +24,16 @@ describeWithEtcd('a change of configuration, on forty hosts, then fifty', () => 
   });
   afterAll(() => world?.close());
 
+  test('waits for one service alone: a second one on the same state does not start, and says who has it', async () => {
+    const { first, code, stderr } = await world.secondService();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`^error: files-in-use: the state .* is in use by process ${first} on `, 'm'),
+      ),
+    });
+  });
+
   test('that is the first one is found, deployed, and lands for all', async () => {
     await world.proposes({ [FEED]: 1 });
     expect(await world.ended('feed/1')).toMatchObject({

@@ -90,9 +90,18 @@ export class ConfigWorld {
   }
 
   async startService(): Promise<void> {
-    const args = ['config-service', '--port', String(this.servicePort), '--state', join(this.stack.home, 'state.json')];
-    this.service = this.stack.processes.node('bin/conveyor.js', args, this.stack.env);
+    this.service = this.serviceAt(this.servicePort);
     await this.service.said(/^config-service ready/m);
+  }
+
+  /** One too many, on the state of the first. */
+  async secondService() {
+    return { first: this.service?.pid, ...(await this.serviceAt(0).ended) };
+  }
+
+  private serviceAt(port: number): Running {
+    const args = ['config-service', '--port', String(port), '--state', join(this.stack.home, 'state.json')];
+    return this.stack.processes.node('bin/conveyor.js', args, this.stack.env);
   }
 
   /** kill −9 of service and worker, in the middle of whatever they do; then others take over. */
