@@ -98,6 +98,9 @@ const subscribers = z.union([
   z.object({
     ...{ total: z.number().int(), committed: z.number().int(), overridden: z.number().int() },
     ...{ refused: z.number().int(), stale: z.number().int() },
+    exposed: z
+      .array(z.object({ deploy: z.string(), revision: z.string() }))
+      .describe('changes that are not committed, by the deploys that expose them, or have left them so'),
     named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
   }),
   anyObject,

@@ -11,6 +11,7 @@ import { EtcdStore } from '../../config/store/etcd';
 import type { Acknowledged } from '../../config/store/port';
 import type { Artifact } from '../../domain/artifact';
 import { pipelineSchema } from '../../domain/spec/pipeline';
+import { exposuresOf } from '../../domain/config/subscriptions';
 import type { DeployStatus } from '../../domain/views';
 import { serveDataSource } from '../../sdk';
 import { Etcd } from '../config/etcd';
@@ -162,6 +163,11 @@ export class ConfigWorld {
   /** What each application has now. */
   has(path: string): Promise<readonly Acknowledged[]> {
     return new EtcdStore({ url: this.etcd.url }).subscribers(R, path);
+  }
+
+  /** What is exposed of a path, by whom. */
+  async exposed(path: string) {
+    return exposuresOf(await new EtcdStore({ url: this.etcd.url }).overrides(R, path));
   }
 
   /** Resolves once so many hosts have a committed value, and nobody has anything else. */
