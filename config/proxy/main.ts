@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { claim } from '../../platform/claim';
 import { localOnly } from '../../sdk/localOnly';
+import { PACKAGES_FOLDER } from '../../sdk/modelDisk';
 import { EtcdStore } from '../store/etcd';
 import { askingOver } from '../vessel/asking';
 import { pieceDiskIn } from '../vessel/disk';
@@ -18,8 +19,6 @@ import { ConfigProxy } from './proxy';
 
 const HOST = '127.0.0.1';
 const DRAIN_MS = 5000;
-/** The folder of packages in that of the cache. */
-const PACKAGES = 'packages';
 
 async function main(): Promise<void> {
   const { host, repository, cache, etcd, labels, port, place, mostBytes } = readOptions(process.argv.slice(2));
@@ -29,7 +28,7 @@ async function main(): Promise<void> {
   const now = (): number => Date.now();
   const vessel = new Vessel({
     ...{ host, repository, labels, store, log, now, mostBytes },
-    disk: pieceDiskIn(join(cache, PACKAGES)),
+    disk: pieceDiskIn(join(cache, PACKAGES_FOLDER)),
     asking: askingOver(),
     onChange: (path) => proxy.acknowledge(path),
   });
