@@ -1,5 +1,12 @@
 import { ConveyorError } from '../domain/errors';
-import { countSubscribers, subscriptionOf, type Subscribers, type Subscription } from '../domain/config/subscriptions';
+import {
+  countSubscribers,
+  exposuresOf,
+  subscriptionOf,
+  type Exposure,
+  type Subscribers,
+  type Subscription,
+} from '../domain/config/subscriptions';
 import type { ConfigRepositorySettings } from '../platform/configRepositories';
 import { concurrencyGate } from '../sdk/concurrency';
 import { EtcdStore } from './store/etcd';
@@ -16,6 +23,8 @@ export type Known =
   | (Subscribers & {
       /** Some of those that refuse what they have, or have something else than they are meant to. */
       readonly named: readonly Subscription[];
+      /** Changes that are not committed, by the deploys that expose them. */
+      readonly exposed: readonly Exposure[];
     })
   /** Why nobody knows. */
   | { readonly unknown: string };
@@ -54,9 +63,9 @@ export async function subscribersOfAll(
 
 const subscribersOf = (store: ConfigStore | null, repository: string, path: string): Promise<Known> =>
   orUnknown(store, repository, async (asked) => {
-    const { subscriptions } = await lookAtPath(asked, repository, path);
+    const { subscriptions, overrides } = await lookAtPath(asked, repository, path);
     const odd = subscriptions.filter(({ state }) => state === 'refused' || state === 'stale');
-    return { ...countSubscribers(subscriptions), named: odd.slice(0, NAMED_HOSTS) };
+    return { ...countSubscribers(subscriptions), named: odd.slice(0, NAMED_HOSTS), exposed: exposuresOf(overrides) };
   });
 
 /** @param text of a version, where git has it */

@@ -221,6 +221,12 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'files-in-use': entry<{ what: string; by: string }>({
+    message: ({ what, by }) => `${what} is in use by ${by}`,
+    hint: () => 'stop that process first, or give this one a place of its own with --state or --cache',
+    retryable: false,
+    exit: 1,
+  }),
   'file-unreadable': entry<{ file: string; detail: string }>({
     message: ({ file, detail }) => `cannot read ${file}: ${detail}`,
     hint: () => 'check the path; conveyor init writes a first pipeline.yaml',

@@ -319,6 +319,7 @@ export const CONFIG_LIMITS = {
   changesFound: cut('the changes that a finder looks at', 2000, 'entries', 'each sweep looks for all pipelines'),
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
   ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
+  services: refused('the number of services of configuration', 1000, 'entries', 'one file remembers all of them'),
   hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
   proxyPaths: refused(
     'the number of paths of a proxy',

@@ -38,6 +38,7 @@ export {
   type GatekeeperOptions,
   type LaserStore,
 } from './gatekeeper/gatekeeper';
+export { gatesFromProxy } from './gatekeeper/fromProxy';
 export { toFlagd } from './gatekeeper/flagd';
 export { toContext, type FlagdDefinition } from '../domain/gatekeeper/flagd';
 export { mixOf, whyNotMixable } from '../domain/gatekeeper/mix';
@@ -80,6 +81,15 @@ export {
   type WatchConfigOptions,
   type WatchedConfig,
 } from './config';
+export {
+  watchModel,
+  type Model,
+  type ModelPiece,
+  type ModelTrouble,
+  type ModelUse,
+  type WatchedModel,
+  type WatchModelOptions,
+} from './model';
 export { localOnly } from './localOnly';
 export { unitsPage } from './pages';
 export { runEnded, type RunEndedOptions } from './runEnded';

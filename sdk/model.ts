@@ -9,7 +9,8 @@ export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchMode
  * Follows a model: the configuration names it, its pieces come through the proxy of this host, in order, and `merge` puts each in the place
  * of what the application has there. So the application never holds two models. Once all of it is merged and is what was published,
  * `onReady` is called and the model is live; until then this host is not live on that version. A model that `check`, `merge` or `onReady`
- * throws for is refused, and the one before is merged back. Whatever is dead or late is waited for.
+ * throws for is refused, and the one before is merged back. While the
+ * proxy does not answer, what it has on its disk is read there. Whatever is dead or late is waited for.
  *
  *     const weights = Buffer.alloc(BYTES);
  *     const feed = watchModel('models/feed', { merge: ({ offset, bytes }) => weights.set(bytes, offset) });
@@ -17,13 +18,14 @@ export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchMode
  */
 export function watchModel(path: string, use: ModelUse, options: WatchModelOptions = {}): WatchedModel {
   const loading = new ModelLoading(use, options);
-  const { url, app, retryMs, onTrouble, fetch } = options;
+  const { url, cache, app, retryMs, onTrouble, fetch } = options;
   const watched = watchConfig(
     path,
     { parse: (value) => parsePackage(path, value) },
     ({ value, version }) => loading.wants(path, version, value),
     {
       ...(url === undefined ? {} : { url }),
+      ...(cache === undefined ? {} : { cache }),
       ...(app === undefined ? {} : { app }),
       ...(retryMs === undefined ? {} : { retryMs }),
       ...(onTrouble === undefined ? {} : { onTrouble }),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Package } from '../domain/vessel/package';
+import { piecesOnDisk } from './modelDisk';
 import { NotYet, readPieces } from './modelPieces';
 import type { Model, ModelUse, WatchModelOptions } from './modelTypes';
 import { appName, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
@@ -116,19 +117,23 @@ export class ModelLoading {
     const buffer = new Uint8Array(Math.min(pack.pieceBytes, pack.bytes));
     const whole = createHash('sha256');
     let index = 0;
+    const mergeAll = async (pieces: AsyncIterable<Uint8Array>, isFromProxy: boolean): Promise<void> => {
+      for await (const bytes of pieces) {
+        signal.throwIfAborted();
+        whole.update(bytes);
+        this.isTouched = true;
+        if (isFromProxy) this.isAway = false;
+        await refusing(() => this.use.merge({ model, index, offset: index * pack.pieceBytes, bytes }));
+        index += 1;
+      }
+    };
     while (index < pack.pieces.length) {
       try {
-        for await (const bytes of readPieces(pack, index, buffer, this.reading(signal))) {
-          signal.throwIfAborted();
-          whole.update(bytes);
-          this.isTouched = true;
-          this.isAway = false;
-          await refusing(() => this.use.merge({ model, index, offset: index * pack.pieceBytes, bytes }));
-          index += 1;
-        }
+        await mergeAll(readPieces(pack, index, buffer, this.reading(signal)), true);
       } catch (error) {
         if (error instanceof ModelRefusal) throw error;
         this.away(error as Error, signal);
+        if (this.isAway && this.cache) await mergeAll(piecesOnDisk(pack, index, buffer, this.cache), false);
       }
       if (index < pack.pieces.length) await pause(this.options.retryMs ?? MODEL_RETRY_MS, signal);
       signal.throwIfAborted();
@@ -138,6 +143,10 @@ export class ModelLoading {
     await refusing(() => this.use.onReady?.(model));
     this.last = { pack, model };
     this.isTouched = false;
+  }
+
+  private get cache(): string | undefined {
+    return this.options.cache ?? process.env['CONVEYOR_CONFIG_CACHE'];
   }
 
   private reading(signal: AbortSignal) {

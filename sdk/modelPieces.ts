@@ -65,4 +65,4 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal):
   }
 }
 
-const pieceDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const pieceDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -43,6 +43,8 @@ export type ModelTrouble =
 export interface WatchModelOptions {
   /** Of the proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
   readonly url?: string;
+  /** The folder of the cache of the proxy, for when the application starts while the proxy is down. Default `CONVEYOR_CONFIG_CACHE`. */
+  readonly cache?: string;
   /** As whom a model is loaded or refused. Default the name of the program. */
   readonly app?: string;
   /** Called when something new is in the way, once for as long as it is. */

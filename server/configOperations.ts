@@ -22,6 +22,12 @@ export const CONFIG_OPERATIONS: readonly HttpOperation[] = [
       503: 'The repository does not answer: try again after Retry-After',
     },
   },
+  {
+    ...{ method: 'post', path: '/v1/config/{repository}/diff', status: 200, security: 'token' },
+    summary: 'Which values other sources would change, as `conveyor config diff` shows it; changes nothing',
+    ...{ request: config.diffRequest, answer: config.diffAnswer },
+    also: { 403: 'Not an owner of the repository', 404: REFUSED[404], 413: 'Larger than docs/limits.md has it' },
+  },
   getOperation(
     '/v1/config/{repository}/changes',
     'Changes, newest first, as `conveyor config status` shows them',

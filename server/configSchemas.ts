@@ -41,6 +41,21 @@ export const proposalAnswer = z.object({
   duplicate: z.boolean().describe('it was proposed before, by the same key'),
 });
 
+export const diffRequest = z.strictObject({
+  files: z.record(z.string(), z.string().nullable()).describe('the texts of sources; null takes one away'),
+  base,
+});
+
+const text = z.string().nullable().describe('null: there is none');
+export const diffAnswer = z.object({
+  base: commit.nullable().describe('the commit that it is compared with; null where the branch has none'),
+  files: z.array(z.string()).describe('the sources that differ'),
+  values: z.array(z.object({ path: z.string(), before: text, after: text })),
+  problems: z
+    .array(z.object({ code: z.string(), message: z.string(), hint: z.string() }))
+    .describe('why it cannot be proposed as it is'),
+});
+
 export const repositoriesAnswer = z.array(z.object({ name: z.string(), branch: z.string() }));
 
 export const changeAnswer = z.object({
@@ -83,6 +98,9 @@ const subscribers = z.union([
   z.object({
     ...{ total: z.number().int(), committed: z.number().int(), overridden: z.number().int() },
     ...{ refused: z.number().int(), stale: z.number().int() },
+    exposed: z
+      .array(z.object({ deploy: z.string(), revision: z.string() }))
+      .describe('changes that are not committed, by the deploys that expose them, or have left them so'),
     named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
   }),
   anyObject,

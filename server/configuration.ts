@@ -1,8 +1,9 @@
 import { runApart } from '../config/repository/apart/run';
 import { valuesIn } from '../config/repository/dependencies';
+import type { Difference } from '../config/repository/differing';
 import { lookAtChange, shownValue, sourcesAt, textOfVersion } from '../config/repository/looking';
 import { ConfigRepository } from '../config/repository/repository';
-import type { ChangeRequest, Requested } from '../config/repository/requests';
+import type { ChangeRequest, FilesWanted, Requested } from '../config/repository/requests';
 import { hostOf, storeIn, subscribersOfAll } from '../config/subscriptions';
 import { conveyorError } from '../domain/errors';
 import type { ConfigRepositorySettings } from '../platform/configRepositories';
@@ -45,6 +46,11 @@ export class Configuration {
     const { ref, proposals } = await this.open(name);
     const job = { kind: 'propose', ...this.where(ref), request, ...by, nowMs: this.deps.now() } as const;
     return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
+  }
+
+  async diff(name: string, wanted: FilesWanted): Promise<Difference> {
+    const { ref, proposals } = await this.open(name);
+    return proposals.run(() => runApart({ kind: 'diff', ...this.where(ref), wanted }, JOB_TIMEOUT_MS));
   }
 
   /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */

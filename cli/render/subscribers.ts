@@ -1,5 +1,6 @@
 import type { Known } from '../../config/subscriptions';
-import type { Subscription } from '../../domain/config/subscriptions';
+import type { Exposure, Subscription } from '../../domain/config/subscriptions';
+import { parseId, releaseId } from '../../domain/ids';
 import { plural } from '../../domain/text';
 import { paint, type View } from './paint';
 
@@ -8,11 +9,13 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
   const colors = paint(view.color);
   return Object.entries(subscribers).flatMap(([path, known]) => {
     if ('unknown' in known) return [colors.yellow(`who subscribes to ${path} is unknown: ${known.unknown}`)];
-    const { total, committed, overridden, refused, stale, named } = known;
-    if (total === 0) return [`nobody subscribes to ${path}`];
+    const { total, committed, overridden, refused, stale, named, exposed } = known;
+    const exposures = exposed.map((one) => `  ${exposure(one)}`);
+    if (total === 0) return [`nobody subscribes to ${path}`, ...exposures];
     const counts = `${committed} with the committed value, ${overridden} with an override, ${refused} that refuse, ${stale} stale`;
     return [
       `${plural(total, 'host')} subscribe to ${path}: ${counts}`,
+      ...exposures,
       ...named.map((one) => `  ${colors.red('✗')} ${standing(one)}`),
     ];
   });
@@ -46,6 +49,12 @@ function standing({ host, state, revision, commit, since, refused, loading }: Su
   const does = { committed: 'has', overridden: 'has', refused: 'refuses', stale: 'still has' }[state];
   const why = refused ?? (loading === null ? undefined : `it is not used yet: ${loading}`);
   return `${host} ${does} ${what} since ${since.slice(0, 19).replace('T', ' ')}${why === undefined ? '' : `: ${why}`}`;
+}
+
+function exposure({ deploy, revision }: Exposure): string {
+  const id = parseId(deploy);
+  const back = id?.kind === 'action' ? `; conveyor revert ${releaseId(id.pipeline, id.number)} takes it back` : '';
+  return `the override ${shortly(revision)} is of ${deploy}${back}`;
 }
 
 /** `12@1a2b3c4d5e6f` */

@@ -54,6 +54,7 @@ export const AUDIT_VERIFICATION: Route = 'GET /v1/audit/verification';
 export const CONFIG = {
   repositories: 'GET /v1/config',
   propose: 'POST /v1/config/{repository}/changes',
+  diff: 'POST /v1/config/{repository}/diff',
   changes: 'GET /v1/config/{repository}/changes',
   log: 'GET /v1/config/{repository}/log',
   value: 'GET /v1/config/{repository}/value',

@@ -1,7 +1,10 @@
 import { serve } from '@hono/node-server';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError, ConveyorError } from '../../domain/errors';
+import { claim } from '../../platform/claim';
 import { localOnly } from '../../sdk/localOnly';
+import { PACKAGES_FOLDER } from '../../sdk/modelDisk';
 import { EtcdStore } from '../store/etcd';
 import { askingOver } from '../vessel/asking';
 import { pieceDiskIn } from '../vessel/disk';
@@ -16,17 +19,16 @@ import { ConfigProxy } from './proxy';
 
 const HOST = '127.0.0.1';
 const DRAIN_MS = 5000;
-/** The folder of packages in that of the cache. */
-const PACKAGES = 'packages';
 
 async function main(): Promise<void> {
   const { host, repository, cache, etcd, labels, port, place, mostBytes } = readOptions(process.argv.slice(2));
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
+  claimCache(cache, log);
   const store = new EtcdStore({ url: etcd });
   const now = (): number => Date.now();
   const vessel = new Vessel({
     ...{ host, repository, labels, store, log, now, mostBytes },
-    disk: pieceDiskIn(join(cache, PACKAGES)),
+    disk: pieceDiskIn(join(cache, PACKAGES_FOLDER)),
     asking: askingOver(),
     onChange: (path) => proxy.acknowledge(path),
   });
@@ -54,6 +56,17 @@ async function main(): Promise<void> {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+}
+
+/** Two proxies would take each other's values for damaged. A disk that takes nothing keeps no proxy from serving. */
+function claimCache(cache: string, log: (line: string) => void): void {
+  try {
+    mkdirSync(cache, { recursive: true });
+    claim(join(cache, 'proxy.claim'), { what: `the cache ${cache}`, onLost: giveUp });
+  } catch (error) {
+    if (error instanceof ConveyorError) throw error;
+    log(`nothing keeps another proxy away from ${cache}: ${String(error)}`);
+  }
 }
 
 function giveUp(error: unknown): never {

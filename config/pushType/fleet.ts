@@ -1,3 +1,6 @@
+import { unfitError } from '../../domain/errors';
+import { over } from '../../domain/excess';
+import { CONFIG_LIMITS } from '../../domain/limits';
 import { begin, failRefused, finishUpdates } from './advancing';
 import { follow } from './committed';
 import { expose } from './exposing';
@@ -80,13 +83,31 @@ export class ConfigFleet {
     served.save();
   }
 
+  /** Where there are many, one that has nothing under way makes room: what it remembers, repository and store say again. @throws ConveyorError `over-limit` */
+  private admit({ name, state }: Served, config: ConfigPush): void {
+    const names = this.services;
+    if (names.length >= CONFIG_LIMITS.services.max) {
+      const idle = names.map((one) => this.servedOf(one)).find((one) => one.isForgettable);
+      const excess = over(CONFIG_LIMITS.services, names.length + 1);
+      if (idle === undefined && excess) throw unfitError(excess);
+      if (idle !== undefined) this.forget(idle);
+    }
+    state.services[name] = newService(config);
+  }
+
+  private forget({ name, state, units }: Served): void {
+    for (const unit of units) delete state.units[unit];
+    delete state.services[name];
+    this.served.delete(name);
+  }
+
   /** Who subscribes now, and whether others have committed to the paths. */
   private async refresh(served: Served, config: ConfigPush): Promise<void> {
     const { repository, paths } = config;
     const { storeOf, log } = this.ports;
     const store = storeOf(repository);
     const [subscribers, head] = await Promise.all([subscribersOf(store, repository, paths), store.head(repository)]);
-    served.state.services[served.name] ??= newService(config);
+    if (served.state.services[served.name] === undefined) this.admit(served, config);
     const { name, service, state } = served;
     served.subscribers = subscribers;
     if (head !== undefined && head.commit !== service.head)

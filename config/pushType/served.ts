@@ -63,6 +63,15 @@ export class Served {
     return isActive || landing !== undefined || Object.keys(exposed).length > 0;
   }
 
+  /** Nothing of it is under way, exposed, or could be asked after. */
+  get isForgettable(): boolean {
+    const units = new Set(this.units);
+    const isTouched = Object.values(this.state.updates).some((update) =>
+      Object.keys(update.units).some((unit) => units.has(unit)),
+    );
+    return !isTouched && !this.isMoving;
+  }
+
   /** These updates of a unit, all that have not ended unless they are named. */
   fail(unit: string, reason: string, ids: readonly string[] = unfinished(this.state, unit)): void {
     for (const id of ids) {

@@ -2,6 +2,7 @@ import { conveyorError, unfitError } from '../../domain/errors';
 import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { LINES, whyNotPlain } from '../../domain/plainText';
+import type { Excess } from '../../domain/unfit';
 import { lastToChange, lookUp } from './commits';
 import type { ConfigRepository } from './repository';
 import { blobId, type Edits, type Revalued } from './revalue';
@@ -18,15 +19,17 @@ export async function requireFit(repository: ConfigRepository, draft: Draft, mes
   if (problem !== undefined) throw problem;
   if (draft.edits.size === 0 && draft.values.size === 0)
     throw conveyorError('config-unchanged', { repository: repository.ref.name });
-  const bytes = [...draft.values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
-  const excess =
-    over(CONFIG_LIMITS.values, draft.values.size) ??
-    over(CONFIG_LIMITS.change, bytes) ??
-    over(CONFIG_LIMITS.message, Buffer.byteLength(message));
+  const excess = excessOf(draft) ?? over(CONFIG_LIMITS.message, Buffer.byteLength(message));
   if (excess !== undefined) throw unfitError(excess);
   const why = whyNotPlain(message, LINES);
   if (why !== undefined) throw unfitError({ what: CONFIG_LIMITS.message.of, why });
   await refuseConflict(repository, draft);
+}
+
+/** What is too much of the values of a draft. */
+export function excessOf({ values }: Pick<Draft, 'values'>): Excess | undefined {
+  const bytes = [...values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
+  return over(CONFIG_LIMITS.values, values.size) ?? over(CONFIG_LIMITS.change, bytes);
 }
 
 /** What could never land is not proposed: files that somebody has changed since the base, to something else than this wants. */

@@ -8,6 +8,9 @@ import type { ConfigRepository } from './repository';
 export type Wanted =
   { readonly values: Readonly<Record<string, unknown>> } | { readonly files: Readonly<Record<string, string | null>> };
 
+/** Sources alone. */
+export type FilesWanted = Extract<Wanted, { readonly files: unknown }> & Pick<ChangeRequest, 'base'>;
+
 export type ChangeRequest = Wanted & {
   readonly message: string;
   /** The commit that it was made on; null: the newest. */
@@ -48,7 +51,11 @@ export async function requestChange(
   throw conveyorError('config-repository-unreachable', { repository: repository.ref.name, detail: `${ref} is gone` });
 }
 
-async function draftOf(repository: ConfigRepository, wanted: ChangeRequest): Promise<Draft> {
+/** @throws ConveyorError `usage` for a base that is not on the branch, `config-file-unusable` */
+export async function draftOf(
+  repository: ConfigRepository,
+  wanted: Wanted & Pick<ChangeRequest, 'base'>,
+): Promise<Draft> {
   const head = await repository.head();
   const base = wanted.base === null ? head : await repository.ancestor(wanted.base, head);
   return 'values' in wanted

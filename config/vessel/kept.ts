@@ -1,7 +1,8 @@
 import { digestOf, readPackage, type Package } from '../../domain/vessel/package';
 import { toRemove } from '../../domain/vessel/room';
+import { dataFile } from '../../sdk/modelDisk';
 import type { PieceDisk } from './disk';
-import { dataFile, Pieces } from './pieces';
+import { Pieces } from './pieces';
 
 interface KeptOptions {
   readonly disk: PieceDisk;

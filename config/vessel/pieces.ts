@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hasBit, noBits, setBit, type Bits } from '../../domain/vessel/bits';
 import { sizeOfPiece, type Package } from '../../domain/vessel/package';
+import { dataFile } from '../../sdk/modelDisk';
 import type { PieceDisk } from './disk';
 
 /** The pieces of one package on the disk of a host. Whatever a disk or a peer says, a piece counts once it fits its digest. */
@@ -79,5 +80,3 @@ export class Pieces {
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-
-export const dataFile = (digest: string): string => `${digest}.data`;

@@ -31,6 +31,28 @@ export interface Subscribers extends Readonly<Record<SubscriptionState, number>>
   readonly total: number;
 }
 
+/** A change that a deploy exposes to some hosts, or has left exposed. */
+export interface Exposure {
+  /** `feed/2/deploy`; the id of the override where it is of no deploy. */
+  readonly deploy: string;
+  /** `N@commit` */
+  readonly revision: string;
+}
+
+/** Each once, the newest change first. */
+export function exposuresOf(overrides: readonly Pick<Aim, 'id' | 'revision'>[]): readonly Exposure[] {
+  const found = new Map(
+    overrides.map(({ id, revision }) => {
+      const deploy = deployIn(id);
+      return [`${deploy} ${revision}`, { deploy, revision }];
+    }),
+  );
+  return [...found.values()].sort((one, other) => Number.parseInt(other.revision) - Number.parseInt(one.revision));
+}
+
+/** An override is called by its update, `deploy/feed/2/deploy/1/0/1#eu`. */
+const deployIn = (id: string): string => /^deploy\/([^/]+\/\d+\/[^/]+)\/\d+\//.exec(id)?.[1] ?? id;
+
 /** What a store holds of a path; null: it is gone. */
 export interface Stored {
   readonly committed: { readonly version: string } | null;

@@ -8,7 +8,8 @@ import { landChange } from '../../client/landing';
 import { ConfigMemory } from '../../config/pushType/memory';
 import type { Judge } from '../../config/pushType/pushType';
 import { copiesFolder } from '../../config/repository/repository';
-import { conveyorError } from '../../domain/errors';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { claim } from '../../platform/claim';
 import type { Env } from '../../platform/env';
 import { LiveRegistry } from '../../platform/liveRegistry';
 import { installRoot, type Registry } from '../../platform/registry';
@@ -83,12 +84,15 @@ function readOptions(args: readonly string[], env: NodeJS.ProcessEnv) {
   };
 }
 
-/** @throws ConveyorError `file-unreadable` */
+/** @throws ConveyorError `file-unreadable`, `files-in-use` */
 function memoryIn(file: string): ConfigMemory {
   try {
     mkdirSync(dirname(file), { recursive: true });
+    // Two services would each write what the other does not know.
+    claim(`${file}.claim`, { what: `the state ${file}`, onLost: exitWithError });
     return new ConfigMemory(file);
   } catch (error) {
+    if (error instanceof ConveyorError) throw error;
     throw conveyorError('file-unreadable', { file, detail: (error as Error).message });
   }
 }

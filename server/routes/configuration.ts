@@ -45,6 +45,7 @@ export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
     c.json(await configuration.host(named(c), queryOf(c, schemas.hostQuery))),
   );
   app.post('/:repository/changes', (c) => proposeChange(c, deps));
+  app.post('/:repository/diff', (c) => compareSources(c, deps));
   return app;
 }
 
@@ -67,6 +68,30 @@ async function proposeChange(c: Context, deps: ConfigurationRouteDeps): Promise<
   return c.json({ repository, change, version, base, paths, duplicate }, 201);
 }
 
+/** For those who may propose: it runs their programs. */
+async function compareSources(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
+  const caller = await callerOf(c, deps);
+  const repository = named(c);
+  requireProposer(
+    factsOf(deps, caller),
+    { principal: caller.principal, door: 'api' },
+    deps.configuration.settings(repository),
+  );
+  return deps.bodies.run(
+    (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
+    async (bytes) => {
+      const { files, base = null } = parseJsonBody(Buffer.from(bytes).toString('utf8'), schemas.diffRequest);
+      rejectUnfit(over(CONFIG_LIMITS.files, Object.keys(files).length));
+      return c.json(await deps.configuration.diff(repository, { files, base }));
+    },
+  );
+}
+
+const factsOf = ({ config }: Pick<ConfigurationRouteDeps, 'config'>, { principal, groups }: Caller) => ({
+  policy: config.policy,
+  groups: withMember(config.groups, principal, groups),
+});
+
 /** What is refused at the door, before anything is started for it. @throws ConveyorError `over-limit` */
 function requestOf({
   message,
@@ -85,15 +110,20 @@ function requestOf({
 
 /** Whoever may, and what came of it. @throws ConveyorError `not-permitted`, `audit-unwritable`, and what `run` throws */
 function onRecord(
-  { audit, config, configuration }: ConfigurationRouteDeps,
-  { principal: actor, groups: joins }: Caller,
+  deps: ConfigurationRouteDeps,
+  caller: Caller,
   { repository, message }: { readonly repository: string; readonly message: string },
   run: () => Promise<Requested>,
 ): Promise<Requested> {
-  const facts = { policy: config.policy, groups: withMember(config.groups, actor, joins) };
+  const { audit, configuration } = deps;
+  const { principal: actor } = caller;
   let permitted: string | null = null;
   const permittedRun = (): Promise<Requested> => {
-    permitted = requireProposer(facts, { principal: actor, door: 'api' }, configuration.settings(repository));
+    permitted = requireProposer(
+      factsOf(deps, caller),
+      { principal: actor, door: 'api' },
+      configuration.settings(repository),
+    );
     return run();
   };
   if (audit === undefined) return permittedRun();

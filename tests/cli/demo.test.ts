@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { farewellKept } from '../../cli/commands/demo';
 import { configDemo } from '../../cli/demo/config/story';
 import type { ConfigDemoResult } from '../../cli/demo/config/summary';
 import { serviceDemo } from '../../cli/demo/service';
 import type { ServiceDemoResult } from '../../cli/demo/summary';
 import { liveRegion } from '../../cli/live';
+import { installRoot, loadRegistry } from '../../platform/registry';
 import { deploy, NOW, release, revertedDeploy } from '../builders/cliSamples';
 
 const good = deploy({
@@ -82,6 +84,11 @@ describe('the demo of configuration', () => {
     refused: 'feed/limits is refused: soft 500 is above hard 100',
     hosts: { total: 10, committed: 10, overridden: 0 },
   };
+
+  test('takes back after five seconds what hosts refuse, so that it lasts half a minute', () => {
+    const { settings } = loadRegistry(join(installRoot(), 'conveyor.config.yaml'), {});
+    expect(settings.transientMs).toBe(5_000);
+  });
 
   test('has nothing to complain about when it went as promised, and says where the configuration was', () => {
     expect(configDemo.surprise(went)).toBeNull();

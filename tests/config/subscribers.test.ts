@@ -27,7 +27,7 @@ describeWithEtcd('who subscribes to a value', () => {
     const store = new EtcdStore({ url: etcd.url });
     const version = it.git('rev-parse', 'main:values/feed/limits.json').trim();
     await store.apply('flags', { commit, sequence: 1, values: [{ path: 'feed/limits', value: text, version }] });
-    const override = { id: 'u', path: 'feed/limits', value: '{}\n', version: 'v2', revision: '2@c2', hosts: ['web-2'] };
+    const override = { id: 'deploy/feed/2/deploy/1/0/1#eu', path: 'feed/limits', value: '{}\n', version: 'v2', revision: '2@c2', hosts: ['web-2'] };
     await store.putOverrides('flags', [override]);
     const said = (host: string, over: Partial<Acknowledged> = {}) =>
       store.acknowledge(
@@ -43,6 +43,7 @@ describeWithEtcd('who subscribes to a value', () => {
     expect(why.out.trim().split('\n')).toEqual([
       'feed/limits is made by feed/limits.json',
       '4 hosts subscribe to feed/limits: 1 with the committed value, 1 with an override, 1 that refuse, 1 stale',
+      '  the override 2@c2 is of feed/2/deploy; conveyor revert feed/2 takes it back',
       `  ✗ web-3 refuses the commit ${commit.slice(0, 12)} since 2026-11-23 09:00:00: soft is too low`,
       '  ✗ web-4 still has the commit c0 since 2026-11-23 09:00:00',
     ]);

@@ -39,6 +39,26 @@ test('propose, status, log, show and why work through a server as they do on the
   expect(JSON.parse((await conveyor('show', 'feed/limits', '--change', '2')).out)).toEqual({ hard: 100, soft: 60 });
 });
 
+test('diff shows through a server what a folder would change, with its problems, and leaves nothing behind', async () => {
+  const { it, conveyor } = await world();
+  const first = await conveyor('diff', folderOf(LIMITS));
+  expect(first).toMatchObject({ code: 0, err: '' });
+  expect(first.out).toContain('feed/limits new\n  + {\n  +   "hard": 100,\n  +   "soft": 50\n  + }\n');
+  await it.proposeFiles({ ...LIMITS, 'old.json': '1' });
+  await new Lander(it.repository).land([1], NOW);
+  const next = { ...LIMITS, 'a.config.ts': program('NaN') };
+  const shown = await conveyor('diff', folderOf(next), '-o', 'json');
+  expect({ ...shown, out: JSON.parse(shown.out) as unknown }).toMatchObject({
+    code: 2,
+    out: {
+      ...{ repository: 'flags', base: await it.repository.head(), files: ['a.config.ts', 'old.json'] },
+      values: [{ path: 'old', before: '1', after: null }],
+      problems: [{ code: 'config-value-refused', message: expect.stringContaining('the value is NaN') }],
+    },
+  });
+  expect((await conveyor('status', '-o', 'name')).out.trim().split('\n')).toHaveLength(1);
+});
+
 test('what a server refuses is refused in its words, with its exit code', async () => {
   const { conveyor } = await world();
   expect(await conveyor('propose', folderOf({ 'a.config.ts': program('NaN') }), '-m', 'm')).toMatchObject({

@@ -77,6 +77,7 @@ const SAMPLES: Params = {
   'simulator-unreachable': { url: 'http://localhost:4400', detail: 'fetch failed' },
   'no-worker': { id: 'kvstore/12' },
   'port-in-use': { port: 4400, process: 'the simulator' },
+  'files-in-use': { what: 'the cache /var/cache/conveyor', by: 'process 812 on web-1, since 2026-11-24T09:00:00Z' },
   'file-unreadable': {
     file: 'pipelin.yaml',
     detail: 'there is no such file',

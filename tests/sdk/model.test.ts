@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { packageOf } from '../../config/vessel/source';
 import {
   watchModel,
@@ -278,3 +280,57 @@ const hears = (number: number): Promise<unknown> =>
 function refuse(isBad: boolean, why: string): void {
   if (isBad) throw new Error(why);
 }
+
+describe('an application that starts while its proxy is dead', () => {
+  /** The proxy has all of a model, and is gone. */
+  async function left() {
+    const { pack, data } = await world.published(BYTES);
+    await world.commit(pack);
+    const before = application();
+    await before.watched.first;
+    before.watched.close();
+    await host.close();
+    const cache = join(world.home, 'h1');
+    return { pack, data, cache, file: join(cache, 'packages', `${pack.digest}.data`) };
+  }
+  const GONE = 'http://127.0.0.1:9';
+
+  test('lives on the model that the proxy has left on the disk', async () => {
+    const { data, cache } = await left();
+    const app = application({}, { url: GONE, cache });
+    expect(await app.watched.first).toMatchObject({ path: FEED, number: 1 });
+    expect(app.memory.equals(data)).toBe(true);
+    expect(app.troubles).toContainEqual(expect.objectContaining({ kind: 'proxy-away' }));
+  });
+
+  test.each<[string, (file: string) => void]>([
+    [
+      'was changed',
+      (file) =>
+        void writeFileSync(
+          file,
+          Buffer.concat([readFileSync(file).subarray(0, 2 * PIECE), randomBytes(BYTES - 2 * PIECE)]),
+        ),
+    ],
+    ['was cut', (file) => truncateSync(file, 2 * PIECE + 10)],
+  ])('takes what is whole there and waits for the rest, where it %s', async (_what, spoil) => {
+    const { data, cache, file } = await left();
+    spoil(file);
+    const indexes: number[] = [];
+    const memory = Buffer.alloc(BYTES);
+    const app = application(
+      {
+        merge: ({ index, offset, bytes }) => {
+          indexes.push(index);
+          memory.set(bytes, offset);
+        },
+      },
+      { url: GONE, cache },
+    );
+    await eventually('two pieces are merged', async () => indexes.length === 2);
+    expect([memory.subarray(0, 2 * PIECE).equals(data.subarray(0, 2 * PIECE)), app.watched.live()]).toEqual([
+      true,
+      undefined,
+    ]);
+  });
+});

@@ -134,6 +134,7 @@ describe('the package of the sdk', () => {
         'domain/notify',
         'domain/sitevar',
         'domain/spec',
+        'domain/vessel',
       ],
       ...['sdk', 'sdk/conform', 'sdk/controllers', 'sdk/gatekeeper', 'sdk/health', 'sdk/protocol', 'sdk/updates'],
     ]);

@@ -120,6 +120,16 @@ describe('who may propose', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  test('so is a comparison, since it runs the programs of whoever asks', async () => {
+    const { app } = await configServer({ groups, policy }, { owners: ['group:feeds'] });
+    const body = JSON.stringify({ files: { 'a.config.ts': 'while (true);' } });
+    const response = await app.request('/v1/config/flags/diff', { method: 'POST', headers: BEARER, body });
+    expect([response.status, await response.json()]).toEqual([
+      403,
+      { error: expect.objectContaining({ code: 'not-permitted' }) },
+    ]);
+  });
+
   test('can be asked of the server, which names the rule and the group', async () => {
     const { app } = await configServer({ groups, policy }, { owners: ['group:feeds'] });
     const asked = async (who: string) => {

@@ -24,6 +24,16 @@ describeWithEtcd('a change of configuration, on forty hosts, then fifty', () => 
   });
   afterAll(() => world?.close());
 
+  test('waits for one service alone: a second one on the same state does not start, and says who has it', async () => {
+    const { first, code, stderr } = await world.secondService();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`^error: files-in-use: the state .* is in use by process ${first} on `, 'm'),
+      ),
+    });
+  });
+
   test('that is the first one is found, deployed, and lands for all', async () => {
     await world.proposes({ [FEED]: 1 });
     expect(await world.ended('feed/1')).toMatchObject({
@@ -59,6 +69,21 @@ describeWithEtcd('a change of configuration, on forty hosts, then fifty', () => 
     expect(await world.landed()).toEqual([1, 3]);
   });
 
+  test('that a person cancels stays with the hosts that had it, which says whose it is, until one command takes it back', async () => {
+    const version = await world.proposes({ [FEED]: 25 });
+    await world.reaches('feed/4', 'bakes its first phase', ({ state }) => state === 'baking');
+    await world.stack.client.command('feed/4', 'cancel', { actor: 'user:alice', reason: 'I want to look' });
+    expect(await world.ended('feed/4')).toMatchObject({ outcome: 'cancelled', version });
+    expect(await world.exposed(FEED)).toEqual([{ deploy: 'feed/4/deploy', revision: version }]);
+    expect((await world.has(FEED)).filter(({ revision }) => revision === version)).toHaveLength(10);
+    await world.stack.client.command('feed/4', 'revert', { actor: 'user:alice', reason: 'I have seen enough' });
+    expect(await world.ended('feed/5')).toMatchObject({ outcome: 'succeeded' });
+    await world.allHave(50, FEED, 20);
+    expect(await world.exposed(FEED)).toEqual([]);
+    expect(await world.landed()).toEqual([1, 3]);
+    await world.stack.client.command('feed', 'unhold', { actor: 'user:alice', reason: 'I am done' });
+  });
+
   test('lands beside one of other files, from two deploys at once; of the same file the second is refused by name', async () => {
     for (const name of ['feed', 'ads']) await world.pipeline(name, { finder: 'manual' });
     const [one, two, other] = [
@@ -71,10 +96,10 @@ describeWithEtcd('a change of configuration, on forty hosts, then fifty', () => 
     const ended = await Promise.all(releases.map((release) => world.ended(release)));
     expect(ended).toMatchObject([{ outcome: 'succeeded' }, { outcome: 'succeeded' }]);
     expect((await world.landed()).slice(0, 2)).toEqual([1, 3]);
-    expect((await world.landed()).slice(2).sort()).toEqual([4, 6]);
+    expect((await world.landed()).slice(2).sort()).toEqual([5, 7]);
     await world.allHave(4, ADS, 7);
     const paused = await world.reaches(second, 'waits for a person', (deploy) => deploy.paused !== null);
-    expect(JSON.stringify(paused.paused)).toContain('change 5 cannot land: feed/limits.json was changed by change 4');
+    expect(JSON.stringify(paused.paused)).toContain('change 6 cannot land: feed/limits.json was changed by change 5');
     await world.stack.client.command(second, 'revert', { actor: 'user:alice', reason: 'it is out of date' });
     expect(await world.ended(second)).toMatchObject({ outcome: 'reverted' });
     await world.allHave(50, FEED, 30);

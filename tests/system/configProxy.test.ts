@@ -130,7 +130,10 @@ describeWithEtcd('configuration on two hosts, as processes', () => {
       const had = [...one.stdout().matchAll(/^has \d+ of c(\d+)$/gm)].map(([, number]) => Number(number));
       expect(had.filter((number, at) => at > 0 && number < (had[at - 1] ?? 0))).toEqual([]);
     }
-    expect(readdirSync(join(home, 'h1')).filter((name) => !name.endsWith('.json'))).toEqual(['packages']);
+    expect(readdirSync(join(home, 'h1')).filter((name) => !name.endsWith('.json'))).toEqual([
+      'packages',
+      'proxy.claim',
+    ]);
   });
 
   test('an application that starts while proxy and store are dead has the last value from the disk', async () => {
@@ -139,6 +142,20 @@ describeWithEtcd('configuration on two hosts, as processes', () => {
     const late = client(0);
     await late.said(/^has 6 of c5$/m);
     await late.said(/^trouble proxy-away$/m);
+  });
+
+  test('a second proxy with the same cache does not start, and says who has it', async () => {
+    await etcd.start();
+    const { pid } = await proxy(0);
+    const args = ['config-proxy', '--repository', R, '--cache', join(home, 'h1'), '--etcd', etcd.url, '--port', '0'];
+    const { code, stderr } = await processes.node('bin/conveyor.js', args, cleanEnv(home)).ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(`^error: files-in-use: the cache .*/h1 is in use by process ${pid} on `),
+      ),
+    });
+    expect(await answer(0)).toMatchObject({ value: '{"perUser":6}' });
   });
 
   test('a proxy that cannot start says why', async () => {

@@ -11,6 +11,7 @@ import { EtcdStore } from '../../config/store/etcd';
 import type { Acknowledged } from '../../config/store/port';
 import type { Artifact } from '../../domain/artifact';
 import { pipelineSchema } from '../../domain/spec/pipeline';
+import { exposuresOf } from '../../domain/config/subscriptions';
 import type { DeployStatus } from '../../domain/views';
 import { serveDataSource } from '../../sdk';
 import { Etcd } from '../config/etcd';
@@ -90,9 +91,18 @@ export class ConfigWorld {
   }
 
   async startService(): Promise<void> {
-    const args = ['config-service', '--port', String(this.servicePort), '--state', join(this.stack.home, 'state.json')];
-    this.service = this.stack.processes.node('bin/conveyor.js', args, this.stack.env);
+    this.service = this.serviceAt(this.servicePort);
     await this.service.said(/^config-service ready/m);
+  }
+
+  /** One too many, on the state of the first. */
+  async secondService() {
+    return { first: this.service?.pid, ...(await this.serviceAt(0).ended) };
+  }
+
+  private serviceAt(port: number): Running {
+    const args = ['config-service', '--port', String(port), '--state', join(this.stack.home, 'state.json')];
+    return this.stack.processes.node('bin/conveyor.js', args, this.stack.env);
   }
 
   /** kill −9 of service and worker, in the middle of whatever they do; then others take over. */
@@ -153,6 +163,11 @@ export class ConfigWorld {
   /** What each application has now. */
   has(path: string): Promise<readonly Acknowledged[]> {
     return new EtcdStore({ url: this.etcd.url }).subscribers(R, path);
+  }
+
+  /** What is exposed of a path, by whom. */
+  async exposed(path: string) {
+    return exposuresOf(await new EtcdStore({ url: this.etcd.url }).overrides(R, path));
   }
 
   /** Resolves once so many hosts have a committed value, and nobody has anything else. */

@@ -69,14 +69,19 @@ describe('the demo', () => {
   beforeAll(async () => void (stack = await Stack.open()));
   afterAll(() => stack.close());
 
-  test('ships a good version, and a bad one that is reverted on the tasks that it reached', async () => {
+  async function played(...args: string[]): Promise<string> {
     const env = {
       ...cleanEnv(stack.home),
       CONVEYOR_ACTOR: OWNER,
       TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
     };
-    const { code, stdout } = await stack.processes.node('bin/conveyor.js', ['demo', '-o', 'json'], env).ended;
+    const { code, stdout } = await stack.processes.node('bin/conveyor.js', [...args, '-o', 'json'], env).ended;
     expect(code).toBe(0);
+    return stdout;
+  }
+
+  test('ships a good version, and a bad one that is reverted on the tasks that it reached', async () => {
+    const stdout = await played('demo');
     const { releases, deploys, jobs } = JSON.parse(stdout) as {
       releases: { state: string }[];
       deploys: DeployStatus[];
@@ -86,6 +91,17 @@ describe('the demo', () => {
     expect(deploys.map(({ outcome }) => outcome)).toEqual(['succeeded', 'reverted']);
     expect(deploys[1]?.health).toContainEqual(expect.objectContaining({ unit: 'kvstore-x', verdict: 'unhealthy' }));
     expect(jobs.map(({ versions }) => versions['kv:13'] ?? 0)).toEqual([0, 0]);
+  }, 180_000);
+
+  test('of configuration has a good limit land, and takes a bad one back from the hosts that refuse it', async () => {
+    const { releases, deploys, hosts } = JSON.parse(await played('demo', 'config')) as {
+      releases: { state: string }[];
+      deploys: DeployStatus[];
+      hosts: { total: number; committed: number };
+    };
+    expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed']);
+    expect(deploys.map(({ outcome }) => outcome)).toEqual(['succeeded', 'reverted']);
+    expect(hosts).toMatchObject({ total: 10, committed: 10 });
   }, 180_000);
 });
 

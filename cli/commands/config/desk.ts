@@ -1,5 +1,6 @@
 import type { ChangeInfo } from '../../../config/repository/repository';
 import type { Dependencies } from '../../../config/repository/dependencies';
+import type { Difference } from '../../../config/repository/differing';
 import type { ShownValue } from '../../../config/repository/looking';
 import type { Requested } from '../../../config/repository/requests';
 import type { CommitInfo } from '../../../config/repository/commits';
@@ -14,6 +15,8 @@ export interface Desk {
   value(path: string, change: number | null): Promise<ShownValue>;
   host(path: string, host: string): Promise<KnownHost>;
   why(path: string): Promise<Whys>;
+  /** What `propose` would change. */
+  diff(folder: string, base: string | undefined): Promise<Difference>;
   /** @param base undefined: that of its checkout, else the newest */
   propose(folder: string, message: string, base: string | undefined): Promise<DeskOutcome>;
 }

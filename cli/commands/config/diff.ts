@@ -2,8 +2,8 @@ import { EXIT } from '../../exit';
 import { emit } from '../../output';
 import { renderDiff } from '../../render/config';
 import { examples, type Register } from '../command';
-import { draftOf } from './draft';
 import { REPOSITORY, type RepositoryOptions } from './choice';
+import { openDesk } from './openDesk';
 
 export const diff: Register = (group, cli) => {
   group
@@ -13,25 +13,20 @@ export const diff: Register = (group, cli) => {
     .option(...REPOSITORY)
     .addHelpText('after', examples('conveyor config diff flags', 'conveyor config diff flags -o json'))
     .action(
-      cli.handle<RepositoryOptions & { readonly base?: string }, [string]>(async ({ io, output, options }, folder) => {
-        const { baseOf, repositoryOf } = await import('./repository');
-        const repository = await repositoryOf(io, options);
-        const base = await baseOf(repository, folder, options.base);
-        const draft = await draftOf(repository, base, folder);
-        const values = await Promise.all(
-          [...draft.values]
-            .sort()
-            .map(async ([path, after]) => ({ path, before: await repository.value(path, base), after })),
+      cli.handle<RepositoryOptions & { readonly base?: string }, [string]>(async (call, folder) => {
+        const { io, output, options } = call;
+        const desk = await openDesk(call, options);
+        const { base, files, values, problems } = await desk.diff(folder, options.base);
+        emit(
+          io,
+          output,
+          { repository: desk.name, base, files, values, problems },
+          {
+            text: (view, shown) => renderDiff({ ...shown, values }, view).join('\n'),
+            name: values.map(({ path }) => path),
+          },
         );
-        const report = {
-          ...{ repository: repository.ref.name, base, files: [...draft.edits.keys()].sort(), values },
-          problems: draft.problems.map(({ code, message, hint }) => ({ code, message, hint })),
-        };
-        emit(io, output, report, {
-          text: (view, shown) => renderDiff({ ...shown, values }, view).join('\n'),
-          name: values.map(({ path }) => path),
-        });
-        return report.problems.length === 0 ? EXIT.ok : EXIT.usage;
+        return problems.length === 0 ? EXIT.ok : EXIT.usage;
       }),
     );
 };

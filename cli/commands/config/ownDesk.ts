@@ -1,6 +1,8 @@
 import { requireProposer } from '../../../client/about';
 import { folderTree } from '../../../config/compiler/tree';
 import { dependenciesAt, valuesIn } from '../../../config/repository/dependencies';
+import { differenceOf } from '../../../config/repository/differing';
+import type { Draft } from '../../../config/repository/fit';
 import { shownValue, textOfVersion } from '../../../config/repository/looking';
 import { draftOfTree, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
@@ -19,6 +21,8 @@ export async function ownDesk(
   const { registry, settings } = settingsOf(io, options);
   const { name } = settings;
   const repository = await ConfigRepository.open(settings, copiesFolder(io.env));
+  const draft = async (folder: string, base: string | undefined): Promise<Draft> =>
+    draftOfTree(repository, await baseOf(repository, folder, base), folderTree(folder));
   return {
     name,
     changes: (limit) => repository.changes(limit),
@@ -30,13 +34,14 @@ export async function ownDesk(
       const found = await dependenciesAt(repository, await repository.head(), path);
       return { ...found, subscribers: await subscribersOfAll(storeIn(settings), name, valuesIn(path, found)) };
     },
+    diff: async (folder, base) => differenceOf(repository, await draft(folder, base)),
     propose: async (folder, message, base) => {
       const author = actorOf(io, connect);
       requireProposer(registry, { principal: author, door: 'command-line' }, settings);
-      const draft = await draftOfTree(repository, await baseOf(repository, folder, base), folderTree(folder));
-      if (draft.problems.length > 0)
-        return { problems: draft.problems.map(({ code, message: text, hint }) => ({ code, message: text, hint })) };
-      return { ...(await propose(repository, draft, { author, message, nowMs: io.now() })), duplicate: false };
+      const drafted = await draft(folder, base);
+      if (drafted.problems.length > 0)
+        return { problems: drafted.problems.map(({ code, message: text, hint }) => ({ code, message: text, hint })) };
+      return { ...(await propose(repository, drafted, { author, message, nowMs: io.now() })), duplicate: false };
     },
   };
 }

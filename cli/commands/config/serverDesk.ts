@@ -13,6 +13,10 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
   const all = await sendRequest<readonly { readonly name: string }[]>(server, CONFIG.repositories);
   const { name } = chosenRepository(all, options);
   const params = { repository: name };
+  const editsOf = async (folder: string, given: string | undefined) => {
+    const { commit, files: known } = await sourcesOf(server, name, folder, given);
+    return { files: differing(folder, known), ...(commit === null ? {} : { base: commit }) };
+  };
   return {
     name,
     changes: (limit) => sendRequest(server, CONFIG.changes, { params, query: { limit } }),
@@ -21,10 +25,9 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
       sendRequest(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
     host: (path, host) => sendRequest(server, CONFIG.subscriber, { params, query: { path, host } }),
     why: (path) => sendRequest(server, CONFIG.why, { params, query: { path } }),
-    propose: async (folder, message, given) => {
-      const { commit, files: known } = await sourcesOf(server, name, folder, given);
-      const files = editsOf(folder, known);
-      const body = { message, files, ...(commit === null ? {} : { base: commit }) };
+    diff: async (folder, base) => sendRequest(server, CONFIG.diff, { params, body: await editsOf(folder, base) }),
+    propose: async (folder, message, base) => {
+      const body = { message, ...(await editsOf(folder, base)) };
       return sendRequest(server, CONFIG.propose, { params, body, key: null });
     },
   };
@@ -48,7 +51,7 @@ async function sourcesOf(
 }
 
 /** Only what differs is sent. */
-function editsOf(folder: string, known: SourceList['files']): Readonly<Record<string, string | null>> {
+function differing(folder: string, known: SourceList['files']): Readonly<Record<string, string | null>> {
   const tree = folderTree(folder);
   const edits: [string, string | null][] = [];
   for (const path of tree.paths) {

@@ -1,6 +1,7 @@
 import type { Dependencies } from '../dependencies';
+import type { Difference } from '../differing';
 import type { RepositoryRef } from '../repository';
-import type { ChangeRequest, Requested } from '../requests';
+import type { ChangeRequest, FilesWanted, Requested } from '../requests';
 
 /** What takes long to compute, for a server that has others to answer meanwhile. */
 export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
@@ -11,12 +12,14 @@ export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string
       readonly key: string | null;
       readonly nowMs: number;
     }
+  | { readonly kind: 'diff'; readonly wanted: FilesWanted }
   | { readonly kind: 'why'; readonly path: string }
 );
 
 /** What comes of it, by its kind. */
 export interface Results {
   readonly propose: Requested;
+  readonly diff: Difference;
   readonly why: Dependencies;
 }
 

@@ -1,0 +1,35 @@
+import { unfitError } from '../../domain/errors';
+import { VALUES, valueFile } from '../compiler/tree';
+import { blobsOf, lookUp } from './commits';
+import { excessOf, type Draft } from './fit';
+import type { ConfigRepository } from './repository';
+
+/** What a proposal would change, for people to read. */
+export interface Difference {
+  /** The commit that it is compared with; null: with nothing at all. */
+  readonly base: string | null;
+  /** Sources, in order. */
+  readonly files: readonly string[];
+  /** In order of their paths; null: none. */
+  readonly values: readonly { readonly path: string; readonly before: string | null; readonly after: string | null }[];
+  /** Why it could not be proposed as it is. */
+  readonly problems: readonly { readonly code: string; readonly message: string; readonly hint: string }[];
+}
+
+/** @throws ConveyorError `over-limit` for what nobody could propose */
+export async function differenceOf({ git }: ConfigRepository, draft: Draft): Promise<Difference> {
+  const excess = excessOf(draft);
+  if (excess !== undefined) throw unfitError(excess);
+  const { base, edits, problems } = draft;
+  const values = [...draft.values].sort(([one], [other]) => (one < other ? -1 : 1));
+  const found = await lookUp(git, base === null ? [] : values.map(([path]) => `${base}:${VALUES}/${valueFile(path)}`));
+  const blobs = found.flatMap((it) => (it?.type === 'blob' ? it.id : []));
+  const texts = await blobsOf(git, blobs);
+  const before = new Map(blobs.map((id, index) => [id, texts[index]?.toString('utf8') ?? null]));
+  return {
+    base,
+    files: [...edits.keys()].sort(),
+    values: values.map(([path, after], index) => ({ path, before: before.get(found[index]?.id ?? '') ?? null, after })),
+    problems: problems.map(({ code, message, hint }) => ({ code, message, hint })),
+  };
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { conveyorError } from '../domain/errors';
+import { isJsonObject } from '../domain/json';
+import { isRunning, machineId, startOf } from './processLife';
+
+/** Keeps other processes away from files that one alone may write, until it is released or this process ends. */
+export interface Claim {
+  release(): void;
+}
+
+/** Who has the files. */
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  readonly machine: string;
+  readonly started: string | null;
+  /** ms since the epoch. */
+  readonly since: number;
+  /** No two claims are alike. */
+  readonly token: string;
+}
+
+interface ClaimOptions {
+  /** As an error names the files. */
+  readonly what: string;
+  /** Somebody else has them by now, since this process stood still: it must write nothing more. */
+  readonly onLost: (error: Error) => void;
+  /** How often it is looked at. Default 5 s. */
+  readonly beatMs?: number;
+}
+
+const BEAT_MS = 5_000;
+/** A holder on another machine that has shown no sign of life for so long is dead. */
+const SILENT_MS = 20_000;
+/** Others may be as quick to take over; one of them has the files then. */
+const MOST_TRIES = 10;
+
+/**
+ * Claims files for this process. What a process had that was killed is taken over.
+ * @param file where it stands who has them
+ * @throws ConveyorError `files-in-use`, with who has them; what the disk says where it takes no such file
+ */
+export function claim(file: string, { what, onLost, beatMs = BEAT_MS }: ClaimOptions): Claim {
+  const text = JSON.stringify(ourselves());
+  take(file, text, what);
+  const release = (): void => {
+    clearInterval(beating);
+    process.off('exit', release);
+    if (textOf(file) === text) rmSync(file, { force: true });
+  };
+  const beating = setInterval(() => {
+    const holder = othersIn(file, text);
+    if (holder === undefined) return;
+    release();
+    onLost(inUse(what, holder));
+  }, beatMs).unref();
+  process.once('exit', release);
+  return { release };
+}
+
+function take(file: string, text: string, what: string): void {
+  let found: string | undefined;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    if (isPut(file, text)) return;
+    found = textOf(file);
+    if (found === undefined) continue;
+    const holder = holderIn(found);
+    if (holder === undefined ? !isSilent(file) : isAlive(holder, file)) break;
+    takeAway(file, found);
+  }
+  throw inUse(what, found === undefined ? undefined : holderIn(found));
+}
+
+/** Whole or not at all. False where there is a claim already. */
+function isPut(file: string, text: string): boolean {
+  const own = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(own, text);
+    linkSync(own, file);
+    return true;
+  } catch (error) {
+    if (isOneOf(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** The claim of a dead process. One that another process has put in its place meanwhile is put back. */
+function takeAway(file: string, dead: string): void {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    renameSync(file, aside);
+    if (readFileSync(aside, 'utf8') !== dead) linkSync(aside, file);
+  } catch (error) {
+    // Somebody else was faster.
+    if (!isOneOf(error, 'ENOENT', 'EEXIST')) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+/** Shows that this process lives; whose the files are, if they are not its own any more. */
+function othersIn(file: string, text: string): Holder | undefined {
+  try {
+    const found = textOf(file);
+    if (found !== undefined && found !== text) return holderIn(found);
+    // A folder that somebody has emptied is claimed again.
+    if (found === undefined) isPut(file, text);
+    utimesSync(file, new Date(), new Date());
+  } catch {
+    // A disk that takes nothing takes nothing of another process either.
+  }
+  return undefined;
+}
+
+function isAlive({ pid, machine, started }: Holder, file: string): boolean {
+  if (machine !== machineId()) return !isSilent(file);
+  return isRunning(pid) && startOf(pid) === started;
+}
+
+const isSilent = (file: string): boolean =>
+  Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > SILENT_MS;
+
+const ourselves = (): Holder => ({
+  ...{ pid: process.pid, host: hostname(), machine: machineId(), started: startOf(process.pid) },
+  ...{ since: Date.now(), token: randomUUID() },
+});
+
+/** Undefined for what no claim wrote. */
+function holderIn(text: string): Holder | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    const isHolder = isJsonObject(value) && typeof value['pid'] === 'number' && typeof value['since'] === 'number';
+    return isHolder ? (value as unknown as Holder) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isOneOf(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function inUse(what: string, holder: Holder | undefined): Error {
+  const { pid, host, since = 0 } = holder ?? {};
+  const by =
+    holder === undefined
+      ? 'another process'
+      : `process ${pid} on ${host}, since ${new Date(since).toISOString().slice(0, 19)}Z`;
+  return conveyorError('files-in-use', { what, by });
+}
+
+const isOneOf = (error: unknown, ...codes: readonly string[]): boolean =>
+  codes.includes((error as NodeJS.ErrnoException).code ?? '');

@@ -1,0 +1,38 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** Whether a process of this machine still runs, as another one wrote down that it did. */
+
+/** This start of the machine, or of the container: ids of processes mean something there alone. */
+export function machineId(): string {
+  const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  return boot === undefined ? hostname() : `${boot} ${read(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
+}
+
+/** When a process was started, as its machine counts: an id is given again, and never with the same start. Null where nobody says. */
+export const startOf = (pid: number): string | null => statOf(pid)?.[19] ?? null;
+
+/** Also one of somebody else. One that has ended and is not yet buried does not run. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  return !['Z', 'X'].includes(statOf(pid)?.[0] ?? '');
+}
+
+/** What Linux says of a process, from its state on; undefined elsewhere. */
+function statOf(pid: number): readonly string[] | undefined {
+  const text = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  // The name of the program stands before, in brackets, and may hold anything.
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+function read(from: () => string): string | undefined {
+  try {
+    return from();
+  } catch {
+    return undefined;
+  }
+}
