@@ -1,15 +1,17 @@
 // `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the same story.
 // With `--configuration` each deploys configuration; with `--planted`, whether they find defects of our own (planted.js).
+// `--kills N --from S`: real processes of configuration are killed N times while changes land, at moments that the seed S names.
 'use strict';
 
 const { parseArgs } = require('node:util');
 const { Failed, handOver } = require('./steps');
 const { ensureBuild } = require('./build');
 const { runPlanted } = require('./planted');
-const { ensureTestServer } = require('./servers');
+const { ensureEtcd, ensureTemporal, ensureTestServer } = require('./servers');
 
 async function runChaos(args) {
-  const { seeds, from, planted, configuration } = parse(args);
+  const { seeds, from, planted, configuration, kills } = parse(args);
+  if (kills > 0) return runKills(kills, from);
   await ensureTestServer();
   await ensureBuild();
   if (planted) return runPlanted({ seeds, from });
@@ -20,23 +22,32 @@ async function runChaos(args) {
   });
 }
 
+async function runKills(kills, from) {
+  await ensureTemporal();
+  await ensureEtcd();
+  await ensureBuild();
+  const jest = ['node_modules/jest/bin/jest.js', 'tests/system/configKills.test.ts'];
+  return handOver(process.execPath, jest, { CONVEYOR_CONFIG_KILLS: `${from}:${kills}` });
+}
+
 function parse(args) {
   const options = {
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
     planted: { type: 'boolean', default: false },
     configuration: { type: 'boolean', default: false },
+    kills: { type: 'string', default: '0' },
   };
   try {
     const { values } = parseArgs({ args, options });
     const { planted, configuration } = values;
-    const [seeds, from] = [Number(values.seeds), Number(values.from)];
-    if (Number.isInteger(seeds) && seeds > 0 && Number.isInteger(from) && from > 0)
-      return { seeds, from, planted, configuration };
+    const [seeds, from, kills] = [values.seeds, values.from, values.kills].map(Number);
+    if ([seeds, from, kills + 1].every((it) => Number.isInteger(it) && it > 0))
+      return { seeds, from, planted, configuration, kills };
   } catch {
     // Says what it takes, below.
   }
-  throw new Failed('usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --planted]', 2);
+  throw new Failed('usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --planted | --kills N]', 2);
 }
 
 module.exports = { runChaos };

@@ -2,6 +2,7 @@ import { hash } from '../../domain/hash';
 import { VESSEL_LIMITS } from '../../domain/limits';
 import { noBits, setBit, type Bits } from '../../domain/vessel/bits';
 import { nextAsk, type Ask, type Distance } from '../../domain/vessel/choose';
+import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../../domain/vessel/pace';
 import { distanceOf, pickPeers, type Candidate } from '../../domain/vessel/peers';
 import { TRUSTED, trustAfter, type AskOutcome, type Trust } from '../../domain/vessel/trust';
 import { Bell } from '../store/bell';
@@ -31,13 +32,6 @@ interface KnownPeer {
   isAnswering: boolean;
 }
 
-/** Pieces under way at once. */
-const AT_ONCE = 8;
-const TURN_MS = 100;
-/** Who has nothing new is asked again what it has; the source less often while there are others. */
-const [HEARD_MS, HEARD_OF_SOURCE_MS] = [500, 5000];
-/** How often it looks who is there, while few are and later. */
-const [FEW, FEW_MS, MANY_MS] = [8, 1000, 15_000];
 /** So long without a piece is worth a word. */
 const STUCK_MS = 10_000;
 const RETRY_DISK_MS = 10_000;
@@ -95,8 +89,7 @@ export class Fetching {
 
   private findPeers(): void {
     const now = this.options.now();
-    const isDue = now - this.lookedAt >= (this.known.size < FEW ? FEW_MS : MANY_MS);
-    if (!isDue || this.isLooking) return;
+    if (this.isLooking || !isLookDue(this.known.size, this.lookedAt, now)) return;
     this.lookedAt = now;
     this.isLooking = true;
     const { peers, labels } = this.options;
@@ -128,8 +121,7 @@ export class Fetching {
   private askWhoHas(): void {
     const now = this.options.now();
     for (const peer of this.known.values()) {
-      const everyMs = peer.distance === 3 && this.known.size > FEW ? HEARD_OF_SOURCE_MS : HEARD_MS;
-      const isDue = peer.asked === 0 && !peer.isAnswering && now - peer.heardAt >= everyMs;
+      const isDue = peer.asked === 0 && !peer.isAnswering && isHearingDue(peer, this.known.size, now);
       if (!isDue || peer.trust.restsUntil > now || !this.hasRoom) continue;
       peer.isAnswering = true;
       void this.askOne(peer).finally(() => {

@@ -1,4 +1,4 @@
-import { hasBit, type Bits } from './bits';
+import { hasBit, noBits, setBit, type Bits } from './bits';
 import { scatter } from './scatter';
 
 /** Somebody whom a host may ask for pieces. */
@@ -46,28 +46,55 @@ export function nextAsk(swarm: Swarm, now: number): Ask | undefined {
   const awake = swarm.peers.filter(({ restsUntil }) => restsUntil <= now);
   const free = awake.filter(({ asked, distance }) => asked < (distance === 3 ? 1 : PER_PEER));
   if (free.length === 0) return undefined;
-  const rarity = rarityOf(swarm, awake);
-  const isFresh = (piece: number): boolean => !swarm.asking.has(piece);
-  const isOnlyThere = (piece: number): boolean => isFresh(piece) && rarity[piece] === 1;
   const byDistance = ([0, 1, 2, 3] as const).map((distance) => free.filter((peer) => peer.distance === distance));
-  const turns: (readonly [readonly Peer[], (piece: number) => boolean])[] = [
-    [byDistance[3] ?? [], isOnlyThere],
-    ...byDistance.map((peers) => [peers, isFresh] as const),
-    ...byDistance.map((peers) => [peers, (piece: number) => isSlow(swarm, piece, now)] as const),
+  const fresh = freshBits(swarm);
+  const slow = [...swarm.asking.keys()].filter((piece) => !hasBit(swarm.mine, piece) && isSlow(swarm, piece, now));
+  const turns: (readonly [readonly Peer[], (peers: readonly Peer[]) => readonly number[]])[] = [
+    [byDistance[3] ?? [], (peers) => piecesThere(swarm, bothBits(fresh, onlyOnce(swarm, awake)), peers)],
+    ...byDistance.map((group) => [group, (peers: readonly Peer[]) => piecesThere(swarm, fresh, peers)] as const),
+    ...byDistance.map((group) => [group, () => slow] as const),
   ];
-  for (const [peers, mayAsk] of turns) {
-    const piece = peers.length === 0 ? undefined : rarest(swarm, peers, rarity, mayAsk);
+  for (const [peers, piecesFor] of turns) {
+    const piece = peers.length === 0 ? undefined : rarest(swarm, awake, peers, piecesFor(peers));
     if (piece !== undefined) return { piece, peer: lightest(swarm, peers, piece).id };
   }
   return undefined;
 }
 
-/** Who is awake and has each piece. */
-function rarityOf({ pieces }: Swarm, peers: readonly Peer[]): Uint16Array {
-  const rarity = new Uint16Array(pieces);
+// A host decides hundreds of times for each package, over thirty peers: bytes of eight pieces each are much faster than pieces.
+
+/** What this host neither has nor asked for. */
+function freshBits({ pieces, mine, asking }: Swarm): Bits {
+  const fresh = noBits(pieces);
+  for (let at = 0; at < fresh.length; at += 1) fresh[at] = ~(mine[at] ?? 0);
+  for (const piece of asking.keys()) setBit(fresh, piece, false);
+  return fresh;
+}
+
+/** What exactly one of these has. */
+function onlyOnce({ pieces }: Swarm, peers: readonly Peer[]): Bits {
+  const [any, more] = [noBits(pieces), noBits(pieces)];
   for (const { has } of peers)
-    for (let piece = 0; piece < pieces; piece += 1) if (hasBit(has, piece)) rarity[piece] = (rarity[piece] ?? 0) + 1;
-  return rarity;
+    for (let at = 0; at < any.length; at += 1) {
+      more[at] = (more[at] ?? 0) | ((any[at] ?? 0) & (has[at] ?? 0));
+      any[at] = (any[at] ?? 0) | (has[at] ?? 0);
+    }
+  return any.map((byte, at) => byte & ~(more[at] ?? 0));
+}
+
+const bothBits = (one: Bits, other: Bits): Bits => one.map((byte, at) => byte & (other[at] ?? 0));
+
+/** Which of these pieces some of these peers have. */
+function piecesThere({ pieces }: Swarm, wanted: Bits, peers: readonly Peer[]): readonly number[] {
+  const found: number[] = [];
+  for (const [at, byte] of wanted.entries()) {
+    let there = 0;
+    if (byte !== 0) for (const { has } of peers) there |= has[at] ?? 0;
+    there &= byte;
+    for (let bit = 0; there !== 0; bit += 1, there >>= 1)
+      if ((there & 1) !== 0 && at * 8 + bit < pieces) found.push(at * 8 + bit);
+  }
+  return found;
 }
 
 const isSlow = ({ asking }: Swarm, piece: number, now: number): boolean => {
@@ -75,20 +102,20 @@ const isSlow = ({ asking }: Swarm, piece: number, now: number): boolean => {
   return first !== undefined && others.length === 0 && now - first.since > SLOW_MS;
 };
 
+/** The one that the fewest have who are awake. */
 function rarest(
   swarm: Swarm,
+  awake: readonly Peer[],
   peers: readonly Peer[],
-  rarity: Uint16Array,
-  mayAsk: (piece: number) => boolean,
+  pieces: readonly number[],
 ): number | undefined {
   let best: number | undefined;
   let order = Infinity;
-  for (let piece = 0; piece < swarm.pieces; piece += 1) {
-    const rare = rarity[piece] ?? 0;
-    if (rare === 0 || rare * 2 ** 32 > order || hasBit(swarm.mine, piece) || !mayAsk(piece)) continue;
-    if (!peers.some((peer) => canGive(swarm, peer, piece))) continue;
+  for (const piece of pieces) {
+    let rare = 0;
+    for (const { has } of awake) if (hasBit(has, piece)) rare += 1;
     const own = rare * 2 ** 32 + scatter(swarm.seed, piece);
-    if (own < order) [best, order] = [piece, own];
+    if (own < order && peers.some((peer) => canGive(swarm, peer, piece))) [best, order] = [piece, own];
   }
   return best;
 }

@@ -91,8 +91,9 @@ describe('what is shown', () => {
     const scripts = ['temporal-dev.sh', ...readdirSync(join(ROOT, 'scripts')).map((file) => `scripts/${file}`)];
     const texts = [...runningSources().map(({ text }) => text), ...scripts.map(read)];
     const used = new Set(texts.flatMap((text) => text.match(/\bCONVEYOR_[A-Z_]+\b/g) ?? []));
-    // CI sets the report; repeats are counted there; the digest is read by the script's own tests; `npm run chaos` gives its test the seeds.
-    const internal = ['CONVEYOR_TEST_REPORT', 'CONVEYOR_TEST_REPEATS', 'CONVEYOR_TEMPORAL_SHA', 'CONVEYOR_CHAOS'];
+    // CI sets the report; repeats are counted there; the digest is read by the script's own tests; `npm run chaos` gives its tests the seeds.
+    const chaos = ['CONVEYOR_CHAOS', 'CONVEYOR_CONFIG_KILLS'];
+    const internal = ['CONVEYOR_TEST_REPORT', 'CONVEYOR_TEST_REPEATS', 'CONVEYOR_TEMPORAL_SHA', ...chaos];
     expect([...used].filter((name) => !page.includes(`\`${name}\``) && !internal.includes(name))).toEqual([]);
   });
 });

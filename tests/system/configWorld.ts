@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { freePorts } from '../../cli/stack/ports';
+import { connectTemporal, type Temporal } from '../../client/connection';
+import { landChange } from '../../client/landing';
 import { draftOfValues, propose } from '../../config/repository/propose';
 import { ConfigRepository } from '../../config/repository/repository';
 import { EtcdStore } from '../../config/store/etcd';
 import type { Acknowledged } from '../../config/store/port';
 import type { Artifact } from '../../domain/artifact';
+import type { Landing } from '../../domain/config/landing';
 import { pipelineSchema } from '../../domain/spec/pipeline';
 import { exposuresOf } from '../../domain/config/subscriptions';
 import type { DeployStatus } from '../../domain/views';
@@ -24,7 +27,7 @@ import { eventually } from './waiting';
 const R = 'flags';
 
 /** A host that reads one path; without an address its proxy lives in the process of its application. */
-interface HostSpec {
+export interface HostSpec {
   readonly host: string;
   readonly region: string;
   readonly path: string;
@@ -45,14 +48,15 @@ export interface Got {
 export class ConfigWorld {
   private readonly applications: Running[] = [];
   private service: Running | undefined;
-  private proxies = 0;
+  private readonly proxies = new Map<string, { readonly args: readonly string[]; running: Running | undefined }>();
 
   private constructor(
     readonly stack: Stack,
-    private readonly etcd: Etcd,
+    readonly etcd: Etcd,
     private readonly servicePort: number,
-    private readonly repository: ConfigRepository,
+    readonly repository: ConfigRepository,
     private readonly source: { readonly url: string; close(): void },
+    private readonly temporal: Temporal,
     private readonly endTemporal: () => Promise<void>,
   ) {}
 
@@ -69,16 +73,18 @@ export class ConfigWorld {
     ];
     const config = { repositories: { [R]: { git: './flags.git', etcd: etcd.url } } };
     const settings = { sweepInterval: '1s', sweepJitter: '1ms', transient: '1s' };
-    const temporal = `127.0.0.1:${temporalPort}`;
-    const stack = await Stack.open({ temporal, config: { extensions, config }, settings });
+    const address = `127.0.0.1:${temporalPort}`;
+    const stack = await Stack.open({ temporal: address, config: { extensions, config }, settings });
     const git = join(stack.home, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
     const repository = await ConfigRepository.open({ name: R, git, branch: 'main' }, join(stack.home, 'copy'));
+    const temporal = await connectTemporal({ address });
     const endTemporal = async (): Promise<void> => {
+      await temporal.connection.close();
       await temporals.reap();
       rmSync(home, { recursive: true, force: true });
     };
-    const world = new ConfigWorld(stack, etcd, port, repository, source, endTemporal);
+    const world = new ConfigWorld(stack, etcd, port, repository, source, temporal, endTemporal);
     await world.startService();
     return world;
   }
@@ -107,9 +113,13 @@ export class ConfigWorld {
 
   /** kill −9 of service and worker, in the middle of whatever they do; then others take over. */
   async crash(): Promise<void> {
-    this.service?.kill('SIGKILL');
-    await Promise.all([this.service?.ended, this.stack.killWorker()]);
+    await Promise.all([this.killService(), this.stack.killWorker()]);
     await Promise.all([this.startService(), this.stack.startWorker()]);
+  }
+
+  async killService(): Promise<void> {
+    this.service?.kill('SIGKILL');
+    await this.service?.ended;
   }
 
   /** Hosts whose proxy is a process of its own, `conveyor config-proxy`. */
@@ -117,8 +127,8 @@ export class ConfigWorld {
     const ports = await freePorts(count);
     return Promise.all(
       ports.map(async (port) => {
-        this.proxies += 1;
-        const host = `p${this.proxies}`;
+        const host = `p${this.proxies.size + 1}`;
+        this.proxies.set(host, { args: [], running: undefined });
         const flags = {
           repository: R,
           cache: join(this.stack.home, host),
@@ -128,11 +138,24 @@ export class ConfigWorld {
           label: `region=${region}`,
         };
         const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-        const running = this.stack.processes.node('dist/config/proxy/main.js', args, this.stack.env);
-        await running.said(/^config-proxy ready/m);
+        this.proxies.set(host, { args, running: undefined });
+        await this.startProxy(host);
         return { host, region, path, url: `http://127.0.0.1:${port}` };
       }),
     );
+  }
+
+  async startProxy(host: string): Promise<void> {
+    const proxy = this.proxies.get(host);
+    if (!proxy) throw new Error(`there is no proxy ${host}`);
+    proxy.running = this.stack.processes.node('dist/config/proxy/main.js', proxy.args, this.stack.env);
+    await proxy.running.said(/^config-proxy ready/m);
+  }
+
+  async killProxy(host: string): Promise<void> {
+    const running = this.proxies.get(host)?.running;
+    running?.kill('SIGKILL');
+    await running?.ended;
   }
 
   /** Their applications, all in one process, and the proxies of those that have none. */
@@ -190,6 +213,13 @@ export class ConfigWorld {
   /** Commits of the branch, oldest first, as the changes that they landed. */
   async landed(): Promise<(number | null)[]> {
     return (await this.repository.log(100)).map(({ change }) => change).reverse();
+  }
+
+  /** On the landing strip, at once and without a deploy. Throws what is worth another try. */
+  lands(version: string): Promise<Landing> {
+    const [change = '', commit = ''] = version.split('@');
+    const place = { repository: R, taskQueue: this.stack.taskQueue, heartbeatTimeoutMs: 2000 };
+    return landChange(this.temporal, place, { change: Number(change), commit });
   }
 
   /** A pipeline of a folder of configuration, which takes whatever is proposed there, or what it is given. */

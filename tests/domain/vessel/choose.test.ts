@@ -65,6 +65,14 @@ test.each<[string, readonly Peer[], Partial<Swarm>, unknown]>([
   expect(nextAsk(swarm(peers, rest), NOW)).toEqual(expected);
 });
 
+test('who says that it has pieces which the package does not have is asked for none of them', () => {
+  const all: Peer = { ...peer('liar', 0, []), has: new Uint8Array(3).fill(255) };
+  const mine = bitsOf(18, [...Array(17).keys()]);
+  expect(nextAsk(swarm([all], { pieces: 18, mine }), NOW)).toEqual({ piece: 17, peer: 'liar' });
+  setBit(mine, 17, true);
+  expect(nextAsk(swarm([all], { pieces: 18, mine }), NOW)).toBeUndefined();
+});
+
 test('hosts begin with different pieces', () => {
   const all = peer('s', 3, [0, 1, 2, 3, 4, 5, 6, 7]);
   const first = Array.from({ length: 100 }, (_, seed) => nextAsk(swarm([all], { seed }), NOW)?.piece);

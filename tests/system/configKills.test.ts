@@ -1,0 +1,32 @@
+import { describeWithEtcd } from '../config/etcd';
+import { ConfigCampaign } from './configCampaign';
+import { ConfigWorld } from './configWorld';
+
+/** `npm run chaos -- --kills N --from SEED`, by hand; as part of the tests a few. */
+const [SEED = 1, KILLS = 10] = (process.env['CONVEYOR_CONFIG_KILLS'] ?? '1:10').split(':').map(Number);
+
+describeWithEtcd('proxies, tailer, worker and etcd are killed at any moment while changes land', () => {
+  let world: ConfigWorld;
+
+  beforeAll(async () => {
+    world = await ConfigWorld.open();
+  });
+  afterAll(() => world?.close());
+
+  test(
+    'and no commit is lost or comes twice, nobody gets what is not committed or goes back, and everybody ends at the last one',
+    async () => {
+      process.stderr.write(`seed ${SEED}, ${KILLS} kills\n`);
+      const paths = ['kills/one', 'kills/two'];
+      const hosts = (await Promise.all(paths.map((path) => world.proxied(2, 'eu', path)))).flat();
+      await world.run(hosts);
+      const campaign = new ConfigCampaign(world, paths, hosts, SEED);
+      await campaign.run(KILLS);
+      expect(await campaign.judge()).toEqual([]);
+      expect(campaign.acknowledged.length).toBeGreaterThan(0);
+      expect(Object.values(campaign.deaths).reduce((sum, count) => sum + count, 0)).toBe(KILLS);
+      process.stderr.write(`${JSON.stringify(campaign.deaths)}, ${campaign.acknowledged.length} landed\n`);
+    },
+    KILLS > 10 ? 14_400_000 : 180_000,
+  );
+});
