@@ -1,4 +1,5 @@
 import type { Artifact } from '../domain/artifact';
+import type { FreshnessReport } from '../domain/freshness/standing';
 import type { PipelineDocument } from '../domain/pipeline/document';
 import type { ScriptLog } from '../domain/scriptLog';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
@@ -65,6 +66,8 @@ export interface ConveyorClient {
   listDeploys(query: ListQuery): Promise<DeploySummary[]>;
   /** How every finder stands of which some worker ever swept. */
   listFinders(): Promise<FinderView[]>;
+  /** Which pipelines have not been deployed for long, worst first. */
+  freshness(): Promise<FreshnessReport>;
   history(pipeline: string): Promise<HistoryRow[]>;
   /** What an action of a release wrote, or where its service shows that; of its newest attempt unless another is asked for. */
   logs(id: string, attempt?: number): Promise<ActionLogs>;

@@ -4,6 +4,8 @@ import type { ConveyorClient } from './api';
 import { applyPipeline, exportPipeline, importPipeline, taskQueueOf } from './apply';
 import { sendCommand } from './commands';
 import { connectTemporal } from './connection';
+import { DEFAULT_FRESHNESS } from '../domain/freshness/policy';
+import { freshnessReport } from '../domain/freshness/standing';
 import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
 import { actionLogs } from './logs';
 import { lookNow } from './lookNow';
@@ -32,6 +34,10 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listReleases: (query) => listReleases(workflows, query),
     listDeploys: (query) => listDeploys(workflows, query),
     listFinders: () => listFinders(workflows),
+    freshness: async () => {
+      const pipelines = await listPipelines(workflows, { limit: Infinity });
+      return freshnessReport(pipelines, options.platform?.freshness ?? DEFAULT_FRESHNESS, Date.now());
+    },
     history: (pipeline) => historyOfPipeline(workflows, pipeline),
     logs: (id, attempt) => actionLogs(workflows, id, attempt),
     command: (id, verb, input) => sendCommand(workflows, id, verb, input),

@@ -1,3 +1,4 @@
+import type { FreshnessPolicy } from '../domain/freshness/policy';
 import type { Policy } from '../domain/principals';
 import type { Settings } from '../domain/settings';
 import type { ConnectionOptions } from './connection';
@@ -6,6 +7,7 @@ import type { Seal } from './seal';
 export interface Platform {
   readonly groups: Policy['groups'];
   readonly settings: Settings;
+  readonly freshness?: FreshnessPolicy;
   readonly seal?: Seal | null;
 }
 

@@ -327,6 +327,8 @@ export interface PipelineSummary {
   readonly frozenUntil?: string;
   readonly active: readonly number[];
   readonly lastRelease: number | null;
+  /** When it last brought something new into production, by a deploy that succeeded; missing where none has. In lists as of the last release that ended. */
+  readonly deployedAt?: string;
   /** In lists: its workflow has ended, and nothing of it continues; applying it again lets it. */
   readonly ended?: true;
   /** As of a release. */

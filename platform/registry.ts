@@ -16,6 +16,8 @@ import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
 import type { Env } from './env';
 import type { SourceRef } from '../sdk/health/sources';
+import type { FreshnessPolicy } from '../domain/freshness/policy';
+import { freshnessFields, toFreshness } from './freshness';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import type { SigningKey } from './attestation';
 import { lintPlatform, platformFields, toPlatform, toSigners, toSigningKeys } from './rules';
@@ -72,6 +74,8 @@ export interface Registry {
   readonly slots: Slots;
   /** Repositories of configuration. */
   readonly configRepositories: readonly ConfigRepositorySettings[];
+  /** When services that nobody deploys are stale. */
+  readonly freshness: FreshnessPolicy;
   /** How workers notify people and programs outside. */
   readonly notifications: Notifications;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
@@ -132,6 +136,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     configRepositories: toConfigRepositories(parsed.data, file),
+    freshness: toFreshness(parsed.data),
     notifications: toNotifications(parsed.data, env, file),
     find: (kind, name) => findExtension(extensions, kind, name),
   };
@@ -175,6 +180,7 @@ const configSchema = z.strictObject({
   ...auditFields,
   ...callbackFields,
   ...configFields,
+  ...freshnessFields,
   ...scriptFields,
   ...sealFields,
   ...signInFields,

@@ -10,7 +10,7 @@ import { Configuration } from './configuration';
 import { readsOf, type ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
-import { FinderHealth } from './finders';
+import { Scraped } from './scraped';
 import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { METRICS_TYPE } from './metricsText';
@@ -58,7 +58,9 @@ export function createApp(deps: ServerDeps): Hono {
     hasOwnLane(c) ? next() : lanes[await laneOf(c, deps)].run(next, c.req.raw.signal),
   );
   app.route('/', healthRoutes(deps));
-  const finders = new FinderHealth(deps.client, () => deps.now());
+  const now = (): number => deps.now();
+  const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
+  const weekly = new Scraped(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
   app.get('/metrics', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const about = {
@@ -66,7 +68,11 @@ export function createApp(deps: ServerDeps): Hono {
       ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
       ...(deps.configState === undefined ? {} : { config: deps.configState() }),
     };
-    return c.text(metrics.text(counts, await finders.read(), about), 200, METRICS_TYPE);
+    return c.text(
+      metrics.text(counts, await finders.read(), { ...about, weekly: await weekly.read() }),
+      200,
+      METRICS_TYPE,
+    );
   });
   app.get('/openapi.json', (c) => c.json(openApiDocument(readsOf(deps))));
   app.route(
@@ -84,6 +90,7 @@ export function createApp(deps: ServerDeps): Hono {
   const configuration = new Configuration(deps);
   app.route('/v1/config', configurationRoutes({ ...deps, configuration, bodies: new Bodies(bodyBytes) }));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
+  app.get('/v1/freshness', async (c) => c.json(await deps.client.freshness()));
   app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
   for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));
   app.route('/v1/releases', releaseRoutes(api));
@@ -93,6 +100,10 @@ export function createApp(deps: ServerDeps): Hono {
   app.onError((error, c) => answerFailure(c, error));
   return app;
 }
+
+/** Whoever scrapes more often gets the same again; for the second all pipelines are listed. */
+const FINDERS_FRESH_MS = 10_000;
+const WEEKLY_FRESH_MS = 600_000;
 
 /** On every answer. */
 const withHeader =

@@ -19,6 +19,8 @@ export interface Lane {
 }
 
 interface ServerFacts {
+  /** The share of pipelines that deployed within a week; null where none ever did, or nobody knows. */
+  readonly weekly: number | null;
   readonly uptimeMs: number;
   /** Missing where there is none. */
   readonly audit?: AuditState;
@@ -52,7 +54,11 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  text(lanes: readonly Lane[], finders: readonly FinderView[], { uptimeMs, audit, config }: ServerFacts): string {
+  text(
+    lanes: readonly Lane[],
+    finders: readonly FinderView[],
+    { uptimeMs, audit, config, weekly }: ServerFacts,
+  ): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
       family(
@@ -81,6 +87,12 @@ export class Metrics {
         'gauge',
         'Whether a finder does not answer.',
         finders.map(({ id, state }) => row({ finder: id }, state === 'failing' ? 1 : 0)),
+      ),
+      family(
+        'conveyor_pipelines_deployed_weekly_ratio',
+        'gauge',
+        'Share of the pipelines with a deploy whose last is at most a week old.',
+        weekly === null ? [] : [row({}, weekly)],
       ),
       ...(audit === undefined ? [] : auditFamilies(audit)),
       ...(config === undefined ? [] : configFamilies(config)),

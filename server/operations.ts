@@ -160,6 +160,11 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     security: 'token',
     answer: changes.lookAnswer,
   },
+  getOperation(
+    '/v1/freshness',
+    'Which pipelines have not been deployed for long, as `conveyor freshness` shows them',
+    schemas.freshnessAnswer,
+  ),
   getOperation('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
   getOperation(
     '/v1/deploys',

@@ -203,6 +203,21 @@ export const findersAnswer = z.array(
   }),
 );
 
+export const freshnessAnswer = z.object({
+  at: time,
+  weekly: z.number().nullable().describe('the share of pipelines with a deploy whose last is at most a week old'),
+  pipelines: z
+    .array(
+      z.looseObject({
+        ...{ id: z.string(), kind: z.literal('pipeline'), owners: z.array(z.string()) },
+        ...{ state: z.enum(['fresh', 'stale', 'overdue', 'never']), traffic: z.enum(['high', 'low']) },
+        ...{ deployedAt: time.nullable(), days: z.number().int().nullable(), dueAt: time.nullable() },
+        because: z.enum(['held', 'frozen']).nullable().describe('what keeps it from deploying; it stops no clock'),
+      }),
+    )
+    .describe('worst first'),
+});
+
 const pipelineFields = {
   ...staleFields,
   id: z.string(),
@@ -212,6 +227,7 @@ const pipelineFields = {
   state: z.enum(['active', 'held', 'frozen']),
   active: z.array(z.number().int()),
   lastRelease: z.number().int().nullable(),
+  deployedAt: time.optional(),
 };
 
 export const pipelinesAnswer = z.array(z.looseObject(pipelineFields));

@@ -9,6 +9,7 @@ import { conformCommand } from './conform';
 import { demoCommand } from './demo';
 import { devCommand } from './dev';
 import { doctorCommand } from './doctor';
+import { freshnessCommand } from './freshness';
 import { healthCommand } from './health';
 import { historyCommand } from './history';
 import { initCommand } from './init';
@@ -44,6 +45,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
       logsCommand,
       historyCommand,
       healthCommand,
+      freshnessCommand,
     ],
   },
   { heading: 'Configuration:', commands: [config] },

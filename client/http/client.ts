@@ -37,6 +37,7 @@ export function createHttpClient(options: HttpOptions): ConveyorClient {
     listReleases: (query) => rows(ROUTES.listReleases, 'releases', query),
     listDeploys: (query) => rows(ROUTES.listDeploys, 'deploys', query),
     listFinders: () => ask(ROUTES.listFinders),
+    freshness: () => ask(ROUTES.freshness),
     history: (name) => ask(ROUTES.history, { params: { name }, query: NOW }),
     logs: async (text, attempt) => ask(ROUTES.logs, { params: paramsOf(requireAction(text)), query: { attempt } }),
     command: async (text, verb, { actor: _, ...input }) => {

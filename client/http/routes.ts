@@ -26,6 +26,7 @@ export const ROUTES = {
   listReleases: 'GET /v1/releases',
   listDeploys: 'GET /v1/deploys',
   listFinders: 'GET /v1/finders',
+  freshness: 'GET /v1/freshness',
   history: 'GET /v1/pipelines/{name}/history',
   logs: 'GET /v1/releases/{pipeline}/{n}/{action}/logs',
   command: {

@@ -16,7 +16,7 @@ import { newPipeline, type ActiveRelease, type PipelineState } from './state';
 const BOOKS = [
   ...(['spec', 'nextNumber', 'newestBegun', 'good', 'inherited', 'knownBad', 'inputs', 'followed', 'late'] as const),
   ...(['held', 'frozen', 'revertsInARow', 'keys', 'history', 'commands'] as const),
-  ...(['badUnlisted', 'inheritedOmitted', 'pushed'] as const),
+  ...(['badUnlisted', 'inheritedOmitted', 'pushed', 'deployedAt'] as const),
 ] as const;
 
 export type PipelineRecords = Pick<PipelineState, (typeof BOOKS)[number]>;

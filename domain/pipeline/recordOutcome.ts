@@ -66,9 +66,16 @@ function recordDeploys(
   const { number } = release;
   const result = { release, deploys };
   const base = { ...state, good: goodAfter(state, result, nowMs), inherited: inheritedAfter(state, result) };
-  const after = afterReverts(base, result, nowMs);
+  const after = { ...afterReverts(base, result, nowMs), ...deployedAfter(result, nowMs) };
   const counted = after.revertsInARow > state.revertsInARow ? withRelease(after, number, { reverted: true }) : after;
   return deploys.reduce((next, deploy) => followed(next, release, deploy, nowMs), counted);
+}
+
+/** What goes back, or completes an earlier deploy, makes nothing younger. */
+function deployedAfter({ release, deploys }: Deploys, nowMs: number): Pick<PipelineState, 'deployedAt'> {
+  const isNew = release.trigger.kind !== 'rollback' && release.followOn === undefined;
+  const hasDeployed = deploys.some(({ result: { outcome } }) => outcome === 'succeeded');
+  return isNew && hasDeployed ? { deployedAt: formatTime(nowMs) } : {};
 }
 
 /** Deploys that are not in the records yet; of each action they come in order. */

@@ -50,6 +50,8 @@ export interface PipelineState {
   /** It is not needed any more: once nothing of it runs, its workflow ends. */
   readonly retired?: Held;
   readonly revertsInARow: number;
+  /** When a deploy last succeeded that brought something new: no rollback, nor what completes an earlier deploy. */
+  readonly deployedAt?: string;
   /** Idempotency keys → release number, newest last. */
   readonly keys: readonly (readonly [string, number])[];
   readonly history: readonly HistoryRow[];

@@ -11,7 +11,8 @@ import { whyQueued } from './queue';
 import type { ActiveRelease, PipelineState } from './state';
 
 /** `list pipelines -o json`. */
-export function pipelineSummary({ spec, active, held, frozen, retired, nextNumber }: PipelineState): PipelineSummary {
+export function pipelineSummary(state: PipelineState): PipelineSummary {
+  const { spec, active, held, frozen, retired, nextNumber, deployedAt } = state;
   return {
     id: spec.pipeline,
     kind: 'pipeline',
@@ -22,6 +23,7 @@ export function pipelineSummary({ spec, active, held, frozen, retired, nextNumbe
     ...(frozen?.until === undefined ? {} : { frozenUntil: frozen.until }),
     active: active.map(({ number }) => number),
     lastRelease: nextNumber > 1 ? nextNumber - 1 : null,
+    ...(deployedAt === undefined ? {} : { deployedAt }),
     ...(retired ? { ended: true as const } : {}),
   };
 }

@@ -59,6 +59,7 @@ export const documentSchema = z
     inputs: byName(artifact),
     followed: byName(z.array(z.string())),
     pushed: byName(z.number()).optional(),
+    deployedAt: z.iso.datetime().optional(),
     late: z.array(z.looseObject({ artifact: z.string(), at: z.string(), behind: z.string() })),
     held,
     frozen: held,

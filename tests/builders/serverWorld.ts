@@ -87,6 +87,7 @@ export class FakePipelines {
       this.calls.push(['listDeploys', query]);
       return Promise.resolve([]);
     },
+    freshness: () => Promise.resolve({ at: '2026-12-27T06:00:00.000Z', weekly: 0.5, pipelines: [] }),
     listFinders: () => Promise.resolve([{ id: 'commits', kind: 'finder', state: 'answers' } as never]),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);

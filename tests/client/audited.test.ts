@@ -59,6 +59,7 @@ const CALLS: Readonly<Record<keyof ConveyorClient, (client: ConveyorClient) => P
   listReleases: (client) => client.listReleases({ limit: 1 }),
   listDeploys: (client) => client.listDeploys({ limit: 1 }),
   listFinders: (client) => client.listFinders(),
+  freshness: (client) => client.freshness(),
   history: (client) => client.history('kvstore'),
   logs: (client) => client.logs('kvstore/12/deploy'),
   readiness: (client) => client.readiness(),

@@ -87,6 +87,7 @@ export const CASES: readonly Case[] = [
   same('listReleases', [query], [release()]),
   same('listDeploys', [{ limit: 50 }], [deploy()]),
   same('listFinders', [], [{ id: 'commits', kind: 'finder', state: 'answers' }]),
+  same('freshness', [], { at: '2026-12-27T06:00:00.000Z', weekly: 0.5, pipelines: [] }),
   same('history', ['kvstore'], [{ ...release(), durationMs: 12, deploys: [] }]),
   same('logs', ['kvstore/13/test', 2], { id: 'kvstore/13/test', attempt: 2, ended: true, runs: [] }),
   same(

@@ -50,7 +50,8 @@ export class PipelineRun {
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
   private readonly said = new Map<string, string>();
-  private readonly summary = new MemoSummary();
+  /** Workflows that began before there was a time of the last deploy issue the same commands. */
+  private readonly summary = new MemoSummary(['deployedAt']);
   /** Messages on their way that nobody waits for. */
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;

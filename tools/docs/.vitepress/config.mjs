@@ -62,6 +62,7 @@ export default {
           page('Operating', '/docs/guides/operate'),
           page('Securing', '/docs/guides/secure'),
           page('Signed artifacts', '/docs/guides/signing'),
+          page('Freshness', '/docs/guides/freshness'),
           page('The audit', '/docs/guides/audit'),
           page('Configuration on a host', '/docs/guides/config-proxy'),
           page('Models', '/docs/guides/models'),
