@@ -26,7 +26,13 @@ import { slotFields, toSlots, type Slots } from './slots';
 
 /** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
 
-export const EXTENSION_KINDS = ['push-type', 'action-service', 'artifact-finder', 'data-source'] as const;
+export const EXTENSION_KINDS = [
+  'push-type',
+  'action-service',
+  'artifact-finder',
+  'data-source',
+  'dependency-graph',
+] as const;
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 
 /** How a service is reached. `token` was read from the environment variable that `tokenEnv` names. */
