@@ -11,6 +11,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import { bugFields, type BugSettings } from './bugs';
 import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
 import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
@@ -80,6 +81,8 @@ export interface Registry {
   readonly configRepositories: readonly ConfigRepositorySettings[];
   /** How workers notify people and programs outside. */
   readonly notifications: Notifications;
+  /** How far a bug reaches, and what running deploys do that have it. */
+  readonly bugs: BugSettings;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
@@ -139,6 +142,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     slots: toSlots(parsed.data),
     configRepositories: toConfigRepositories(parsed.data, file),
     notifications: toNotifications(parsed.data, env, file),
+    bugs: parsed.data.bugs,
     find: (kind, name) => findExtension(extensions, kind, name),
   };
 }
@@ -179,6 +183,7 @@ const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
   ...auditFields,
+  ...bugFields,
   ...callbackFields,
   ...configFields,
   ...scriptFields,
