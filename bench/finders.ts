@@ -80,7 +80,7 @@ class Counting {
       withDeadline: (_: number, work: () => unknown) => work(),
     } as unknown as Client;
     const registry = parseRegistry({ extensions: [{ name: 'commits', kind: 'artifact-finder', url }] }, {});
-    const index = { subscriptions, labelled: nobody };
+    const index = { subscriptions, labelled: nobody, releases: nobody };
     this.activities = createFinderActivities({ registry, clock: wallClock, client, index });
   }
 
@@ -101,7 +101,7 @@ async function* subscriptions(): AsyncGenerator<PipelineSubscriptions> {
     };
 }
 
-async function* nobody(): AsyncGenerator<string> {}
+async function* nobody(): AsyncGenerator<never> {}
 
 async function askEach(url: string): Promise<void> {
   const context = { pipeline: '', release: 0, deployId: 'bench', actor: 'service:commits', config: {} };

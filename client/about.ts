@@ -142,3 +142,7 @@ const unitsOfDeploy = ({ pushType, phases }: DeployStatus): Units => ({
   pushType,
   units: [...new Set(phases.flatMap(({ units }) => units.map(({ id }) => id)))],
 });
+
+/** Whether somebody may report bugs, or close them. */
+export const decideBug = (facts: PlatformFacts, who: Who, verb: 'report-bug' | 'close-bug'): AccessDecision =>
+  decideAccess(facts, { who, verb, what: { pipeline: '', owners: null } });

@@ -1,5 +1,6 @@
 import type { Artifact } from '../domain/artifact';
 import type { FreshnessReport } from '../domain/freshness/standing';
+import type { Bug, BugClose, BugReport } from '../domain/bugs/bug';
 import type { PipelineDocument } from '../domain/pipeline/document';
 import type { ScriptLog } from '../domain/scriptLog';
 import type { CommandInput, CommandReceipt, Verb } from '../domain/verbs';
@@ -73,6 +74,12 @@ export interface ConveyorClient {
   logs(id: string, attempt?: number): Promise<ActionLogs>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
+  /** From then on nothing that contains it deploys; what contains it already is searched for. The same twice is one. */
+  reportBug(report: BugReport, actor: string): Promise<Bug>;
+  /** @throws `unknown-bug` */
+  closeBug(close: BugClose, actor: string): Promise<Bug>;
+  /** Newest first. */
+  listBugs(): Promise<readonly Bug[]>;
   /** For a service which says that a run of its has ended: whoever follows the run looks at once. */
   lookNow(runId: string): Promise<LookNow>;
   /** Whether what everything else here needs is there; answers within a few seconds and never throws. */

@@ -18,7 +18,7 @@ export interface Audit {
 }
 
 /** What makes things safer is done whether or not it can be written down: it waits for no disk, and is on record afterwards. */
-export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold'];
+export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold', 'report-bug'];
 
 /**
  * A client that puts on record what it changes, and what is refused, once it is known which of them it was. While nothing can be written,
@@ -64,6 +64,7 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
         (client) => client.rerun(pipeline, number, rerun),
         startedEntry,
       ),
+    ...auditedBugs(on),
     command: (id, verb, input) => {
       const {
         actor = null,
@@ -87,16 +88,39 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
   };
 }
 
+/** Of a report what has the bug; of a closing which bug it is. */
+const auditedBugs = (on: Recording): Pick<ConveyorClient, 'reportBug' | 'closeBug'> => ({
+  reportBug: (report, actor) => {
+    const { target, reason, from, to } = report;
+    const changes = auditChanges({}, { from, ...(to === null ? {} : { to }) });
+    return on(
+      { actor, operation: 'report-bug', target, reason, ...changes },
+      (client) => client.reportBug(report, actor),
+      ({ id }) => ({ result: id }),
+    );
+  },
+  closeBug: (close, actor) => {
+    const { id, to, reason } = close;
+    return on(
+      { actor, operation: 'close-bug', target: id, reason, ...auditChanges({}, to === null ? {} : { to }) },
+      (client) => client.closeBug(close, actor),
+      () => ({ result: to === null ? 'it was none' : `fixed in ${to}` }),
+    );
+  },
+});
+
 type Permitting = (decided: Decided) => ConveyorClient;
+
+type Recording = <T>(
+  about: EntrySubject,
+  run: (client: ConveyorClient) => Promise<T>,
+  came: (done: T) => Partial<AuditEntry>,
+) => Promise<T>;
 
 /** Each operation has a client of its own, so this sees only that operation. */
 const recording =
-  (permitting: Permitting, audit: Audit, door: Door) =>
-  <T>(
-    about: EntrySubject,
-    run: (client: ConveyorClient) => Promise<T>,
-    came: (done: T) => Partial<AuditEntry>,
-  ): Promise<T> => {
+  (permitting: Permitting, audit: Audit, door: Door): Recording =>
+  (about, run, came) => {
     let permitted: string | null = null;
     const client = permitting((rule) => void (permitted = rule));
     return withAuditEntry(

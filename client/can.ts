@@ -7,7 +7,15 @@ import { conveyorError } from '../domain/errors';
 import { NAME, parseId } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import { decideApply, decideAudit, decideProposal, decideVerb, type FactSource, type OwnedRepository } from './about';
+import {
+  decideApply,
+  decideAudit,
+  decideBug,
+  decideProposal,
+  decideVerb,
+  type FactSource,
+  type OwnedRepository,
+} from './about';
 
 /** Whether somebody may do something: `conveyor can WHO VERB WHAT`, as typed. */
 export interface Question {
@@ -41,6 +49,8 @@ export function answerTo(means: Means, question: Question): Promise<AccessDecisi
   if (needs === 'service' || needs === 'use' || needs === 'scripts')
     return Promise.resolve(ofUse(means.facts, question));
   if (needs === 'proposer') return Promise.resolve(ofProposal(means, question));
+  if (verb === 'report-bug' || verb === 'close-bug')
+    return Promise.resolve(decideBug(means.facts, { principal: question.who, door: means.door }, verb));
   if (needs === 'auditor') return ofAudit(means, question);
   if (verb === 'create' || verb === 'apply' || verb === 'import') return ofApply(means, { ...question, verb });
   return ofVerb(means, { ...question, verb });

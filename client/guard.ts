@@ -12,7 +12,7 @@ import { isByAdmin, isGroup } from '../domain/principals';
 import { cutText } from '../domain/size';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Trigger } from '../domain/views';
-import { decideApply, decideVerb } from './about';
+import { decideApply, decideBug, decideVerb } from './about';
 import type { ConveyorClient } from './api';
 
 /** What each operation of a client is decided as; commands are decided by their verb. One that is new does not compile until it is here. */
@@ -23,6 +23,9 @@ export const DECIDED_AS: Readonly<Record<keyof ConveyorClient, OperationName | '
   submit: 'submit',
   push: 'push',
   rerun: 'rerun',
+  reportBug: 'report-bug',
+  closeBug: 'close-bug',
+  listBugs: 'read',
   command: 'the verb',
   lookNow: 'look-now',
   exportPipeline: 'read',
@@ -79,6 +82,14 @@ export function guardClient(
       const by = await gate.to('rerun', { kind: 'release', pipeline, number }, rerun.actor);
       return client.rerun(pipeline, number, under(rerun, by));
     },
+    reportBug: async (report, actor) => {
+      gate.toBugs('report-bug', actor);
+      return client.reportBug(report, actor);
+    },
+    closeBug: async (close, actor) => {
+      gate.toBugs('close-bug', actor);
+      return client.closeBug(close, actor);
+    },
     command: async (text, verb, input) => {
       const id = commanded(text, input.action);
       // What is no id at all is refused below, in words about ids.
@@ -91,7 +102,7 @@ export function guardClient(
 
 type ReadOperations = Omit<
   ConveyorClient,
-  'apply' | 'importPipeline' | 'release' | 'submit' | 'push' | 'rerun' | 'command'
+  'apply' | 'importPipeline' | 'release' | 'submit' | 'push' | 'rerun' | 'reportBug' | 'closeBug' | 'command'
 >;
 
 /** What changes nothing, as it is. */
@@ -104,6 +115,7 @@ export const reads = (client: ConveyorClient): ReadOperations => ({
   listDeploys: (query) => client.listDeploys(query),
   listFinders: () => client.listFinders(),
   freshness: () => client.freshness(),
+  listBugs: () => client.listBugs(),
   history: (pipeline) => client.history(pipeline),
   logs: (id, attempt) => client.logs(id, attempt),
   lookNow: (runId) => client.lookNow(runId),
@@ -165,6 +177,13 @@ class PermissionGate {
     if (lacking !== undefined) throw lacking;
   }
 
+  /** @throws ConveyorError `not-permitted` */
+  toBugs(verb: 'report-bug' | 'close-bug', actor: string): void {
+    const decision = decideBug(this.platform(), { principal: actor, door: this.door }, verb);
+    if (decision.allowed) return void this.noteDecision(permitted(decision));
+    throw conveyorError('not-permitted', { actor, pipeline: 'bugs', why: decision.why, can: `${actor} ${verb}` });
+  }
+
   async toApply(verb: 'apply' | 'import', spec: PipelineSpec, actor: string): Promise<string | undefined> {
     const facts = this.platform();
     const asked = { actor, verb, id: { kind: 'pipeline', pipeline: spec.pipeline } } as const;
@@ -215,9 +234,12 @@ function withoutSection(asked: PermissionRequest): Permit {
 
 function permitFrom(decision: AccessDecision, asked: PermissionRequest): Permit {
   if (!decision.allowed) throw notPermittedError(decision.why, asked);
-  const { by, through } = decision;
-  return { permitted: cutText(through === null ? by : `${by} through ${through}`, REQUEST_LIMITS.actor.max) };
+  return permitted(decision);
 }
+
+const permitted = ({ by, through }: Extract<AccessDecision, { allowed: true }>): Permit => ({
+  permitted: cutText(through === null ? by : `${by} through ${through}`, REQUEST_LIMITS.actor.max),
+});
 
 function notPermittedError(why: string, { actor, verb, id }: PermissionRequest) {
   const who = actor ?? 'nobody';

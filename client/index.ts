@@ -2,6 +2,7 @@ import { requireId } from '../domain/target';
 import type { HistoryRow } from '../domain/views';
 import type { ConveyorClient } from './api';
 import { applyPipeline, exportPipeline, importPipeline, taskQueueOf } from './apply';
+import { closeBug, listBugs, reportBug } from './bugs';
 import { sendCommand } from './commands';
 import { connectTemporal } from './connection';
 import { DEFAULT_FRESHNESS } from '../domain/freshness/policy';
@@ -41,6 +42,9 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     history: (pipeline) => historyOfPipeline(workflows, pipeline),
     logs: (id, attempt) => actionLogs(workflows, id, attempt),
     command: (id, verb, input) => sendCommand(workflows, id, verb, input),
+    reportBug: (report, actor) => reportBug(workflows, options, report, actor),
+    closeBug: (close, actor) => closeBug(workflows, close, actor),
+    listBugs: () => listBugs(workflows),
     lookNow: (runId) => lookNow(workflows, runId),
     readiness: () => temporalReadiness(temporal, taskQueueOf(options)),
     close: () => temporal.connection.close(),

@@ -1,8 +1,14 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { conveyorError, type ConveyorError } from '../domain/errors';
-import type { PipelineIndex, PipelineSubscriptions, SubscriptionsMemo } from '../domain/pipeline/pipelineIndex';
+import type {
+  IndexedRelease,
+  PipelineIndex,
+  PipelineSubscriptions,
+  SubscriptionsMemo,
+} from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
+import type { ReleaseSummary } from '../domain/views';
 import { translate, type Temporal } from './connection';
 
 /** How long a pipeline without a memo may take to say what it wants. */
@@ -13,6 +19,7 @@ export function createPipelineIndex(client: Client): PipelineIndex {
   return {
     subscriptions: (finder) => subscriptions(client, finder),
     labelled: (labels) => labelled(client, labels),
+    releases: () => releases(client),
   };
 }
 
@@ -104,6 +111,18 @@ async function* labelled(client: Client, labels: Readonly<Record<string, string>
   // Whoever names no label does not mean every pipeline there is.
   if (all.length === 0) return;
   for await (const { workflowId } of pipelinesWith(client, 'ConveyorLabels', all)) yield pipelineOfWorkflow(workflowId);
+}
+
+/** As their memos have it: one that was terminated, or failed, is neither of the two. */
+async function* releases(client: Client): AsyncGenerator<IndexedRelease> {
+  const query = `WorkflowType = 'release' AND (ExecutionStatus = 'Running' OR ConveyorOutcome = 'succeeded')`;
+  for await (const { memo, status, typedSearchAttributes } of client.workflow.list({ query })) {
+    const summary = memo?.['summary'] as ReleaseSummary | undefined;
+    if (summary === undefined) continue;
+    const { id, pipeline, number, startedAt, artifacts } = summary;
+    const owners = typedSearchAttributes.get(OWNERS) ?? [];
+    yield { id, pipeline, number, startedAt, artifacts, runs: status.name === 'RUNNING', owners };
+  }
 }
 
 /** Each running pipeline once that has all of these words under an attribute. */

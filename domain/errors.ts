@@ -47,6 +47,18 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  'unknown-bug': entry<{ id: string }>({
+    message: ({ id }) => `there is no ${id}`,
+    hint: () => 'conveyor bugs list shows those that there are',
+    retryable: false,
+    exit: 4,
+  }),
+  'bug-refused': entry<{ why: string }>({
+    message: ({ why }) => why,
+    hint: () => 'conveyor bugs list shows which bugs are in force; conveyor bugs report --help has examples',
+    retryable: false,
+    exit: 2,
+  }),
   'unknown-release': entry<{ id: string }>({
     message: ({ id }) => `there is no release ${id}`,
     hint: ({ id }) => `conveyor history ${id.split('/')[0] ?? id} shows the releases of the pipeline`,

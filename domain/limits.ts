@@ -350,3 +350,13 @@ export const VESSEL_LIMITS = {
   apps: refused('the applications of a host that use one package', 16, 'entries', 'its acknowledgement names them'),
   peers: refused('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
 } as const satisfies Record<string, Limit>;
+
+/** Bugs that are reported: one workflow carries all of them, and every deploy is held against those in force. */
+export const BUG_LIMITS = {
+  target: refused('the target of a bug', 256, 'bytes', 'as that of an artifact'),
+  revision: refused('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
+  inForce: refused('the number of bugs in force', 100, 'entries', 'each deploy asks about each of them'),
+  kept: cut('the bugs that are closed and were none', 50, 'entries', 'a workflow carries all bugs'),
+  shown: cut('the releases that a bug shows of each kind', 10, 'entries', 'a workflow carries all bugs'),
+  path: cut('the chain of dependencies that is shown', 400, 'bytes', 'a workflow carries all bugs'),
+} as const satisfies Record<string, Limit>;

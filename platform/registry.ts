@@ -11,6 +11,7 @@ import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
+import { bugFields, type BugSettings } from './bugs';
 import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
 import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
@@ -28,7 +29,13 @@ import { slotFields, toSlots, type Slots } from './slots';
 
 /** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
 
-export const EXTENSION_KINDS = ['push-type', 'action-service', 'artifact-finder', 'data-source'] as const;
+export const EXTENSION_KINDS = [
+  'push-type',
+  'action-service',
+  'artifact-finder',
+  'data-source',
+  'dependency-graph',
+] as const;
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 
 /** How a service is reached. `token` was read from the environment variable that `tokenEnv` names. */
@@ -78,6 +85,8 @@ export interface Registry {
   readonly freshness: FreshnessPolicy;
   /** How workers notify people and programs outside. */
   readonly notifications: Notifications;
+  /** How far a bug reaches, and what running deploys do that have it. */
+  readonly bugs: BugSettings;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
@@ -138,6 +147,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     configRepositories: toConfigRepositories(parsed.data, file),
     freshness: toFreshness(parsed.data),
     notifications: toNotifications(parsed.data, env, file),
+    bugs: parsed.data.bugs,
     find: (kind, name) => findExtension(extensions, kind, name),
   };
 }
@@ -178,6 +188,7 @@ const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
   ...auditFields,
+  ...bugFields,
   ...callbackFields,
   ...configFields,
   ...freshnessFields,

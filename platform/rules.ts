@@ -85,6 +85,7 @@ export const platformFields = {
       ),
       uses: rules(z.strictObject({ kind: z.enum(USE_KINDS), names: patternList(namePattern), by: somebody() })),
       scripts: z.strictObject({ by: principals() }).default({ by: [] }),
+      bugs: z.strictObject({ by: principals() }).default({ by: [] }),
       protection: rules(
         z.strictObject({
           pipelines: patternList(namePattern),
@@ -129,6 +130,7 @@ export function toPlatform(given: PlatformConfig): PlatformPolicy | null {
   return {
     ...policy,
     scripts: given.scripts.by,
+    bugs: given.bugs.by,
     protection: given.protection.map(({ approvals = null, emergency = null, signed = null, ...rule }) => ({
       ...{ ...rule, approvals, emergency, signed },
     })),
@@ -186,6 +188,7 @@ function unknownGroups(policy: PlatformPolicy, groups: PlatformFacts['groups']):
     ...policy.services.map(({ owners }, at): [string, readonly string[]] => [`platform.services.${at}.owners`, owners]),
     ...policy.uses.map(({ by }, at): [string, readonly string[]] => [`platform.uses.${at}.by`, by]),
     ['platform.scripts.by', policy.scripts],
+    ['platform.bugs.by', policy.bugs],
     ...policy.protection.map(({ approvals }, at): [string, readonly string[]] => [
       `platform.protection.${at}.approvals.by`,
       approvals?.by ?? [],

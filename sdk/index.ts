@@ -5,6 +5,7 @@ export {
   serveActionService,
   serveArtifactFinder,
   serveDataSource,
+  serveDependencyGraph,
   serveProtocol,
   servePushType,
   serveTaskController,
@@ -17,6 +18,7 @@ export * from './protocol/common';
 export * from './protocol/actionService';
 export * from './protocol/artifactFinder';
 export * from './protocol/dataSource';
+export * from './protocol/dependencyGraph';
 export * from './protocol/healthService';
 export * from './protocol/pushType';
 export * from './protocol/taskController';

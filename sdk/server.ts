@@ -5,6 +5,7 @@ import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/ac
 import { artifactFinderProtocol, type ArtifactFinderProtocol } from './protocol/artifactFinder';
 import { bodySchema, MIB, type CallContext, type Method, type Protocol, type RequestOf } from './protocol/common';
 import { dataSourceProtocol, type DataSourceProtocol } from './protocol/dataSource';
+import { dependencyGraphProtocol, type DependencyGraphProtocol } from './protocol/dependencyGraph';
 import { pushTypeProtocol, type PushTypeProtocol } from './protocol/pushType';
 import {
   taskControllerProtocol,
@@ -127,6 +128,13 @@ export const serveDataSource = (
   implementation: Implementation<DataSourceProtocol>,
   options?: ServeOptions,
 ): Hono => serveProtocol(dataSourceProtocol, name, implementation, options);
+
+/** A dependency graph has one method: `serveDependencyGraph('builds', { getDependents: … })`. */
+export const serveDependencyGraph = (
+  name: string,
+  implementation: Implementation<DependencyGraphProtocol>,
+  options?: ServeOptions,
+): Hono => serveProtocol(dependencyGraphProtocol, name, implementation, options);
 
 /**
  * A task controller has one method: `serveTaskController('leader-last', { process: … })`. It remembers the last call of each

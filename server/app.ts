@@ -17,6 +17,7 @@ import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
 import { auditRoutes } from './routes/audit';
 import { bringingRoutes } from './routes/bringing';
+import { bugRoutes } from './routes/bugs';
 import { canRoutes } from './routes/can';
 import { configurationRoutes } from './routes/configuration';
 import { healthRoutes } from './routes/health';
@@ -94,6 +95,7 @@ export function createApp(deps: ServerDeps): Hono {
   app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
   for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));
   app.route('/v1/releases', releaseRoutes(api));
+  app.route('/v1/bugs', bugRoutes(api));
   const ended = new Ended(deps.client.lookNow, (line) => deps.log(line));
   app.route('/v1/runs', runRoutes({ ...deps, ended, lane: lanes.runs }));
   app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { documentSchema } from '../domain/spec/pipelineDocument';
+import * as bugs from './bugSchemas';
 import * as changes from './changes';
 import { commandRequest } from './commandRequest';
 import { CONFIG_OPERATIONS } from './configOperations';
@@ -165,6 +166,28 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     'Which pipelines have not been deployed for long, as `conveyor freshness` shows them',
     schemas.freshnessAnswer,
   ),
+  getOperation('/v1/bugs', 'What is reported to be bad, newest first', bugs.bugsAnswer),
+  getOperation('/v1/bugs/{n}', 'A bug, and what contains it', bugs.bugAnswer),
+  {
+    method: 'post',
+    path: '/v1/bugs',
+    summary: 'Reports a bug: nothing that contains it deploys any more. The same again is the same bug',
+    status: 201,
+    security: 'token',
+    request: bugs.reportBugRequest,
+    answer: bugs.bugAnswer,
+    also: { 403: 'platform.bugs does not list whoever asks' },
+  },
+  {
+    method: 'post',
+    path: '/v1/bugs/{n}/close',
+    summary: 'Says what fixes a bug, or that it was none',
+    status: 200,
+    security: 'token',
+    request: bugs.closeBugRequest,
+    answer: bugs.bugAnswer,
+    also: { 403: 'platform.bugs does not list whoever asks', 404: REFUSED[404] },
+  },
   getOperation('/v1/finders', 'Whether the finders answer, as `conveyor list finders` shows it', schemas.findersAnswer),
   getOperation(
     '/v1/deploys',

@@ -11,6 +11,7 @@ import { finderServices } from './finders/finder';
 import { LostReplyError, throughFaults } from './httpFaults';
 import { queryMetrics } from './metrics/store';
 import { metricWorld } from './metrics/series';
+import { dependencyGraph } from './monorepo/dependencyGraph';
 import { SimulatedConfig } from './pushTypes/config';
 import { fleetJudge, type FleetJudge, type FleetJudgeOptions } from './pushTypes/judge';
 import { twinePushType } from './pushTypes/twine';
@@ -39,8 +40,8 @@ export interface Simulator {
 
 /**
  * The simulated world behind its HTTP faces: `/control/*`, `/push-types/<twine or config>/<method>`,
- * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/task-controllers/<kind>/process`,
- * `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
+ * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/dependency-graph/getDependents`,
+ * `/task-controllers/<kind>/process`, `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation({ ...options, asksAtPresent: options.fetch === undefined });
@@ -73,7 +74,14 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     await next();
     for (const due of simulation.callbacks.splice(0)) void callBack(due).catch(() => undefined);
   });
-  for (const path of ['/push-types/*', '/actions/*', '/artifact-finders/*', '/data-source/*', '/task-controllers/*'])
+  for (const path of [
+    '/push-types/*',
+    '/actions/*',
+    '/artifact-finders/*',
+    '/data-source/*',
+    '/dependency-graph/*',
+    '/task-controllers/*',
+  ])
     app.all(path, (c) =>
       throughFaults(simulation, services, c, async (ms) => {
         await sleep(ms);
@@ -139,5 +147,6 @@ function serviceApp(simulation: Simulation, judge: FleetJudge, config: Simulated
     query: (query) => ({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) }),
   });
   app.route('/data-source', dataSource);
+  app.route('/dependency-graph', dependencyGraph(simulation));
   return app;
 }

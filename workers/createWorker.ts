@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { Worker, type NativeConnection, type WorkerOptions, type WorkerStatus } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
 import { createApprovalActivities } from '../activities/approvals';
+import { createBugActivities } from '../activities/bugs';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
 import { createFinderActivities } from '../activities/finders';
@@ -96,7 +97,8 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),
     ...createRecallActivities({ client }),
-    ...createApprovalActivities(ports),
+    ...createApprovalActivities({ ...ports, client }),
+    ...createBugActivities({ ...ports, client, index }),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createLandingActivities({ ...ports, copies: copiesFolder(process.env) }),

@@ -1,4 +1,5 @@
 export { artifactSweep } from './artifactSweep';
+export { bugs } from './bugs';
 export { deploy } from './deploy';
 export { fanOut } from './fanOut';
 export { fanOutShard } from './fanOut/shard';

@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
+import type { BugNotice } from '../domain/bugs/consequence';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
 import type { ActionRef } from '../domain/pipeline/admission';
@@ -135,6 +136,9 @@ export const frozenSignal = defineSignal<[Frozen]>('frozen');
 export interface Frozen {
   readonly by: Held | null;
 }
+
+/** To a release: something of it contains a bug that was reported. */
+export const bugSignal = defineSignal<[BugNotice]>('bug');
 
 /** A deploy has to make way for that of another release (docs/design/pipeline.md#concurrency). */
 export const overtakenSignal = defineSignal<[Overtaken]>('overtaken');

@@ -1,6 +1,7 @@
 import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActionActivities } from '../activities/actionService';
 import type { ApprovalActivities } from '../activities/approvals';
+import type { BugActivities } from '../activities/bugs';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
 import type { FinderActivities } from '../activities/finders';
@@ -141,6 +142,14 @@ export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
 /** A worker that is killed as it lands is followed by another at once, which finds what has landed. */
 export const landers = (heartbeatTimeoutMs: number) =>
   proxyActivities<LandingActivities>({
+    startToCloseTimeout: '1h',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: FOREVER,
+  });
+
+/** It looks through all releases, and asks graphs that may be down for long. */
+export const bugSearchers = (heartbeatTimeoutMs: number) =>
+  proxyActivities<BugActivities>({
     startToCloseTimeout: '1h',
     heartbeatTimeout: heartbeatTimeoutMs,
     retry: FOREVER,

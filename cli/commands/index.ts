@@ -1,6 +1,7 @@
 import { applyCommand } from './apply';
 import { artifactCommand } from './artifact';
 import { auditCommand } from './audit';
+import { bugsCommand } from './bugs';
 import { canCommand } from './can';
 import type { Register } from './command';
 import { completionCommand } from './completion';
@@ -49,7 +50,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
     ],
   },
   { heading: 'Configuration:', commands: [config] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbCommands, pushCommand] },
+  { heading: 'Stepping in (each with --reason):', commands: [verbCommands, pushCommand, bugsCommand] },
   {
     heading: 'Who you are, and what you may do:',
     commands: [loginCommand, logoutCommand, whoamiCommand, canCommand, auditCommand],

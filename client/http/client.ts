@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import type { SignInOffer } from '../../domain/signIn';
-import { requireAction, requireId, requireTarget } from '../../domain/target';
+import { requireAction, requireBug, requireId, requireTarget } from '../../domain/target';
 import type { ConveyorClient, ListQuery, LookNow } from '../api';
 import type { Question } from '../can';
 import { serverReadiness } from './readiness';
@@ -44,6 +44,10 @@ export function createHttpClient(options: HttpOptions): ConveyorClient {
       const id = requireTarget(text, verb);
       return ask(ROUTES.command[id.kind], { params: { ...paramsOf(id), verb }, body: input });
     },
+    reportBug: (report) => ask(ROUTES.reportBug, { body: report }),
+    closeBug: async ({ id, to, reason }) =>
+      ask(ROUTES.closeBug, { params: { n: requireBug(id) }, body: { to, reason } }),
+    listBugs: () => ask(ROUTES.listBugs),
     lookNow: async (run) => (await ask<{ readonly look: LookNow }>(ROUTES.lookNow, { params: { run } })).look,
     readiness: () => serverReadiness(options),
     close: () => Promise.resolve(),

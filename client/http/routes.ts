@@ -34,6 +34,9 @@ export const ROUTES = {
     release: 'POST /v1/releases/{pipeline}/{n}/commands/{verb}',
     action: 'POST /v1/releases/{pipeline}/{n}/{action}/commands/{verb}',
   },
+  reportBug: 'POST /v1/bugs',
+  closeBug: 'POST /v1/bugs/{n}/close',
+  listBugs: 'GET /v1/bugs',
   lookNow: 'POST /v1/runs/{run}/look',
   readiness: 'GET /readyz',
 } as const satisfies Readonly<Record<Exclude<keyof ConveyorClient, 'close'>, Route | ByKind>>;

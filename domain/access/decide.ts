@@ -1,5 +1,13 @@
 import { isGroup, type Principal } from '../principals';
-import { decideAuditor, decideCreator, decideEvictor, decideOwner, decidePicker, decideProposer } from './roles';
+import {
+  decideAuditor,
+  decideCreator,
+  decideEvictor,
+  decideOwner,
+  decidePicker,
+  decideProposer,
+  decideReporter,
+} from './roles';
 import { allowedBy, denied, type AccessDecision } from './decision';
 import { membership } from './members';
 import { OPERATIONS, type OperationName } from './operations';
@@ -46,6 +54,8 @@ function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: P
       return decidePicker(facts, what, principal);
     case 'proposer':
       return decideProposer(facts, what, principal);
+    case 'reporter':
+      return decideReporter(facts, principal);
     case 'delivery':
       return who.door === 'webhook'
         ? allowedBy('its delivery', 'the server believes the delivery')

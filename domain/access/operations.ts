@@ -16,6 +16,7 @@ export const NEEDS = {
   delivery: 'a program with a delivery that the server believes; through the API an owner of the pipeline',
   proposer:
     'an owner of the repository; where it lists none admins alone, and anybody who is known without a platform section',
+  reporter: 'whoever platform.bugs lists; anybody who is known without a platform section',
   service: 'pipelines of which every owner is an owner of the service',
   use: 'pipelines of which every owner is in a rule for it',
   scripts: 'pipelines of which every owner is in platform.scripts',
@@ -38,6 +39,7 @@ const COMMANDS: readonly Door[] = ['command-line', 'api'];
 
 const read = (of: Operation['of'], does: string): Operation => ({ of, needs: 'nobody', doors: COMMANDS, does });
 const owners = (of: Operation['of'], does: string): Operation => ({ of, needs: 'owner', doors: COMMANDS, does });
+const reporters = (does: string): Operation => ({ of: 'platform', needs: 'reporter', doors: COMMANDS, does });
 const work = (of: Operation['of'], needs: Need, does: string): Operation => ({ of, needs, doors: [], does });
 
 /** The verbs that people give, and all else that anybody may ask for. */
@@ -54,6 +56,8 @@ type Name =
   | 'submit'
   | 'look-now'
   | 'propose'
+  | 'report-bug'
+  | 'close-bug'
   | 'deploy'
   | 'use'
   | 'run-scripts'
@@ -79,6 +83,8 @@ export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   },
   'look-now': { of: 'run', needs: 'key', doors: ['run'], does: 'say that a run has ended' },
   propose: { of: 'repository', needs: 'proposer', doors: COMMANDS, does: 'propose a change of configuration' },
+  'report-bug': reporters('report a bug, which stops releases of all pipelines that contain it'),
+  'close-bug': reporters('say what fixes a bug, or that it was none'),
   hold: owners('pipeline', 'begin no deploys'),
   unhold: owners('pipeline', 'end a hold'),
   freeze: owners('pipeline', 'begin nothing at all'),

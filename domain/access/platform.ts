@@ -10,6 +10,8 @@ export interface PlatformPolicy {
   readonly uses: readonly UseRule[];
   /** Whose pipelines may run scripts on the workers. */
   readonly scripts: readonly Principal[];
+  /** Who may report bugs and close them. */
+  readonly bugs: readonly Principal[];
   readonly protection: readonly ProtectionRule[];
 }
 

@@ -111,3 +111,13 @@ export function decidePicker(facts: PlatformFacts, what: What, who: Principal): 
   if (member) return allowedBy('whom the pick names', `the pick names ${who}`, member.through);
   return denied(`${who} may not pick that: the pick names ${listed(named, facts.groups)}`);
 }
+
+/** A bug stops releases of everybody, so that a platform lists whom it believes. */
+export function decideReporter(facts: PlatformFacts, who: Principal): AccessDecision {
+  const { policy, groups } = facts;
+  if (policy === null) return allowedBy('everybody who is known', 'there is no platform section');
+  const member = membership(policy.bugs, who, groups);
+  if (member) return allowedBy('platform.bugs.by', `platform.bugs lets ${who} report bugs`, member.through);
+  const named = policy.bugs.length === 0 ? 'lists nobody' : `lists ${listed(policy.bugs, groups)}`;
+  return denied(`${who} may not report bugs: platform.bugs ${named}`);
+}

@@ -1,4 +1,5 @@
 import type { Principal } from '../principals';
+import type { ReleaseSummary } from '../views';
 
 /** Looking pipelines up (docs/design/workflows.md#finding-pipelines): Temporal visibility in production, memory in virtual-time tests. */
 export interface PipelineIndex {
@@ -6,6 +7,14 @@ export interface PipelineIndex {
   subscriptions(finder: string): AsyncIterable<PipelineSubscriptions>;
   /** Names of the pipelines that carry all of these labels. */
   labelled(labels: Readonly<Record<string, string>>): AsyncIterable<string>;
+  /** Releases that run or have succeeded, newest first. */
+  releases(): AsyncIterable<IndexedRelease>;
+}
+
+/** A release, with what it was given and what it has made so far. */
+export interface IndexedRelease extends Pick<ReleaseSummary, 'id' | 'pipeline' | 'number' | 'startedAt' | 'artifacts'> {
+  readonly runs: boolean;
+  readonly owners: readonly Principal[];
 }
 
 /** What one pipeline wants of one finder. */

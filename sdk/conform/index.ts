@@ -3,11 +3,18 @@ export { conform, type ConformReport, type Live, type RunOptions } from './run';
 export { tryCheck, type ConformCheck, type CheckOutcome } from './check';
 export type { Exchange, Reachable } from './conversation';
 export { livePushType, type LivePushType } from './live/pushType';
-export { liveActionService, liveArtifactFinder, liveDataSource, liveTaskController } from './live/others';
+export {
+  liveActionService,
+  liveArtifactFinder,
+  liveDataSource,
+  liveDependencyGraph,
+  liveTaskController,
+} from './live/others';
 export { inRealTime, type LiveSettings } from './live/waiting';
 export { ACTION_SERVICE_CHECKS, type ActionServiceSubject } from './actionService';
 export { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from './artifactFinder';
 export { DATA_SOURCE_CHECKS, type DataSourceSubject } from './dataSource';
+export { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from './dependencyGraph';
 export { PUSH_TYPE_CHECKS } from './pushType/suite';
 export type { PushTypeSubject } from './pushType/world';
 export { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from './taskController';

@@ -2,10 +2,17 @@ import { actionServiceProtocol } from './actionService';
 import { artifactFinderProtocol } from './artifactFinder';
 import type { Protocol } from './common';
 import { dataSourceProtocol } from './dataSource';
+import { dependencyGraphProtocol } from './dependencyGraph';
 import { pushTypeProtocol } from './pushType';
 import { taskControllerProtocol } from './taskController';
 import type { MethodWords } from './words';
-import { ACTION_SERVICE_WORDS, ARTIFACT_FINDER_WORDS, DATA_SOURCE_WORDS, TASK_CONTROLLER_WORDS } from './words/others';
+import {
+  ACTION_SERVICE_WORDS,
+  ARTIFACT_FINDER_WORDS,
+  DATA_SOURCE_WORDS,
+  DEPENDENCY_GRAPH_WORDS,
+  TASK_CONTROLLER_WORDS,
+} from './words/others';
 import { PUSH_TYPE_WORDS } from './words/pushType';
 
 interface ProtocolDescription {
@@ -21,6 +28,7 @@ export const PROTOCOLS = {
   'artifact-finder': { title: 'Artifact finder', protocol: artifactFinderProtocol, words: ARTIFACT_FINDER_WORDS },
   'task-controller': { title: 'Task controller', protocol: taskControllerProtocol, words: TASK_CONTROLLER_WORDS },
   'data-source': { title: 'Data source', protocol: dataSourceProtocol, words: DATA_SOURCE_WORDS },
+  'dependency-graph': { title: 'Dependency graph', protocol: dependencyGraphProtocol, words: DEPENDENCY_GRAPH_WORDS },
 } as const satisfies Readonly<Record<string, ProtocolDescription>>;
 
 /** The words of a protocol; none for one of somebody else. */

@@ -3,7 +3,7 @@ import type { Artifact } from '../../domain/artifact';
 import { behaviourAt, type BehaviourSpec } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
 import { runService, outputNames, type RunOutcome, type StartRun } from './runs';
-import { closureOf, testOfTarget } from './targets';
+import { closureOf, testOfTarget } from '../monorepo/targets';
 
 /**
  * The build service. From source version `12` and `with: { target: //kv:server }` it makes the executable `kv:12`, under

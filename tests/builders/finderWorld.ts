@@ -14,7 +14,7 @@ import { identityOf, type Artifact } from '../../domain/artifact';
 import type { Lasting, SweepOrder, SweepSeen } from '../../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
-import type { PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
+import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { HistoryRow } from '../../domain/views';
 import type { Fetch } from '../../sdk/client';
 import { parseRegistry } from '../../platform/registry';
@@ -154,7 +154,8 @@ export class FinderWorld {
       yield* pipelines.values();
     }
     async function* labelled(): AsyncGenerator<string> {}
-    return { subscriptions, labelled };
+    async function* releases(): AsyncGenerator<IndexedRelease> {}
+    return { subscriptions, labelled, releases };
   }
 
   private async submit(

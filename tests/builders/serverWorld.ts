@@ -73,6 +73,15 @@ export class FakePipelines {
     status: (id) => Promise.resolve({ id, kind: 'pipeline', inputs: [] } as never),
     spec: () => Promise.resolve({ owners: ['service:webhook'], artifacts: { source: {}, config: {} } } as never),
     history: (pipeline) => Promise.resolve([{ id: `${pipeline}/7` }] as never),
+    reportBug: (report, actor) => {
+      this.calls.push(['reportBug', report, actor]);
+      return Promise.resolve({ id: 'bug/7', ...report } as never);
+    },
+    closeBug: (close, actor) => {
+      this.calls.push(['closeBug', close, actor]);
+      return Promise.resolve({ id: close.id } as never);
+    },
+    listBugs: () => Promise.resolve([{ id: 'bug/7', target: '//lib:rpc' } as never]),
     lookNow: (run) => {
       this.calls.push(['lookNow', run]);
       return Promise.resolve('looks');

@@ -6,6 +6,7 @@ import { viaApp, type Fetch } from '../../sdk/client';
 import { ACTION_SERVICE_CHECKS } from '../../sdk/conform/actionService';
 import { ARTIFACT_FINDER_CHECKS } from '../../sdk/conform/artifactFinder';
 import { DATA_SOURCE_CHECKS } from '../../sdk/conform/dataSource';
+import { DEPENDENCY_GRAPH_CHECKS } from '../../sdk/conform/dependencyGraph';
 import { liveDataSource } from '../../sdk/conform/live/others';
 import { livePushType } from '../../sdk/conform/live/pushType';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
@@ -311,6 +312,7 @@ test('every check leads to a heading of docs/protocols.md, and no two have the s
     ARTIFACT_FINDER_CHECKS,
     TASK_CONTROLLER_CHECKS,
     DATA_SOURCE_CHECKS,
+    DEPENDENCY_GRAPH_CHECKS,
   ]) {
     expect(checks.filter(({ method }) => !headings.includes(sectionOf(method)))).toEqual([]);
     expect(new Set(checks.map(({ title }) => title)).size).toBe(checks.length);

@@ -34,5 +34,7 @@ test('every operation is tried, and has a route that the server describes', () =
     // Programs that propose want to know whether their one has landed.
     'GET /v1/config/{}/changes/{}',
     'POST /v1/runs/{}/ended',
+    // Programs want one bug; people see all.
+    'GET /v1/bugs/{}',
   ]);
 });

@@ -88,6 +88,9 @@ export const CASES: readonly Case[] = [
   same('listDeploys', [{ limit: 50 }], [deploy()]),
   same('listFinders', [], [{ id: 'commits', kind: 'finder', state: 'answers' }]),
   same('freshness', [], { at: '2026-12-27T06:00:00.000Z', weekly: 0.5, pipelines: [] }),
+  same('reportBug', [{ target: '//lib:rpc', from: '12', to: null, reason: 'bad' }, ACTOR], { id: 'bug/7' }),
+  same('closeBug', [{ id: 'bug/7', to: '15', reason: 'fixed' }, ACTOR], { id: 'bug/7', to: '15' }),
+  same('listBugs', [], [{ id: 'bug/7' }]),
   same('history', ['kvstore'], [{ ...release(), durationMs: 12, deploys: [] }]),
   same('logs', ['kvstore/13/test', 2], { id: 'kvstore/13/test', attempt: 2, ended: true, runs: [] }),
   same(

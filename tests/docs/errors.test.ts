@@ -14,6 +14,8 @@ const SAMPLES: Params = {
   'invalid-id': { text: 'kvstore/twelve', expected: 'the id of a pipeline, release or deploy' },
   'missing-reason': { verb: 'pause' },
   'unknown-pipeline': { pipeline: 'kvstor' },
+  'unknown-bug': { id: 'bug/9' },
+  'bug-refused': { why: '12 cannot both have the bug and be its fix' },
   'unknown-release': { id: 'kvstore/99' },
   'unknown-deploy': { id: 'kvstore/12/publish' },
   'ambiguous-deploy': { id: 'web/7', deploys: ['web/7/eu', 'web/7/us'] },

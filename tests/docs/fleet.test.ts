@@ -40,6 +40,7 @@ const REQUESTS: Readonly<Record<string, object>> = {
   'POST /control/models': { model: 'ranking', version: '7' },
   'POST /control/configs': { path: 'web/limits', version: '3' },
   'POST /control/targets': { target: '//web:server', deps: ['//lib:rpc'] },
+  'POST /control/monorepo': { targets: 20, seed: 3 },
   'POST /control/config/subscribers': { name: 'edge', region: 'eu', hosts: 4, paths: ['feed/limits'] },
   'POST /control/config/changes': { values: { 'feed/limits': { soft: 3 } } },
   'POST /control/config/commits': { values: { 'feed/limits': { soft: 3 } } },

@@ -5,6 +5,7 @@ import {
   ACCESS_LIMITS,
   ARTIFACT_LIMITS,
   AUDIT_LIMITS,
+  BUG_LIMITS,
   CONFIG_LIMITS,
   GATE_LIMITS,
   LOG_LIMITS,
@@ -149,6 +150,7 @@ const TABLES = [
   ['What apps pull', MOBILE_LIMITS],
   ['Configuration', CONFIG_LIMITS],
   ['Packages', VESSEL_LIMITS],
+  ['Bugs', BUG_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 

@@ -9,7 +9,7 @@ describe('the platform section of the configuration', () => {
     expect(parseRegistry({}, {}).policy).toBeNull();
     expect(parsed(ADMINS).policy).toEqual({
       ...ADMINS,
-      ...{ pipelines: [], services: [], uses: [], scripts: [], protection: [] },
+      ...{ pipelines: [], services: [], uses: [], scripts: [], bugs: [], protection: [] },
     });
   });
 

@@ -13,6 +13,7 @@ import { given, type Given, type Service } from '../system/service';
 import { Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
+import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
@@ -20,7 +21,7 @@ import { recordModel, recordRerun } from './recordModel';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued|landing]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued|landing|bugs]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -206,6 +207,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordRerun(stack, save);
   await recordDeploys(stack, save);
   await recordLanding(stack, save, folder);
+  await recordBugs(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -225,6 +227,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   deploys: (stack) => recordDeploys(stack, save),
   large: (stack) => recordLarge(stack, save),
   landing: (stack, folder) => recordLanding(stack, save, folder),
+  bugs: (stack) => recordBugs(stack, save),
 };
 
 /** Of these, where histories are short. */

@@ -4,7 +4,7 @@ import { actionServiceProtocol, type ActionServiceProtocol } from '../../sdk/pro
 import type { ResponseOf } from '../../sdk/protocol/common';
 import type { Artifact } from '../../domain/artifact';
 import { replay, type TestedVersion } from '../../simulator/actions/replay';
-import { closureOf, testOfTarget } from '../../simulator/actions/targets';
+import { closureOf, testOfTarget } from '../../simulator/monorepo/targets';
 import { expectNoViolations, givenFleet, update, type TestFleet } from '../builders/simulatorFleet';
 
 afterEach(expectNoViolations);

@@ -18,7 +18,7 @@ const AFTER = [{ 'kv:2': 6 }, { 'kv:2': 6 }];
 
 /** From now on nobody but root may do anything, unless it says so. */
 function rule(more: Partial<PlatformPolicy> = {}): void {
-  const none = { pipelines: [], services: [], uses: [], scripts: [], protection: [] };
+  const none = { pipelines: [], services: [], uses: [], scripts: [], bugs: [], protection: [] };
   world.rules.facts = { policy: { admins: ['user:root'], ...none, ...more }, groups: { storage: ['user:sam'] } };
 }
 

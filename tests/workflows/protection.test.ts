@@ -26,7 +26,7 @@ function rule(more: Partial<PlatformPolicy['protection'][number]> | null = {}, s
     requires,
     signed: null,
   };
-  const none = { pipelines: [], uses: [], scripts: [] };
+  const none = { pipelines: [], uses: [], scripts: [], bugs: [] };
   const protection = more === null ? [] : [{ ...protect, ...more }];
   world.rules.facts = { policy: { admins: ['user:root'], services: [SERVICE], ...none, protection }, groups: { sre } };
 }

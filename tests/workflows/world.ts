@@ -72,7 +72,7 @@ export class VirtualWorld {
     const { clock } = time;
     const simulator = createSimulator({ seed, speed: 1, now: clock.now, sleep: (ms) => clock.sleep(ms) });
     const taskQueue = `virtual-${randomUUID()}`;
-    const index = new MemoryIndex();
+    const index = new MemoryIndex(client);
     const slow = new SlowActions(clock, simulator.simulation);
     const registry = { ...parseRegistry(EXTENSIONS, { PATH: process.env['PATH'] }), seal, configRepositories };
     const rules: VirtualWorld['rules'] = { facts: { policy: null, groups: {} } };
@@ -400,6 +400,7 @@ const EXTENSIONS = {
     { name: 'model', kind: 'push-type', url: 'http://simulator/push-types/model' },
     { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
+    { name: 'builds', kind: 'dependency-graph', url: 'http://simulator/dependency-graph' },
     { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
   ],

@@ -1,4 +1,5 @@
 import { condition, patched } from '@temporalio/workflow';
+import type { Clearance } from '../../activities/approvals';
 import { askersOf, waitsForApprovals, type ApprovalStatus } from '../../domain/access/approvals';
 import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
@@ -31,7 +32,7 @@ export interface Gate {
 export async function approved(run: ReleaseRun, gate: Gate): Promise<GateDecision> {
   const first = await readStatus(run, gate);
   const atOnce = decideGate(run, gate, first);
-  if (atOnce && (atOnce.approved || first.lacks !== null)) return atOnce;
+  if (atOnce && (atOnce.approved || first.lacks !== null || first.bug !== undefined)) return atOnce;
   const timeoutMs = gate.pick ? gate.pick.timeoutMs : emergencyTimeout(run);
   const untilMs = timeoutMs === undefined ? null : Date.now() + timeoutMs;
   if (!isEmergency(run)) signalReady(run, gate.action, { kind: 'pick', artifacts: [] });
@@ -59,15 +60,26 @@ function safeguards(run: ReleaseRun, name: string) {
 export const asksRules = ({ input }: ReleaseRun): boolean =>
   waitsForApprovals(input.trigger) && patched('people approve what a rule protects');
 
-/** Whether it would still be let go: since it was, somebody may have left a group, or a rule have come. */
-export const isStillApproved = async (run: ReleaseRun, gate: Gate): Promise<boolean> =>
-  !asksRules(run) || (await readStatus(run, gate)).met;
+/**
+ * Whether it would still be let go: since it was, somebody may have left a group, a rule have come, or a bug been reported. While nobody
+ * knows whether it contains one, it waits.
+ */
+export async function isStillApproved(run: ReleaseRun, gate: Gate): Promise<boolean> {
+  if (!asksRules(run)) return true;
+  const givesUp = () => run.control.ending !== null || run.overtaken !== null;
+  for (;;) {
+    const { met, bug, unasked } = await readStatus(run, gate);
+    if (unasked === undefined || givesUp()) return met && bug === undefined;
+    run.patch(gate.action, { state: 'blocked', blockedBy: unasked });
+    await condition(givesUp, run.input.settings.waitIntervalMs, { summary: `${gate.action}: until it is known` });
+  }
+}
 
 /** Undefined when its time is up. */
 async function decided(
   run: ReleaseRun,
   gate: Gate,
-  first: ApprovalStatus,
+  first: Clearance,
   untilMs: number | null,
 ): Promise<GateDecision | undefined> {
   const background = new BackgroundTasks();
@@ -93,11 +105,11 @@ async function decided(
 async function untilNews(
   run: ReleaseRun,
   gate: Gate,
-  seen: ApprovalStatus,
+  seen: Clearance,
   background: BackgroundTasks,
   isChanged: () => boolean,
   leftMs: number | undefined,
-): Promise<Waited<ApprovalStatus>> {
+): Promise<Waited<Clearance>> {
   const summary = `${gate.action}: nobody ${gate.pick ? 'picks' : 'approves'}`;
   if (seen.rules.length > 0) {
     const timeout = leftMs === undefined ? undefined : { afterMs: leftMs, summary };
@@ -108,7 +120,7 @@ async function untilNews(
   return { kind: 'woken' };
 }
 
-function readStatus(run: ReleaseRun, gate: Gate, seen: ApprovalStatus | null = null): Promise<ApprovalStatus> {
+function readStatus(run: ReleaseRun, gate: Gate, seen: Clearance | null = null): Promise<Clearance> {
   const { spec, trigger, settings } = run.input;
   const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
   const ask = {
@@ -118,7 +130,7 @@ function readStatus(run: ReleaseRun, gate: Gate, seen: ApprovalStatus | null = n
   };
   const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
   return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
-    { ask, seen, intervalMs: settings.waitIntervalMs },
+    { ask, seen, intervalMs: settings.waitIntervalMs, artifacts: gate.artifacts },
   ]);
 }
 
@@ -136,10 +148,11 @@ const given = (run: ReleaseRun, gate: Gate): string =>
   `${approversOf(run, gate).length} ${whoPicked(run, gate.action) !== undefined}`;
 
 /** Undefined while it waits. */
-function decideGate(run: ReleaseRun, gate: Gate, seen: ApprovalStatus): GateDecision | undefined {
+function decideGate(run: ReleaseRun, gate: Gate, seen: Clearance): GateDecision | undefined {
   const refusal = howToClose(run, gate);
   if (refusal) return { approved: false, close: refusal };
-  const { lacks } = seen;
+  const { lacks, bug } = seen;
+  if (bug !== undefined) return { approved: false, close: () => closeBad(run, gate.action, bug) };
   if (lacks !== null)
     return {
       approved: false,
@@ -155,6 +168,12 @@ function decideGate(run: ReleaseRun, gate: Gate, seen: ApprovalStatus): GateDeci
   const words = by.map(({ actor, reason }) => withReason(`approved by ${actor}`, reason));
   if (!gate.pick || seen.rules.length > 0) for (const text of words) run.log('approved', text);
   return { approved: true, why: words.join('; ') };
+}
+
+/** With what was reported while it waited. */
+function closeBad(run: ReleaseRun, action: string, bug: string): void {
+  run.because('bad-package');
+  run.close(action, 'cancelled', bug);
 }
 
 /** What ends the wait for good; how to close the action. */

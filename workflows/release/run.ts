@@ -2,8 +2,11 @@ import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@tempo
 import type { Behalf } from '../../activities/behalf';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { identityOf, type Artifact } from '../../domain/artifact';
+import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/bugs/consequence';
+import { SYSTEM } from '../../domain/deploy/control';
 import { keptCommands } from '../../domain/keptCommands';
 import type { Admission } from '../../domain/release/admission';
+import { REQUEST_LIMITS } from '../../domain/limits';
 import { mayCommand } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
 import { effectOfRelease, RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
@@ -23,6 +26,7 @@ import { hasActionEnded } from '../../domain/release/nextActions';
 import { recollectionOf, type Carried, type Recalled } from '../../domain/release/rerun';
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
 import { windowSkipped } from '../../domain/release/skipWindow';
+import { cutText } from '../../domain/size';
 import { formatTime, withReason } from '../../domain/text';
 import {
   commandText,
@@ -33,7 +37,15 @@ import {
 } from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import { frozenSignal, overtakenSignal, policySignal, recollectionQuery, statusQuery, verbSignal } from '../messages';
+import {
+  bugSignal,
+  frozenSignal,
+  overtakenSignal,
+  policySignal,
+  recollectionQuery,
+  statusQuery,
+  verbSignal,
+} from '../messages';
 import { MemoSummary } from '../summary';
 import { BackgroundTasks } from '../waiting';
 import { GlobalGroups } from './globalGroups';
@@ -56,6 +68,8 @@ export class ReleaseRun {
   unreachable: string | null = null;
   /** Pauses of deploys that people were notified of. */
   readonly notifiedPauses = new Set<string>();
+  /** Those that it was notified of. */
+  private readonly bugs = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
   /** The release that its deploys were asked to make way for. */
@@ -80,6 +94,7 @@ export class ReleaseRun {
     });
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
     onSignal(frozenSignal, ({ by }) => this.freeze(by));
+    onSignal(bugSignal, (bug) => this.meetBug(bug));
     onSignal(overtakenSignal, (overtaken) => {
       this.overtaken = overtaken;
       const { why, by } = overtaken;
@@ -178,6 +193,7 @@ export class ReleaseRun {
   /** Who ends the release, for the actions that it takes with it. */
   endedBy(): string {
     const { ending } = this.control;
+    if (ending?.actor === SYSTEM && this.bugs.size > 0) return ending.reason;
     return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'}`;
   }
 
@@ -258,6 +274,21 @@ export class ReleaseRun {
     this.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
     const what = `that its pipeline is ${by ? 'frozen' : 'frozen no more'}`;
     this.deploys.forward(what, (deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
+  }
+
+  /** The platform's configuration says what a bug does, and nobody has to be an owner for that. */
+  private meetBug(bug: BugNotice): void {
+    if (!isBugNotice(bug) || this.bugs.has(bug.id)) return;
+    this.bugs.add(bug.id);
+    const verb = verbOfBug(this.record, this.input.trigger, bug);
+    if (verb === undefined) return this.log('bug', bug.why);
+    const command = { actor: SYSTEM, reason: cutText(bug.why, REQUEST_LIMITS.reason.max), permitted: bug.id };
+    const why = whyNotRelease(this.control, this.record, verb, command);
+    if (why === undefined) {
+      if (verb === 'cancel') this.because('bad-package');
+      this.take(verb, command);
+    }
+    this.recordCommand(commandRecord(verb, command, why));
   }
 
   private take(

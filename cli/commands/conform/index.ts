@@ -1,5 +1,11 @@
 import { examples, type Register } from '../command';
-import { conformActionService, conformArtifactFinder, conformDataSource, conformTaskController } from './others';
+import {
+  conformActionService,
+  conformArtifactFinder,
+  conformDataSource,
+  conformDependencyGraph,
+  conformTaskController,
+} from './others';
 import { conformPushType } from './pushType';
 
 /** What comes after `conform`; each registers itself under it as a command does under the program. */
@@ -9,6 +15,7 @@ const SUITES: readonly Register[] = [
   conformArtifactFinder,
   conformTaskController,
   conformDataSource,
+  conformDependencyGraph,
 ];
 
 export const conformCommand: Register = (program, cli) => {

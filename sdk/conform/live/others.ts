@@ -4,6 +4,7 @@ import { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from '../artifactF
 import { Broken } from '../check';
 import { Conversation, type Reachable } from '../conversation';
 import { DATA_SOURCE_CHECKS, type DataSourceSubject } from '../dataSource';
+import { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from '../dependencyGraph';
 import type { Live } from '../run';
 import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../taskController';
 import { POLL_MS } from './pushType';
@@ -56,6 +57,13 @@ export function liveDataSource(subject: DataSourceSubject): Live<DataSourceSubje
   return {
     ...{ kind: 'data-source', checks: DATA_SOURCE_CHECKS, prepares: 'query' },
     prepare: () => reached(subject, 'query'),
+  };
+}
+
+export function liveDependencyGraph(subject: DependencyGraphSubject): Live<DependencyGraphSubject> {
+  return {
+    ...{ kind: 'dependency-graph', checks: DEPENDENCY_GRAPH_CHECKS, prepares: 'getDependents' },
+    prepare: () => reached(subject, 'getDependents'),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ActionServiceProtocol } from '../actionService';
 import type { ArtifactFinderProtocol } from '../artifactFinder';
 import type { DataSourceProtocol } from '../dataSource';
+import type { DependencyGraphProtocol } from '../dependencyGraph';
 import type { TaskControllerProtocol } from '../taskController';
 import type { MethodWords } from '../words';
 
@@ -73,5 +74,21 @@ export const DATA_SOURCE_WORDS: Readonly<Record<keyof DataSourceProtocol, Method
     unknown:
       'What nobody measured has no points, and is no error: silence is judged elsewhere. Never fill gaps with zeros or with the last value.',
     again: 'The same question about a window that is over gets the same answer.',
+  },
+};
+
+export const DEPENDENCY_GRAPH_WORDS: Readonly<Record<keyof DependencyGraphProtocol, MethodWords>> = {
+  getDependents: {
+    summary: 'Which of some built targets contain a target with a bug.',
+    called:
+      'When a bug is reported, about everything that releases under way and the newest good ones have built, 1,000 a call; and once for each bug in force before each deploy, about what it would deploy. It changes nothing.',
+    fields:
+      '`target` has the bug at revisions from `revisions.from` until before `revisions.to`; without `to` nobody knows a fix yet. `depth`: how many dependencies a chain may have.',
+    answer:
+      '`affected`: of `among` those whose closure of dependencies, at their own revision, contains the target with the bug within `depth`; a target is in its own closure, at depth 0. `path` is a shortest chain: the built target first, the target with the bug last, so it has `depth` + 1 entries.',
+    again: 'The same question gets the same answer: what was built from a revision does not change.',
+    unknown:
+      'A target that you do not know affects nothing, and a built target or revision of `among` that you do not know is not affected. Refuse (400) a `from` or `to` that is no revision of yours: the bug is shown with your message.',
+    partly: 'Refuse (400) more than 1,000. A circle of dependencies is gone through once.',
   },
 };

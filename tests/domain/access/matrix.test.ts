@@ -23,6 +23,7 @@ const FACTS = parseRegistry(
       ],
       uses: [{ kind: 'mutex', names: ['region-*'], by: ['group:storage', 'user:owner'] }],
       scripts: { by: ['group:storage', 'user:owner'] },
+      bugs: { by: ['group:storage', 'user:owner'] },
     },
   },
   {},
@@ -86,6 +87,10 @@ function asked(verb: OperationName, actor: string | null, door: Door): Promise<u
       return client.rerun('kvstore', 13, given);
     case 'push':
       return client.push('kvstore', 'deploy', [], given);
+    case 'report-bug':
+      return client.reportBug({ target: '//lib:rpc', from: '12', to: null, reason: 'r' }, actor as string);
+    case 'close-bug':
+      return client.closeBug({ id: 'bug/7', to: null, reason: 'r' }, actor as string);
     case 'look-now':
       return client.lookNow('kvstore/13/build/1');
     default:

@@ -64,6 +64,7 @@ export default {
           page('Signed artifacts', '/docs/guides/signing'),
           page('Freshness', '/docs/guides/freshness'),
           page('The audit', '/docs/guides/audit'),
+          page('Bugs', '/docs/guides/bugs'),
           page('Configuration on a host', '/docs/guides/config-proxy'),
           page('Models', '/docs/guides/models'),
           page('Who may do what', '/docs/access'),

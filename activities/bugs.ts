@@ -1,0 +1,107 @@
+import { Context } from '@temporalio/activity';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { hitWords, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
+import type { BugNotice } from '../domain/bugs/consequence';
+import { builtFrom, hitAmong, keyOf, type Affected } from '../domain/bugs/hits';
+import { ConveyorError } from '../domain/errors';
+import { workflowIds } from '../domain/ids';
+import { BUG_LIMITS } from '../domain/limits';
+import { MINUTE_MS } from '../domain/milliseconds';
+import type { IndexedRelease, PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import { formatTime } from '../domain/text';
+import { atOnce } from './atOnce';
+import { beating, type Clock } from './clock';
+import { affectedBy, graphsOf, type GraphPorts } from './dependencyGraphs';
+
+export interface BugPorts extends GraphPorts {
+  readonly clock: Clock;
+  readonly index: Pick<PipelineIndex, 'releases'>;
+}
+
+export interface SearchOrder {
+  readonly bug: Bug;
+  /** Only among what began since it was reported, or just before. */
+  readonly again: boolean;
+  readonly heartbeatTimeoutMs: number;
+}
+
+export type BugActivities = ReturnType<typeof createBugActivities>;
+
+/** So many releases are sent a notice at the same time, so that others are heard between. */
+const NOTICES_AT_ONCE = 20;
+
+export function createBugActivities(ports: BugPorts) {
+  return {
+    /** Finds everything that contains a bug, and notifies the releases under way among it. Done twice, each release acts on it once. */
+    searchBug: ({ bug, again, heartbeatTimeoutMs }: SearchOrder): Promise<BugSearch> => {
+      const { heartbeat } = Context.current();
+      return beating(
+        heartbeatTimeoutMs / 3,
+        () => heartbeat(),
+        () => search(ports, bug, again),
+      );
+    },
+  };
+}
+
+async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSearch> {
+  const at = formatTime(await ports.clock.now());
+  const nothing = { at, problem: null, asked: 0, affected: 0, releases: [], exposed: 0, deployed: [] };
+  if (graphsOf(ports).length === 0)
+    return { ...nothing, problem: 'no dependency-graph is configured, so that nobody knows what contains it' };
+  const listed = await listedReleases(ports, bug, again);
+  const built = new Map(listed.flatMap(({ artifacts }) => builtFrom(artifacts)).map((one) => [keyOf(one), one]));
+  try {
+    const hits = hitsIn(listed, await affectedBy(ports, bug, [...built.values()]));
+    const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
+    await notifyAll(ports, bug, running);
+    const first = (some: readonly Hit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
+    const counts = { asked: listed.length, affected: running.length, exposed: deployed.length };
+    return { ...nothing, ...counts, releases: first(running), deployed: first(deployed) };
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || error.retryable) throw error;
+    return { ...nothing, problem: error.message };
+  }
+}
+
+/** Releases under way, and of each pipeline the newest that succeeded. */
+async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean): Promise<readonly IndexedRelease[]> {
+  const listed: IndexedRelease[] = [];
+  const succeeded = new Set<string>();
+  const since = again ? Date.parse(at) - MINUTE_MS : -Infinity;
+  for await (const release of index.releases()) {
+    const isOld = !release.runs && succeeded.has(release.pipeline);
+    if (!release.runs) succeeded.add(release.pipeline);
+    if (!isOld && Date.parse(release.startedAt) >= since) listed.push(release);
+  }
+  return listed;
+}
+
+interface Hit {
+  readonly hit: BugHit;
+  readonly runs: boolean;
+  readonly workflowId: string;
+}
+
+const hitsIn = (listed: readonly IndexedRelease[], affected: ReadonlyMap<string, Affected>): readonly Hit[] =>
+  listed.flatMap(({ id, pipeline, number, artifacts, owners, runs }) => {
+    const hit = hitAmong(artifacts, affected);
+    if (hit === undefined) return [];
+    return [{ hit: { release: id, owners, ...hit }, runs, workflowId: workflowIds.release(pipeline, number) }];
+  });
+
+async function notifyAll({ client, registry }: BugPorts, bug: Bug, running: readonly Hit[]): Promise<void> {
+  const { onRunning } = registry.bugs;
+  await atOnce(NOTICES_AT_ONCE, running, ({ hit, workflowId }) =>
+    notifyRelease(client, workflowId, { id: bug.id, why: hitWords(bug, hit), onRunning }),
+  );
+}
+
+/** One that has ended meanwhile needs no notice. */
+async function notifyRelease(client: Client, workflowId: string, notice: BugNotice): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).signal('bug', notice);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

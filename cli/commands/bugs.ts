@@ -1,0 +1,111 @@
+import { conveyorError } from '../../domain/errors';
+import { requireBug } from '../../domain/target';
+import { actorOf, withClient } from '../door';
+import { requireReason } from '../io';
+import { emit } from '../output';
+import { bugTable, bugText } from '../render/bugs';
+import { examples, type Register } from './command';
+import { addReason, type ReasonOption } from './send';
+
+interface ReportOptions extends ReasonOption {
+  readonly target: string;
+  readonly from: string;
+  readonly to?: string;
+}
+
+const reportCommand: Register = (group, cli) => {
+  addReason(group.command('report'))
+    .description('report a bug: releases that contain it end, and nothing that contains it deploys')
+    .requiredOption('--target <name>', 'what has the bug, as the dependency graph names it')
+    .requiredOption('--from <revision>', 'the first revision that has it')
+    .option('--to <revision>', 'the first that has it no more, where that is known')
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor bugs report --target //lib:rpc --from 12 --reason "it loses replies"',
+        'conveyor bugs report --target //lib:rpc --from 12 --to 15 --reason "it loses replies"',
+      ),
+    )
+    .action(
+      cli.handle<ReportOptions>(async ({ io, output, connect, options }) => {
+        const { target, from, to = null } = options;
+        const actor = actorOf(io, connect);
+        const reason = await requireReason(io, 'bugs report', options.reason);
+        return withClient(io, connect, async (client) => {
+          const bug = await client.reportBug({ target, from, to, reason }, actor);
+          emit(io, output, bug, { text: (view, shown) => bugText(shown, view), name: [bug.id] });
+          return 0;
+        });
+      }),
+    );
+};
+
+const closeCommand: Register = (group, cli) => {
+  addReason(group.command('close <bug>'))
+    .description('say what fixes a bug; without --to that it was none')
+    .option('--to <revision>', 'the first revision that has it no more: what is older is refused as before')
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor bugs close bug/7 --to 15 --reason "fixed"',
+        'conveyor bugs close bug/7 --reason "it was the test"',
+      ),
+    )
+    .action(
+      cli.handle<ReasonOption & { readonly to?: string }, [string]>(async (call, id) => {
+        const { io, output, connect, options } = call;
+        requireBug(id);
+        const actor = actorOf(io, connect);
+        const reason = await requireReason(io, 'bugs close', options.reason);
+        return withClient(io, connect, async (client) => {
+          const bug = await client.closeBug({ id, to: options.to ?? null, reason }, actor);
+          emit(io, output, bug, { text: (view, shown) => bugText(shown, view), name: [bug.id] });
+          return 0;
+        });
+      }),
+    );
+};
+
+const listCommand: Register = (group, cli) => {
+  group
+    .command('list')
+    .description('what is reported to be bad, newest first')
+    .addHelpText('after', examples('conveyor bugs list', 'conveyor bugs list -o json'))
+    .action(
+      cli.handle(({ io, output, connect }) =>
+        withClient(io, connect, async (client) => {
+          const bugs = await client.listBugs();
+          emit(io, output, bugs, { text: (view, shown) => bugTable(shown, view), name: bugs.map(({ id }) => id) });
+          return 0;
+        }),
+      ),
+    );
+};
+
+const showCommand: Register = (group, cli) => {
+  group
+    .command('show <bug>')
+    .description('which releases contain a bug, by which dependencies, and who runs it')
+    .addHelpText('after', examples('conveyor bugs show bug/7', 'conveyor bugs show bug/7 -o json'))
+    .action(
+      cli.handle<object, [string]>(({ io, output, connect }, id) => {
+        requireBug(id);
+        return withClient(io, connect, async (client) => {
+          const bug = (await client.listBugs()).find((one) => one.id === id);
+          if (bug === undefined) throw conveyorError('unknown-bug', { id });
+          emit(io, output, bug, { text: (view, shown) => bugText(shown, view), name: [bug.id] });
+          return 0;
+        });
+      }),
+    );
+};
+
+/** Bugs in what others build, which stop the releases that contain them. */
+export const bugsCommand: Register = (program, cli) => {
+  const group = program
+    .command('bugs')
+    .description('report a bug in a library, and see what contains it')
+    .addHelpText('after', examples('conveyor bugs report --target //lib:rpc --from 12 --reason "it loses replies"'))
+    .helpCommand(false);
+  for (const register of [reportCommand, listCommand, showCommand, closeCommand]) register(group, cli);
+};

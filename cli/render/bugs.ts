@@ -1,0 +1,59 @@
+import { isInForce, type Bug, type BugHit } from '../../domain/bugs/bug';
+import { plural } from '../../domain/text';
+import { paint, table, type View } from './paint';
+import { ago } from './words';
+
+/** `bugs list`. */
+export function bugTable(rows: readonly Bug[], view: View): string {
+  const colors = paint(view.color);
+  const cells = rows.map((bug) => [
+    colors.bold(bug.id),
+    stateOf(bug),
+    bug.target,
+    revisionsOf(bug),
+    foundIn(bug),
+    ago(bug.at, view),
+    bug.reason,
+  ]);
+  return table(['BUG', 'STATE', 'TARGET', 'REVISIONS', 'FOUND', 'REPORTED', 'REASON'], cells, 'no bugs', view);
+}
+
+/** `bugs show`. */
+export function bugText(bug: Bug, view: View): string {
+  const colors = paint(view.color);
+  const { closed, search } = bug;
+  const ended = closed === null ? [] : [`  closed by ${closed.by} ${ago(closed.at, view)}: ${closed.reason}`];
+  const found =
+    search === null
+      ? ['  what contains it is being searched for']
+      : search.problem === null
+        ? [
+            ...hitLines('releases under way contain it', search.affected, search.releases),
+            ...hitLines('pipelines run it', search.exposed, search.deployed),
+          ]
+        : [`  ${colors.red('nobody knows what contains it')}: ${search.problem}`];
+  return [
+    `${colors.bold(bug.id)} ${stateOf(bug)}: ${bug.target}, ${revisionsOf(bug)}: ${bug.reason}`,
+    `  reported by ${bug.reportedBy} ${ago(bug.at, view)}`,
+    ...ended,
+    ...found,
+  ].join('\n');
+}
+
+const stateOf = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
+
+const revisionsOf = ({ from, to }: Bug): string => `${from} to ${to ?? 'now'}`;
+
+function foundIn({ search }: Bug): string {
+  if (search === null) return 'searching';
+  if (search.problem !== null) return 'unknown';
+  return `${plural(search.affected, 'release')}, ${search.exposed} deployed`;
+}
+
+const hitLines = (what: string, count: number, shown: readonly BugHit[]): string[] => [
+  `  ${count} ${what}`,
+  ...shown.map(
+    ({ release, owners, artifact, path }) => `    ${release} (${owners.join(', ')}): ${artifact} by ${path}`,
+  ),
+  ...(count > shown.length ? [`    and ${count - shown.length} more`] : []),
+];

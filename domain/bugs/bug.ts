@@ -1,0 +1,193 @@
+import { BUG_LIMITS, REQUEST_LIMITS } from '../limits';
+import { isGroup, PRINCIPAL } from '../principals';
+import type { Proofs } from '../proof';
+import { utf8Bytes } from '../size';
+import { formatTime } from '../text';
+
+/** A bug as somebody reports it: in a target, at revisions from `from` until before `to`; null while nobody knows a fix. */
+export interface BugReport {
+  readonly target: string;
+  readonly from: string;
+  readonly to: string | null;
+  readonly reason: string;
+}
+
+export interface Bug extends BugReport {
+  /** `bug/7` */
+  readonly id: string;
+  readonly reportedBy: string;
+  readonly at: string;
+  readonly closed: Closing | null;
+  /** What was looked for and found; null before the first search has ended. */
+  readonly search: BugSearch | null;
+}
+
+export interface Closing {
+  readonly by: string;
+  readonly at: string;
+  readonly reason: string;
+}
+
+/** What a search among everything that was built found. */
+export interface BugSearch {
+  readonly at: string;
+  /** Why nobody knows what is affected: there is no graph, or it refuses the question. Null when they are known. */
+  readonly problem: string | null;
+  /** So many releases and deployed versions were asked about. */
+  readonly asked: number;
+  /** Releases under way that contain it: how many there are, and the first of them. */
+  readonly affected: number;
+  readonly releases: readonly BugHit[];
+  /** The newest releases that succeeded, of pipelines that run the bug therefore. */
+  readonly exposed: number;
+  readonly deployed: readonly BugHit[];
+}
+
+/** A release with an artifact that contains a bug. */
+export interface BugHit {
+  readonly release: string;
+  readonly owners: readonly string[];
+  /** The identity of its artifact. */
+  readonly artifact: string;
+  /** `//kv:server > //kv/log > //lib:rpc` */
+  readonly path: string;
+}
+
+/** What the workflow of bugs remembers. */
+export interface BugRecords {
+  readonly next: number;
+  /** Oldest first. */
+  readonly bugs: readonly Bug[];
+  /** Searches to come. */
+  readonly due: readonly SearchDue[];
+  readonly proofs?: Proofs;
+}
+
+export interface SearchDue {
+  readonly id: string;
+  readonly atMs: number;
+  /** Only what began since the bug was reported, or just before. */
+  readonly again: boolean;
+}
+
+export const NO_BUGS: BugRecords = { next: 1, bugs: [], due: [] };
+
+/** Visibility may not list yet what began in the last seconds: it is looked through a second time after this long. */
+const SEARCH_AGAIN_MS = 30_000;
+
+/** Releases with what was built between `from` and `to` are refused: of a closed bug too, once the fix is known. */
+export const isInForce = ({ closed, to }: Pick<Bug, 'closed' | 'to'>): boolean => closed === null || to !== null;
+
+/** Why a report cannot be taken; undefined when it can. */
+export function whyNotReport(records: BugRecords, report: BugReport, actor: string): string | undefined {
+  const unfit = whyNotActor(actor) ?? whyNotText(report);
+  if (unfit !== undefined || sameBug(records, report)) return unfit;
+  const inForce = records.bugs.filter(isInForce).length;
+  if (inForce < BUG_LIMITS.inForce.max) return undefined;
+  return `${inForce} bugs are in force, and no more may be: close one whose versions nobody would deploy any more, without --to`;
+}
+
+function whyNotText({ target, from, to, reason }: BugReport): string | undefined {
+  const texts = [
+    ['the target', target, BUG_LIMITS.target.max],
+    ['the revision from', from, BUG_LIMITS.revision.max],
+    ['the revision to', to ?? '-', BUG_LIMITS.revision.max],
+    ['the reason', reason, REQUEST_LIMITS.reason.max],
+  ] as const;
+  for (const [what, text, most] of texts) {
+    if (typeof text !== 'string' || text.trim() === '') return `${what} is missing`;
+    if (utf8Bytes(text) > most) return `${what} has ${utf8Bytes(text)} bytes, and ${most} is the most`;
+  }
+  return from === to ? `${from} cannot both have the bug and be its fix` : undefined;
+}
+
+const whyNotActor = (actor: string): string | undefined =>
+  PRINCIPAL.test(actor) && !isGroup(actor) ? undefined : `${actor || 'nobody'} is no person and no program`;
+
+/** Whoever reports the same again means the same bug. */
+const sameBug = ({ bugs }: BugRecords, { target, from, to }: BugReport): Bug | undefined =>
+  bugs.find((bug) => bug.closed === null && bug.target === target && bug.from === from && bug.to === to);
+
+export function reported(
+  records: BugRecords,
+  { target, from, to, reason }: BugReport,
+  actor: string,
+  nowMs: number,
+): { readonly records: BugRecords; readonly bug: Bug } {
+  const known = sameBug(records, { target, from, to, reason });
+  if (known) return { records, bug: known };
+  const id = `bug/${records.next}`;
+  const about = { target, from, to, reason, reportedBy: actor, at: formatTime(nowMs) };
+  const bug: Bug = { id, ...about, closed: null, search: null };
+  const due = [
+    { id, atMs: nowMs, again: false },
+    { id, atMs: nowMs + SEARCH_AGAIN_MS, again: true },
+  ];
+  const bugs = forgetting([...records.bugs, bug]);
+  return { records: { ...records, next: records.next + 1, bugs, due: [...records.due, ...due] }, bug };
+}
+
+/** Those that are not in force refuse nothing: of them the newest are kept. */
+function forgetting(bugs: readonly Bug[]): readonly Bug[] {
+  const over = bugs.filter((bug) => !isInForce(bug)).slice(0, -BUG_LIMITS.kept.max);
+  return bugs.filter((bug) => !over.includes(bug));
+}
+
+/** How a bug is closed: with the first revision that has the fix, or without, since it was none. */
+export interface BugClose {
+  readonly id: string;
+  readonly to: string | null;
+  readonly reason: string;
+}
+
+export function whyNotClose({ bugs }: BugRecords, { id, to, reason }: BugClose, actor: string): string | undefined {
+  const bug = bugs.find((one) => one.id === id);
+  if (bug === undefined) return `there is no ${id}`;
+  const unfit = whyNotActor(actor) ?? whyNotText({ ...bug, to: to ?? bug.to, reason });
+  if (unfit !== undefined) return unfit;
+  return isInForce(bug) ? undefined : `${id} is closed already`;
+}
+
+/** A closed bug without a fix was none: it refuses nothing any more. Closed once more, without `to`, that is what a fixed one becomes. */
+export function closed(records: BugRecords, { id, to, reason }: BugClose, actor: string, nowMs: number): BugRecords {
+  const closing = { by: actor, at: formatTime(nowMs), reason };
+  const bugs = records.bugs.map((bug) => (bug.id === id ? { ...bug, to, closed: closing } : bug));
+  return { ...records, bugs: forgetting(bugs), due: records.due.filter((one) => one.id !== id) };
+}
+
+/** The bug that is searched for next; undefined when none is. */
+export const nextSearch = ({ due }: BugRecords): SearchDue | undefined =>
+  due.reduce<SearchDue | undefined>((first, one) => (first && first.atMs <= one.atMs ? first : one), undefined);
+
+/** What came of a search: a second one adds what it found besides. */
+export function searched(records: BugRecords, done: SearchDue, found: BugSearch): BugRecords {
+  const bugs = records.bugs.map((bug) => (bug.id === done.id ? { ...bug, search: besides(bug.search, found) } : bug));
+  return { ...records, due: records.due.filter((one) => one !== done), bugs };
+}
+
+function besides(before: BugSearch | null, found: BugSearch): BugSearch {
+  if (before === null || before.problem !== null) return found;
+  if (found.problem !== null) return before;
+  return {
+    ...found,
+    asked: before.asked + found.asked,
+    affected: before.affected + found.affected,
+    releases: [...before.releases, ...found.releases].slice(0, BUG_LIMITS.shown.max),
+    exposed: before.exposed + found.exposed,
+    deployed: [...before.deployed, ...found.deployed].slice(0, BUG_LIMITS.shown.max),
+  };
+}
+
+/** `bug/7 in //lib:rpc (from 12, no fix yet): it loses replies` */
+export const bugWords = ({ id, target, from, to, reason }: Bug): string =>
+  `${id} in ${target} (from ${from}, ${to === null ? 'no fix yet' : `fixed in ${to}`}): ${reason}`;
+
+/** The same, and over which chain an artifact has it. */
+export const hitWords = (bug: Bug, { artifact, path }: Pick<BugHit, 'artifact' | 'path'>): string =>
+  `${artifact} contains ${bugWords(bug)}; by ${path}`;
+
+/** Of `bug/7`, as people type it; undefined of what is none. */
+export function numberOfBug(text: string): number | undefined {
+  const digits = /^bug\/([1-9]\d{0,9})$/.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}

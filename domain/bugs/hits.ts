@@ -1,0 +1,57 @@
+import { identityOf, type Artifact } from '../artifact';
+import { BUG_LIMITS } from '../limits';
+import { cutText } from '../size';
+
+/** Which artifacts contain a bug, by the answers of dependency graphs. */
+
+/** A target as it was built. */
+export interface Built {
+  readonly target: string;
+  readonly revision: string;
+}
+
+/** Of those that were asked about, one that contains the bug, and over which chain. */
+export interface Affected extends Built {
+  readonly depth: number;
+  readonly path: readonly string[];
+}
+
+/** What artifacts were built from, each once; one that does not say is not asked about. */
+export function builtFrom(artifacts: readonly Artifact[]): readonly Built[] {
+  const all = artifacts.flatMap(({ builtFrom: from }) =>
+    from?.target === undefined ? [] : [{ target: from.target, revision: from.revision }],
+  );
+  return [...new Map(all.map((built) => [keyOf(built), built])).values()];
+}
+
+export const keyOf = ({ target, revision }: Built): string => `${revision} ${target}`;
+
+/** What of an answer is not true to its question; undefined when all of it is. */
+export function whyNotTrue(
+  asked: { readonly target: string; readonly depth: number; readonly among: readonly Built[] },
+  affected: readonly Affected[],
+): string | undefined {
+  const among = new Set(asked.among.map(keyOf));
+  for (const { depth, path, ...built } of affected) {
+    if (!among.has(keyOf(built))) return `${built.target} at ${built.revision} was not asked about`;
+    if (depth > asked.depth) return `${built.target} is ${depth} dependencies away, and ${asked.depth} were asked for`;
+    const isChain = path[0] === built.target && path.at(-1) === asked.target && path.length === depth + 1;
+    if (!isChain) return `the path of ${built.target} does not lead to ${asked.target}`;
+  }
+  return undefined;
+}
+
+/** The first artifact that contains the bug, and how; undefined where none does. */
+export function hitAmong(
+  artifacts: readonly Artifact[],
+  affected: ReadonlyMap<string, Affected>,
+): { readonly artifact: string; readonly path: string } | undefined {
+  for (const artifact of artifacts)
+    for (const built of builtFrom([artifact])) {
+      const hit = affected.get(keyOf(built));
+      if (hit) return { artifact: identityOf(artifact), path: pathText(hit.path) };
+    }
+  return undefined;
+}
+
+const pathText = (path: readonly string[]): string => cutText(path.join(' > '), BUG_LIMITS.path.max);

@@ -1,0 +1,83 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { dependentsOf, type Dependents } from '../../domain/bugs/dependents';
+import { body, parseInput } from '../controlInput';
+import { draw, openStream } from '../kernel/random';
+import type { Simulation } from '../simulation';
+
+/** `//kv:server`, or `//kv/log`, which is short for `//kv/log:log`. */
+const target = z.string().regex(/^\/\/[^:\s]+(:[^:\s]+)?$/, { error: 'expected a target such as //kv:server' });
+
+const MAX_TARGETS = 1_000_000;
+
+/**
+ * `POST /control/targets { target, deps }`: what a target is built from. `GET` lists them. `POST /control/monorepo { targets, seed }` puts
+ * a drawn graph of so many in their place.
+ */
+export function addTargetRoutes(app: Hono, simulation: Simulation): void {
+  app.post('/targets', async (c) => {
+    const spec = parseInput(z.strictObject({ target, deps: z.array(target).default([]) }), await body(c.req.raw));
+    const { targets } = simulation.state;
+    targets.set(spec.target, spec.deps);
+    walked.delete(targets);
+    return c.json(spec, 201);
+  });
+  app.get('/targets', (c) => c.json([...simulation.state.targets].map(([name, deps]) => ({ target: name, deps }))));
+  app.post('/monorepo', async (c) => {
+    const schema = z.strictObject({ targets: z.int().min(1).max(MAX_TARGETS), seed: z.int().default(1) });
+    const asked = parseInput(schema, await body(c.req.raw));
+    const { targets } = simulation.state;
+    targets.clear();
+    for (const [name, deps] of drawnMonorepo(asked.targets, asked.seed)) targets.set(name, deps);
+    walked.delete(targets);
+    return c.json(asked, 201);
+  });
+}
+
+/** Until the targets change. */
+const walked = new WeakMap<ReadonlyMap<string, readonly string[]>, Dependents>();
+
+/** Who depends on whom by now. */
+export function dependentsIn(targets: ReadonlyMap<string, readonly string[]>): Dependents {
+  const known = walked.get(targets) ?? dependentsOf(targets);
+  walked.set(targets, known);
+  return known;
+}
+
+/** Of ten targets, so many are libraries; the others are programs, on which nobody depends. */
+const LIBRARIES = 0.6;
+const MOST_DEPENDENCIES = 5;
+
+/**
+ * A repository in which few libraries are in nearly everything and most in little: each target depends on libraries that are older than
+ * itself, the oldest by far the most often. `//lib/0:lib` is the oldest; programs are `//app/N:main`.
+ */
+export function drawnMonorepo(count: number, seed: number): Map<string, readonly string[]> {
+  const stream = openStream(seed, 'monorepo');
+  const libraries = Math.max(1, Math.floor(count * LIBRARIES));
+  const targets = new Map<string, readonly string[]>();
+  for (let n = 0; n < count; n += 1) {
+    const older = Math.min(n, libraries);
+    const wanted = older === 0 ? 0 : Math.ceil(draw(stream) * MOST_DEPENDENCIES);
+    const deps = new Set<string>();
+    for (let nth = 0; nth < wanted; nth += 1) deps.add(libraryName(Math.floor(older * draw(stream) ** SKEW)));
+    targets.set(n < libraries ? libraryName(n) : `//app/${n - libraries}:main`, [...deps]);
+  }
+  return targets;
+}
+
+/** By how much the oldest are preferred; at 1 they would not be. */
+const SKEW = 1.6;
+
+const libraryName = (n: number): string => `//lib/${n}:lib`;
+
+/** A target and everything that it is built from, each once, itself first. A circle of dependencies is gone through once. */
+export function closureOf(targets: ReadonlyMap<string, readonly string[]>, root: string): string[] {
+  const found = new Set([root]);
+  for (const next of found) for (const dep of targets.get(next) ?? []) found.add(dep);
+  return [...found];
+}
+
+/** `//kv:server_test` of `//kv:server`, `//kv/log:log_test` of `//kv/log`. */
+export const testOfTarget = (name: string): string =>
+  name.includes(':') ? `${name}_test` : `${name}:${name.split('/').at(-1) ?? ''}_test`;

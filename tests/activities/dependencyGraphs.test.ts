@@ -1,0 +1,94 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { affectedBy, bugIn } from '../../activities/dependencyGraphs';
+import type { Artifact } from '../../domain/artifact';
+import type { Bug } from '../../domain/bugs/bug';
+import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
+import { parseRegistry } from '../../platform/registry';
+
+const BUG: Bug = {
+  ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
+  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
+};
+const BUILT = { target: '//kv:server', revision: '3' };
+const FOUND = { ...BUILT, depth: 1, path: ['//kv:server', '//lib:rpc'] };
+const ARTIFACT: Artifact = {
+  ...{ name: 'executable', kind: 'executable', version: 'kv:3', metadata: {} },
+  builtFrom: { repository: 'mono', ...BUILT },
+};
+
+type Answer = () => { affected: (typeof FOUND)[] };
+const finds: Answer = () => ({ affected: [FOUND] });
+const nothing: Answer = () => ({ affected: [] });
+const refuses: Answer = () => {
+  throw new ExtensionError('unknown-revision', '3 is no revision');
+};
+const breaks: Answer = () => {
+  throw new ExtensionError('busy', 'later', { retryable: true });
+};
+
+/** Graphs by name, and what is asked of them; nobody reported a bug unless it is there. */
+function given(graphs: Readonly<Record<string, Answer>>, bugs: readonly Bug[] | null = [BUG]) {
+  const asked: number[] = [];
+  const names = Object.keys(graphs);
+  const registry = parseRegistry(
+    { extensions: names.map((name) => ({ name, kind: 'dependency-graph', url: `http://${name}` })) },
+    {},
+  );
+  const query = () =>
+    bugs === null ? Promise.reject(new WorkflowNotFoundError('no', 'bugs', undefined)) : Promise.resolve({ bugs });
+  const client = { workflow: { getHandle: () => ({ query }) } } as unknown as Client;
+  const fetch = async (request: Request) => {
+    const app = serveDependencyGraph('graph', {
+      getDependents: ({ among }) => {
+        asked.push(among.length);
+        return graphs[new URL(request.url).hostname]!();
+      },
+    });
+    return app.fetch(request);
+  };
+  return { asked, ports: { registry, client, fetch } };
+}
+
+test('a bug that one of several graphs finds counts, also where another does not know its revisions', async () => {
+  for (const graphs of [
+    { one: finds, other: nothing },
+    { one: refuses, other: finds },
+    { one: finds, other: refuses },
+  ])
+    expect(await bugIn(given(graphs).ports, [ARTIFACT])).toMatch(/^executable@kv:3 contains bug\/1 in \/\/lib:rpc/);
+});
+
+test('a bug that every graph refuses stops no deploy, and whoever searches for it gets the refusal', async () => {
+  const { ports } = given({ one: refuses, other: refuses });
+  expect(await bugIn(ports, [ARTIFACT])).toBeUndefined();
+  await expect(affectedBy(ports, BUG, [])).rejects.toMatchObject({ code: 'extension-rejected' });
+});
+
+test('what a graph says that is not true, or a graph that does not answer, is no clearance', async () => {
+  const lies: Answer = () => ({ affected: [{ ...FOUND, target: '//other', path: ['//other', '//lib:rpc'] }] });
+  await expect(bugIn(given({ one: lies }).ports, [ARTIFACT])).rejects.toMatchObject({ code: 'extension-protocol' });
+  const away = bugIn(given({ one: finds, other: breaks }).ports, [ARTIFACT]);
+  await expect(away).rejects.toMatchObject({ code: 'extension-unavailable' });
+});
+
+test('many are asked about in pages of a thousand', async () => {
+  const { ports, asked } = given({ one: nothing });
+  await affectedBy(
+    ports,
+    BUG,
+    Array.from({ length: 2_001 }, (_, n) => ({ target: `//t:${n}`, revision: '3' })),
+  );
+  expect(asked).toEqual([1_000, 1_000, 1]);
+});
+
+test.each<[string, Parameters<typeof given>, Artifact]>([
+  ['no graph is configured', [{}], ARTIFACT],
+  ['nobody ever reported a bug', [{ one: finds }, null], ARTIFACT],
+  ['no bug is in force', [{ one: finds }, [{ ...BUG, closed: { by: 'user:bob', at: '', reason: '' } }]], ARTIFACT],
+  ['the artifact does not name its target', [{ one: finds }], { ...ARTIFACT, builtFrom: { repository: 'mono', revision: '3' } }], // prettier-ignore
+])('where %s no graph is asked', async (_, world, artifact) => {
+  const { ports, asked } = given(...world);
+  expect(await bugIn(ports, [artifact])).toBeUndefined();
+  expect(asked).toEqual([]);
+});

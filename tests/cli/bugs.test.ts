@@ -1,0 +1,87 @@
+import type { Bug } from '../../domain/bugs/bug';
+import { run } from '../builders/cliWorld';
+
+const SEARCH = {
+  ...{ at: '2026-11-20T12:00:10.000Z', problem: null, asked: 40 },
+  affected: 12,
+  releases: [
+    {
+      ...{ release: 'kvstore/12', owners: ['user:alice', 'group:storage'] },
+      ...{ artifact: 'executable@kv:12', path: '//kv:server > //lib:rpc' },
+    },
+  ],
+  ...{ exposed: 0, deployed: [] },
+};
+const BUG: Bug = {
+  ...{ id: 'bug/7', target: '//lib:rpc', from: '12', to: null, reason: 'it loses replies' },
+  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: SEARCH },
+};
+const FIXED: Bug = { ...BUG, id: 'bug/6', to: '15', closed: { by: 'user:bob', at: BUG.at, reason: 'done' } };
+const NONE: Bug = { ...FIXED, id: 'bug/5', to: null };
+const client = { listBugs: () => Promise.resolve([BUG, FIXED, NONE]) };
+
+test('a bug is reported with its revisions and who reports it, and its number is printed', async () => {
+  const calls: unknown[] = [];
+  const reportBug = (...given: unknown[]) => {
+    calls.push(given);
+    return Promise.resolve(BUG);
+  };
+  const argv = ['bugs', 'report', '--target', '//lib:rpc', '--from', '12', '--reason', 'it loses replies'];
+  const { code, out } = await run([...argv, '-o', 'name'], { client: { reportBug } });
+  expect([code, out]).toEqual([0, 'bug/7\n']);
+  const report = { target: '//lib:rpc', from: '12', to: null, reason: 'it loses replies' };
+  expect(calls).toEqual([[report, 'user:alice']]);
+});
+
+test('bugs are listed with whether they are open, fixed or were none', async () => {
+  const { out } = await run(['bugs', 'list'], { client });
+  const rows = out.split('\n').map((line) => line.split(/ {2,}/).slice(0, 4).join(' '));
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/bug\/7 open \/\/lib:rpc 12 to now/),
+      expect.stringMatching(/bug\/6 fixed \/\/lib:rpc 12 to 15/),
+      expect.stringMatching(/bug\/5 none/),
+    ]),
+  );
+});
+
+test('a bug says what contains it over which dependencies, who owns that, and how many more there are', async () => {
+  const { out } = await run(['bugs', 'show', 'bug/7'], { client });
+  expect(out).toContain('12 releases under way contain it');
+  expect(out).toContain('kvstore/12 (user:alice, group:storage): executable@kv:12 by //kv:server > //lib:rpc');
+  expect(out).toContain('and 11 more');
+});
+
+test('while nobody knows what contains a bug it says why', async () => {
+  const why = { ...SEARCH, problem: 'no dependency-graph is configured' };
+  const show = (search: Bug['search']) =>
+    run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([{ ...BUG, search }]) } });
+  expect((await show(why)).out).toContain('nobody knows what contains it: no dependency-graph is configured');
+  expect((await show(null)).out).toContain('is being searched for');
+});
+
+test('a bug is closed with its fix, or without one', async () => {
+  const calls: unknown[] = [];
+  const closeBug = (...given: unknown[]) => {
+    calls.push(given);
+    return Promise.resolve(FIXED);
+  };
+  await run(['bugs', 'close', 'bug/7', '--to', '15', '--reason', 'fixed'], { client: { closeBug } });
+  await run(['bugs', 'close', 'bug/7', '--reason', 'it was the test'], { client: { closeBug } });
+  expect(calls).toEqual([
+    [{ id: 'bug/7', to: '15', reason: 'fixed' }, 'user:alice'],
+    [{ id: 'bug/7', to: null, reason: 'it was the test' }, 'user:alice'],
+  ]);
+});
+
+test.each([
+  [['bugs', 'show', 'bug/9'], 4, 'unknown-bug: there is no bug/9'],
+  [['bugs', 'show', '7'], 2, 'invalid-id'],
+  [['bugs', 'close', 'kvstore/7', '--reason', 'r'], 2, 'invalid-id'],
+  [['bugs', 'close', 'bug/7'], 2, 'missing-reason'],
+  [['bugs', 'report', '--from', '12'], 2, '--target'],
+])('%j is refused: exit code %d, %s', async (argv, exit, says) => {
+  const { code, err } = await run(argv, { client });
+  expect(code).toBe(exit);
+  expect(err).toContain(says);
+});

@@ -1,0 +1,163 @@
+import type { Artifact } from '../../domain/artifact';
+import type { Bug, BugRecords } from '../../domain/bugs/bug';
+import { actionOf, CALM, deployAction, endsOf, flow, slowAction, untilAction } from './flows';
+import { kvstore } from './pipelines';
+import { executable, HOUR, MINUTE, VirtualWorld } from './world';
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.ofKvstore();
+  await world.control('POST', '/control/targets', { target: '//kv:server', deps: ['//kv/log'] });
+  await world.control('POST', '/control/targets', { target: '//kv/log', deps: ['//lib:rpc'] });
+  await world.control('POST', '/control/targets', { target: '//lib:rpc', deps: [] });
+});
+afterEach(() => world.close());
+
+const built = (revision: number, target = '//kv:server'): Artifact => ({
+  ...executable(`kv:${revision}`),
+  builtFrom: { repository: 'mono', revision: String(revision), target },
+});
+const release = (revision: number, target?: string, pipeline = 'kvstore') =>
+  world.start(pipeline, {
+    artifacts: [built(revision, target)],
+    trigger: { kind: 'manual', actor: 'user:alice', key: null },
+  });
+
+const handle = () => world.client.workflow.getHandle('bugs');
+const known = async () => (await handle().query<BugRecords>('bugs')).bugs;
+
+/** The workflow is there from the first report on. */
+async function report(more: object = {}): Promise<Bug> {
+  await world.client.workflow.start('bugs', {
+    ...{ workflowId: 'bugs', taskQueue: world.taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' },
+    args: [{ heartbeatTimeoutMs: HOUR }],
+  });
+  const about = { target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies', actor: 'user:bob' };
+  return handle().executeUpdate<Bug, [object]>('report-bug', { args: [{ ...about, ...more }] });
+}
+const close = (to: string | null) =>
+  handle().executeUpdate<Bug, [object]>('close-bug', {
+    args: [{ id: 'bug/1', to, reason: 'it is over', actor: 'user:bob' }],
+  });
+const isSearched = async () => (await known()).every(({ search }) => search !== null);
+
+test('releases that wait with a bug end, and say by which bug over which dependencies; others deploy', async () => {
+  await world.apply(flow({ test: slowAction(60), deploy: deployAction('5m', { needs: ['test'] }) }), CALM);
+  await release(3);
+  await untilAction(world, 1, 'test', ({ state }) => state === 'running');
+  const bug = await report();
+  expect(bug).toMatchObject({ id: 'bug/1', closed: null });
+  await world.ended('kvstore', 1);
+  expect(await endsOf(world, [1])).toEqual(['cancelled (bad-package)']);
+  const { commands } = await world.releaseStatus('kvstore', 1);
+  expect(commands).toMatchObject([
+    {
+      ...{ verb: 'cancel', actor: 'service:conveyor', accepted: true },
+      reason:
+        'executable@kv:3 contains bug/1 in //lib:rpc (from 3, no fix yet): it loses replies; by //kv:server > //kv/log > //lib:rpc',
+    },
+  ]);
+  await world.until('it was searched for', isSearched);
+  const [{ search } = {} as Bug] = await known();
+  expect(search).toMatchObject({ problem: null, affected: 1, exposed: 0, releases: [{ release: 'kvstore/1' }] });
+
+  await release(2);
+  await world.ended('kvstore', 2);
+  expect(await endsOf(world, [2])).toEqual(['succeeded']);
+});
+
+test('what is built later with the bug is refused right before it would deploy, until the fix', async () => {
+  await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+  await report();
+  await world.until('all searches are over', async () => (await handle().query<BugRecords>('bugs')).due.length === 0);
+  await release(3);
+  await world.ended('kvstore', 1);
+  expect(await endsOf(world, [1])).toEqual(['cancelled (bad-package)']);
+  const { actions } = await world.releaseStatus('kvstore', 1);
+  expect(actions[0]?.message).toMatch(/^executable@kv:3 contains bug\/1 in \/\/lib:rpc/);
+  for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:1': 6 });
+
+  await close('5');
+  await release(4);
+  await world.ended('kvstore', 2);
+  await release(5);
+  await world.ended('kvstore', 3);
+  expect(await endsOf(world, [2, 3])).toEqual(['cancelled (bad-package)', 'succeeded']);
+});
+
+test('a release that is created in the same moment as the report never deploys the bug', async () => {
+  const names = Array.from({ length: 5 }, (_, n) => `store-${n}`);
+  for (const pipeline of names) await world.apply(flow({ deploy: deployAction('5m') }, { pipeline }), CALM);
+  await Promise.all([report(), ...names.map((name) => release(3, undefined, name))]);
+  for (const name of names) await world.ended(name, 1);
+  const ends = await Promise.all(names.map(async (name) => (await endsOf(world, [1], name))[0]));
+  // One may have begun to deploy just before: it pauses, and is none of these.
+  expect(ends.filter((end) => end === 'succeeded')).toEqual([]);
+});
+
+test('a bug that was none refuses nothing any more', async () => {
+  await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+  await report();
+  await close(null);
+  await release(3);
+  await world.ended('kvstore', 1);
+  expect(await endsOf(world, [1])).toEqual(['succeeded']);
+});
+
+test('a deploy that runs with the bug pauses, and a person lets it continue or takes it back', async () => {
+  await world.apply(kvstore({ healthInterval: '10m' }), CALM);
+  await release(3);
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  await report();
+  const { paused } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'operator', actor: 'service:conveyor' });
+  expect(paused?.reason).toMatch(/contains bug\/1 in \/\/lib:rpc/);
+  await world.command('release/kvstore/1', 'revert');
+  await world.ended('kvstore', 1);
+  for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:1': 6 });
+});
+
+test('a rollback to a version with the bug goes through, and what runs it is listed with its owners', async () => {
+  await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+  for (const n of [3, 4]) {
+    await release(n);
+    await world.ended('kvstore', n - 2);
+  }
+  await report();
+  await world.until('it was searched for', isSearched);
+  const [{ search } = {} as Bug] = await known();
+  expect(search?.deployed).toMatchObject([{ release: 'kvstore/2', owners: ['user:alice'] }]);
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'slow' });
+  await world.ended('kvstore', 3);
+  expect(await endsOf(world, [3])).toEqual(['succeeded']);
+  for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:3': 6 });
+});
+
+test('while the graph does not answer nothing with a bug in force deploys, and whoever waits can cancel', async () => {
+  await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+  await report({ target: '//lib:other' });
+  await world.until('it was searched for', isSearched);
+  const fault = { kind: 'http', service: 'dependency-graph', mode: 'down' };
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+  for (const n of [3, 4]) await release(n);
+  await world.sleep(10 * MINUTE);
+  const blocked = actionOf(await world.releaseStatus('kvstore', 1), 'deploy');
+  expect(blocked).toMatchObject({ state: 'blocked', blockedBy: expect.stringMatching(/nobody knows whether/) });
+  await world.command('release/kvstore/1', 'cancel');
+  await world.control('DELETE', `/control/faults/${id}`);
+  await world.ended('kvstore', 2);
+  expect(await endsOf(world, [1, 2])).toEqual(['cancelled (operator)', 'succeeded']);
+});
+
+test('what the graph refuses is shown and stops nothing, and the same report is the same bug', async () => {
+  await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+  const bug = await report({ from: 'no-number-at-all' });
+  expect(await report({ from: 'no-number-at-all' })).toMatchObject({ id: bug.id });
+  await world.until('it was searched for', isSearched);
+  await release(3);
+  await world.ended('kvstore', 1);
+  expect(await endsOf(world, [1])).toEqual(['succeeded']);
+  const [{ search } = {} as Bug] = await known();
+  expect(search?.problem).toMatch(/no-number-at-all is no revision/);
+  await expect(report({ from: '' })).rejects.toMatchObject({ cause: { message: 'the revision from is missing' } });
+});

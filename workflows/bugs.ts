@@ -1,0 +1,137 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  bugWords,
+  closed,
+  isInForce,
+  nextSearch,
+  NO_BUGS,
+  reported,
+  searched,
+  whyNotClose,
+  whyNotReport,
+  type Bug,
+  type BugRecords,
+  type BugClose,
+  type BugReport,
+  type SearchDue,
+} from '../domain/bugs/bug';
+import { list, marked, sections } from '../domain/markdown';
+import { whyNotBelieved, withProof, type Proven } from '../domain/proof';
+import { bugSearchers } from './proxies';
+import { versioned } from './versioning';
+
+export interface BugsOrder {
+  readonly heartbeatTimeoutMs: number;
+  readonly records?: BugRecords;
+}
+
+/** Who asks. */
+interface Asking extends Proven {
+  readonly actor: string;
+}
+export type ReportInput = BugReport & Asking;
+export type CloseInput = BugClose & Asking;
+
+const bugsQuery = defineQuery<BugRecords>('bugs');
+const reportUpdate = defineUpdate<Bug, [ReportInput]>('report-bug');
+const closeUpdate = defineUpdate<Bug, [CloseInput]>('close-bug');
+
+/**
+ * What is reported to be bad, of all pipelines: it numbers bugs, and has what contains them searched for, twice each. From the moment at
+ * which a report is answered every deploy that begins is held against it. A Temporal cancel request does not end it.
+ */
+export async function bugs(order: BugsOrder): Promise<void> {
+  const scope = CancellationScope.current();
+  scope.cancelRequested.catch(() => undefined);
+  return CancellationScope.nonCancellable(() => new BugRun(order).keep());
+}
+setWorkflowOptions(versioned('AUTO_UPGRADE'), bugs);
+
+class BugRun {
+  private records: BugRecords;
+
+  constructor(private readonly order: BugsOrder) {
+    this.records = order.records ?? NO_BUGS;
+    setHandler(bugsQuery, () => this.records);
+    setHandler(reportUpdate, (input) => this.report(input), {
+      validator: (input) => this.refuse('report-bug', input, whyNotReport(this.records, input, input.actor)),
+    });
+    setHandler(closeUpdate, (input) => this.close(input), {
+      validator: (input) => this.refuse('close-bug', input, whyNotClose(this.records, input, input.actor)),
+    });
+  }
+
+  async keep(): Promise<never> {
+    for (;;) {
+      setCurrentDetails(describe(this.records));
+      const due = nextSearch(this.records);
+      if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
+        await continueAsNew<typeof bugs>({ ...this.order, records: this.records });
+      if (due === undefined || due.atMs > Date.now()) await this.untilDue(due);
+      else await this.search(due);
+    }
+  }
+
+  /** Or until something is due before it. */
+  private async untilDue(due: SearchDue | undefined): Promise<void> {
+    const isChanged = () => nextSearch(this.records) !== due;
+    if (due === undefined) await condition(isChanged);
+    else await condition(isChanged, due.atMs - Date.now(), { summary: `until ${due.id} is searched for again` });
+  }
+
+  private async search(due: SearchDue): Promise<void> {
+    const bug = this.records.bugs.find(({ id }) => id === due.id);
+    if (bug === undefined) return;
+    const { heartbeatTimeoutMs } = this.order;
+    const found = await bugSearchers(heartbeatTimeoutMs).searchBug.executeWithOptions(
+      { summary: `${bug.id}: what contains ${bug.target}` },
+      [{ bug, again: due.again, heartbeatTimeoutMs }],
+    );
+    this.records = searched(this.records, due, found);
+  }
+
+  private report({ actor, proof, ...report }: ReportInput): Bug {
+    const done = reported(this.believed(proof), report, actor, Date.now());
+    this.records = done.records;
+    return done.bug;
+  }
+
+  private close({ actor, proof, ...close }: CloseInput): Bug {
+    this.records = closed(this.believed(proof), close, actor, Date.now());
+    const bug = this.records.bugs.find(({ id }) => id === close.id);
+    if (bug) return bug;
+    throw ApplicationFailure.nonRetryable(`there is no ${close.id}`, 'bug-refused');
+  }
+
+  private believed(proof: Proven['proof']): BugRecords {
+    return proof ? { ...this.records, proofs: withProof(this.records.proofs ?? [], proof) } : this.records;
+  }
+
+  private refuse(operation: string, { proof }: Proven, whyNot: string | undefined): void {
+    const why = whyNotBelieved(this.records.proofs ?? [], operation, proof) ?? whyNot;
+    if (why !== undefined) throw ApplicationFailure.nonRetryable(why, 'bug-refused');
+  }
+}
+
+function describe({ bugs: all }: BugRecords): string {
+  const inForce = all.filter(isInForce);
+  return sections(
+    marked`**${String(inForce.length)}** bugs are in force: no release with any of them deploys.`,
+    list(
+      'In force:',
+      inForce.slice(-10).map((bug) => marked`${bugWords(bug)}`),
+    ),
+  );
+}
