@@ -1,4 +1,5 @@
 import { applyCommand } from './apply';
+import { archiveCommand } from './archive';
 import { artifactCommand } from './artifact';
 import { auditCommand } from './audit';
 import { canCommand } from './can';
@@ -24,6 +25,7 @@ import { pushCommand } from './push';
 import { releaseCommand } from './release';
 import { rerunCommand } from './rerun';
 import { simulateCommand } from './simulate';
+import { statsCommand } from './stats';
 import { statusCommand } from './status';
 import { verbCommands } from './verbs';
 import { watchCommand } from './watch';
@@ -44,6 +46,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
       logsCommand,
       historyCommand,
       healthCommand,
+      statsCommand,
     ],
   },
   { heading: 'Configuration:', commands: [config] },
@@ -61,6 +64,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
       simulateCommand,
       conformCommand,
       doctorCommand,
+      archiveCommand,
       completionCommand,
     ],
   },

@@ -63,6 +63,7 @@ export default {
           page('Securing', '/docs/guides/secure'),
           page('Signed artifacts', '/docs/guides/signing'),
           page('The audit', '/docs/guides/audit'),
+          page('Statistics', '/docs/guides/stats'),
           page('Configuration on a host', '/docs/guides/config-proxy'),
           page('Models', '/docs/guides/models'),
           page('Who may do what', '/docs/access'),
