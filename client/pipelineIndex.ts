@@ -74,6 +74,21 @@ const listing = (client: Client, kind: string, pipeline: string | undefined) => 
   return client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` });
 };
 
+/** Runs of releases and deploys that Temporal closed in a time, ms since the epoch, the end excluded; of one task queue, whose workers know them. */
+export function closedRuns(
+  client: Client,
+  taskQueue: string,
+  sinceMs: number,
+  untilMs: number,
+): AsyncIterable<WorkflowExecutionInfo> {
+  const [since, until] = [sinceMs, untilMs].map((atMs) => new Date(atMs).toISOString());
+  const over = `ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`;
+  const when = `CloseTime >= '${since}' AND CloseTime < '${until}'`;
+  return client.workflow.list({
+    query: `WorkflowType IN ('release', 'deploy') AND TaskQueue = '${taskQueue.replace(/['"\\]/g, '')}' AND ${over} AND ${when}`,
+  });
+}
+
 const OWNERS = defineSearchAttributeKey('ConveyorOwners', 'KEYWORD_LIST');
 
 async function* subscriptions(client: Client, finder: string): AsyncGenerator<PipelineSubscriptions> {

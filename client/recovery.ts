@@ -106,10 +106,10 @@ async function workflowExists(client: Client, workflowId: string): Promise<boole
 }
 
 /** What a workflow was started with, or continued as new with; it is in its first event. */
-async function workflowInput<T>(client: Client, workflowId: string): Promise<T | null> {
+export async function workflowInput<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId },
+    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];

@@ -520,6 +520,24 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'archive-unavailable': entry<{ place: string; detail: string }>({
+    message: ({ place, detail }) => `the archive at ${place} cannot be used now: ${detail}`,
+    hint: () => 'look at its disk or its server; deploys continue, and what they come to is archived later',
+    retryable: true,
+    exit: 1,
+  }),
+  'archive-unusable': entry<{ place: string; detail: string }>({
+    message: ({ place, detail }) => `the archive at ${place} is broken: ${detail}`,
+    hint: () => 'move it away and run conveyor archive rebuild, which reads it again from Temporal',
+    retryable: false,
+    exit: 1,
+  }),
+  'archive-foreign': entry<{ place: string; origin: string; own: string }>({
+    message: ({ place, origin, own }) => `the archive at ${place} is of namespace ${origin}, and this is ${own}`,
+    hint: () => 'give each namespace an archive of its own: archive in conveyor.config.yaml',
+    retryable: false,
+    exit: 2,
+  }),
   internal: entry<{ detail: string }>({
     message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
     hint: () => 'this is a defect; please report it with what you typed',

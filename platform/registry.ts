@@ -13,6 +13,7 @@ import { duration } from '../domain/spec/scalars';
 import { accessFields, toAccess, type Access } from './access';
 import { bugFields, type BugSettings } from './bugs';
 import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
+import { archiveFields, toArchive, type ArchiveSettings } from './archive/settings';
 import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
 import type { Env } from './env';
@@ -75,6 +76,8 @@ export interface Registry {
   readonly seal: SealSettings | null;
   /** Where the front end puts on record what it does; null: nowhere. */
   readonly audit: AuditSettings | null;
+  /** Where workers keep what releases and deploys came to; null: nowhere. */
+  readonly archive: ArchiveSettings | null;
   /** Whose signed tokens the front end takes. */
   readonly issuers: readonly Issuer[];
   /** How much a worker does at once. */
@@ -142,6 +145,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     scripts: toScripts(parsed.data, env, file),
     seal,
     audit: toAudit(parsed.data, env, file),
+    archive: toArchive(parsed.data, file),
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     configRepositories: toConfigRepositories(parsed.data, file),
@@ -187,6 +191,7 @@ const extensionSchema = z
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
   ...accessFields,
+  ...archiveFields,
   ...auditFields,
   ...bugFields,
   ...callbackFields,

@@ -26,6 +26,7 @@ import { pipelineRoutes } from './routes/pipelines';
 import { releaseRoutes } from './routes/releases';
 import { runRoutes } from './routes/runs';
 import { specRoutes } from './routes/specs';
+import { statsRoutes } from './routes/stats';
 import { listQuery } from './schemas';
 import { strangersOnRecord } from './strangers';
 import { Subscribers } from './subscribers';
@@ -88,6 +89,7 @@ export function createApp(deps: ServerDeps): Hono {
   app.route('/v1/can', canRoutes(deps));
   app.get('/v1/sign-in', (c) => c.json(offersOf(deps.config.issuers)));
   app.route('/v1/audit', auditRoutes(deps));
+  app.route('/v1/stats', statsRoutes(deps));
   const configuration = new Configuration(deps);
   app.route('/v1/config', configurationRoutes({ ...deps, configuration, bodies: new Bodies(bodyBytes) }));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));

@@ -1,5 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import type { Archive } from '../platform/archive/port';
 import type { ReadPolicy } from '../platform/access';
 import type { ConfigState } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
@@ -39,6 +40,8 @@ export interface ServerDeps {
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */
   readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'stranger' | 'read' | 'verify' | 'state'>;
+  /** Missing where the configuration names none. */
+  readonly archive?: Pick<Archive, 'mark' | 'tallies'>;
   /** Where this machine keeps copies of repositories of configuration. */
   readonly copies: string;
   readonly limits: ServerLimits;

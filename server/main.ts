@@ -10,6 +10,7 @@ import type { PlatformFacts } from '../domain/access/platform';
 import { withoutScope } from '../platform/access';
 import { withMember } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
+import { openEmbedded } from '../platform/archive/duckdb';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
@@ -32,7 +33,7 @@ async function startServer(): Promise<void> {
   const devLogin = isDevLogin(process.argv.slice(2), place);
   let draining = false;
   const note = (line: string): void => void process.stderr.write(`note: ${line}\n`);
-  const live = new LiveRegistry(process.env, note, { atStart: ['seal', 'audit'] });
+  const live = new LiveRegistry(process.env, note, { atStart: ['seal', 'audit', 'archive'] });
   const registry = live.view();
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({ platform: registry });
@@ -57,6 +58,7 @@ async function startServer(): Promise<void> {
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),
+    ...(registry.archive === null ? {} : { archive: openEmbedded(registry.archive.file) }),
     copies: copiesFolder(process.env),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),

@@ -108,6 +108,12 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     ),
     security: 'token',
   },
+  getOperation(
+    '/v1/stats',
+    'How releases and deploys went, as `conveyor stats` shows it',
+    schemas.statsAnswer,
+    schemas.statsQuery,
+  ),
   ...CONFIG_OPERATIONS,
   getOperation(
     '/v1/pipelines',

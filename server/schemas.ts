@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AUDIT_OUTCOMES } from '../domain/audit/record';
 import { NAME } from '../domain/ids';
 import { REQUEST_LIMITS } from '../domain/limits';
+import { GROUPINGS } from '../domain/stats/tallies';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
 import { artifactSchema } from '../sdk/protocol/common';
 
@@ -49,6 +50,21 @@ export const auditQuery = z.strictObject({
     .regex(/^\d{1,16},\d{1,16}$/)
     .optional()
     .describe('what `next` of the page before says: its changes, a comma, its refusals'),
+});
+
+export const statsQuery = z.strictObject({
+  since: z.iso.datetime({ offset: true, local: false }).optional().describe('what ended since; 21 days unless given'),
+  by: z.enum(GROUPINGS).default('category'),
+});
+
+const breakdowns = z.array(
+  z.looseObject({ category: z.string(), whole: z.number(), counts: z.record(z.string(), z.number()) }),
+);
+
+export const statsAnswer = z.looseObject({
+  ...{ since: z.string(), until: z.string(), readUntil: z.string().nullable() },
+  ...{ schedules: breakdowns, endStates: breakdowns, spans: breakdowns, failedActions: breakdowns },
+  ...{ failedChecks: breakdowns, progress: breakdowns, pipelineSizes: breakdowns, actionTypes: breakdowns },
 });
 
 const linkAnswer = z.object({ seq: z.number().int(), hash: z.string() });

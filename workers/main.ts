@@ -15,12 +15,15 @@ import { createRunner, type Runner } from '../runner/runner';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
+import { startArchiving } from './archiving';
 import { createWorker } from './createWorker';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
   const log = installLogger();
-  const live = new LiveRegistry(process.env, (line) => log.warn(line), { atStart: ['seal', 'scripts', 'slots'] });
+  const live = new LiveRegistry(process.env, (line) => log.warn(line), {
+    atStart: ['seal', 'scripts', 'slots', 'archive'],
+  });
   const registry = live.view();
   requireKeys(registry.seal, registry.file);
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({});
@@ -46,12 +49,15 @@ async function main(): Promise<void> {
     sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
   await swept();
   live.onChange(() => void swept());
+  const temporal = { client, connection: clientConnection, address, namespace, seal: registry.seal };
+  const archiving = registry.archive && startArchiving(temporal, taskQueue, registry.archive, log);
   if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(
     `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
   );
   await worker.run();
+  await archiving?.stop();
   await connection.close();
   await clientConnection.close();
   log.info('drained');

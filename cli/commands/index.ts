@@ -1,4 +1,5 @@
 import { applyCommand } from './apply';
+import { archiveCommand } from './archive';
 import { artifactCommand } from './artifact';
 import { auditCommand } from './audit';
 import { bugsCommand } from './bugs';
@@ -26,6 +27,7 @@ import { pushCommand } from './push';
 import { releaseCommand } from './release';
 import { rerunCommand } from './rerun';
 import { simulateCommand } from './simulate';
+import { statsCommand } from './stats';
 import { statusCommand } from './status';
 import { verbCommands } from './verbs';
 import { watchCommand } from './watch';
@@ -47,6 +49,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
       historyCommand,
       healthCommand,
       freshnessCommand,
+      statsCommand,
     ],
   },
   { heading: 'Configuration:', commands: [config] },
@@ -64,6 +67,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
       simulateCommand,
       conformCommand,
       doctorCommand,
+      archiveCommand,
       completionCommand,
     ],
   },

@@ -54,6 +54,9 @@ export const OFFERS: Route = 'GET /v1/sign-in';
 export const AUDIT: Route = 'GET /v1/audit';
 export const AUDIT_VERIFICATION: Route = 'GET /v1/audit/verification';
 
+/** What the archive counts, which is none either. */
+export const STATS: Route = 'GET /v1/stats';
+
 /** Repositories of configuration, which are no workflows. */
 export const CONFIG = {
   repositories: 'GET /v1/config',

@@ -65,7 +65,7 @@ type Name =
 
 /** Every operation, once. What is not in here cannot be asked for: the guard, `conveyor can` and docs/access-matrix.md are made of it. */
 export const OPERATIONS: Readonly<Record<Name, Operation>> = {
-  read: read('platform', 'lists, status, history, logs, the spec and the records'),
+  read: read('platform', 'lists, status, history, logs, statistics, the spec and the records'),
   'read-audit': { of: 'pipeline', needs: 'auditor', doors: ['api'], does: 'what is on record of a pipeline' },
   create: {
     ...{ of: 'pipeline', needs: 'creator', doors: COMMANDS, protection: 'spec' },

@@ -52,7 +52,7 @@ export function statisticsOf(pasts: readonly Past[], sinceMs: number = 0): Stati
   return { pipelines, categories: names.map((name) => summed(name, pipelines)) };
 }
 
-const UNCATEGORISED = 'uncategorised';
+export const UNCATEGORISED = 'uncategorised';
 
 function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): PipelineCounts {
   const truths = truthsOf(history);

@@ -201,7 +201,8 @@ function historyRow({ spec }: PipelineState, release: ActiveRelease, result: Rel
   };
 }
 
-function deployRow({ action, result }: DeployEnded): HistoryRow['deploys'][number] {
+/** How a deploy of a release ended, as the history of its pipeline shows it. */
+export function deployRow({ action, result }: DeployEnded): HistoryRow['deploys'][number] {
   const { outcome, classification, version, progress, skipped, reverted, overridden } = result;
   return {
     action,

@@ -170,6 +170,12 @@ const SAMPLES: Params = {
   'config-branch-rewritten': { repository: 'flags', commit: '1a2b3c4d5e6f7081' },
   'config-unchanged': { repository: 'flags' },
   'package-invalid': { path: 'models/feed', why: 'it has more than 4096 pieces' },
+  'archive-unavailable': { place: '/var/lib/conveyor/archive.duckdb', detail: 'No space left on device' },
+  'archive-unusable': {
+    place: '/var/lib/conveyor/archive.duckdb',
+    detail: 'The file is not a valid DuckDB database file!',
+  },
+  'archive-foreign': { place: '/var/lib/conveyor/archive.duckdb', origin: 'default/3f2a', own: 'default/9c81' },
   internal: { detail: 'Cannot read properties of undefined' },
 };
 

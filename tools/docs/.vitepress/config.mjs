@@ -65,6 +65,7 @@ export default {
           page('Freshness', '/docs/guides/freshness'),
           page('The audit', '/docs/guides/audit'),
           page('Bugs', '/docs/guides/bugs'),
+          page('Statistics', '/docs/guides/stats'),
           page('Configuration on a host', '/docs/guides/config-proxy'),
           page('Models', '/docs/guides/models'),
           page('Who may do what', '/docs/access'),

@@ -1,0 +1,63 @@
+import { connectTemporal } from '../../client/connection';
+import { taskQueueOf } from '../../client/apply';
+import { temporalEndings } from '../../client/endings';
+import { conveyorError } from '../../domain/errors';
+import { plural } from '../../domain/text';
+import type { Env } from '../../platform/env';
+import type { ArchiveSettings } from '../../platform/archive/settings';
+import { loadRegistry, type Registry } from '../../platform/registry';
+import { EXIT } from '../exit';
+import { emit } from '../output';
+import { examples, type CommandCall, type Register } from './command';
+
+export const archiveCommand: Register = (program, cli) => {
+  const group = program
+    .command('archive')
+    .description('what releases and deploys came to, kept for statistics')
+    .helpCommand(false);
+  group
+    .command('rebuild')
+    .description(
+      'empty the archive of this machine and read it again from Temporal, as far back as that keeps histories',
+    )
+    .addHelpText('after', examples('conveyor archive rebuild'))
+    .action(cli.handle(rebuild));
+};
+
+async function rebuild({ io, output, connect }: CommandCall<object>): Promise<number> {
+  const registry = loadRegistry(undefined, io.env);
+  const { file } = archiveIn(registry);
+  const [{ openEmbedded }, { collect }] = await Promise.all([
+    import('../../platform/archive/duckdb'),
+    import('../../platform/archive/collect'),
+  ]);
+  const temporal = await connectTemporal({ ...connect, seal: registry.seal });
+  try {
+    const archive = openEmbedded(file);
+    await archive.clear();
+    const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));
+    const { unanswered } = await collect(archive, endings, io.now());
+    // A worker may have read some of them meanwhile.
+    const rows = await archive.size();
+    const rebuilt = { file, rows, unanswered };
+    emit(io, output, rebuilt, {
+      text: () =>
+        `${plural(rows, 'row')} in ${file}${unanswered.length === 0 ? '' : `; no worker could say more of ${plural(unanswered.length, 'run')} than that they ended`}`,
+      name: [file],
+    });
+    return EXIT.ok;
+  } finally {
+    await temporal.connection.close();
+  }
+}
+
+/** @throws ConveyorError `usage` where none is configured */
+function archiveIn({ archive, file }: Pick<Registry, 'archive' | 'file'>): ArchiveSettings {
+  if (archive !== null) return archive;
+  throw conveyorError('usage', {
+    text: `there is no archive: ${file} has no archive section`,
+    hint: 'add it and restart the workers: archive: { file: /var/lib/conveyor/archive.duckdb }',
+  });
+}
+
+export const archiveFile = (env: Env): ArchiveSettings => archiveIn(loadRegistry(undefined, env));

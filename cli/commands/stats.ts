@@ -1,0 +1,62 @@
+import { Option } from 'commander';
+import { STATS } from '../../client/http/routes';
+import { sendRequest } from '../../client/http/send';
+import { DAY_MS } from '../../domain/milliseconds';
+import type { StatsReport } from '../../domain/stats/report';
+import { GROUPINGS, type Grouping } from '../../domain/stats/tallies';
+import { httpOf, resolveDoor } from '../door';
+import { EXIT } from '../exit';
+import { emit } from '../output';
+import { statsText } from '../render/stats';
+import { archiveFile } from './archive';
+import { examples, type CommandCall, type Register } from './command';
+import { sinceOption } from './times';
+
+interface StatsOptions {
+  readonly since?: string;
+  readonly by: Grouping;
+}
+
+export const statsCommand: Register = (program, cli) => {
+  program
+    .command('stats')
+    .description('how releases and deploys went: schedules, end states, failures, times, service level')
+    .option('--since <time>', 'what ended since: so long ago, or a time (default: 21d)')
+    .addOption(
+      new Option('--by <grouping>', 'put pipelines together by their label category, or all of them')
+        .choices(GROUPINGS)
+        .default('category'),
+    )
+    .addHelpText(
+      'after',
+      examples('conveyor stats', 'conveyor stats --since 90d --by all', 'conveyor stats --since 365d -o json'),
+    )
+    .action(
+      cli.handle<StatsOptions>(async (call) => {
+        const { io, output } = call;
+        const report = await loadReport(call);
+        emit(io, output, report, {
+          text: (view, shown) => statsText(shown, view),
+          name: report.dora.map(({ category }) => category),
+        });
+        return EXIT.ok;
+      }),
+    );
+};
+
+const DEFAULT_MS = 21 * DAY_MS;
+
+/** From the server, where commands go to one; else from the file that the configuration of this machine names. */
+async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): Promise<StatsReport> {
+  const untilMs = io.now();
+  const sinceMs = sinceOption('--since', options.since, untilMs) ?? untilMs - DEFAULT_MS;
+  const door = resolveDoor(io.env, connect);
+  if (door.kind === 'server')
+    return sendRequest<StatsReport>(httpOf(io, door), STATS, {
+      query: { since: new Date(sinceMs).toISOString(), by: options.by },
+    });
+  const { file } = archiveFile(io.env);
+  const { openEmbedded } = await import('../../platform/archive/duckdb');
+  const { readStats } = await import('../../platform/archive/stats');
+  return readStats(openEmbedded(file), { sinceMs, untilMs, by: options.by });
+}

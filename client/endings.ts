@@ -1,0 +1,106 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { ArchiveRow } from '../domain/archive/row';
+import { deployRows, releaseRows, type ClosedRun, type EndedDeploy, type EndedRelease } from '../domain/archive/rows';
+import { cadenceOf } from '../domain/calendar/cadence';
+import { NO_TIME } from '../domain/deploy/spans';
+import type { DeployInput, DeployResult } from '../domain/deploy/state';
+import { conveyorError } from '../domain/errors';
+import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
+import type { ReleaseInput, ReleaseResult } from '../domain/release/state';
+import type { DeployStatus, DeploySummary, ReleaseStatus, ReleaseSummary } from '../domain/views';
+import { WORKER_TIMEOUT_MS, type Temporal } from './connection';
+import { endedOutside } from './outside';
+import { closedRuns } from './pipelineIndex';
+import { workflowInput } from './recovery';
+
+/** A release or deploy that Temporal has closed. */
+interface Closed extends Pick<ClosedRun, 'workflowId' | 'runId'> {
+  rows(): Promise<readonly ArchiveRow[]>;
+  remains(): Promise<readonly ArchiveRow[]>;
+}
+
+/** What has ended, for an archive: from visibility, and from each run its input, its result and what it says of itself. */
+export function temporalEndings(temporal: Temporal, taskQueue: string) {
+  return {
+    origin: () => originOf(temporal),
+    closed: async function* (sinceMs: number, untilMs: number): AsyncGenerator<Closed> {
+      for await (const info of closedRuns(temporal.client, taskQueue, sinceMs, untilMs)) {
+        const { workflowId, runId } = info;
+        const rows = info.type === 'release' ? endedRelease : endedDeploy;
+        yield {
+          ...{ workflowId, runId },
+          rows: () => rows(temporal, info, () => statusOf(temporal, info)),
+          remains: () => rows(temporal, info, () => Promise.resolve(undefined)),
+        };
+      }
+    },
+  };
+}
+
+async function originOf({ client, namespace }: Temporal): Promise<{ name: string; retentionMs: number }> {
+  const { namespaceInfo, config } = await client.workflowService.describeNamespace({ namespace });
+  const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+  return { name: `${namespace}/${namespaceInfo?.id ?? ''}`, retentionMs: seconds * 1000 };
+}
+
+/** What a run says of itself, or undefined for what lists knew of it. */
+type Ask = () => Promise<unknown>;
+
+const statusOf = ({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> =>
+  client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () =>
+    client.workflow.getHandle(workflowId, runId).query('status'),
+  );
+
+async function endedRelease(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
+  const input = await inputOf<ReleaseInput>(temporal, info);
+  const said = ((await ask()) ?? remembered<ReleaseSummary>(info)) as ReleaseStatus | undefined;
+  if (input === null || said === undefined) return [];
+  const outside = await outsideOf(temporal, info);
+  const whole = { ...said, actions: said.actions ?? [], commands: said.commands ?? [], timeline: said.timeline ?? [] };
+  const ended: EndedRelease = {
+    ...runOf(info),
+    input,
+    status: outside ? releaseEndedOutside(whole, outside) : whole,
+    deploys: (await resultOf<ReleaseResult>(temporal, info))?.deploys ?? [],
+    cadence: cadenceOf(input.spec),
+  };
+  return releaseRows(ended);
+}
+
+async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
+  const input = await inputOf<DeployInput>(temporal, info);
+  const said = ((await ask()) ?? remembered<DeploySummary>(info)) as DeployStatus | undefined;
+  // A canary is an action, which its release has; what it does to a few tasks is no deploy to count.
+  if (input === null || said === undefined || input.canary) return [];
+  const spans = said.spans ?? (await resultOf<DeployResult>(temporal, info))?.spans ?? NO_TIME;
+  const [outside, none] = [await outsideOf(temporal, info), { phases: [], health: [], commands: [], timeline: [] }];
+  const whole = { ...none, ...said, revert: said.revert ?? null, spans };
+  const ended: EndedDeploy = {
+    ...runOf(info),
+    input,
+    status: outside ? deployEndedOutside(whole, outside) : whole,
+  };
+  return deployRows(ended);
+}
+
+const remembered = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
+
+const inputOf = <T>({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<T | null> =>
+  workflowInput<T>(client, workflowId, runId);
+
+/** Undefined of one that did not come to a result by itself. */
+async function resultOf<T>({ client }: Temporal, info: WorkflowExecutionInfo): Promise<T | undefined> {
+  if (info.status.name !== 'COMPLETED') return undefined;
+  return client.workflow.result<() => Promise<T>>(info.workflowId, info.runId, { followRuns: false });
+}
+
+function outsideOf(temporal: Temporal, info: WorkflowExecutionInfo): Promise<EndedOutside | undefined> {
+  const { status, closeTime, runId, workflowId } = info;
+  return endedOutside(temporal, workflowId, { pending: [], status: status.name, closedAt: closeTime, runId });
+}
+
+function runOf({ workflowId, runId, closeTime }: WorkflowExecutionInfo): ClosedRun {
+  if (closeTime === undefined)
+    throw conveyorError('internal', { detail: `${workflowId} is listed as closed, at no time` });
+  return { workflowId, runId, closedMs: closeTime.getTime() };
+}

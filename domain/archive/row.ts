@@ -1,0 +1,80 @@
+import type { Classification } from '../views';
+
+/** What is archived, each once, when it has ended. */
+type RowKind = 'release' | 'action' | 'deploy' | 'phase' | 'check' | 'command';
+
+/** When a pipeline releases (Conveyor §6.2, Table 1). */
+export const CADENCES = ['continuous', 'daily', 'weekly', 'biweekly/monthly', 'manual-pick'] as const;
+export type Cadence = (typeof CADENCES)[number];
+
+/** One line of the archive. What does not apply to its kind is null; times are ms since the epoch, spans ms. */
+export interface ArchiveRow {
+  /** Workflow id, run id and part: the same end has the same key, however often it is read. */
+  readonly key: string;
+  readonly kind: RowKind;
+  readonly pipeline: string;
+  readonly release: number;
+  /** Of an action, phase, check or command; of a deploy that of its action. */
+  readonly name: string | null;
+  /** Type of an action, push type of a deploy, kind of a check; of a failed release the type of the first action that failed. */
+  readonly type: string | null;
+  readonly state: string;
+  /** Why a release was cancelled. */
+  readonly cause: string | null;
+  /** How a release began. */
+  readonly trigger: string | null;
+  /** Of a release: the label `category` of its pipeline. */
+  readonly category: string | null;
+  /** Of a release: when its pipeline releases. */
+  readonly cadence: Cadence | null;
+  /** Actions of a release, phases of a deploy. */
+  readonly parts: number | null;
+  readonly startedMs: number | null;
+  readonly endedMs: number;
+  readonly classification: Classification | null;
+  /** How far a deploy was when it failed, from 0 to 1. */
+  readonly progress: number | null;
+  readonly updateMs: number | null;
+  readonly bakeMs: number | null;
+  readonly preMs: number | null;
+  readonly postMs: number | null;
+  readonly revertMs: number | null;
+  /** Of a release: its row in `history`, as JSON without its artifacts. */
+  readonly detail: string | null;
+}
+
+/** The columns, in the order of the table. */
+export const COLUMNS = [
+  'key',
+  'kind',
+  'pipeline',
+  'release',
+  'name',
+  'type',
+  'state',
+  'cause',
+  'trigger',
+  'category',
+  'cadence',
+  'parts',
+  'startedMs',
+  'endedMs',
+  'classification',
+  'progress',
+  'updateMs',
+  'bakeMs',
+  'preMs',
+  'postMs',
+  'revertMs',
+  'detail',
+] as const satisfies readonly (keyof ArchiveRow)[];
+
+/** A row of which nothing is known but what it must have. */
+export const blankRow = (
+  row: Pick<ArchiveRow, 'key' | 'kind' | 'pipeline' | 'release' | 'state' | 'endedMs'>,
+): ArchiveRow => ({
+  ...{ name: null, type: null, cause: null, trigger: null, category: null, cadence: null, parts: null },
+  ...{ startedMs: null, classification: null, progress: null, updateMs: null, bakeMs: null, preMs: null },
+  ...{ postMs: null, revertMs: null, detail: null },
+  ...row,
+});

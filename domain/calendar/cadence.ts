@@ -1,0 +1,38 @@
+import type { Cadence } from '../archive/row';
+import { DAY_MS } from '../milliseconds';
+import type { PipelineSpec } from '../spec/pipeline';
+import { nextTick } from './ticks';
+
+/**
+ * The class of a pipeline's schedule (Conveyor §6.2): by hand, or with a pick before a deploy; else by the longest time between two times
+ * of its calendar, which for every working day is a weekend.
+ */
+export function cadenceOf(spec: Pick<PipelineSpec, 'schedule' | 'actions'>): Cadence {
+  const { mode, calendar, timezone = 'UTC' } = spec.schedule;
+  if (mode === 'manual' || Object.values(spec.actions).some(({ type }) => type === 'manual-pick')) return 'manual-pick';
+  if (mode === 'continuous' || calendar === undefined) return 'continuous';
+  const longest = longestGapMs(calendar, timezone);
+  if (longest <= WEEKEND_MS) return 'daily';
+  return longest <= WEEK_MS ? 'weekly' : 'biweekly/monthly';
+}
+
+/** An hour more, as clocks go forward on some of them. */
+const SPARE_MS = DAY_MS / 24;
+const WEEKEND_MS = 3 * DAY_MS + SPARE_MS;
+const WEEK_MS = 7 * DAY_MS + SPARE_MS;
+/** Any quarter will do, and the same each time. */
+const FROM_MS = Date.UTC(2024, 0, 1);
+const UNTIL_MS = FROM_MS + 91 * DAY_MS;
+
+function longestGapMs(calendar: string, timezone: string): number {
+  let longest = 0;
+  let tick = nextTick(calendar, timezone, FROM_MS);
+  while (tick !== null && tick < UNTIL_MS) {
+    const next = nextTick(calendar, timezone, tick);
+    if (next === null) return Infinity;
+    longest = Math.max(longest, next - tick);
+    // What fires every minute need not be followed for a quarter.
+    tick = Math.max(next, tick + DAY_MS / 2);
+  }
+  return tick === null ? Infinity : longest;
+}

@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { existsSync } from 'node:fs';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import type { Sql, SqlRow } from './database';
+import type { Archive } from './port';
+import { sqlArchive } from './sql';
+
+/** A file has one writer or many readers at a time, each for a moment. */
+const PATIENCE_MS = 15_000;
+const RETRY_MS = 50;
+
+/** The archive in a file of this machine. It is open only while it is used, so that worker, server and command line can share it. */
+export function openEmbedded(file: string): Archive {
+  return sqlArchive({
+    place: file,
+    use: (access, run) =>
+      inTurn(file, async () => {
+        // What was never written cannot be opened to read.
+        const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
+        const { instance, connection } = await connect(target, access === 'read' && target === file);
+        try {
+          return await run(sqlOf(connection));
+        } catch (error) {
+          throw inOurWords(error, file);
+        } finally {
+          connection.closeSync();
+          instance.closeSync();
+        }
+      }),
+  });
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** The lock of a file keeps out other processes, and nobody in this one, where two at once would break the file. */
+function inTurn<T>(file: string, run: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(file) ?? Promise.resolve()).then(run);
+  turns.set(
+    file,
+    turn.catch(() => undefined),
+  );
+  return turn;
+}
+
+async function connect(file: string, readOnly: boolean) {
+  // Only who uses it loads it: it is a library of 70 MB.
+  const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
+    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${messageOf(error)}` });
+  });
+  const until = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
+      return { instance, connection: await instance.connect() };
+    } catch (error) {
+      if (!LOCKED.test(messageOf(error)) || Date.now() > until) throw inOurWords(error, file);
+      await wait(RETRY_MS);
+    }
+  }
+}
+
+const sqlOf = (connection: DuckDBConnection): Sql => ({
+  all: async (sql, params = []) => {
+    const reader = await connection.runAndReadAll(sql, [...params]);
+    return reader.getRowObjectsJS() as readonly SqlRow[];
+  },
+});
+
+const LOCKED = /Could not set lock|Conflicting lock|unique file handle conflict|same database file/i;
+const BROKEN =
+  /could not read enough|not a valid DuckDB|corrupt|Serialization Error|checksum|different configuration|storage version/i;
+
+/** What can be right another time, such as once a disk has room, and what a person has to look at. */
+function inOurWords(error: unknown, file: string): unknown {
+  if (error instanceof ConveyorError) return error;
+  const detail = messageOf(error).split('\n')[0] ?? '';
+  return conveyorError(BROKEN.test(detail) ? 'archive-unusable' : 'archive-unavailable', { place: file, detail });
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,40 @@
+import type { ArchiveRow } from '../../domain/archive/row';
+import type { Grouping, Tallies } from '../../domain/stats/tallies';
+
+/** How far everything that ended was read, and of which Temporal namespace; ms since the epoch. */
+export interface Mark {
+  readonly origin: string;
+  readonly readUntilMs: number;
+}
+
+/** Which rows count: those that ended in this time, ms since the epoch, the end excluded. */
+export interface Span {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly by: Grouping;
+}
+
+/**
+ * Where the ends of releases and deploys are kept for statistics, for longer than pipelines and Temporal remember them.
+ * Everything throws ConveyorError `archive-unavailable`, which is worth another try, or `archive-unusable`.
+ */
+export interface Archive {
+  /**
+   * Rows, and how far they bring the archive, in one transaction. A row whose key is there stays as it is: whoever is not sure that
+   * rows were written writes them again. The mark never goes back. `seen` is the mark from which the caller continues.
+   * @throws `archive-foreign` where another namespace writes; `archive-unavailable` where the archive has less than `seen`, since it was
+   * emptied meanwhile: what is missing would never be read again
+   */
+  write(rows: readonly ArchiveRow[], mark: Mark, seen: Mark | null): Promise<void>;
+  /** Null while nothing was written. */
+  mark(): Promise<Mark | null>;
+  /** Which of these keys there are. */
+  known(keys: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Makes it as empty as a new one. */
+  clear(): Promise<void>;
+  /** How many rows it has. */
+  size(): Promise<number>;
+  /** Drops what ended before. */
+  expire(beforeMs: number): Promise<void>;
+  tallies(span: Span): Promise<Tallies>;
+}

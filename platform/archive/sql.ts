@@ -1,0 +1,105 @@
+import { COLUMNS, type ArchiveRow } from '../../domain/archive/row';
+import { conveyorError } from '../../domain/errors';
+import type { Database, Sql } from './database';
+import type { Archive, Mark } from './port';
+import { readTallies } from './tallies';
+
+const column = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
+  ...{ key: 'text primary key', release: 'integer', parts: 'integer', progress: 'double precision' },
+  ...{ startedMs: 'bigint', endedMs: 'bigint', updateMs: 'bigint', bakeMs: 'bigint' },
+  ...{ preMs: 'bigint', postMs: 'bigint', revertMs: 'bigint' },
+};
+
+const TABLES = [
+  `create table if not exists conveyor_outcomes (${COLUMNS.map((name) => `${column(name)} ${TYPES[name] ?? 'text'}`).join(', ')})`,
+  `create table if not exists conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`,
+];
+
+/** At most so many parameters stand in a statement of PostgreSQL. */
+const ROWS_AT_ONCE = 500;
+
+/** The archive in a database. */
+export function sqlArchive(database: Database): Archive {
+  const { place } = database;
+  return {
+    write: (rows, mark, seen) =>
+      database.use('write', async (sql) => {
+        for (const table of TABLES) await sql.all(table);
+        await inTransaction(sql, async () => {
+          await requireMark(sql, mark, seen, place);
+          for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+            await insert(sql, rows.slice(from, from + ROWS_AT_ONCE));
+          await sql.all(
+            `insert into conveyor_mark values (1, $1, $2) on conflict (one) do update set read_until_ms = greatest(conveyor_mark.read_until_ms, excluded.read_until_ms)`,
+            [mark.origin, mark.readUntilMs],
+          );
+        });
+      }),
+    mark: () => database.use('read', (sql) => readMark(sql)),
+    known: (keys) =>
+      database.use('read', async (sql) => {
+        if (keys.length === 0 || !(await exists(sql))) return new Set();
+        const places = keys.map((_, at) => `$${at + 1}`).join(', ');
+        const found = await sql.all(`select key from conveyor_outcomes where key in (${places})`, keys);
+        return new Set(found.map(({ key }) => String(key)));
+      }),
+    clear: () =>
+      database.use('write', async (sql) => {
+        await sql.all('drop table if exists conveyor_mark');
+        await sql.all('drop table if exists conveyor_outcomes');
+      }),
+    size: () =>
+      database.use('read', async (sql) => {
+        if (!(await exists(sql))) return 0;
+        const [row] = await sql.all('select count(*)::double precision as count from conveyor_outcomes');
+        return Number(row?.['count']);
+      }),
+    expire: (beforeMs) =>
+      database.use('write', async (sql) => {
+        if (await exists(sql)) await sql.all('delete from conveyor_outcomes where ended_ms < $1', [beforeMs]);
+      }),
+    tallies: (span) => database.use('read', async (sql) => readTallies(sql, span, await exists(sql))),
+  };
+}
+
+async function inTransaction(sql: Sql, run: () => Promise<void>): Promise<void> {
+  await sql.all('begin');
+  try {
+    await run();
+    await sql.all('commit');
+  } catch (error) {
+    await sql.all('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function insert(sql: Sql, rows: readonly ArchiveRow[]): Promise<void> {
+  const tuple = (_row: ArchiveRow, nth: number) =>
+    `(${COLUMNS.map((_name, at) => `$${nth * COLUMNS.length + at + 1}`).join(', ')})`;
+  await sql.all(
+    `insert into conveyor_outcomes (${COLUMNS.map(column).join(', ')}) values ${rows.map(tuple).join(', ')} on conflict do nothing`,
+    rows.flatMap((row) => COLUMNS.map((name) => row[name])),
+  );
+}
+
+async function exists(sql: Sql): Promise<boolean> {
+  const found = await sql.all(`select 1 from information_schema.tables where table_name = 'conveyor_outcomes'`);
+  return found.length > 0;
+}
+
+async function readMark(sql: Sql): Promise<Mark | null> {
+  if (!(await exists(sql))) return null;
+  const [row] = await sql.all('select origin, read_until_ms::double precision as until from conveyor_mark');
+  return row === undefined ? null : { origin: String(row['origin']), readUntilMs: Number(row['until']) };
+}
+
+/** Two that write to one archive would count each other's pipelines as their own; and one that was emptied is read from the beginning. */
+async function requireMark(sql: Sql, { origin }: Mark, seen: Mark | null, place: string): Promise<void> {
+  const mark = await readMark(sql);
+  if (mark !== null && mark.origin !== origin)
+    throw conveyorError('archive-foreign', { place, origin: mark.origin, own: origin });
+  if (seen !== null && (mark === null || mark.readUntilMs < seen.readUntilMs))
+    throw conveyorError('archive-unavailable', { place, detail: 'it was emptied meanwhile' });
+}

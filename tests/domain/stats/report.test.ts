@@ -1,0 +1,91 @@
+import { statsReport } from '../../../domain/stats/report';
+import type { Tallies } from '../../../domain/stats/tallies';
+import { DAY_MS } from '../../../domain/milliseconds';
+import { letPass, pastRelease, through } from '../../builders/historyRows';
+
+const NONE: Tallies = {
+  ...{ cadences: [], sizes: [], actionTypes: [], releases: [], failures: [], checks: [], progress: [] },
+  ...{ deploys: [], spans: [], times: [], leads: [], restores: [], histories: [] },
+};
+const SPAN = { sinceMs: 0, untilMs: 10 * DAY_MS, readUntilMs: null };
+const report = (tallies: Partial<Tallies>) => statsReport({ ...NONE, ...tallies }, SPAN);
+const regular = 'regular';
+
+describe('the report of statistics', () => {
+  test('has no rows where nothing ended, and says until when it was read', () => {
+    expect(report({})).toMatchObject({ schedules: [], dora: [], readUntil: null, until: '1970-01-11T00:00:00.000Z' });
+  });
+
+  test('counts end states by cause, each category apart', () => {
+    const { endStates } = report({
+      releases: [
+        { category: regular, state: 'succeeded', cause: null, count: 3 },
+        { category: regular, state: 'cancelled', cause: 'superseded', count: 5 },
+        { category: 'ml', state: 'failed', cause: null, count: 2 },
+      ],
+    });
+    expect(endStates).toEqual([
+      { category: 'ml', whole: 2, counts: { 'cancelled (superseded)': 0, failed: 2, succeeded: 0 } },
+      { category: regular, whole: 8, counts: { 'cancelled (superseded)': 5, failed: 0, succeeded: 3 } },
+    ]);
+  });
+
+  test('always has the five classes of schedules and the tenths of progress', () => {
+    const { schedules, progress } = report({
+      cadences: [{ category: regular, cadence: 'daily', count: 4 }],
+      progress: [{ category: regular, tenth: 9, count: 1 }],
+    });
+    expect(schedules[0]?.counts).toEqual({
+      ...{ continuous: 0, daily: 4, weekly: 0 },
+      ...{ 'biweekly/monthly': 0, 'manual-pick': 0 },
+    });
+    expect(Object.keys(progress[0]?.counts ?? {})).toHaveLength(10);
+    expect(progress[0]?.counts['90-100%']).toBe(1);
+  });
+
+  test('takes types of actions as shares of the pipelines, and the mean number of actions', () => {
+    const { actionTypes, pipelineSizes } = report({
+      cadences: [{ category: regular, cadence: 'continuous', count: 4 }],
+      actionTypes: [
+        { category: regular, type: 'build', count: 4 },
+        { category: regular, type: 'canary', count: 1 },
+      ],
+      sizes: [
+        { category: regular, actions: 2, count: 3 },
+        { category: regular, actions: 10, count: 1 },
+      ],
+    });
+    expect(actionTypes).toEqual([{ category: regular, whole: 4, counts: { build: 4, canary: 1 } }]);
+    expect(pipelineSizes[0]).toMatchObject({ whole: 4, mean: 4 });
+  });
+
+  test('holds failures against the service level, and cancelled deploys count for nothing', () => {
+    const deploys = [
+      { category: regular, state: 'succeeded', classification: 'success', count: 997 },
+      { category: regular, state: 'reverted', classification: 'good-failure', count: 2 },
+      { category: regular, state: 'failed', classification: 'bad-failure', count: 1 },
+      { category: regular, state: 'cancelled', classification: 'good-failure', count: 500 },
+    ];
+    const { serviceLevel, dora } = report({
+      deploys,
+      leads: [{ category: regular, count: 997, p50Ms: 60_000 }],
+    });
+    expect(serviceLevel).toMatchObject([
+      { deploys: 1000, worked: { share: 0.999 }, goodFailures: { count: 2 }, badFailures: { share: 0.001 } },
+    ]);
+    expect(dora).toMatchObject([
+      { deploysPerDay: 99.7, leadMs: 60_000, changeFailures: { count: 3, of: 1000 }, restoreMs: null },
+    ]);
+  });
+
+  test('finds errors of checks as health statistics does', () => {
+    const rows = [
+      pastRelease(1, [through('a', letPass('cpu'))]),
+      pastRelease(2, [through('b')]),
+      pastRelease(3, [through('a')], { kind: 'rollback', of: 2, actor: 'user:ana' }),
+    ];
+    expect(report({ histories: rows.map((row) => ({ category: regular, row })) }).checkErrors).toMatchObject([
+      { category: regular, falsePositives: { count: 1, of: 2 }, falseNegatives: { count: 1, of: 2 } },
+    ]);
+  });
+});

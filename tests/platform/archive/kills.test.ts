@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbedded } from '../../../platform/archive/duckdb';
+import { archived, HOUR_MS } from '../../builders/archiveRows';
+
+/** `CONVEYOR_KILLS=1000 npx jest tests/platform/archive/kills` kills that often. */
+const KILLS = Number(process.env['CONVEYOR_KILLS'] ?? 10);
+const RELEASES = KILLS * 15;
+const ROOT = join(__dirname, '../../..');
+
+/** Starts a writer and kills it as soon as it has read a few, while it writes them; false when it came to its end. */
+async function wasKilled(file: string, afterLines: number): Promise<boolean> {
+  const script = join(__dirname, 'writer.ts');
+  const writer = spawn(
+    process.execPath,
+    [join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs'), script, file, String(RELEASES)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  let text = '';
+  writer.stdout.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+    if (text.split('\n').length > afterLines) writer.kill('SIGKILL');
+  });
+  await once(writer, 'close');
+  return !text.includes('done');
+}
+
+test(
+  `whoever writes is killed ${KILLS} times, and every row is in the archive once`,
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'conveyor-kills-'));
+    const file = join(folder, 'archive.duckdb');
+    try {
+      for (let kill = 0; kill < KILLS; kill += 1) expect(await wasKilled(file, 1 + (kill % 13))).toBe(true);
+      expect(await wasKilled(file, Infinity)).toBe(false);
+      const archive = openEmbedded(file);
+      const all = Array.from({ length: RELEASES }, (_, nth) => archived(nth + 1)).flat();
+      expect(await archive.known(all.map(({ key }) => key))).toEqual(new Set(all.map(({ key }) => key)));
+      expect(await archive.size()).toBe(all.length);
+      const span = { sinceMs: 0, untilMs: (RELEASES + 1) * HOUR_MS, by: 'category' } as const;
+      expect((await archive.tallies(span)).deploys).toMatchObject([{ count: RELEASES }]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  60_000 + KILLS * 10_000,
+);

@@ -1,0 +1,47 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Temporal } from '../client/connection';
+import { temporalEndings } from '../client/endings';
+import { collect } from '../platform/archive/collect';
+import { openEmbedded } from '../platform/archive/duckdb';
+import type { ArchiveSettings } from '../platform/archive/settings';
+import { DAY_MS } from '../domain/milliseconds';
+
+/**
+ * Brings the archive up to date now and then, beside the workflows and never in one: whatever becomes of the archive, deploys continue, and
+ * what could not be written is read again. `stop` waits for what is being written.
+ */
+export function startArchiving(
+  temporal: Temporal,
+  taskQueue: string,
+  { file, keepMs, intervalMs }: ArchiveSettings,
+  log: Pick<Logger, 'info' | 'warn'>,
+): { stop(): Promise<void> } {
+  const archive = openEmbedded(file);
+  const endings = temporalEndings(temporal, taskQueue);
+  const over = new AbortController();
+  let expiredMs = 0;
+  const look = async (): Promise<void> => {
+    const nowMs = Date.now();
+    const { rows, unanswered } = await collect(archive, endings, nowMs);
+    if (unanswered.length > 0) log.warn({ unanswered }, 'archived without what no worker could say');
+    if (rows > 0) log.info({ rows, file }, 'archived');
+    if (nowMs - expiredMs < DAY_MS) return;
+    await archive.expire(nowMs - keepMs);
+    expiredMs = nowMs;
+  };
+  const run = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await wait(intervalMs, undefined, { signal: over.signal }).catch(() => undefined);
+      if (over.signal.aborted) return;
+      await look().catch((error: unknown) => log.warn({ error }, 'nothing archived now; it is tried again'));
+    }
+  };
+  const running = run();
+  return {
+    stop: () => {
+      over.abort();
+      return running;
+    },
+  };
+}
