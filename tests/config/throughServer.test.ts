@@ -39,7 +39,7 @@ test('propose, status, log, show and why work through a server as they do on the
   expect(JSON.parse((await conveyor('show', 'feed/limits', '--change', '2')).out)).toEqual({ hard: 100, soft: 60 });
 });
 
-test('what a server refuses is refused in its words, with its exit code', async () => {
+test('a refusal of the server is shown in its words, with its exit code', async () => {
   const { conveyor } = await world();
   expect(await conveyor('propose', folderOf({ 'a.config.ts': program('NaN') }), '-m', 'm')).toMatchObject({
     code: 2,
