@@ -22,7 +22,7 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
 export const isNonRetryable = (error: unknown): error is ApplicationFailure =>
   error instanceof ApplicationFailure && error.nonRetryable === true;
 
-/** What was asked for is not there yet: to be asked again then. The waiting is a timer of the server, however long it lasts. */
+/** The result is not there yet: to be asked for again then. The waiting is a timer of the server, however long it lasts. */
 export const stillWaiting = (message: string, nextRetryDelay: number): ApplicationFailure =>
   ApplicationFailure.create({
     message,

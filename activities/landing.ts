@@ -28,7 +28,7 @@ export interface LandingActivities {
   landChanges(input: LandingInput): Promise<readonly Landing[]>;
 }
 
-/** Results of compilations, of all repositories; what is forgotten is made again. */
+/** Results of compilations, of all repositories; one that is forgotten is made again. */
 const REMEMBERED_CHARS = 64 * 1024 * 1024;
 
 export function createLandingActivities({ clock, registry, copies }: LandingPorts): LandingActivities {

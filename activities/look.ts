@@ -14,8 +14,8 @@ interface Kept {
 
 /**
  * Looks once. While there is no answer, the activity fails and says when to be tried again: the wait is a timer of the server,
- * which takes no worker's time, no slot and no room in the history, and ends at once when the activity is cancelled. What was seen is
- * heartbeaten, so that `status` can show it and the next look, on whatever worker, continues from it.
+ * which takes no worker's time, no slot and no room in the history, and ends at once when the activity is cancelled. Results are
+ * heartbeaten, so that `status` can show them and the next look, on whatever worker, continues from them.
  * @throws still-waiting, or `keeps-failing` once so many looks in a row have failed that a person should know.
  */
 export async function look<T, H extends object>(

@@ -108,7 +108,7 @@ async function signed(
   const atMs = await clock.now();
   return new Request(target, {
     method: 'POST',
-    // An address that moved is for people to correct: what is signed goes where it was meant to.
+    // An address that moved is for people to correct: a signed message goes where it was meant to.
     redirect: 'manual',
     body,
     headers: {

@@ -94,7 +94,7 @@ function browse(url: string): void {
     .unref();
 }
 
-/** What is longer is not what anybody is asked for here. */
+/** Nobody is asked for anything longer here. */
 const MAX_INPUT = 65_536;
 
 async function input(): Promise<string> {

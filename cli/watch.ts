@@ -10,7 +10,7 @@ import type { WatchSnapshot } from './render/log';
 
 export interface WatchOptions {
   readonly output: Output;
-  /** Stop watching after this long; what is watched continues. */
+  /** Stop watching after this long; the watched release continues. */
   readonly timeoutMs?: number;
   /** Between two looks. */
   readonly everyMs?: number;

@@ -49,7 +49,7 @@ export async function exportPipeline(workflows: Workflows, pipeline: string): Pr
   const { client } = workflows.temporal;
   const state = await workflows.pipelineState(pipeline).catch(async (error: unknown) => {
     if (error instanceof ConveyorError && error.retryable) throw error;
-    // Only what has ended is as it was: one that runs knows more than its history began with.
+    // Only a workflow that has ended is as it was: one that runs knows more than its history began with.
     const left = await leftOf(client, pipeline).catch(() => undefined);
     return left?.state ?? Promise.reject(error as Error);
   });

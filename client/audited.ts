@@ -13,7 +13,7 @@ import { reads, type Decided } from './guard';
 export interface Audit {
   /** Whether something can be written. @throws ConveyorError `audit-unwritable` */
   ready(): Promise<void>;
-  /** Resolves once it is on record, or will be; never fails, since what was done was done. */
+  /** Resolves once it is on record, or will be; never fails, since the command was carried out. */
   record(entry: AuditEntry): Promise<void>;
 }
 

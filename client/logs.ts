@@ -9,7 +9,7 @@ import type { Workflows } from './workflows';
 
 /**
  * What the scripts of an action wrote, and where its services show more: of one attempt, the newest unless it says which. Of a deploy
- * those around its phases. What has ended is in the history of its workflow, what runs in its heartbeats.
+ * those around its phases. The log of a run that has ended is in the history of its workflow, that of one under way in its heartbeats.
  */
 export async function actionLogs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
   const { pipeline, number, action } = requireAction(text);

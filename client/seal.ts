@@ -5,7 +5,7 @@ import type { Proof } from '../domain/proof';
 /**
  * Signs what goes into Temporal, so that a workflow believes only who holds the platform's key: the server, which knows whom it speaks for,
  * and the workers. Whatever somebody else sends to Temporal, or starts there, arrives empty: an update without an actor, a signal without
- * a word, an activity without a result. What is signed stays readable, and is bound to the workflow that receives it.
+ * a word, an activity without a result. A signed payload stays readable, and is bound to the workflow that receives it.
  */
 export interface Seal {
   /** The first signs, any of them is believed: a new one is believed everywhere before it signs. */
@@ -76,7 +76,7 @@ const sealed = (payload: Payload, key: SealKey, to: string): Payload => ({
 /** Each part with its length, so that none of them can end as another begins. */
 function macOf({ metadata, data }: Payload, { id, secret }: SealKey, to: string): string {
   const mac = createHmac('sha256', secret);
-  // What is empty comes as an array.
+  // An empty value comes as an array.
   for (const part of [Buffer.from(id), Buffer.from(to), metadata?.['encoding'] ?? [], data ?? []])
     mac.update(`${part.length}:`).update(Buffer.from(part));
   return mac.digest('base64url');

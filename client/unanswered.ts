@@ -10,7 +10,7 @@ type RunningDeployIds = readonly string[];
 /**
  * A command about a release of which no worker would say how it stands: it is left as a signal, which the server keeps until
  * a worker returns; that takes it then, or refuses it and puts that on record. Anything but `no-worker` is thrown on.
- * @returns never: what is left is a `no-worker` too, whose hint says so.
+ * @returns never: any other case is a `no-worker` too, whose hint says so.
  */
 export async function leaveCommand(
   error: unknown,

@@ -504,7 +504,7 @@ export const ERRORS = {
     message: ({ repository, commit }) =>
       `the branch of ${repository} does not contain ${commit.slice(0, 12)} any more, which was distributed`,
     hint: () =>
-      'put it back: git push FORMER-HEAD:BRANCH; what was distributed is taken back by a change, never by a rewrite',
+      'put it back: git push FORMER-HEAD:BRANCH; distributed values are taken back by a change, never by a rewrite',
     retryable: false,
     exit: 1,
   }),

@@ -91,7 +91,7 @@ export const SPEC_LIMITS = {
     'the number of inputs of all deploys and canaries',
     12,
     'entries',
-    'what is good is remembered',
+    'good inputs are remembered',
   ),
   needs: refused('the number of needs of an action', 64, 'entries', IN_SPEC),
   inputs: refused('the number of inputs of an action', 16, 'entries', IN_SPEC),
@@ -209,8 +209,8 @@ export const GATE_LIMITS = {
 
 /** What a sitevar may be, and how much of it is looked at. */
 export const SITEVAR_LIMITS = {
-  value: refused('a sitevar', 64 * KB, 'bytes', 'people write it by hand; what is larger is a configuration'),
-  depth: cut('the depth to which its shape is known', 16, 'entries', 'what is deeper is not compared'),
+  value: refused('a sitevar', 64 * KB, 'bytes', 'people write it by hand; a larger one is a configuration'),
+  depth: cut('the depth to which its shape is known', 16, 'entries', 'deeper levels are not compared'),
   history: cut('the values that its shape is inferred from', 100, 'entries', 'what it was long ago is no measure'),
   deviations: cut('the deviations that are shown', 20, 'entries', 'nobody reads more'),
   checks: refused('the reasons of a checker', 20, 'entries', 'nobody reads more'),

@@ -15,7 +15,7 @@ export interface Trigger {
   readonly key: string | null;
   /** rollback: the release that is undone; follow-on: the one whose deploy left units out. */
   readonly of?: number;
-  /** rollback: whoever asked said that what is undone is not bad. */
+  /** rollback: whoever asked for it said that the undone version is not bad. */
   readonly notBad?: true;
   /** emergency, and a rerun: why. */
   readonly reason?: string;

@@ -129,19 +129,19 @@ async function run(
   [program = '', ...args]: readonly string[],
 ): Promise<{ readonly words: string[]; readonly exit: ScriptExit }> {
   const workplace = openWorkplace('probe', { CANARY_SECRET: '' }, { account: null, namespaces: method.namespaces });
-  const heard = new Words();
+  const output = new Words();
   try {
     const { directory, limits, network } = scripts;
     const script = await startScript(method, {
       ...{ runId: 'probe', command: ['/bin/sh', '-c', program, ...args], directory, limits, network },
       places: placesFor(scripts, { ...workplace, account: method.account }),
-      ...{ env: { PATH: systemPath(scripts.path), ...workplace.env }, outputLimitBytes: 65_536, log: heard },
+      ...{ env: { PATH: systemPath(scripts.path), ...workplace.env }, outputLimitBytes: 65_536, log: output },
     });
     const exit = await script.ended;
     await stopGroup(script.group, 0);
     await script.endAll();
     await Promise.race([script.silent, wait(PROBE_GRACE_MS, undefined, { ref: false })]);
-    return { words: heard.all(), exit };
+    return { words: output.all(), exit };
   } finally {
     closeWorkplace(workplace);
   }

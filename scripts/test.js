@@ -13,7 +13,7 @@ const { ensureEtcd, ensureTemporal, ensureTestServer } = require('./servers');
 const YOUNG = ['--max-semi-space-size=64'];
 
 async function runTests(args) {
-  // What is missing is said before anything takes time.
+  // Report what is missing before anything takes time.
   await ensureTestServer();
   await ensureTemporal();
   await ensureEtcd();
@@ -47,7 +47,7 @@ const lint = () =>
 
 const types = () => step('types', () => node('node_modules/typescript/bin/tsc', '--noEmit'));
 
-/** What was repeated is said at the end, where nobody overlooks it; `.ci/run` says the number itself. */
+/** Repeated stories are listed at the end, where nobody overlooks them; `.ci/run` prints the number itself. */
 function judgeRepeats(code, titles, counts) {
   for (const title of titles) say(`repeated: ${title}`);
   if (counts) say(`${titles.length} repeated`);

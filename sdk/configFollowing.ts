@@ -43,7 +43,7 @@ export class Following<T> {
     this.url = proxyUrl(options.url);
     this.app = appName(options.app);
     this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
-    // Whoever does not wait for it does not want to hear that it never came.
+    // Whoever does not wait for it does not want an error when it never comes.
     this.first.catch(() => undefined);
   }
 
@@ -86,7 +86,7 @@ export class Following<T> {
         timer = listen();
         this.isAway = false;
         this.hasHeard = true;
-        if (line.startsWith('data: ')) this.hear(JSON.parse(line.slice('data: '.length)) as Answer | Aged);
+        if (line.startsWith('data: ')) this.receive(JSON.parse(line.slice('data: '.length)) as Answer | Aged);
       }
     } finally {
       clearTimeout(timer);
@@ -100,7 +100,7 @@ export class Following<T> {
     this.trouble({ kind: 'proxy-away', error });
   }
 
-  private hear(message: Answer | Aged): void {
+  private receive(message: Answer | Aged): void {
     this.confirmedAt = message.age === null ? undefined : Date.now() - message.age * 1000;
     if ('path' in message) this.take(message);
   }
@@ -110,7 +110,7 @@ export class Following<T> {
     const cached = folder ? await readCached(folder, this.path) : undefined;
     if (!cached || this.ending.signal.aborted) return;
     const age = cached.confirmedAt === null ? null : (Date.now() - cached.confirmedAt) / 1000;
-    this.hear({ ...cached.answer, age });
+    this.receive({ ...cached.answer, age });
   }
 
   private take(answer: Answer): void {

@@ -18,7 +18,7 @@ export interface ConfigValue<T> {
 export type ConfigTrouble =
   /** The proxy does not answer. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
-  /** The schema does not take the value, or `onChange` threw: the last good one stays, and the proxy hears why. */
+  /** The schema does not take the value, or `onChange` threw: the last good one stays, and the reason is reported to the proxy. */
   | { readonly kind: 'refused'; readonly error: Error; readonly version: string }
   /** There is no value, or none any more: the last good one stays. */
   | { readonly kind: 'removed' };

@@ -53,7 +53,7 @@ export interface WatchModelOptions {
   readonly retryMs?: number;
   /** So long without a byte of a piece, in milliseconds, and the connection counts as dead. Default 30 000. */
   readonly silenceMs?: number;
-  /** How often the proxy hears again what it may have forgotten, in milliseconds. Default 5000. */
+  /** How often the proxy is sent again what it may have forgotten, in milliseconds. Default 5000. */
   readonly repeatMs?: number;
   /** Default that of Node. */
   readonly fetch?: typeof fetch;

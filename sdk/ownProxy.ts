@@ -10,7 +10,7 @@ export const proxyUrl = (url?: string): string =>
 export const appName = (app?: string): string =>
   ((app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
 
-/** What a proxy does not get to know now it hears later: nobody waits for it. */
+/** A report that does not reach the proxy now reaches it later: nobody waits for it. */
 export function reportTo(fetchIt: typeof fetch, address: string, body: object): void {
   fetchIt(address, {
     ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },

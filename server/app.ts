@@ -172,7 +172,7 @@ const measureRequests =
     // A connection that is kept open would bring more, and keep the process from ending.
     if (isDraining()) c.header('connection', 'close');
     const pattern = routePath(c, -1);
-    // What is not there has no pattern of its own, and a path is no label.
+    // An unknown path has no pattern of its own, and a path is no label.
     const route = pattern.endsWith('*') ? 'none' : pattern;
     metrics.answered({ method: c.req.method, route, status: c.res.status, seconds: (now() - startedAtMs) / 1000 });
   };

@@ -222,7 +222,7 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
   ),
   startOperation(
     '/v1/releases/{pipeline}/{n}/rerun',
-    'Runs again what failed of a release that has ended, in a new release; what had succeeded is carried over',
+    'Runs again what failed of a release that has ended, in a new release; actions that had succeeded are carried over',
     schemas.rerunRequest,
     schemas.startedAnswer,
   ),

@@ -71,11 +71,18 @@ describe('a name leads to one thing', () => {
     ];
     expect(placesOfDefinitions(planted).get('twice')).toEqual(['domain/a.ts', 'domain/leftovers.ts']);
     expect(droppedWords(planted)).toEqual(['domain/a.ts: insistOn', 'domain/leftovers.ts']);
-    const text = ['it goes' + ' on', 'it continues', 'nobody is' + ' told', 'what tells one from another'].join('\n');
-    expect(droppedPhrases([{ name: 'a.ts', text }])).toEqual([
-      'a.ts:1: it goes' + ' on',
-      'a.ts:3: nobody is' + ' told',
-    ]);
+    const lines = [
+      ...[
+        'it goes' + ' on',
+        'it continues',
+        'nobody is' + ' told',
+        'what tells one from another',
+        'a host hear' + 's it',
+      ],
+      ...['What is' + ' refused changes nothing', 'the rest of what is there', "test('what" + " fails is tried again'"],
+    ];
+    const found = [0, 2, 4, 5, 7].map((index) => `a.ts:${index + 1}: ${lines[index]}`);
+    expect(droppedPhrases([{ name: 'a.ts', text: lines.join('\n') }])).toEqual(found);
   });
 });
 

@@ -39,7 +39,7 @@ const canariesQuery = defineQuery<readonly Canary[]>('guests');
 const mutexQuery = defineQuery<Mutex>('mutex');
 /** Sent to whoever holds, when a canary has left. */
 export const canaryLeftSignal = defineSignal<[string]>('guest-left');
-/** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so what was read before is stale. */
+/** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so the fleet as read before is stale. */
 export const lockGrantedSignal = defineSignal<[LockGrant]>('lock-granted');
 
 export interface LockGrant {

@@ -90,7 +90,7 @@ function actionOf(text: string): string | undefined {
   throw conveyorError('invalid-id', { text, expected: 'an action of a release, such as kvstore/12/approve' });
 }
 
-/** What has ended is over: to try again is a new release of the same versions. */
+/** A release that has ended is over: to try again is a new release of the same versions. */
 async function whileItRuns(client: ConveyorClient, text: string): Promise<void> {
   const id = parseId(text);
   if (id === undefined || id.kind === 'pipeline') return;

@@ -11,7 +11,7 @@ const STATUS_REQUESTS_AT_ONCE = 10;
 type OnCandidates = (candidates: readonly Candidate[]) => void;
 
 /**
- * Asks a server for what could stand where the cursor is. What is there comes as soon as it is: of several who are asked, those that
+ * Asks a server for what could stand where the cursor is. Answers are used as they come: of several who are asked, those that
  * answer are not lost with one that does not.
  */
 export async function findCandidates(

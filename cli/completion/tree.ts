@@ -25,7 +25,7 @@ export interface OptionNode {
   readonly repeats: boolean;
 }
 
-/** Reads the tree off the program itself, so that what is completed is what there is. */
+/** Reads the tree off the program itself, and completes the commands that there are. */
 export function treeOf(program: Command): CommandTree {
   return {
     options: optionNodes(program),

@@ -34,7 +34,7 @@ export function backtestText({ pipeline, since, actions, plots }: BacktestReport
       ...triedLines(one, view, wide),
     ]),
     '',
-    colors.dim('with bounds of 95 % confidence; what was bad is known from rollbacks, reverts, emergencies and labels'),
+    colors.dim('with bounds of 95 % confidence; bad deploys are known from rollbacks, reverts, emergencies and labels'),
     ...plots.map((file) => `plot: ${file}`),
   ].join('\n');
 }

@@ -136,7 +136,7 @@ const spanWords = (spans: Spans): string =>
     .map(([key, word]) => `${word} ${wholeSeconds(spans[key])}`)
     .join(', ');
 
-/** Why a person should look, never cut; what is healthy needs no words. */
+/** Why a person should look, never cut; a healthy check needs no words. */
 function sentenceOf(row: HealthRow | undefined, view: View, colors: Colors): string[] {
   if (row === undefined || row.verdict === 'healthy') return [];
   const lines = wrap(row.reason, Math.max(20, view.width - 6)).map((line) => `      ${line}`);

@@ -90,7 +90,7 @@ const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
     .slice(0, 1)
     .map(({ name }) => `conveyor logs ${id}/${name}`);
 
-/** What lets it be tried again: what is bad has to be allowed first, else what failed is run again. */
+/** How to try again: a bad artifact has to be allowed first, else the failed actions are run again. */
 function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string[] {
   const reverted = deploys.some(({ outcome }) => outcome === 'reverted');
   const bad = allowing(release);

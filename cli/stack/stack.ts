@@ -24,7 +24,7 @@ import { accepts } from './ports';
 export interface Stack {
   readonly addresses: Addresses;
   readonly config: ConfigStack | undefined;
-  /** Of what this stack started; what was there before is not in it. */
+  /** Of what this stack started; parts that were there before are not in it. */
   readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
   /** Resolves when a process that this stack started ends by itself. */

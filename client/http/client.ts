@@ -54,7 +54,7 @@ export function createHttpClient(options: HttpOptions): ConveyorClient {
   };
 }
 
-/** What was before is for whoever asks for it (client/lastKnown.ts). */
+/** Earlier views are for whoever asks for them (client/lastKnown.ts). */
 const NOW = { live: 'true' } as const;
 
 /** As whom the server takes whoever asks. */

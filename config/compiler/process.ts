@@ -82,7 +82,7 @@ function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLim
       reject(new NoResult(how, at, tail.trim().slice(-500)));
     };
     let timer = setTimeout(() => end('it did not start'), START_MS);
-    const hear = (text: string): void => {
+    const receive = (text: string): void => {
       clearTimeout(timer);
       const line = readLine(text, job.kind);
       if (line === undefined) return end('what it answered cannot be read');
@@ -90,7 +90,7 @@ function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLim
       at = line.at;
       timer = setTimeout(() => end(`it ran for more than ${limits.timeoutMs / 1_000}s`), limits.timeoutMs);
     };
-    lines(child.stdio[3] as Readable, hear, () => end(`its values have more than ${formatBytes(RESULT_BYTES)}`));
+    lines(child.stdio[3] as Readable, receive, () => end(`its values have more than ${formatBytes(RESULT_BYTES)}`));
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
         written += Buffer.byteLength(text);
@@ -104,13 +104,13 @@ function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLim
   });
 }
 
-function lines(stream: Readable, hear: (line: string) => void, tooLong: () => void): void {
+function lines(stream: Readable, receive: (line: string) => void, tooLong: () => void): void {
   let rest = '';
   stream.setEncoding('utf8').on('data', (text: string) => {
     rest += text;
     if (rest.length > RESULT_BYTES) return tooLong();
     for (let cut = rest.indexOf('\n'); cut >= 0; cut = rest.indexOf('\n')) {
-      hear(rest.slice(0, cut));
+      receive(rest.slice(0, cut));
       rest = rest.slice(cut + 1);
     }
   });

@@ -74,7 +74,7 @@ export class Acknowledging {
   }
 
   private isRefused(why: string): void {
-    if (this.trouble === undefined) this.options.log(`the store does not hear what this host has: ${why}`);
+    if (this.trouble === undefined) this.options.log(`the store does not take what this host reports: ${why}`);
     this.trouble = why;
   }
 

@@ -28,7 +28,7 @@ export interface ProxyApp {
 }
 
 interface ProxyAppOptions {
-  /** How often a watcher hears that the proxy is there. Default 10 s. */
+  /** How often a watcher is reminded that the proxy is there. Default 10 s. */
   readonly aliveMs?: number;
   /** Packages of this host; without, none are served. */
   readonly vessel?: Vessel;

@@ -22,7 +22,7 @@ export class Cache {
     private readonly log: (line: string) => void,
   ) {}
 
-  /** All that is whole; what is not is removed, and said. */
+  /** All that is whole; broken files are removed, and logged. */
   async load(now: number): Promise<CachedPath[]> {
     const names = await this.files.list().catch((error: unknown) => {
       this.failed(error);

@@ -1,11 +1,11 @@
 import { Bell } from '../store/bell';
 
-/** So often a watcher hears that its proxy is there. */
+/** So often a watcher is reminded that its proxy is there. */
 const ALIVE_MS = 10_000;
 
 interface StreamOptions<T> {
   readonly keyOf: (item: T) => string;
-  /** What a reader hears when there is nothing else to say. */
+  /** Sent to a reader when there is nothing else to send. */
   readonly alive: () => object;
   readonly onEnd: () => void;
   readonly aliveMs?: number | undefined;

@@ -35,7 +35,7 @@ function adopt(served: Served, version: string): void {
   for (const unit of units) served.fail(unit, `somebody else has committed ${version} to the paths of ${served.name}`);
 }
 
-/** Whoever has what was committed before has what is committed now. */
+/** A host that has the value committed before has the one committed now. */
 function rename(served: Served, before: string, version: string): void {
   for (const unit of served.units.map((id) => served.unit(id))) {
     if (unit.version === before) unit.version = version;

@@ -54,7 +54,7 @@ function takeIntoShares(served: Served): void {
     });
 }
 
-/** What has to be exposed so that every host has the version of its slot. What is committed needs no override. */
+/** What has to be exposed so that every host has the version of its slot. A committed value needs no override. */
 function wantedOverrides(served: Served) {
   const { name, service } = served;
   const exposed = exposedOf(served);

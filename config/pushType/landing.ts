@@ -47,7 +47,7 @@ export class Landings {
       return;
     }
     const { change, version, ahead } = landing;
-    // What was judged lands, and not what somebody has put in its place.
+    // The change lands as it was judged, and not as somebody has replaced it.
     const commit = version.startsWith(`${change}@`) ? { commit: version.slice(`${change}@`.length) } : {};
     const landed = await this.ports.land({ repository, change, ahead, ...commit });
     if ('commit' in landed) landing.commit = landed.commit;

@@ -1,4 +1,4 @@
-/** Rung any number of times before somebody listens, it is heard once. */
+/** Rung any number of times before somebody listens, it wakes them once. */
 export class Bell {
   private hasRung = false;
   private wake: (() => void) | undefined;

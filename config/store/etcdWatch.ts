@@ -57,7 +57,7 @@ export class EtcdWatch {
     while (!signal.aborted) {
       const trouble = await this.follow({ ...listener, onHere: isHere }, signal).catch((error: unknown) => error);
       if (signal.aborted) return;
-      // What is compacted is looked at anew.
+      // A compacted history is read anew.
       if (!(trouble instanceof EtcdWatchEnd)) listener.onAway?.(trouble);
       await pause(delayMs, signal);
       delayMs = Math.min(2 * delayMs, this.patience.mostMs);

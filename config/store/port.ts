@@ -58,7 +58,7 @@ export interface Acknowledged {
 
 /**
  * The present state of one part of a path: its committed value, or all of its overrides. `position` orders all events of a
- * repository as texts compare, and is where a watcher resumes. Of what changes twice while a watcher is away it hears the
+ * repository as texts compare, and is where a watcher resumes. Of a path that changes twice while a watcher is away it gets the
  * newest alone.
  */
 export type StoreEvent = { readonly path: string; readonly position: string } & (

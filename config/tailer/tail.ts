@@ -14,7 +14,7 @@ export interface Tailed {
 }
 
 /**
- * Brings the commits of a branch to a store, in their order, each once. What was applied is known by the store alone, so whoever begins
+ * Brings the commits of a branch to a store, in their order, each once. The store alone knows which were applied, so whoever begins
  * anew continues where it was, and two at once do no harm. A commit counts as what it changes against its first parent; the number of a
  * commit is how many first parents are before it.
  * @param most after so many it comes back, and is to be called again

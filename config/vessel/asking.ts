@@ -51,7 +51,7 @@ export function askingOver(fetchIt: typeof fetch = fetch): Asking {
   };
 }
 
-/** What is larger is something else, and nobody reads on. Throws when it is late. */
+/** A larger answer is something else, and nobody reads on. Throws when it is late. */
 async function bytesOf({ body }: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = body === null ? 'too-large' : await readUpTo(body, most, { signal });
   signal.throwIfAborted();

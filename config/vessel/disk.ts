@@ -22,7 +22,7 @@ export function pieceDiskIn(folder: string): PieceDisk {
     dataFiles: async () => (await readdir(folder)).filter((name) => name.endsWith('.data')),
     readPart: (name, at, bytes) => readPart(place(name), at, bytes),
     writePart: async (name, at, bytes) => {
-      // Pieces come in any order: what is there already stays.
+      // Pieces come in any order: one that is there already stays.
       const file = await open(place(name), constants.O_RDWR | constants.O_CREAT, 0o644);
       try {
         await file.write(bytes, 0, bytes.length, at);

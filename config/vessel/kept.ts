@@ -68,7 +68,7 @@ export class KeptPackages {
     }));
     const gone = toRemove(shelved, bytes, mostBytes);
     if (gone === undefined)
-      throw new Error(`${bytes} bytes do not fit: packages may take ${mostBytes}, and what is there is needed`);
+      throw new Error(`${bytes} bytes do not fit: packages may take ${mostBytes}, and the present ones are needed`);
     for (const digest of gone) await this.remove(digest);
   }
 

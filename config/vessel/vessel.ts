@@ -103,7 +103,7 @@ export class Vessel implements Giver {
     this.options.onChange(path);
   }
 
-  /** How far this host is. @throws ConveyorError `not-found` for a path of which it has heard nothing */
+  /** How far this host is. @throws ConveyorError `not-found` for a path that it does not know */
   status(path: string) {
     const wanted = this.wanted.get(path);
     if (wanted === undefined) throw conveyorError('not-found', { what: `package ${path}` });

@@ -137,7 +137,7 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
     ];
   if (control.paused) {
     const skip = waysRound(record, id).map((command) => `conveyor ${command} ${reason}`);
-    // What is broken is tried until it answers; a person may only hasten that.
+    // A service that is broken is tried until it answers; a person may only hasten that.
     const watch = control.paused.by === 'dependency' ? [`conveyor watch ${id}`] : [];
     const logs = control.paused.by === 'action' ? [`conveyor logs ${id}`] : [];
     return [

@@ -30,7 +30,7 @@ export type ChangeAmount = { readonly percent: number } | { readonly absolute: n
 export interface Bound {
   /** The key in the pipeline file. */
   readonly kind: string;
-  /** 1 when what is higher is beyond it, -1 when what is lower is. */
+  /** 1 when higher values are beyond it, -1 when lower ones are. */
   readonly sign: 1 | -1;
   /** The number as the file has it, without `%`. */
   readonly written: number;

@@ -18,7 +18,7 @@ export interface PastDeploy {
   readonly units: readonly string[];
   readonly updatedBy: readonly string[];
   readonly bakes: readonly PastBake[];
-  /** When its first update went out, ms since the epoch: what was before is its baseline. */
+  /** When its first update went out, ms since the epoch: the time before is its baseline. */
   readonly begunAt: number;
   readonly intervalMs: number;
   readonly truth: Truth;

@@ -87,7 +87,7 @@ function lastingOf(
   return { kind: 'good', why: `succeeded after ${first.actor} let ${checks} pass`, foundBy: null };
 }
 
-/** The next release that deployed the same action to an end of its own: what was cancelled is no answer to what ran before. */
+/** The next release that deployed the same action to an end of its own: a cancelled one is no answer to what ran before. */
 function nextDeploy(
   { row, deploy: { action } }: DeployInHistory,
   rows: readonly HistoryRow[],

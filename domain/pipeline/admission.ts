@@ -213,12 +213,12 @@ function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle)
 /** Once is enough, but a deploy that was to stop after its phase may have to stop now; what brings things back is never in the way. */
 function canBeOvertaken(
   { active }: PipelineState,
-  { trigger, overtakenBy: told }: ActiveRelease,
+  { trigger, overtakenBy: asker }: ActiveRelease,
   why: Overtaking['why'],
 ): boolean {
   if (isUrgent(trigger)) return false;
-  const wasPreempted = active.some((other) => other.number === told && isUrgent(other.trigger));
-  return told === undefined || (why === 'preempted' && !wasPreempted);
+  const wasPreempted = active.some((other) => other.number === asker && isUrgent(other.trigger));
+  return asker === undefined || (why === 'preempted' && !wasPreempted);
 }
 
 const withDropped = (state: PipelineState, number: number): PipelineState => ({
@@ -240,7 +240,7 @@ function afterDecision(state: PipelineState, ready: ReadyAction, admission: Admi
   return admission.kind === 'granted' ? countedInWindows(begun(next, ready), ready, nowMs) : next;
 }
 
-/** The newer deploy may begin when the calendar would have let the older one: what was missed is made up once. */
+/** The newer deploy may begin when the calendar would have let the older one: a missed time is made up once. */
 function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): PipelineState {
   const { action, opensAtMs, readyAtMs = Infinity } = older;
   if (typeof opensAtMs !== 'number') return state;

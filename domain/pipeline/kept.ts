@@ -37,7 +37,7 @@ export function inFull({ good, inputs }: Pick<PipelineState, 'good' | 'inputs'>,
 const artifactsOf = ({ artifacts }: GoodDeploy): readonly Artifact[] => artifacts;
 
 const ROW = STATE_LIMITS.historyRow.max;
-/** Of a row: the lists that may be long. What is left is for the trigger with its reason. */
+/** Of a row: the lists that may be long. The rest is for the trigger with its reason. */
 const ROW_ARTIFACTS = ROW / 2;
 const ROW_UNITS = ROW / 16;
 const ROW_DEPLOYS = ROW / 4;

@@ -11,7 +11,7 @@ export const shopSitevars = (port: SitevarPort): Sitevars =>
     },
   });
 
-/** In place of a configuration repository: what was proposed is there at once. */
+/** In place of a configuration repository: a proposed value is there at once. */
 export function inMemory(values: Readonly<Record<string, readonly unknown[]>>): SitevarPort {
   const histories = new Map(Object.entries(values));
   return {

@@ -141,7 +141,7 @@ export class ServerAudit implements Audit {
     if (flood.admits(actor ?? source, this.options.now())) await this.append(this.refusals, entry);
   }
 
-  /** Never fails: what was done was done. Whoever runs the server reads of it, and it is tried again. */
+  /** Never fails: the command was carried out. Whoever runs the server reads of it, and it is tried again. */
   private async append(log: AuditLog, entry: AuditEntry): Promise<void> {
     await log.append(entry).catch((error: unknown) => {
       this.failures += 1;

@@ -77,7 +77,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   };
 }
 
-/** What has landed is in the store as soon as can be. */
+/** Changes that have landed are in the store as soon as can be. */
 const landing =
   (land: Land, tailers: readonly Tailer[], metrics: ConfigServiceMetrics): Land =>
   async (request) => {

@@ -11,7 +11,7 @@ export interface Acted {
   readonly version: string | null;
 }
 
-/** What the values that a host has do to it. A point tells of the time before it, so that what was read once never changes. */
+/** What the values that a host has do to it. A point measures the time before it, so that what was read once never changes. */
 export function actsOf(it: Configerator, acted: Acted): Acts {
   const { state } = it;
   const { groups, hosts, past, cells } = state;
@@ -80,7 +80,7 @@ function holdsOf({ field, equals, above, below, contains }: When, text: string):
   return below === undefined || (typeof value === 'number' && value < below);
 }
 
-/** What is no JSON counts as a text. */
+/** A value that is no JSON counts as a text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

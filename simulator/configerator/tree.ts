@@ -45,7 +45,7 @@ export function push(it: Configerator, index: number, delayMs = 0): void {
   });
 }
 
-/** What was pushed arrives at an observer, which tells the hosts whose paths it is about. */
+/** A push arrives at an observer, which notifies the hosts whose paths it is about. */
 export function onPushed(it: Configerator, index: number, epoch: number, upTo: number): void {
   const { state } = it;
   const observer = state.observers[index];

@@ -35,7 +35,7 @@ function atMost(fleet: TwineFleet, job: Job, wish: Wish, count: number): number 
   return Math.max(0, tasksOf(wish.amount ?? { all: true }, count + coming) - coming);
 }
 
-/** The tasks that are on their way to the version already. What is asked for is not there before they are up. */
+/** The tasks that are on their way to the version already. They do not count as done before they are up. */
 export function arriving(
   fleet: TwineFleet,
   job: Job,

@@ -52,7 +52,7 @@ export interface ControlState extends ControlSpec {
   told: Pick<TaskControlRequest, 'allUnhealthyTasks' | 'advanceNotices'>;
   /** Why there was no answer the last time. */
   trouble: string | null;
-  /** Which part of what is wanted was asked for last, where it is too much for one call. */
+  /** Which part of the wanted tasks was requested last, where they are too many for one call. */
   page: number;
 }
 

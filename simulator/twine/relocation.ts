@@ -11,7 +11,7 @@ import { faultCovers, type FleetFault } from './topology';
 
 /**
  * Moves tasks away from machines that stay down or will be worked on: by itself as far as the budget goes or, where the
- * job has a controller, as it approved. What is down already costs no budget.
+ * job has a controller, as it approved. A task that is down already costs no budget.
  */
 export function relieve(twine: Twine, job: Job): void {
   if (job.control) return doApproved(twine, job);

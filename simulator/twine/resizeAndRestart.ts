@@ -9,7 +9,7 @@ import { faultCovers } from './topology';
 
 /** What somebody wants of running tasks besides updates and repairs: that they leave the job, or start anew. */
 
-/** Continues with both as far as it may. A controller is asked about each task that runs; what is down needs nobody's leave. */
+/** Continues with both as far as it may. A controller is asked about each task that runs; one that is down needs nobody's leave. */
 export function resizeAndRestart(twine: Twine, job: Job): void {
   if (job.shrink !== null) shrinkOn(twine, job, job.shrink);
   if (job.restart !== null) restartOn(twine, job, job.restart);

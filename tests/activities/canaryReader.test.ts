@@ -51,7 +51,7 @@ test('a lock is asked again only when its history has grown, or it is another', 
   expect(lock.asked).toBe(3);
 });
 
-test('what it says during a task is not kept, since a canary that joins then is not in its history yet', async () => {
+test('an answer during a task is not kept, since a canary that joins then is not in its history yet', async () => {
   const lock = new Lock();
   const guests = createCanaryReader(lock.client);
   lock.isBusy = true;

@@ -10,7 +10,7 @@ const target = (unit: string, count: number): PlannedTarget => ({
   ...{ unit, version: 'kv:2', artifacts: [], amount: { count } },
 });
 
-test('what is asked of each unit goes with it where it differs, and is said once where it does not', () => {
+test('settings go with each unit where they differ, and are sent once where they do not', () => {
   const common = { version: 'kv:2', artifacts: [] };
   expect(toWire(CALL, [target('a', 2), target('b', 3)], [])).toEqual({
     targets: [

@@ -99,7 +99,7 @@ describe('after the server was asked to look at once, which counts attempts anew
   });
 });
 
-test('what no other look can fix is said at once', async () => {
+test('an error that no other look can fix is reported at once', async () => {
   const refused = ApplicationFailure.nonRetryable('no such update', 'refused');
   expect((await lookOnce(() => Promise.reject(refused))).end).toBe(refused);
 });

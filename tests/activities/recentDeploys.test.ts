@@ -32,7 +32,7 @@ describe('a sparkline', () => {
 });
 
 describe('a row of health remembers', () => {
-  test('what it observed in the last evaluations, oldest first', () => {
+  test('the values of the last evaluations, oldest first', () => {
     const first = withRecent([row('x', 0.01)], []);
     const silent = withRecent([row('x', null, 'errored')], first);
     expect(withRecent([row('x', 0.123456)], silent)).toEqual([{ ...row('x', 0.123456), recent: [0.01, 0.1235] }]);

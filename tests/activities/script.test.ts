@@ -153,7 +153,7 @@ describe('a script knows what it is about and nothing else', () => {
     expect(existsSync(env['CONVEYOR_UNITS']!)).toBe(false);
   });
 
-  test('what is not known is not set, and what was not asked for is not given', async () => {
+  test('a script gets no variable that is unknown, and none that it did not ask for', async () => {
     const { log } = await run({ command: [process.execPath, '-p', 'Object.keys(process.env).sort().join()'] });
     expect(log.head.trim()).toBe('CONVEYOR_PIPELINE,CONVEYOR_RELEASE,CONVEYOR_RUN,PATH,TMPDIR');
   });

@@ -99,7 +99,7 @@ describe('completion offers', () => {
     expect(await ran).toMatchObject({ code: 0, out: '', err: '' });
   });
 
-  test('what those say that answer, where one is silent', async () => {
+  test('the words of those that answer, where one is silent', async () => {
     const picks = (id: string) =>
       release({ id, actions: [action({ name: 'ok', type: 'manual-pick', pickBy: [], endedAt: null })] });
     const some: Partial<ConveyorClient> = {
@@ -116,7 +116,7 @@ describe('completion offers', () => {
     expect(await values('status')).toEqual(['shop/1', 'web/2', 'kvstore/3']);
   });
 
-  test('what it knows of the server that the line itself names', async () => {
+  test('the words of the server that the line itself names', async () => {
     const { connections } = await run(
       ['__complete', '--', 'release', '--address', 'temporal:7', '--namespace=prod', ''],
       {

@@ -93,7 +93,7 @@ test('scripts that are off need nothing', async () => {
   expect(scripts).toEqual({ name: 'scripts', state: 'ok', found: 'off', how: null });
 });
 
-test('what scripts are not kept from is named with how to fix it, and is missing where the configuration demands it', async () => {
+test('gaps in the isolation of scripts are named with how to fix them, and are missing where the configuration demands it', async () => {
   const file = path.join(folder, 'on.yaml');
   writeFileSync(file, 'scripts: { enabled: true, isolation: [user], network: host }\n');
   const { 'scripts: network': network } = await examine({ CONVEYOR_CONFIG: file });

@@ -18,7 +18,7 @@ test('wherever a release is shown it says of which one it is a rerun', () => {
   expect(releaseDetails(row)).toContain('rerun of #12');
 });
 
-test('what was carried over says from where', () => {
+test('an action that was carried over shows from where', () => {
   const carried = action({ name: 'build', startedAt: null, message: 'built', carriedFrom: 12 });
   expect(renderRelease(ended({ actions: [carried] }), [], view)).toMatch(
     /✔ succeeded +carried over: succeeded in #12 · built/,

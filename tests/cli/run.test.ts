@@ -290,7 +290,7 @@ describe('verbs', () => {
     expect((await run(['cancel', 'kvstore/13'], { answer: '' })).err).toContain('missing-reason');
   });
 
-  test('what happens now is said, in words or as JSON', async () => {
+  test('progress is shown, in words or as JSON', async () => {
     expect((await sent(['pause', 'kvstore/13', ...why])).out).toBe('✔ kvstore/13/deploy: done\n');
     expect(JSON.parse((await sent(['pause', 'kvstore/13', ...why, '-o', 'json'])).out)).toEqual({
       id: 'kvstore/13/deploy',

@@ -86,7 +86,7 @@ describe('the health of the front end', () => {
     expect(text).not.toContain('kvstore');
   });
 
-  test('what is not there is a 404 in the form of all errors', async () => {
+  test('an unknown path is a 404 in the form of all errors', async () => {
     const response = await appOf().request('/nope');
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { code: 'not-found', message: 'there is no GET /nope' } });

@@ -126,7 +126,7 @@ describe('addresses', () => {
     expect([hostOf(address), portOf(address), isLocal(address)]).toEqual([host, port, local]);
   });
 
-  test('what listens accepts and answers, what does not does neither', async () => {
+  test('a server that listens accepts and answers, one that does not does neither', async () => {
     const server = createServer((request, response) => response.writeHead(request.url === '/livez' ? 200 : 404).end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -71,7 +71,7 @@ function world(isAdmin = true) {
 const commanded = { method: 'POST', body: JSON.stringify({ reason: 'because' }) };
 const as = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
 
-test('what comes through the API and webhooks is on record with who, by which door, and what came of it', async () => {
+test('requests through the API and webhooks are recorded with who, by which door, and what came of it', async () => {
   const { app, audit } = world();
   await app.request('/v1/pipelines/kvstore/commands/unhold', { ...commanded, headers: as(TOKEN) });
   await app.request('/v1/webhooks/github', githubDelivery(pushOf(1)));

@@ -121,7 +121,7 @@ function guardedWorld(over: Partial<ConveyorClient> = {}, door: 'api' | 'webhook
   return { book, calls, client: audited((decided) => guardClient(inner, () => facts(), door, decided), book, door) };
 }
 
-test('what the guard refuses is on record with the rule that would allow it', async () => {
+test('the audit records a refusal of the guard with the rule that would allow it', async () => {
   const { book, calls, client } = guardedWorld();
   await expect(client.command('kvstore', 'hold', { actor: 'user:eve', reason: 'r' })).rejects.toThrow();
   await expect(client.apply({ ...SPEC, owners: ['user:eve'], pipeline: 'web-x' }, 'user:eve')).rejects.toThrow();
@@ -136,7 +136,7 @@ test('what the guard refuses is on record with the rule that would allow it', as
   expect(calls).toEqual([]);
 });
 
-test('what the guard lets through is on record with the rule that allowed it, and each request with its own', async () => {
+test('the audit records each request that the guard lets through with the rule that allowed it', async () => {
   const command = () => Promise.resolve({ id: 'kvstore', accepted: true, effect: 'it is so' } as const);
   const { book, client } = guardedWorld({ command });
   await Promise.all([
@@ -153,7 +153,7 @@ test('what the guard lets through is on record with the rule that allowed it, an
   expect(webhook.book.entries).toMatchObject([{ permitted: 'its delivery' }]);
 });
 
-test('what is permitted and then refused by its pipeline says both', async () => {
+test('the record of a request that is permitted and then refused by its pipeline has both', async () => {
   const command = () =>
     Promise.reject(conveyorError('invalid-state', { verb: 'hold', id: 'kvstore', why: 'it is held' }));
   const { book, client } = guardedWorld({ command });

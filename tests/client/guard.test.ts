@@ -142,7 +142,7 @@ test('whoever submits by hand owns the pipeline, with a section and without', as
   ]);
 });
 
-test('what a pipeline uses is asked of the configuration alone, as workers ask: they do not know who signed in', async () => {
+test('rules of what a pipeline uses come from the configuration alone, as for workers: these do not know who signed in', async () => {
   const { calls, through } = world();
   const { groups: configured } = facts();
   const wendy = { ...facts(), groups: { ...configured, storage: ['user:wendy'], web: ['user:wendy'] }, configured };

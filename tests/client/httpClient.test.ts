@@ -33,7 +33,7 @@ const manual = { kind: 'manual', actor: 'user:alice', key: null } as const;
 const bodyOf = ({ init }: Sent): { idempotencyKey?: string } => JSON.parse(init.body as string) as object;
 
 describe('where no server answers', () => {
-  test('what only looks is asked again, a few times, and then says where nobody is', async () => {
+  test('a request that only looks is sent again, a few times, and then names the address where nobody is', async () => {
     const { client, sent, pauses } = answering(refused);
     await expect(client.spec('kvstore')).rejects.toMatchObject({
       code: 'server-unreachable',
@@ -67,7 +67,7 @@ describe('where no server answers', () => {
     expect(second).toEqual(first);
   });
 
-  test('with a key that was given what was started before is a duplicate', async () => {
+  test('a release that was started before with the same key is a duplicate', async () => {
     const { client, sent } = answering(refused, json({ ...started, duplicate: true }, 202));
     expect(await client.release('kvstore', [], { ...manual, key: 'ci-7' })).toMatchObject({ duplicate: true });
     expect(sent.map((one) => bodyOf(one).idempotencyKey)).toEqual(['ci-7', 'ci-7']);

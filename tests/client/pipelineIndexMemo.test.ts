@@ -34,7 +34,7 @@ async function found(memos: Record<string, object>, answers: Record<string, unkn
 
 const WANTED = [{ artifact: 'source', with: { repository: 'kv' } }];
 
-test('what a pipeline wants is in its memo, with the time when it said so', async () => {
+test('the subscriptions of a pipeline are in its memo, with the time when they began', async () => {
   expect(await found({ web: { subscriptions: { atMs: 5_000, artifacts: ARTIFACTS } } })).toEqual([
     ['web', 5_000, WANTED],
   ]);

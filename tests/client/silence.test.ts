@@ -108,7 +108,7 @@ test('an answer that comes at once is not doubted', async () => {
   expect(looked).toBe(1);
 });
 
-test('what goes wrong meanwhile is what is said', async () => {
+test('an error meanwhile is the one that is reported', async () => {
   const { temporal } = given({ pollers: [] });
   const call = (): Promise<never> => Promise.reject(new Error('refused'));
   await expect(unlessUnpolled(temporal, OF, call, silent)).rejects.toThrow('refused');

@@ -98,7 +98,7 @@ describe('from a folder to a change', () => {
     });
   });
 
-  test('what is refused is not proposed', async () => {
+  test('a change that is refused is not proposed', async () => {
     const { conveyor } = await world();
     const ran = await conveyor('propose', folderOf(BROKEN), '-m', 'Too much');
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('soft 500 is above hard 100') });

@@ -69,7 +69,7 @@ const size: Size = twice(base.size);\nexport default defineConfig(z.number(), si
     ]);
   });
 
-  test('what was run once is not run again while nothing that it imports has changed', async () => {
+  test('a program is not run again while nothing that it imports has changed', async () => {
     const kept = new Map<string, string>();
     let asked = 0;
     const memory = {

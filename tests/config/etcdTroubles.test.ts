@@ -18,7 +18,7 @@ describeWithEtcd('a watcher of etcd', () => {
 
   const apply = (sequence: number, values: Record<string, string | null>) => store.apply(R, commitOf(sequence, values));
 
-  test('hears every path in the order of the commits, each once, through kills of etcd, compactions and ends of its own', async () => {
+  test('gets every path in the order of the commits, each once, through kills of etcd, compactions and ends of its own', async () => {
     const paths = Array.from({ length: 20 }, (_, at) => `p/${at}`);
     const all: string[] = [];
     let heard = hear(store, R, paths);
@@ -35,7 +35,7 @@ describeWithEtcd('a watcher of etcd', () => {
         heard = hear(store, R, paths, heard.events.at(-1)?.position ?? undefined);
       }
     }
-    await eventually('the last is heard', async () => heard.said().at(-1)?.endsWith('@60'));
+    await eventually('the last has arrived', async () => heard.said().at(-1)?.endsWith('@60'));
     await heard.end();
     all.push(...heard.said());
     const sequences = all.map((word) => Number(word.split('@')[1]));
@@ -46,7 +46,7 @@ describeWithEtcd('a watcher of etcd', () => {
     expect([...last.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => 41 + at));
   });
 
-  test('that was away while its history was compacted hears the newest of each path, and nothing older', async () => {
+  test('that was away while its history was compacted gets the newest of each path, and nothing older', async () => {
     await apply(1, { a: '1', b: '1' });
     const before = hear(store, R, ['a', 'b']);
     await before.count(2);

@@ -71,7 +71,7 @@ test('values are those of the merged tree: a program of one change is run again 
   });
 });
 
-test('what does not compile on the branch any more is refused by the rule that it breaks', async () => {
+test('a change that does not compile on the branch any more is refused by the rule that it breaks', async () => {
   const it = await bench();
   const lander = new Lander(it.repository);
   await lander.land([(await it.proposeFiles(LIMITS)).change], NOW);

@@ -31,7 +31,7 @@ test('a change that nobody proposed is refused, and keeps no other from landing'
   ]);
 });
 
-test('what is not configured is not tried again, and what does not answer is', async () => {
+test('a repository that is not configured is not tried again, and one that does not answer is', async () => {
   const it = await bench();
   await expect(landing(it.origin)('flag', [1])).rejects.toMatchObject({
     type: 'unknown-extension',

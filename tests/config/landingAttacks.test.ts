@@ -97,7 +97,7 @@ test('no message makes a change count as landed that has not, nor its own as not
   }
 });
 
-test('what was released lands, and not what somebody has put in its place', async () => {
+test('a change lands as it was released, and not as somebody has replaced it', async () => {
   const it = await bench();
   const released = changeByHand(it, 1, { files: [file(it, 'a.json', '1')] });
   changeByHand(it, 1, { files: [file(it, 'a.json', '666')] });

@@ -90,7 +90,7 @@ test('a reader that is slow gets the newest value, and the ones that it missed t
   await reader.cancel();
 });
 
-test('a watcher hears now and then how old what it has is', async () => {
+test('a watcher is sent the age of its values now and then', async () => {
   const hasty = createProxyApp(await world.proxy('h2'), { aliveMs: 5 });
   const response = await hasty.fetch(new Request('http://localhost/v1/watch?path=shop/limits'));
   const events: string[] = [];

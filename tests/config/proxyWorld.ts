@@ -75,7 +75,7 @@ export class ProxyWorld {
     });
   }
 
-  /** The store as a host reaches it: what it does meanwhile is heard once it is back. */
+  /** The store as a host reaches it: its events of that time arrive once it is back. */
   private remote(): ConfigStore {
     const { store } = this;
     const reach = <T>(work: () => Promise<T>): Promise<T> => (this.isAway ? Promise.reject(GONE) : work());

@@ -114,7 +114,7 @@ test('a revert after the landing reaches everybody at once, and lands as a chang
   expect(it.bench.git('log', '-1', '--format=%s', 'main').trim()).toBe(`Bring back what was before change ${change}`);
 });
 
-test('what somebody committed by hand is gone back to after a landing, however long nobody has had it', async () => {
+test('a value that somebody committed by hand comes back after a landing, however long nobody has had it', async () => {
   const it = await PushWorld.open();
   const byHand = await it.bench.proposeValues({ [PATH]: 1 });
   it.bench.git('update-ref', 'refs/heads/main', byHand.version.split('@')[1] ?? '');

@@ -72,7 +72,7 @@ test('settings and hooks of whoever runs it count for nothing', async () => {
   expect(git('log', '-1', '--format=%an %cn', 'refs/changes/1').trim()).toBe('user:alice Conveyor');
 });
 
-describe('what is broken is said', () => {
+describe('a broken repository is refused with the reason', () => {
   test('a repository that is not there', async () => {
     const repository = await ConfigRepository.open(
       { name: 'flags', git: '/nowhere.git', branch: 'main' },

@@ -93,7 +93,7 @@ describe('what a request may not change', () => {
     });
   });
 
-  test('what somebody has changed since its base: by the name of the file and of the change that won', async () => {
+  test('a file that somebody has changed since its base: by the name of the file and of the change that won', async () => {
     const it = await bench();
     const lander = new Lander(it.repository);
     await lander.land([(await ask(it, { values: { a: 1 } })).change], NOW);
@@ -106,7 +106,7 @@ describe('what a request may not change', () => {
     expect(await ask(it, { values: { b: 3 } }, { base })).toMatchObject({ change: 3, base, paths: ['b'] });
   });
 
-  test('what the owner of a schema refuses: which value, which file, which rule', async () => {
+  test('a value that the owner of a schema refuses: which value, which file, which rule', async () => {
     const it = await bench();
     const raw = {
       ...LIMITS,

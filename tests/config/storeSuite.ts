@@ -28,7 +28,7 @@ export const overrideOf = (id: string, path: string, value: string | null, aim: 
   ...{ id, path, value, version: versionOf(value), revision: '7@abc', ...aim },
 });
 
-/** A watcher that keeps what it hears. */
+/** A watcher that keeps what it gets. */
 export function hear(store: ConfigStore, repository: string, paths: readonly string[], from?: string) {
   const events: StoreEvent[] = [];
   const ending = new AbortController();
@@ -42,9 +42,9 @@ export function hear(store: ConfigStore, repository: string, paths: readonly str
     events,
     troubles,
     said,
-    /** Resolves once it has heard so many. */
+    /** Resolves once it has got so many. */
     count: (many: number) => eventually(`${many} events`, async () => events.length >= many && said()),
-    /** Resolves once it has heard what was there when it began. */
+    /** Resolves once it has got what was there when it began. */
     begun: () => eventually('the watcher has begun', async () => here > 0),
     end: async () => {
       ending.abort();
@@ -102,7 +102,7 @@ export function describeStore(
       expect(await store.read(repository, 'a')).toMatchObject({ value: '1' });
     });
 
-    test('of several who apply the same commits at once each hears how it is, and each commit is applied once', async () => {
+    test('of several who apply the same commits at once each learns the result, and each commit is applied once', async () => {
       const clients = [store, subject.another(), subject.another()];
       const heard = hear(store, repository, ['a']);
       await heard.begun();
@@ -111,7 +111,7 @@ export function describeStore(
           clients.map((one) => one.apply(repository, commitOf(sequence, { a: `${sequence}` }))),
         );
         expect(said.filter((word) => word === 'applied').length).toBeGreaterThan(0);
-        await eventually('it is heard', async () => heard.said().at(-1) === `a=${sequence}@${sequence}`);
+        await eventually('it has arrived', async () => heard.said().at(-1) === `a=${sequence}@${sequence}`);
       }
       expect(heard.said()).toEqual([1, 2, 3, 4, 5].map((at) => `a=${at}@${at}`));
       await heard.end();
@@ -174,7 +174,7 @@ export function describeStore(
       await heard.end();
     });
 
-    test('a watcher that comes back hears exactly what it missed, in the order of the commits', async () => {
+    test('a watcher that comes back gets exactly what it missed, in the order of the commits', async () => {
       const paths = ['a', 'b', 'c'];
       await store.apply(repository, commitOf(1, { a: '1', b: '1' }));
       const first = hear(store, repository, paths);
@@ -199,7 +199,7 @@ export function describeStore(
       await second.end();
     });
 
-    test('a watcher that comes back to a store of an older state hears all of that', async () => {
+    test('a watcher that comes back to a store of an older state gets all of that', async () => {
       await store.apply(repository, commitOf(1, { a: '1' }));
       const heard = hear(store, repository, ['a'], '0000000999999999:a:value');
       expect(await heard.count(1)).toEqual(['a=1@1']);

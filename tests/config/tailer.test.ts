@@ -78,7 +78,7 @@ test('two at once apply each commit once', async () => {
   expect(commits.map(({ sequence }) => sequence)).toEqual([1, 2]);
 });
 
-test('a branch without what was distributed is refused, whatever else it holds', async () => {
+test('a branch without the distributed commit is refused, whatever else it holds', async () => {
   const it = await bench();
   await landed(it, { a: 1 }, { a: 2 });
   const { store } = storeOf();

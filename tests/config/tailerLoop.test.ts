@@ -45,7 +45,7 @@ test('whoever lands something wakes it, also while it looks', async () => {
   await end();
 });
 
-test('what is gone is said once, tried again later each time up to half a minute, and said to be back', async () => {
+test('a store that is gone is logged once, tried again later each time up to half a minute, and logged when it is back', async () => {
   const gone = Array<string>(9).fill('etcd does not answer');
   const { made, sleeps, log, end } = await started(...gone, 2, 0);
   const waits: (number | undefined)[] = [];

@@ -59,7 +59,7 @@ test('diff shows through a server what a folder would change, with its problems,
   expect((await conveyor('status', '-o', 'name')).out.trim().split('\n')).toHaveLength(1);
 });
 
-test('what a server refuses is refused in its words, with its exit code', async () => {
+test('a refusal of the server is shown in its words, with its exit code', async () => {
   const { conveyor } = await world();
   expect(await conveyor('propose', folderOf({ 'a.config.ts': program('NaN') }), '-m', 'm')).toMatchObject({
     code: 2,

@@ -64,7 +64,7 @@ test('the newest change of the paths is found with what a person wants to know o
   expect(versions(await ask(app, { repository: 'flags', paths: ['feed'] }))).toEqual([]);
 });
 
-test('what has landed is found no more, nor what is older than that', async () => {
+test('a change that has landed is found no more, nor an older one', async () => {
   const it = await bench();
   const app = finderOf(it);
   await it.proposeValues({ 'feed/limits': 1 });

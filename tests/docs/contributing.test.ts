@@ -31,7 +31,7 @@ test.each([...new Set(named)])('CONTRIBUTING names %s, which exists', (path) =>
 );
 
 /** The names in capitals or with parentheses that a step says to look for, with the file named last before them. */
-test('what a step says to add to stands in a file that it names', () => {
+test('a table that a step adds to stands in a file that it names', () => {
   const steps = CONTRIBUTING.slice(CONTRIBUTING.indexOf('## How to add')).split('\n\n');
   const lost = steps.flatMap((step) => {
     const files = [...step.matchAll(/`([\w/-]+\/[\w.-]+\.ts)`/g)].map(([, file = '']) => file);

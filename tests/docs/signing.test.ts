@@ -30,7 +30,7 @@ function config(): { platform: { keys: Record<string, string> } } {
   return { platform: { ...given.platform, keys: { ci: readFileSync(join(folder, 'ci.pub'), 'utf8') } } };
 }
 
-test('what docs/guides/signing.md lists to type signs an artifact, which a protected pipeline then takes', async () => {
+test('the commands of docs/guides/signing.md sign an artifact, which a protected pipeline then takes', async () => {
   const before = process.cwd();
   process.chdir(folder);
   const released: Artifact[] = [];

@@ -73,7 +73,7 @@ const STATES: Readonly<Record<string, DeployRecord>> = {
 
 const TABLE = /^\| While it is[^]*?(?=\n\n)/m;
 
-/** The table and the lists under it, as the code has them. What is in them keeps its mark, and what is new gets the next. */
+/** The table and the lists under it, as the code has them. Their sentences keep their marks, and a new one gets the next. */
 function upToDate(docs: string): string {
   const texts = new Map([...marksIn(docs)].map(([mark, text]) => [text, mark]));
   const markOf = (text: string, all: readonly string[]): string => {

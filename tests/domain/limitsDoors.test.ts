@@ -98,7 +98,7 @@ test('lint and apply refuse 81 owners, which one search attribute does not hold'
   );
 });
 
-test('what a finder finds over the limit is refused for that subscription, shown, and not asked for again', () => {
+test('an artifact over the limit that a finder finds is refused for that subscription, shown, and not asked for again', () => {
   const page = {
     cursor: null,
     pipelines: 2,

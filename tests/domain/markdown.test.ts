@@ -91,7 +91,7 @@ test.each([
   ['mail a@evil.example.', 'mail a@evil.example.'],
 ])('%j is read as %j', async (text, read) => expect(shownBy(await parse(sections(marked`${text}`)))).toBe(read));
 
-test('what people read often is written as it is: ids, versions, times and numbers', () => {
+test('ids, versions, times and numbers are written as they are', () => {
   const text =
     'kvstore/12/deploy: executable@kv:12, web@1.2.3 by user:alice since 2026-11-20 14:02, 0.5 above (rerun of #12)';
   expect(sections(marked`${text}`)).toBe(text);

@@ -7,7 +7,7 @@ const full = Array.from({ length: STATE_LIMITS.proofs.max }, (_, at) => proof(`p
   [],
 );
 
-test('what was asked for is taken once, and as nothing else', () => {
+test('a request is taken once, and as nothing else', () => {
   expect(whyNotBelieved([], 'pause', proof('a'))).toBeUndefined();
   expect(whyNotBelieved(withProof([], proof('a')), 'pause', proof('a'))).toBe(
     'this was asked for once, and has been taken',
@@ -18,7 +18,7 @@ test('what was asked for is taken once, and as nothing else', () => {
 test('where nobody makes proofs none is missed', () =>
   expect(whyNotBelieved(full, 'pause', undefined)).toBeUndefined());
 
-test('what is older than all that is remembered may have been taken, and is refused', () => {
+test('a request older than all that is remembered may have been taken, and is refused', () => {
   expect(whyNotBelieved(full, 'pause', proof('old', 99))).toMatch('too long ago');
   expect(whyNotBelieved(full, 'pause', proof('late', 101))).toBeUndefined();
   expect(whyNotBelieved(full.slice(1), 'pause', proof('old', 99))).toBeUndefined();

@@ -48,7 +48,7 @@ describe('the platform section of the configuration', () => {
     expect(() => parsed(platform)).toThrow(message);
   });
 
-  test('what is probably not meant is said with its place', () => {
+  test('a rule that is probably not meant is named with its place', () => {
     const sealed = { seal: { keysEnv: 'KEYS' } };
     const platform = {
       admins: ['group:nobody'],

@@ -69,7 +69,7 @@ test('whoever keeps a view finds in each of its parts what counts now', () => {
   expect({ ...view }.extensions).toEqual(live.current().extensions);
 });
 
-test('what a process cannot exchange stays as it started, and the log says when it will count', () => {
+test('a setting that a process cannot exchange stays as it started, and the log says when it will count', () => {
   const { live, write, said, file } = configured('slots: { effects: 10 }', { atStart: ['scripts', 'slots'] });
   const before = live.current().slots;
   write('{ slots: { effects: 20 }, scripts: { enabled: true }, groups: { storage: ["user:bob"] } }');

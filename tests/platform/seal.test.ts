@@ -28,7 +28,7 @@ const read = async (by: Seal, payload: Payload, context?: SerializationContext):
 
 const WORD = { actor: 'user:alice' };
 
-test('what a holder of the key says arrives, and stays readable for everybody', async () => {
+test('a message of a holder of the key arrives, and stays readable for everybody', async () => {
   const sealed = await seal(OLD, WORD, to('deploy/a'));
   expect(await read(OLD, sealed, to('deploy/a'))).toEqual(WORD);
   expect(defaultPayloadConverter.fromPayload(sealed)).toEqual(WORD);
@@ -57,7 +57,7 @@ test('a key is replaced while everything continues: believed first, then signing
   expect([await read(NEW, before, to('a')), await read(NEW, after, to('a'))]).toEqual([undefined, WORD]);
 });
 
-test('what is not sealed is nothing, unless it is accepted for the sake of what began before', async () => {
+test('a message that is not sealed counts for nothing, unless it is accepted for the sake of workflows that began before', async () => {
   expect(await read(OLD, payloadOf(WORD), to('a'))).toBeUndefined();
   expect(await read({ ...OLD, unsealed: 'accept' }, payloadOf(WORD), to('a'))).toEqual(WORD);
   // A wrong signature is no missing one.

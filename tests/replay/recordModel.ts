@@ -144,7 +144,7 @@ async function recordOvertaken(stack: Stack, save: Save): Promise<void> {
   await save(stack, 'pipeline-overtaken', workflowIds.pipeline(shop.name));
 }
 
-/** A release whose test failed is run again: what had succeeded is carried over. */
+/** A release whose test failed is run again: actions that had succeeded are carried over. */
 export async function recordRerun(stack: Stack, save: Save): Promise<void> {
   const script = (...command: string[]): Actions[string] => ({ type: 'custom-script', with: { command } });
   const test = script('sh', '-c', 'test "$CONVEYOR_RELEASE" != shop-rerun/1');

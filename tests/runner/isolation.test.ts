@@ -118,7 +118,7 @@ describe.each(MACHINES)('what the runner guarantees on %s holds, and what it doe
     expectHeld('files', end, () => expect(written).toEqual([]));
   });
 
-  test('what only the user of the worker may read is closed', async () => {
+  test('files that only the user of the worker may read are closed', async () => {
     const secret = nonce();
     writeFileSync(join(home, 'scripts', secret), secret.toUpperCase(), { mode: 0o600 });
     const end = await runIn(isolation, `cat ${secret}; echo tried`);

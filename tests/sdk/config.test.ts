@@ -95,7 +95,7 @@ test('an application gets the typed value, then each that differs', async () => 
   expect(troubles).toEqual([]);
 });
 
-test('a value that the schema refuses keeps the last good one, and the deploy hears why', async () => {
+test('a value that the schema refuses keeps the last good one, and its reason reaches the deploy', async () => {
   await world.commit({ 'shop/limits': '{"perUser":1}' });
   await up();
   const { watched, has, troubles } = follow();

@@ -62,7 +62,7 @@ describe('a conversation with the cluster manager', () => {
     expect([...seen.at(-1)!.unhealthy]).toEqual([]);
   });
 
-  test('what is away in one job counts in the others', () => {
+  test('a task that is away in one job counts in the others', () => {
     const { say, seen, inFlight } = given();
     say({ sequenceNumber: 1, request: [op('kv-x/1')], allUnhealthyTasks: ['kv-x/7'] });
     say({ jobHandle: 'kv-y', sequenceNumber: 1, allUnhealthyTasks: ['kv-y/2'] });

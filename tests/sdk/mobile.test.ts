@@ -120,7 +120,7 @@ test('a field is remapped from a gate to a constant without any client', async (
   expect(bob.get('voip', 'echo')).toBe(true);
 });
 
-test('what cannot be translated any more stays as it was, and gets older; the rest continues', async () => {
+test('a field that cannot be translated any more stays as it was, and gets older; the rest continues', async () => {
   const { client, world } = givenMobile();
   const alice = client('alice');
   await alice.pull();

@@ -250,7 +250,7 @@ test('a proxy that goes away in the middle of a model is waited for, and the res
   expect(indexes).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
-test('a proxy that has forgotten what applications said hears it again', async () => {
+test('applications report again to a proxy that has forgotten them', async () => {
   const { pack } = await world.published(BYTES);
   await world.commit(pack);
   const app = application({}, { repeatMs: 20 });
@@ -265,7 +265,7 @@ test('one that is closed before it had a model rejects, and says nothing more', 
   await expect(app.watched.first).rejects.toThrow('models/feed was closed before it had a model');
 });
 
-test('what is published of a file is its digest, and that of each of its pieces', async () => {
+test('publishing a file publishes its digest, and that of each of its pieces', async () => {
   const { pack, file } = await world.published(randomBytes(2 * PIECE));
   expect(await packageOf(file, { path: FEED, version: 1, source: pack.source, pieceBytes: PIECE })).toEqual(pack);
 });

@@ -172,7 +172,7 @@ describe('with the package alone', () => {
     writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', 'examples'] }));
   });
 
-  test('the examples of the README and all of examples/ are right by its types, and what is wrong is seen', () => {
+  test('the examples of the README and all of examples/ are right by its types, and a mistake is seen', () => {
     expect(typeErrors()).toBe('');
     writeFileSync(
       join(app, 'wrong.ts'),

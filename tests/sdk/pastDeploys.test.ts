@@ -88,7 +88,7 @@ test('a call that fails once is made again', async () => {
   expect(calls()).toBe(12);
 });
 
-test('what fails each time, or is refused, ends with its reason', async () => {
+test('a query that fails each time, or is refused, ends with its reason', async () => {
   const down = pushType(() => new Response('', { status: 500 }));
   const ask = ({ fetch }: { fetch: Fetch }) => pastTicks(given(11), [CHECK], SERVICE, { fetch, waitsMs: [0, 0] });
   await expect(ask(down)).rejects.toMatchObject({ code: 'extension-unavailable' });

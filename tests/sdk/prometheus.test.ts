@@ -134,7 +134,7 @@ describe('what is made of the answer', () => {
     });
   });
 
-  test('what is not a number is handed on, so that it never passes', async () => {
+  test('a value that is not a number is handed on, and never passes', async () => {
     const { ask } = await source(
       answering(
         matrix({

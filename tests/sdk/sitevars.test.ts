@@ -21,7 +21,7 @@ test('one that deviates is not, until a person says that it is meant', async () 
   expect(await shop.propose('motd', 7, { message, anyway: true })).toBe('motd@3');
 });
 
-test('what its checker refuses is proposed by nobody, and a checker that fails refuses', async () => {
+test('a value that its checker refuses is not proposed, and a checker that fails refuses', async () => {
   const port = inMemory(HISTORY);
   await expect(
     shopSitevars(port).propose('cart-limits', { items: 0 }, { message, anyway: true }),

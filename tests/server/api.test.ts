@@ -156,7 +156,7 @@ describe('a pipeline over HTTP', () => {
     expect(pipelines.calls).toEqual([]);
   });
 
-  test('what it remembers is put back on behalf of the principal of the token', async () => {
+  test('a lost pipeline is put back on behalf of the principal of the token', async () => {
     const [pipelines, document] = [new FakePipelines(), documentOf(pipelineOf(), NOW)];
     const app = appOf(pipelines);
     expect((await app.request('/v1/pipelines/kvstore/import', post(document))).status).toBe(200);
@@ -366,7 +366,7 @@ describe('looking while no worker answers', () => {
     },
   );
 
-  test('what nobody knows, and a command, is 503 as before', async () => {
+  test('an unknown id, and a command, are 503 as before', async () => {
     expect((await world({}).request('/v1/pipelines/kvstore')).status).toBe(503);
     expect((await world({}).request('/v1/pipelines/kvstore/history')).status).toBe(503);
     const command = { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` }, body: '{"reason":"r"}' };

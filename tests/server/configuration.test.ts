@@ -143,7 +143,7 @@ describe('who may propose', () => {
     expect(await asked('user:eve')).toMatchObject({ allowed: false, by: null });
   });
 
-  test('what an owner proposes is on record with the rule and the version', async () => {
+  test('a proposal of an owner is recorded with the rule and the version', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'conveyor-audit-'));
     const options = { file: join(folder, 'audit.jsonl'), server: 'front-1', keepMs: 86_400_000 };
     const audit = new ServerAudit({ ...options, now: () => NOW_MS, log: () => undefined });

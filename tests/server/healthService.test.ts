@@ -169,7 +169,7 @@ test('the request in docs/health.md is one', async () => {
   expect(await answer.json()).toMatchObject({ units: [{ id: 'kvstore-x', checks: [{ verdict: 'healthy' }] }] });
 });
 
-test('what is no request is refused as by every service', async () => {
+test('a malformed request is refused as by every service', async () => {
   const answer = await service().request('/evaluate', {
     method: 'POST',
     body: JSON.stringify({ context, targets: {} }),

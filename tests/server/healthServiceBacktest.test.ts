@@ -98,7 +98,7 @@ test('recordings of a labelled set are tried beside the deploys', async () => {
   });
 });
 
-test('what is missing is said: no Temporal, no such pipeline, no push type, nonsense', async () => {
+test('an answer names what is missing: no Temporal, no such pipeline, no push type, nonsense', async () => {
   const world = await backtestWorld(RELEASES.slice(0, 1));
   const refuse = () =>
     Promise.reject(conveyorError('temporal-unreachable', { address: 'temporal:7233', detail: 'refused' }));

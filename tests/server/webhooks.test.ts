@@ -332,7 +332,7 @@ describe('when something goes wrong on the way to the pipelines', () => {
     expect((await app.request(GITHUB, githubDelivery(pushOf(1)))).status).toBe(409);
   });
 
-  test('what may be tried again is 503, and delivered again it is done once and for all', async () => {
+  test('a delivery that may be tried again is 503, and delivered again it is done once and for all', async () => {
     const pipelines = both();
     let client = failing(pipelines, down, 'two');
     const app = appOf(pipelines, { client: { ...client, submit: (...args) => client.submit(...args) } });

@@ -28,17 +28,23 @@ const isDropped = (name: string): boolean =>
 
 /**
  * Phrases that people stumbled over: it continues, resumes or is recorded, and nobody is told or hears what is reported, notified or asked.
- * To tell one from another is good English; so is what holds unless told otherwise.
+ * To tell one from another is good English; so is what holds unless told otherwise. A sentence has a noun where it would begin with `what is`.
  */
-const DROPPED_PHRASES =
-  /\b(?:(?:goes|go|went|gone) on(?! top)|put on record|(?:is|are|was|were|be) told(?! (?:apart|otherwise|from))|hears? of|heard of)\b/i;
+const DROPPED_PHRASES = [
+  /\b(?:(?:goes|go|went|gone) on(?! top)|put on record|hears? of|heard of|to hear|hears(?! = |\())\b(?!\()/i,
+  /\b(?:is|are|was|were|be) (?:heard|told(?! (?:apart|otherwise|from)))\b/i,
+  /\bwhat (?:is|was|were|has|had) (?!in\b|out\b)\w+(?: (?:for|of|in|on|there|already|before))? (?:is|are|was|were|has|goes|stays|changes|counts|says|needs|costs|continues|comes|gets|lands)\b/i,
+  /^\s*test(?:\.\w+)?\((?:\s*)['"`]what\b/,
+];
 
 /** Lines as `file:line: text` that have a phrase that was dropped, in code, comments, titles and pages. */
 export const droppedPhrases = (texts: readonly { readonly name: string; readonly text: string }[]): readonly string[] =>
   texts.flatMap(({ name, text }) =>
     text
       .split('\n')
-      .flatMap((line, index) => (DROPPED_PHRASES.test(line) ? [`${name}:${index + 1}: ${line.trim()}`] : [])),
+      .flatMap((line, index) =>
+        DROPPED_PHRASES.some((phrase) => phrase.test(line)) ? [`${name}:${index + 1}: ${line.trim()}`] : [],
+      ),
   );
 
 const definitionsIn = ({ tree }: Source): readonly string[] =>

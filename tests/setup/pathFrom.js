@@ -12,7 +12,7 @@ function pathFrom(script, ...args) {
     encoding: 'utf8',
   });
   if (status !== 0)
-    throw new Error(`${script} failed${error ? `: ${error.message}` : '; what is missing is said above'}`);
+    throw new Error(`${script} failed${error ? `: ${error.message}` : '; see above for what is missing'}`);
   return stdout.trim().split('\n').at(-1);
 }
 

@@ -315,7 +315,7 @@ describe('the actions of frontfaas', () => {
   test('check-and-prefetch lets the next jobs fetch what they will get, unless an alert is up', async () => {
     const next = { 'kvstore-x': 'image' };
     const image = { ...executable('kv:2'), name: 'image' };
-    // To fetch what was fetched already has no effect.
+    // To fetch a version again has no effect.
     const fetched = async (fleet: TestFleet) => {
       await fleet.twine('prefetch', { targets: [{ unit: 'kvstore-x', version: 'kv:2', artifacts: [] }] });
       const ledger = (await fleet.control('GET', '/ledger')) as { method: string; effect: boolean }[];

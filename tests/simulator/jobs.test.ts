@@ -66,7 +66,7 @@ describe('hotswap', () => {
   });
 });
 
-test('what was fetched ahead starts sooner', async () => {
+test('a package that was fetched ahead starts sooner', async () => {
   const times: number[] = [];
   for (const ahead of [false, true]) {
     const fleet = givenFleet();

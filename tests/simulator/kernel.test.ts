@@ -6,7 +6,7 @@ import { expectNoViolations, givenFleet, update, type TestFleet } from '../build
 
 afterEach(expectNoViolations);
 
-test('what is due comes in the order of time, and at the same moment as it was scheduled', () => {
+test('events come in the order of time, and at the same moment as they were scheduled', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 20 })), (times) => {
       const heap: Due<number>[] = [];

@@ -53,7 +53,7 @@ async function recorded(...words: string[]): Promise<readonly AuditRecord[]> {
 const command = (verb: string, reason: string) =>
   ask<unknown>(front, 'POST', `/v1/pipelines/${name}/commands/${verb}`, { reason });
 
-test('what an owner did and what a stranger was refused, by the command line and over HTTP, is on record with the rule', async () => {
+test('commands of an owner and refusals of a stranger, by the command line and over HTTP, are recorded with the rule', async () => {
   expect(await types(TOKEN, 'hold', name, '--reason', 'typed')).toMatchObject({ code: 0 });
   expect(await command('unhold', 'posted')).toMatchObject({ status: 200 });
   expect(await types(EVE, 'hold', name, '--reason', 'mine now')).toMatchObject({ code: 4 });

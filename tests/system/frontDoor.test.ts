@@ -63,7 +63,7 @@ test('whoever logged in applies, releases, looks and reverts through the server,
   ]);
 });
 
-test('what is seen through the server is what is there', async () => {
+test('the server shows the same as Temporal itself', async () => {
   const http = createHttpClient({ url: front.url, token: TOKEN });
   const query = { pipeline: name, limit: 10 };
   for (const ask of [

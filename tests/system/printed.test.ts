@@ -42,7 +42,7 @@ async function type(lines: readonly string[]): Promise<void> {
   }
 }
 
-test('what conveyor dev prints can be typed in another terminal, in this order', async () => {
+test('commands that conveyor dev prints can be typed in another terminal, in this order', async () => {
   const args = ['dev', '--ports', 'auto'];
   const dev = processes.node('scripts/run.js', args, { ...env, npm_command: 'run-script' });
   await dev.said(/list releases\n/);
@@ -59,7 +59,7 @@ test('what conveyor dev prints can be typed in another terminal, in this order',
   await type(lines);
 }, 180_000);
 
-test('what conveyor init prints goes from the file that it wrote to a release that succeeded', async () => {
+test('commands that conveyor init prints lead from the file that it wrote to a release that succeeded', async () => {
   const file = join(home, 'pipeline.yaml');
   const { stdout } = await npx(['init', 'my-service', '--file', file]);
   // The file waits for minutes, so that people see something.

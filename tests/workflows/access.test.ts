@@ -72,7 +72,7 @@ test('a unit of others that joins a deploy under way pauses it, in words, and is
   expect(await versions()).toEqual([...BEFORE, { 'kv:1': 2 }]);
 });
 
-test('what was deployed is reverted although its owners may deploy it no more: under way, and after it has ended', async () => {
+test('a deploy is reverted although its owners may deploy it no more: under way, and after it has ended', async () => {
   await world.apply(kvstore({}, { releases: { onRevert: 'continue' } }), CALM);
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');

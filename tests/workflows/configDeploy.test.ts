@@ -88,7 +88,7 @@ test('while a leader is elected and an observer is lost the deploy continues whe
   expect((await story.counts()).committed).toBe(60);
 });
 
-test('what somebody else commits to the path meanwhile stops the deploy, and stays', async () => {
+test('a commit of somebody else to the path meanwhile stops the deploy, and stays', async () => {
   await story.ships({ soft: 20 });
   await world.reaches('feed', 1, isBaking, SELDOM);
   await story.commits({ 'feed/limits': { soft: 11 } });

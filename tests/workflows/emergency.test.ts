@@ -41,7 +41,7 @@ test('an emergency that is unhealthy goes back to what ran before the deploy tha
   expect((await world.pipelineStatus('kvstore')).knownBad).toMatchObject([{ artifact: 'executable@kv:3' }]);
 });
 
-test('what an emergency inherited is not handed on once it has come through', async () => {
+test('units that an emergency inherited are not handed on once it has come through', async () => {
   await world.describeVersion('kv:4', { errorRatio: 0.2 });
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');

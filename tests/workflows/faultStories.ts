@@ -27,7 +27,7 @@ export function describeFaults(title: string, mode: Mode): void {
         teller.tell(reverts));
     test('of the runs of an action service one succeeds, none is left over, and one that is cancelled stops', () =>
       teller.tell(runsActions));
-    test('what a finder found makes one release', () => teller.tell(sweeps));
+    test('an artifact that a finder found makes one release', () => teller.tell(sweeps));
     if (mode.trouble !== null)
       test('all of that happened to every method of every protocol', () =>
         teller.tell((faults) => expect(faults.spared()).toEqual([])));

@@ -54,7 +54,7 @@ test('those that come at once land once each, also where two ask for the same', 
   expect(it.git('rev-list', '--count', 'main').trim()).toBe('6');
 });
 
-test('what is no request is refused at once, and a cancel request ends nothing', async () => {
+test('a malformed request is refused at once, and a cancel request ends nothing', async () => {
   await it.proposeValues({ a: 1 });
   const { land, handle } = await strip();
   await expect(land(0)).rejects.toMatchObject({ cause: { message: 'a change has a number from 1' } });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-test('what a story waits for in vain is not lost as long as a worker has it or nobody has to do anything', async () => {
+test('a task that a story waits for in vain is not lost as long as a worker has it or nobody has to do anything', async () => {
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');

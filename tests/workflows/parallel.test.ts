@@ -180,7 +180,7 @@ describe('a command while a group is paused', () => {
     expect(await updated('x')).toBe(10);
   });
 
-  test('skip-bake: what is paused is not skipped', async () => {
+  test('skip-bake: a group that is paused is not skipped', async () => {
     const deploy = await paused({ phases: [{ name: 'few', scope: '*', amount: 1, bake: '5m' }] });
     await deploy.reaches(({ state }) => state === 'baking');
     await deploy.command('skip-bake');

@@ -110,7 +110,7 @@ test('with schedule: manual a person starts each deploy, in order under supersed
   expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
 });
 
-test('what failed is tried again when a person says so, and what it held up continues', async () => {
+test('an action that failed is tried again when a person asks for it, and the actions that it held up continue', async () => {
   await world.describeVersion('kv:2', { failTests: true });
   const actions: Actions = {
     test: { type: 'integr-test', inputs: ['executable'] },

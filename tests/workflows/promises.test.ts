@@ -45,7 +45,7 @@ test('a release that Temporal cancelled still hands a revert on to its deploys',
   await allRun('kv:1');
 });
 
-test('what became known-bad while its deploy waited for an exclusion group is not deployed', async () => {
+test('a version that became known-bad while its deploy waited for an exclusion group is not deployed', async () => {
   await jobs();
   const rig = { rig: { scope: 'global' } } as const;
   await world.apply(flow({ test: slowAction(600, { mutex: ['rig'] }) }, { pipeline: 'other', mutex: rig }), CALM);

@@ -33,7 +33,7 @@ async function failedTests(actions: Actions = TESTED, more: Partial<PipelineSour
   world.slow.broken.clear();
 }
 
-test('what failed runs again in a new release, and what succeeded is carried over with what it made', async () => {
+test('actions that failed run again in a new release, and those that succeeded are carried over with their outputs', async () => {
   await failedTests();
   expect(await world.rerun('kvstore', 1, { reason: 'the test bed was down' })).toMatchObject({ id: 'kvstore/2' });
   const again = await world.ended('kvstore', 2);
@@ -59,7 +59,7 @@ test('a rerun that fails is run again, and carries what the first one had done',
   await expect(world.rerun('kvstore', 1)).rejects.toThrow('release 3 ran it again and succeeded');
 });
 
-test('what is defined otherwise by now runs, and so does what takes what it makes in another version', async () => {
+test('an action that is defined otherwise by now runs, and so does one that takes its output in another version', async () => {
   await failedTests();
   await world.apply(flow({ ...TESTED, build: slowAction(5, { inputs: ['source'], outputs: ['executable'] }) }, SOURCE));
   await world.rerun('kvstore', 1);
@@ -118,7 +118,7 @@ test('a release that was cancelled continues where it stood', async () => {
   expect(said(await world.ended('kvstore', 2))).toEqual(['build carried from 1', 'test succeeded', 'deploy succeeded']);
 });
 
-test('what is known to be bad is refused, until a person allows it', async () => {
+test('a version that is known to be bad is refused, until a person allows it', async () => {
   await world.describeVersion('kv:2', { errorRatio: 0.2 });
   await world.apply(flow(TESTED, SOURCE));
   await release('kv:2');

@@ -28,7 +28,7 @@ test('a fleet that was left mixed and that another pipeline deployed to since go
   expect(await versions()).toEqual(everywhere('kv:3'));
 });
 
-test('what a revert goes back to is read while the lock is held, also when another deploy came and went before that', async () => {
+test("a revert's target is read while the lock is held, also when another deploy came and went before that", async () => {
   await world.describeVersion('kv:4', { errorRatio: 0.2 });
   // First: a lock whose holder is not there to be signalled is free.
   await world.apply(kvstore());

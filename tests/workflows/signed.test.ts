@@ -41,7 +41,7 @@ describe('with a rule that wants signatures', () => {
     world.rules.facts = FACTS;
   });
 
-  test('what is signed is deployed, and its deploy says with which key', async () => {
+  test('a signed artifact is deployed, and its deploy shows with which key', async () => {
     await release(signed('kv:2', ci));
     expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'succeeded' });
     expect(await versions()).toEqual(all('kv:2'));
@@ -71,7 +71,7 @@ describe('with a rule that wants signatures', () => {
     expect((await world.pipelineStatus('kvstore')).knownBad).toEqual([]);
   });
 
-  test('what a finder brings is held against it as what a person brings', async () => {
+  test('an artifact of a finder is held against it as one of a person is', async () => {
     await world.submit('kvstore', [artifact('kv:2')]);
     expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
     await world.submit('kvstore', [signed('kv:3', ci)]);

@@ -40,7 +40,7 @@ async function comesThrough(release: number): Promise<void> {
   expect((await world.deployStatus('kvstore', release)).outcome).toBe('succeeded');
 }
 
-test('what people let pass, roll back and patch is on record, and counted', async () => {
+test('the statistics record and count what people let pass, roll back and patch', async () => {
   await world.apply(PIPELINE, CALM);
   // Of two skipped checks one was unhealthy.
   await world.describeVersion('kv:2', { errorRatio: 0.2 });

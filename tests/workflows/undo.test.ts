@@ -113,7 +113,7 @@ test('an undo that fails for ever keeps no deploy from ending, which says so', a
   expect((await deploy.status()).timeline).toContainEqual(expect.objectContaining({ kind: 'not-undone' }));
 });
 
-test('a revert that a person asks for while a cancelled deploy undoes is done, and what is left is undone after it', async () => {
+test('a revert that a person asks for while a cancelled deploy undoes is done, and the rest is undone after it', async () => {
   const deploy = await push({ pre: [step(1, { takesMs: 4 * MINUTE })], post: [slow(600)] });
   await deploy.reaches(({ state }) => state === 'postprocessing');
   await deploy.command('cancel');

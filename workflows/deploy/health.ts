@@ -52,7 +52,7 @@ export function watch(run: DeploySession, options: Watch, wake: () => boolean): 
 
 /**
  * Judges the units as they are before anything is updated, by the checks that need no comparison: an empty list of
- * updates means all tasks of the units (docs/design/deploy.md#plan). What is unhealthy gets one window to recover: the
+ * updates means all tasks of the units (docs/design/deploy.md#plan). An unhealthy fleet gets one window to recover: the
  * last deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
 export function watchBaseline(run: DeploySession): Promise<Waited<HealthReport>> {

@@ -99,7 +99,7 @@ export class Strides {
 
   /**
    * As much of a revert as the traffic lets be taken back now, once that has left for the old version as far as it is there. Without
-   * counts, or with traffic that stays, requests would go where nothing is up: what is refused is asked for again by the revert.
+   * counts, or with traffic that stays, requests would go where nothing is up: the revert asks again for a refused shift.
    * @returns undefined when a person has ended the revert.
    */
   async nextBack(request: RevertRequest, nth: number): Promise<StridePart | Refused | undefined> {

@@ -156,7 +156,7 @@ async function retried(run: DeploySession, failures: number): Promise<void> {
   const wake = () => run.isLeft() || run.record.control.resuming !== null;
   await run.until(wake, { afterMs, summary: 'canary: try again' });
   const { frozen } = run.record.control;
-  // What was refused has not begun. Histories from before 0.3 tried again all the same.
+  // An update that was refused has not begun. Histories from before 0.3 tried again all the same.
   if (frozen && patched('canary-retry-heeds-freeze')) {
     run.note('still-paused', withReason(`frozen by ${frozen.actor}`, frozen.reason));
     await run.until(() => run.isLeft() || run.record.control.frozen === null);

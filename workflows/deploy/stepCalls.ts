@@ -17,7 +17,7 @@ export type StepEnd =
   | { readonly kind: 'passed' | 'failed' | 'refused' | 'unavailable'; readonly message: string }
   | { readonly kind: 'left' };
 
-/** One attempt of a step around a phase. What is left is stopped; `run.stepOver` waits for that. */
+/** One attempt of a step around a phase. A step that is left is stopped; `run.stepOver` waits for that. */
 export async function performStep(
   run: DeploySession,
   of: StepRun,

@@ -65,7 +65,7 @@ export class DeployWindow {
     void sleep(this.closesAtMs - Date.now(), { summary: `the window closes at ${formatTime(this.closesAtMs)}` });
   }
 
-  /** What has begun continues to its end. */
+  /** An update that has begun continues to its end. */
   private letsFinish({ record }: Waiter): boolean {
     return onCloseOf(this.times) === 'finish' && record.phases.some(({ startedAt }) => startedAt !== null);
   }

@@ -49,7 +49,7 @@ export class PipelineRun {
   changed = true;
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
-  private readonly said = new Map<string, string>();
+  private readonly reported = new Map<string, string>();
   /** Workflows that began before there was a time of the last deploy issue the same commands. */
   private readonly summary = new MemoSummary(['deployedAt']);
   /** Messages on their way that nobody waits for. */
@@ -142,9 +142,9 @@ export class PipelineRun {
   /** Sends a release the reason why one of its actions waits, once for each reason. */
   async reportObstacle({ release, action }: ReadyAction, { why, untilMs }: Obstacle): Promise<void> {
     const key = `${release}/${action}`;
-    const saying = `${why} ${untilMs}`;
-    if (this.said.get(key) === saying) return;
-    this.said.set(key, saying);
+    const report = `${why} ${untilMs}`;
+    if (this.reported.get(key) === report) return;
+    this.reported.set(key, report);
     const message = { action, why, ...(untilMs === undefined ? {} : { untilMs }) };
     await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(waitingSignal, message)).catch(
       () => undefined,
@@ -154,10 +154,10 @@ export class PipelineRun {
   /** A release that has just started missed what the others were sent meanwhile. */
   catchUp(release: number, since: PipelineState): void {
     const { frozen, spec, groups } = this.known();
-    const tell = (send: (workflowId: string) => Promise<void>) => this.inPassing(release, send);
-    if (frozen !== since.frozen) tell((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
+    const deliver = (send: (workflowId: string) => Promise<void>) => this.inPassing(release, send);
+    if (frozen !== since.frozen) deliver((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
     if (spec !== since.spec)
-      tell((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
+      deliver((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   }
 
   /** Temporal's own cancel request is recorded, and changes nothing: releases are cancelled, a pipeline is held or frozen. */

@@ -79,7 +79,7 @@ export class ReleaseRun {
   private changed = true;
   private readonly summary = new MemoSummary();
   private readonly running = new BackgroundTasks();
-  private readonly telling = new BackgroundTasks();
+  private readonly signals = new BackgroundTasks();
 
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
@@ -234,11 +234,11 @@ export class ReleaseRun {
 
   /** Notices that are on their way; they hold up nothing but the end of the workflow. */
   notices(work: Promise<void>): void {
-    this.telling.add(work);
+    this.signals.add(work);
   }
 
   notified(): Promise<void> {
-    return this.telling.drained();
+    return this.signals.drained();
   }
 
   /** Keeps work that runs beside the loop, so that the release ends after it. */

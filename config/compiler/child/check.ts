@@ -5,7 +5,7 @@ import { canonicalValue, NoJson } from './canonical';
 import { failureOf, misfitOf, wordsOf } from './failures';
 import { Loader } from './loader';
 
-/** Holds values against a schema and its invariants. `say` hears what comes next, for whoever has to end it. */
+/** Holds values against a schema and its invariants. `say` reports the step that comes next, for whoever has to end it. */
 export function runCheck(job: CheckJob, say: (at: At) => void): CheckResult {
   const loader = new Loader(job.modules, 0);
   try {

@@ -3,7 +3,7 @@ import type { At, ParseJob, ParseResult } from '../job';
 
 const jiti = createJiti(__filename, { fsCache: false, moduleCache: false });
 
-/** TypeScript as CommonJS. `say` hears what comes next, for whoever has to end it. */
+/** TypeScript as CommonJS. `say` reports the step that comes next, for whoever has to end it. */
 export function runParse({ files }: ParseJob, say: (at: At) => void): ParseResult {
   const outcome = files.map(({ path, source }) => {
     say({ path, invariant: null });

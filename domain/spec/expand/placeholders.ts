@@ -100,7 +100,7 @@ export class Filler {
     });
   }
 
-  /** A small file cannot be made huge: what is made has to fit into a pipeline. */
+  /** A small file cannot be made huge: its result has to fit into a pipeline. */
   private hasRoom(bytes: number, path: Path): boolean {
     const wasFull = this.bytes > SPEC_LIMITS.spec.max;
     this.bytes += bytes;

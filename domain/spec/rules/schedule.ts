@@ -85,7 +85,7 @@ const closings: Rule = (spec) =>
     return [errorAt(['actions', name, 'window', odd], 'mixed-closing', message, hint)];
   });
 
-/** What is counted has to be a deploy, and the count has to begin anew. */
+/** Only deploys are counted, and the count has to begin anew. */
 const counts: Rule = (spec) =>
   placedWindows(spec).flatMap(([path, window]): Finding[] => {
     const [, name = ''] = path;

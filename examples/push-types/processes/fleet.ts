@@ -108,7 +108,7 @@ export class Fleet {
     slot.state = isLive ? 'live' : 'down';
   }
 
-  /** What is down costs nothing to restart; of those that live only as many are taken as may be down together. */
+  /** A copy that is down costs nothing to restart; of those that live only as many are taken as may be down together. */
   private nextBatch(name: string, unit: UnitState): Change[] {
     const active = unfinished(this.state, name).filter((id) => this.isActive(name, id));
     const wanted = active.flatMap((id) => {

@@ -99,7 +99,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     summary: 'Optional: fetches what the next phase brings, so that it starts sooner.',
     called: 'While a phase bakes, for the next one. Nothing waits for it.',
     answer: '`{}`, at once. It touches no task.',
-    again: 'A second call for what is there changes nothing.',
+    again: 'A second call for a version that is there changes nothing.',
     unknown: 'Without this method answer 404, 405 or 501; the deploy continues without.',
   },
 };

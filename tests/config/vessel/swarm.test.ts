@@ -142,7 +142,7 @@ test('a disk that is full costs time: the host says so, and continues when there
   expect(world.notes.filter((line) => line.includes('ENOSPC'))).toHaveLength(1);
 });
 
-test('what the disk has lost or changed is fetched again, and never given to anybody', async () => {
+test('a piece that the disk has lost or changed is fetched again, and never given to anybody', async () => {
   const { pack, data } = await world.published(6 * PIECE);
   await world.commit(pack);
   const host = await world.host('h1');

@@ -190,7 +190,7 @@ describe('protection that owners cannot remove', () => {
   });
   const prod = (spec = safe) => ({ pipeline: 'prod-kv', owners: ['user:alice'], spec });
 
-  test('a pipeline that has what is demanded is applied and released', () => {
+  test('a pipeline that meets the demands is applied and released', () => {
     expect(why(asked('user:alice', 'apply', prod()))).toMatch(/^yes/);
     expect(why(asked('user:alice', 'release', prod()))).toMatch(/^yes/);
   });

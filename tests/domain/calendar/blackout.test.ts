@@ -154,7 +154,7 @@ describe('in a blackout everything is as outside of the window', () => {
     ],
   ])('%s', (_title, windows, blackouts, now, expected) => expect(said(windows, blackouts, now)).toBe(expected));
 
-  test('what never opens comes to an end, and is said to be closed', () => {
+  test('a search for a window that never opens ends, and reports it as closed', () => {
     const always = blackout('sun,mon,tue,wed,thu,fri,sat 00:00..24:00');
     expect(openingAt({ windows: [OFFICE], blackouts: [always] }, Date.UTC(2026, 10, 23))).toMatchObject({
       open: false,

@@ -19,7 +19,7 @@ test('changes land in the order in which they came, each once', () => {
   expect(changesOf(queued(inLine(3, 1, 2), { change: 1 }))).toEqual([3, 1, 2]);
 });
 
-test('what takes something back lands ahead of the queue, behind what does so already', () => {
+test('a change that takes something back lands ahead of the queue, behind others of its kind', () => {
   const strip = queued(queued(inLine(1, 2), { change: 8, ahead: true }), { change: 9, ahead: true });
   expect(changesOf(strip)).toEqual([8, 9, 1, 2]);
 });

@@ -143,7 +143,7 @@ function expectCarried(units: readonly Model[], stride: Stride, taken: (unit: Mo
     const [fresh, old] = [unit.on, unit.size - unit.on - unit.dead];
     const tolerance = 1e-6 * unit.size + 1e-9;
     const share = unit.percent / 100;
-    // What is dead comes first, and carries nothing.
+    // Dead tasks come first, and carry nothing.
     const live = Math.max(0, taken(unit) - unit.dead);
     expect(share * builtFor).toBeLessThanOrEqual(fresh - (fromNew ? live : 0) + tolerance);
     expect((1 - share) * builtFor).toBeLessThanOrEqual(old - (fromNew ? 0 : live) + tolerance);

@@ -120,7 +120,7 @@ describe('the plan', () => {
     });
   });
 
-  test('what completion says goes before that', () => {
+  test('settings of completion go before that', () => {
     expect(completionOf({ phases: [LAST], completion: { bake: '2h' } })).toMatchObject({
       bakeMs: 7_200_000,
       success: { percent: 98 },

@@ -207,7 +207,7 @@ describe('names a limit that would have erred less', () => {
     expect(limitText(of, better?.limit ?? NaN)).toBe('tolerance: 0.5');
   });
 
-  test('what is unhealthy whatever the limit is found with every limit', () => {
+  test('a version that is unhealthy with every limit is found with every limit', () => {
     const of = check({ threshold: { increase: '5%' }, compare: 'control', zeroBaseline: 'unhealthy', minSamples: 1 });
     const [bad, good] = [known(of, true, ticks(of, [5], 0)), known(of, false, ticks(of, [1.25], 1))];
     expect(betterLimit(of, [bad])).toBeNull();
@@ -268,7 +268,7 @@ test('the plot shows of each deploy what was measured, the verdicts, and when it
   expect(plot).toContain('errors &lt;&amp;&gt;');
   expect(plot.match(/<circle/g)).toHaveLength(4 + 2);
   expect(plot).toContain('errors &lt;&amp;&gt; is 0.2, above the limit of 0.05');
-  // What is opened is closed.
+  // Every tag that is opened is closed.
   for (const tag of ['svg', 'g', 'text', 'circle', 'title'])
     expect(plot.match(new RegExp(`<${tag}[ >]`, 'g'))?.length).toBe(plot.match(new RegExp(`</${tag}>`, 'g'))?.length);
   expect(plot).not.toMatch(/NaN|undefined|Infinity/);

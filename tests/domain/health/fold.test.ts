@@ -219,7 +219,7 @@ describe('passes: healthy has to come so often in a row, wherever it is looked a
       [wait, dark, wait],
     ],
     [
-      'what is unhealthy counts at once',
+      'an unhealthy verdict counts at once',
       [
         [good, good],
         [good, bad],

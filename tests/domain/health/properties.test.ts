@@ -31,7 +31,7 @@ const verdict = (fields: object, fresh: Rows, old: Rows) =>
     ...{ window, baseline },
   }).verdict;
 
-/** Whole numbers, so that what is compared is not the last digit of a sum. */
+/** Whole numbers, since the last digit of a sum is not to be compared. */
 const rowsOf = (least: number) =>
   fc.array(fc.array(fc.integer({ min: 0, max: 100 }), { minLength: least, maxLength: POINTS }), {
     minLength: least,

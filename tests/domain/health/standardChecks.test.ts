@@ -78,7 +78,7 @@ describe.each(Object.keys(STANDARD_CHECKS))('standard/%s', (name) => {
   });
 });
 
-test('what a check says beside uses takes the place of what the ready one says', () => {
+test('fields of a check beside uses replace those of the ready one', () => {
   const [errors, strict, orders] = checksOf(
     { uses: 'standard/rpc-errors' },
     { uses: 'standard/rpc-errors', name: 'strict', threshold: { above: 0.01 }, for: '5m' },

@@ -237,7 +237,7 @@ describe('hold and freeze', () => {
       '2 deploy granted',
     ]);
   });
-  test('what waits says who froze the pipeline, and why', () =>
+  test('an action that waits shows who froze the pipeline, and why', () =>
     expect(waitingOf(withAsked(frozen(pipelineWith(1)), deployOf(1)))).toEqual([
       '1 deploy: the pipeline is frozen by user:bob: holidays',
     ]));
@@ -340,7 +340,7 @@ describe('who has to make way', () => {
     expect(leftBehind(undefined)).toEqual({});
   });
 
-  test('what one deploy left to inherit is nothing to another action', () => {
+  test('units that a deploy left to inherit do not concern another action', () => {
     const state = withdraw(pipelineWith(1, {}, two), { release: 1, action: 'east', leaves: LEFT });
     const [answer] = admit(withAsked(state, deployOf(1, { action: 'west' })), NOW).decisions;
     expect(answer?.admission).toEqual({ kind: 'granted', lastGood: null });

@@ -39,7 +39,7 @@ test('it wakes the pipeline at that time, and shows until when it waits', () => 
   expect(wait?.why).toBe('1 releases run already (releases.maxActive); it expires at 2026-11-23T19:00:00.000Z');
 });
 
-test('what expires does not start at that very moment', () => {
+test('a release that expires does not start at that very moment', () => {
   const state = { ...waiting([manual()]), active: waiting([manual()]).active.slice(1) };
   expect(startable(thinned(state, NOW + 2 * HOUR), NOW + 2 * HOUR)).toEqual([]);
 });

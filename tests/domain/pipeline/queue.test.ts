@@ -112,7 +112,7 @@ describe('why a release has not started', () => {
   ])('%s', (_, state, expected) => expect(why(state)).toEqual(expected));
 });
 
-test('what a release ran on is compared with what the last one did that started', () => {
+test('the inputs of a release are compared with those of the last one that started', () => {
   const gated = line(3, { schedule: { ...calendar, gates: 'releases' } });
   const state = thinned(recordRelease(started(gated, 1), resultOf(1, [], [artifact('kv:1')]), NOW), NOW);
   expect(state.history).toMatchObject([{ number: 1 }, { number: 2, state: 'cancelled', neverStarted: true }]);

@@ -201,7 +201,7 @@ describe('carried over is', () => {
   const SAME = { build: BUILD, test: TEST };
   const BUILT = { build: { state: 'succeeded', outputs: [KV2], carriedFrom: 1 } } as const;
 
-  test('what succeeded, is defined the same, and has the same inputs', () =>
+  test('actions that succeeded, are defined the same, and have the same inputs', () =>
     expect(carried(SAME, before(SAME), BUILT)).toEqual(['build', 'test']));
 
   test('nothing whose inputs are others', () => {
@@ -221,7 +221,7 @@ describe('carried over is', () => {
     expect(carried(SAME, before(SAME, { records }), BUILT)).toEqual(['build']);
   });
 
-  test('what comes after a deploy only where that found nothing to update', () => {
+  test('actions after a deploy only where that found nothing to update', () => {
     const soak: Action = { type: 'perf-test', needs: ['deploy'] };
     const source = { build: BUILD, deploy: DEPLOY, soak };
     const records = { build: done({ outputs: [KV2] }), deploy: done(), soak: done() };
@@ -232,7 +232,7 @@ describe('carried over is', () => {
     expect(carried(source, before(source, { records }), now, [unchanged])).toEqual(['build', 'soak']);
   });
 
-  test('what comes after a pick that a person approved again, never the pick', () => {
+  test('actions after a pick that a person approved again, never the pick', () => {
     const ask: Action = { type: 'manual-pick', needs: ['build'] };
     const source = { build: BUILD, ask, test: { ...TEST, needs: ['ask'] } };
     const records = { build: done({ outputs: [KV2] }), ask: done(), test: done() };

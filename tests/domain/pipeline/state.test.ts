@@ -88,7 +88,7 @@ describe('after a revert', () => {
   test('it is not when the person said so', () =>
     expect(badOf(reverted(first, 'kv:2', 'user:alice', { bad: false }))).toEqual([]));
 
-  test('what the good release before had as well is not to blame', () => {
+  test('artifacts that the good release before had as well are not to blame', () => {
     const config = artifact('c1', 'config');
     const before = released(pipelineOf(), deployed('deploy', 'succeeded', artifact('kv:1'), config));
     expect(badOf(released(before, deployed('deploy', { revertedBy: 'health' }, artifact('kv:2'), config)))).toEqual([
@@ -224,7 +224,7 @@ describe('a rollback goes back to', () => {
     expect(badOf(rollBack(half, 2))).toEqual(['executable@kv:2']);
   });
 
-  test('what it went back to is not known-bad, when a rollback that failed is undone itself', () => {
+  test('the version that it went back to is not known-bad, when a rollback that failed is undone itself', () => {
     const failed = recordRelease(
       started(rollBack(three, 3), 4),
       resultOf(4, [deployed('deploy', 'failed', artifact('kv:2'))], [artifact('kv:2'), artifact('t1', 'test-data')]),
@@ -234,7 +234,7 @@ describe('a rollback goes back to', () => {
     expect(badOf(rollBack(failed, 4))).toEqual(['executable@kv:3']);
   });
 
-  test('what it undoes is known-bad and no longer good, deploys are held, and the rollback is queued', () => {
+  test('the version that it undoes is known-bad and no longer good, deploys are held, and the rollback is queued', () => {
     const state = rollBack(three, 3);
     expect(badOf(state)).toEqual(['executable@kv:3']);
     expect(state.good['deploy']?.map(({ version }) => version)).toEqual(['kv:1', 'kv:2']);
@@ -242,7 +242,7 @@ describe('a rollback goes back to', () => {
     expect(state.active).toMatchObject([{ number: 4, state: 'queued', trigger: { kind: 'rollback', of: 3 } }]);
   });
 
-  test('what several deploys had is known-bad once', () =>
+  test('an artifact that several deploys had is known-bad once', () =>
     expect(badOf(rollBack(good(good(two(), 'kv:1', ...BOTH), 'kv:2', ...BOTH), 2))).toEqual(['executable@kv:2']));
 
   test('nothing is held with onRevert: continue', () => {
@@ -250,7 +250,7 @@ describe('a rollback goes back to', () => {
     expect(rollBack(state, 3).held).toBeNull();
   });
 
-  test('what both have is not to blame, or the rollback would be refused', () => {
+  test('artifacts that both have are not to blame, or the rollback would be refused', () => {
     const config = artifact('c1', 'config');
     const with1 = released(pipelineOf(), deployed('deploy', 'succeeded', artifact('kv:1'), config));
     const with2 = released(with1, deployed('deploy', 'succeeded', artifact('kv:2'), config));

@@ -45,9 +45,9 @@ describe('what can happen next', () => {
     ['a blocked action runs already', chain, { build: 'blocked' }, []],
     ['what was needed succeeded', chain, { build: 'succeeded' }, ['start test']],
     ['what was needed failed', chain, { build: 'failed' }, ['skip test: it needs build, which failed']],
-    ['what was needed was skipped', chain, { build: 'skipped' }, ['skip test: it needs build, which was skipped']],
+    ['a needed action was skipped', chain, { build: 'skipped' }, ['skip test: it needs build, which was skipped']],
     [
-      'what was needed was cancelled',
+      'a needed action was cancelled',
       chain,
       { build: 'cancelled' },
       ['skip test: it needs build, which was cancelled'],

@@ -61,7 +61,7 @@ describe.each(examplePipelines())('examples/%s', (file) => {
   });
 });
 
-test('what only runs in virtual time is there; tests/workflows has it, and tests/system all others', () => {
+test('examples that only run in virtual time are in tests/workflows, and all others in tests/system', () => {
   expect(examplePipelines()).toEqual(expect.arrayContaining(IN_VIRTUAL_TIME));
   const tests = ['examples', 'healthExamples', 'storage', 'configErrors'].map((name) =>
     examplePath(`../tests/workflows/${name}.test.ts`),

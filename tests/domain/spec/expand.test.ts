@@ -175,7 +175,7 @@ describe('a matrix', () => {
   });
 });
 
-test('what is wrong is said once and where it is written, whoever uses it', () => {
+test('a mistake is reported once and where it is written, whoever uses it', () => {
   const file = stringify({
     ...BASE,
     templates: {

@@ -20,7 +20,7 @@ describe('what people copy works', () => {
     expect(errorsOf(read(file))).toEqual([]);
   });
 
-  test('what conveyor init writes lints without a word, and belongs to whoever asked', () => {
+  test('a file of conveyor init lints without a word, and belongs to whoever asked', () => {
     const { spec, problems } = parsePipeline(firstPipeline('web', 'user:alice'));
     expect(problems).toEqual([]);
     expect(spec).toMatchObject({ pipeline: 'web', owners: ['user:alice'] });
@@ -66,7 +66,7 @@ describe('YAML', () => {
     });
   });
 
-  test('what is wrong in an anchor is reported where it is written, once', () => {
+  test('a mistake in an anchor is reported where it is written, once', () => {
     const { problems } = parsePipeline(WITH_ANCHORS.replace('above: 1', 'above: high'));
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({ line: 13, message: 'above cannot be "high"' });
