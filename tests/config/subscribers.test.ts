@@ -27,7 +27,14 @@ describeWithEtcd('who subscribes to a value', () => {
     const store = new EtcdStore({ url: etcd.url });
     const version = it.git('rev-parse', 'main:values/feed/limits.json').trim();
     await store.apply('flags', { commit, sequence: 1, values: [{ path: 'feed/limits', value: text, version }] });
-    const override = { id: 'deploy/feed/2/deploy/1/0/1#eu', path: 'feed/limits', value: '{}\n', version: 'v2', revision: '2@c2', hosts: ['web-2'] };
+    const override = {
+      id: 'deploy/feed/2/deploy/1/0/1#eu',
+      path: 'feed/limits',
+      value: '{}\n',
+      version: 'v2',
+      revision: '2@c2',
+      hosts: ['web-2'],
+    };
     await store.putOverrides('flags', [override]);
     const said = (host: string, over: Partial<Acknowledged> = {}) =>
       store.acknowledge(

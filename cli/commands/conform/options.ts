@@ -29,7 +29,12 @@ export function reachableService(io: Io, url: string, { tokenEnv, callTimeout }:
   const token = tokenEnv === undefined ? undefined : io.env[tokenEnv];
   if (tokenEnv !== undefined && !token) throw usage(`${tokenEnv} is not set`, `export ${tokenEnv}=… holds the token`);
   const timeoutMs = durationOption('--call-timeout', callTimeout) ?? 0;
-  return { url, timeoutMs, fetch: (request, init) => io.fetch(request, init), ...(token === undefined ? {} : { token }) };
+  return {
+    url,
+    timeoutMs,
+    fetch: (request, init) => io.fetch(request, init),
+    ...(token === undefined ? {} : { token }),
+  };
 }
 
 /** @throws usage */
