@@ -27,7 +27,7 @@ export interface SearchOrder {
 
 export type BugActivities = ReturnType<typeof createBugActivities>;
 
-/** So many releases are sent a notice at the same time, so that others are heard between. */
+/** So many releases are sent a notice at the same time, and the others wait their turn. */
 const NOTICES_AT_ONCE = 20;
 
 export function createBugActivities(ports: BugPorts) {

@@ -67,7 +67,7 @@ function take(file: string, text: string, what: string): void {
     found = textOf(file);
     if (found === undefined) continue;
     const holder = holderIn(found);
-    if (holder === undefined ? !isSilent(file) : isAlive(holder, file)) break;
+    if (holder === undefined ? !isSilent(file) : mayHold(holder, file)) break;
     takeAway(file, found);
   }
   throw inUse(what, found === undefined ? undefined : holderIn(found));
@@ -116,7 +116,7 @@ function othersIn(file: string, text: string): Holder | undefined {
   return undefined;
 }
 
-function isAlive({ pid, machine, started }: Holder, file: string): boolean {
+function mayHold({ pid, machine, started }: Holder, file: string): boolean {
   if (machine !== machineId()) return !isSilent(file);
   return isRunning(pid) && startOf(pid) === started;
 }

@@ -1,9 +1,8 @@
 import { sleep } from '@temporalio/workflow';
 import type { SnapshotPage } from '../activities/snapshots';
 import { lookers } from './proxies';
-import { DAY_MS } from '../domain/milliseconds';
+import { WEEK_MS } from '../domain/milliseconds';
 
-const WEEK_MS = 7 * DAY_MS;
 /** A deploy that came to nothing may leave its units to the next for as long as that. */
 const WEEKS_AFTER = 5;
 /** Nobody waits for this. */

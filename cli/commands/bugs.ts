@@ -43,7 +43,7 @@ const reportCommand: Register = (group, cli) => {
 const closeCommand: Register = (group, cli) => {
   addReason(group.command('close <bug>'))
     .description('say what fixes a bug; without --to that it was none')
-    .option('--to <revision>', 'the first revision that has it no more: what is older is refused as before')
+    .option('--to <revision>', 'the first revision that has it no more; older ones are refused as before')
     .addHelpText(
       'after',
       examples(

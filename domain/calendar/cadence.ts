@@ -12,14 +12,14 @@ export function cadenceOf(spec: Pick<PipelineSpec, 'schedule' | 'actions'>): Cad
   if (mode === 'manual' || Object.values(spec.actions).some(({ type }) => type === 'manual-pick')) return 'manual-pick';
   if (mode === 'continuous' || calendar === undefined) return 'continuous';
   const longest = longestGapMs(calendar, timezone);
-  if (longest <= WEEKEND_MS) return 'daily';
-  return longest <= WEEK_MS ? 'weekly' : 'biweekly/monthly';
+  if (longest <= LONG_WEEKEND_MS) return 'daily';
+  return longest <= LONG_WEEK_MS ? 'weekly' : 'biweekly/monthly';
 }
 
 /** An hour more, as clocks go forward on some of them. */
 const SPARE_MS = DAY_MS / 24;
-const WEEKEND_MS = 3 * DAY_MS + SPARE_MS;
-const WEEK_MS = 7 * DAY_MS + SPARE_MS;
+const LONG_WEEKEND_MS = 3 * DAY_MS + SPARE_MS;
+const LONG_WEEK_MS = 7 * DAY_MS + SPARE_MS;
 /** Any quarter will do, and the same each time. */
 const FROM_MS = Date.UTC(2024, 0, 1);
 const UNTIL_MS = FROM_MS + 91 * DAY_MS;

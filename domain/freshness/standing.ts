@@ -1,4 +1,4 @@
-import { DAY_MS } from '../milliseconds';
+import { DAY_MS, WEEK_MS } from '../milliseconds';
 import { formatTime } from '../text';
 import type { PipelineSummary } from '../views';
 import type { FreshnessPolicy } from './policy';
@@ -28,8 +28,6 @@ export interface FreshnessReport {
   /** Worst first; those that never deployed at the end. */
   readonly pipelines: readonly FreshnessView[];
 }
-
-const WEEK_MS = 7 * DAY_MS;
 
 /** Pipelines that have ended are out. */
 export function freshnessReport(

@@ -36,7 +36,7 @@ const RUNS_AT_ONCE = 50;
 
 /**
  * Brings an archive up to date: reads what has closed since its mark, in stretches, and writes what each came to. Rows are written before
- * the mark moves past them, and what is there already is left alone: whatever is killed in between, nothing is missing and nothing twice.
+ * the mark moves past them, and a row that is there already is left alone. A kill in between loses nothing and doubles nothing.
  * @throws ConveyorError of the archive, and what reading throws; then the next call continues from the mark
  */
 export async function collect(archive: Archive, endings: Endings, nowMs: number): Promise<Collected> {
@@ -53,7 +53,7 @@ export async function collect(archive: Archive, endings: Endings, nowMs: number)
   const unanswered: string[] = [];
   do {
     const untilMs = Math.min(readUntilMs + STRETCH_MS, nowMs);
-    for await (const group of grouped(endings.closed(readUntilMs - OVERLAP_MS, untilMs))) {
+    for await (const group of inGroups(endings.closed(readUntilMs - OVERLAP_MS, untilMs))) {
       const found = await rowsOf(archive, group);
       // As far as before: the rest of the stretch is not written yet.
       await write(found.rows, readUntilMs);
@@ -92,7 +92,7 @@ async function rowsOf(
   return { rows, unanswered };
 }
 
-async function* grouped(closed: AsyncIterable<Closed>): AsyncGenerator<readonly Closed[]> {
+async function* inGroups(closed: AsyncIterable<Closed>): AsyncGenerator<readonly Closed[]> {
   let group: Closed[] = [];
   for await (const one of closed) {
     group.push(one);

@@ -68,14 +68,14 @@ const sqlOf = (connection: DuckDBConnection): Sql => ({
 });
 
 const LOCKED = /Could not set lock|Conflicting lock|unique file handle conflict|same database file/i;
-const BROKEN =
+const UNUSABLE =
   /could not read enough|not a valid DuckDB|corrupt|Serialization Error|checksum|different configuration|storage version/i;
 
 /** What can be right another time, such as once a disk has room, and what a person has to look at. */
 function inOurWords(error: unknown, file: string): unknown {
   if (error instanceof ConveyorError) return error;
   const detail = messageOf(error).split('\n')[0] ?? '';
-  return conveyorError(BROKEN.test(detail) ? 'archive-unusable' : 'archive-unavailable', { place: file, detail });
+  return conveyorError(UNUSABLE.test(detail) ? 'archive-unusable' : 'archive-unavailable', { place: file, detail });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -8,7 +8,7 @@ export interface Mark {
 }
 
 /** Which rows count: those that ended in this time, ms since the epoch, the end excluded. */
-export interface Span {
+export interface StatsQuery {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly by: Grouping;
@@ -36,5 +36,5 @@ export interface Archive {
   size(): Promise<number>;
   /** Drops what ended before. */
   expire(beforeMs: number): Promise<void>;
-  tallies(span: Span): Promise<Tallies>;
+  tallies(span: StatsQuery): Promise<Tallies>;
 }

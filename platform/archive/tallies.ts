@@ -1,10 +1,10 @@
 import type { HistoryRow } from '../../domain/views';
 import type { Tallies } from '../../domain/stats/tallies';
 import type { Sql, SqlRow } from './database';
-import type { Span } from './port';
+import type { StatsQuery } from './port';
 
 /** Counts in the database, where a year is a million rows; only what deployed comes out row by row. */
-export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: Span, exists: boolean): Promise<Tallies> {
+export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery, exists: boolean): Promise<Tallies> {
   const params = [sinceMs, untilMs] as const;
   const grouped = by === 'all' ? `'all'` : 'category';
   const ask = async <T>(text: string): Promise<readonly T[]> =>

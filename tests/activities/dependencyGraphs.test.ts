@@ -65,7 +65,7 @@ test('a bug that every graph refuses stops no deploy, and whoever searches for i
   await expect(affectedBy(ports, BUG, [])).rejects.toMatchObject({ code: 'extension-rejected' });
 });
 
-test('what a graph says that is not true, or a graph that does not answer, is no clearance', async () => {
+test('a graph that lies, or does not answer, is no clearance', async () => {
   const lies: Answer = () => ({ affected: [{ ...FOUND, target: '//other', path: ['//other', '//lib:rpc'] }] });
   await expect(bugIn(given({ one: lies }).ports, [ARTIFACT])).rejects.toMatchObject({ code: 'extension-protocol' });
   const away = bugIn(given({ one: finds, other: breaks }).ports, [ARTIFACT]);

@@ -23,7 +23,7 @@ test('a service that is one too many takes the place of one with nothing under w
   expect([names.length, names[0], names.at(-1)]).toEqual([max, 'flags/old-1', 'flags/feed']);
 });
 
-test('what is exposed is never forgotten: where all services are in use, one more is refused, and the number of them named', async () => {
+test('no service that is exposed is forgotten: where all services are in use, one more is refused, and the number of them named', async () => {
   const { it, services } = await full();
   for (const service of Object.values(services)) service.exposed['deploy/old/1/deploy/1/0/1#'] = '[]';
   await expect(it.ask('fetchDeployUnits', {})).rejects.toThrow(

@@ -23,7 +23,7 @@ test('few libraries are in very much and most in little', () => {
   expect(Math.min(...sizes)).toBeLessThan(10);
 });
 
-test('what depends on what is as it is when somebody asks, not as it was', async () => {
+test('dependencies are those of the moment when somebody asks', async () => {
   const fleet = givenFleet();
   const ask = async () => {
     const { affected } = await callExtension({

@@ -28,7 +28,7 @@ async function succeeded(): Promise<readonly number[]> {
 const hasArchived = (count: number) =>
   eventually(`${count} are archived`, async () => (await succeeded()).every((one) => one === count));
 
-test('what releases and deploys came to is in the archive, with where the time went', async () => {
+test('the archive has how releases and deploys ended, and where the time went', async () => {
   await shop.ships(2);
   await shop.ended(1);
   await hasArchived(1);

@@ -66,7 +66,7 @@ test('releases that wait with a bug end, and say by which bug over which depende
   expect(await endsOf(world, [2])).toEqual(['succeeded']);
 });
 
-test('what is built later with the bug is refused right before it would deploy, until the fix', async () => {
+test('a later build that has the bug is refused right before it would deploy, until the fix', async () => {
   await world.apply(flow({ deploy: deployAction('5m') }), CALM);
   await report();
   await world.until('all searches are over', async () => (await handle().query<BugRecords>('bugs')).due.length === 0);
@@ -149,7 +149,7 @@ test('while the graph does not answer nothing with a bug in force deploys, and w
   expect(await endsOf(world, [1, 2])).toEqual(['cancelled (operator)', 'succeeded']);
 });
 
-test('what the graph refuses is shown and stops nothing, and the same report is the same bug', async () => {
+test('a refusal of the graph is shown and stops nothing, and the same report is the same bug', async () => {
   await world.apply(flow({ deploy: deployAction('5m') }), CALM);
   const bug = await report({ from: 'no-number-at-all' });
   expect(await report({ from: 'no-number-at-all' })).toMatchObject({ id: bug.id });

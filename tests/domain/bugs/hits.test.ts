@@ -60,7 +60,7 @@ test.each([
   expect(verbOfBug(actions(deploying, state), { kind }, notice(onRunning))).toBe(verb);
 });
 
-test('what is no notice is none', () => {
+test('anything else is no notice', () => {
   expect(isBugNotice(notice('pause'))).toBe(true);
   for (const sent of [
     {},
