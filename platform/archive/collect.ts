@@ -30,7 +30,7 @@ export interface Collected {
 
 /** Visibility is behind by a second or so, and clocks differ: what closed this long ago is looked for once more. */
 const OVERLAP_MS = 10 * MINUTE_MS;
-/** The mark moves after each, so that whoever was killed has little to read again. */
+/** The mark moves after each in which something closed, so that whoever was killed has little to read again. */
 const STRETCH_MS = DAY_MS / 4;
 const RUNS_AT_ONCE = 50;
 
@@ -53,15 +53,18 @@ export async function collect(archive: Archive, endings: Endings, nowMs: number)
   const unanswered: string[] = [];
   do {
     const untilMs = Math.min(readUntilMs + STRETCH_MS, nowMs);
+    let isEmpty = true;
     for await (const group of inGroups(endings.closed(readUntilMs - OVERLAP_MS, untilMs))) {
       const found = await rowsOf(archive, group);
       // As far as before: the rest of the stretch is not written yet.
       await write(found.rows, readUntilMs);
       rows += found.rows.length;
+      isEmpty = false;
       unanswered.push(...found.unanswered);
     }
-    if (untilMs > readUntilMs) await write([], untilMs);
     readUntilMs = Math.max(readUntilMs, untilMs);
+    // Opening an archive takes longer than reading a stretch in which nothing closed.
+    if (!isEmpty || readUntilMs >= nowMs) await write([], readUntilMs);
   } while (readUntilMs < nowMs);
   return { rows, unanswered, readUntilMs };
 }

@@ -10,6 +10,8 @@ const NOW_MS = 30 * DAY_MS;
 class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'known'> {
   readonly rows = new Map<string, ArchiveRow>();
   readonly writes: string[] = [];
+  /** How often something was written, rows or not. */
+  times = 0;
   isDown = false;
   private at: Mark | null = null;
 
@@ -17,6 +19,7 @@ class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'known'> {
   known = (keys: readonly string[]) => Promise.resolve(new Set(keys.filter((key) => this.rows.has(key))));
   write = (rows: readonly ArchiveRow[], mark: Mark) => {
     if (this.isDown) return Promise.reject(new Error('no space left'));
+    this.times += 1;
     for (const row of rows) {
       this.writes.push(row.key);
       if (!this.rows.has(row.key)) this.rows.set(row.key, row);
@@ -71,6 +74,12 @@ describe('bringing an archive up to date', () => {
     expect(releases(memory)).toHaveLength(150);
     expect(await collect(archiveOf(memory), endingsOf(ended), NOW_MS + MINUTE_MS)).toMatchObject({ rows: 0 });
     expect(memory.writes).toHaveLength(300);
+  });
+
+  test('writes once where nothing closed for long: an archive is not opened for each quarter of a day', async () => {
+    const memory = new MemoryArchive();
+    await collect(archiveOf(memory), endingsOf([]), NOW_MS);
+    expect([memory.times, (await memory.mark())?.readUntilMs]).toEqual([1, NOW_MS]);
   });
 
   test('finds what visibility showed late', async () => {
