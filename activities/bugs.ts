@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { hitWords, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
+import { hitWords, isInForce, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
 import type { BugNotice } from '../domain/bugs/consequence';
 import { builtFrom, hitAmong, keyOf, type Affected } from '../domain/bugs/hits';
 import { ConveyorError } from '../domain/errors';
@@ -11,7 +11,7 @@ import type { IndexedRelease, PipelineIndex } from '../domain/pipeline/pipelineI
 import { formatTime } from '../domain/text';
 import { atOnce } from './atOnce';
 import { beating, type Clock } from './clock';
-import { affectedBy, graphsOf, type GraphPorts } from './dependencyGraphs';
+import { affectedBy, graphsOf, knownBugs, type GraphPorts } from './dependencyGraphs';
 
 export interface BugPorts extends GraphPorts {
   readonly clock: Clock;
@@ -47,6 +47,7 @@ export function createBugActivities(ports: BugPorts) {
 async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSearch> {
   const at = formatTime(await ports.clock.now());
   const nothing = { at, problem: null, asked: 0, affected: 0, releases: [], exposed: 0, deployed: [] };
+  if (!isInForce(bug)) return nothing;
   if (graphsOf(ports).length === 0)
     return { ...nothing, problem: 'no dependency-graph is configured, so that nobody knows what contains it' };
   const listed = await listedReleases(ports, bug, again);
@@ -54,6 +55,9 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
   try {
     const hits = hitsIn(listed, await affectedBy(ports, bug, [...built.values()]));
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
+    // Closed meanwhile, it would end releases that were made because it is over.
+    const now = await asItIsNow(ports.client, bug);
+    if (now.to !== bug.to || isInForce(now) !== isInForce(bug)) return await search(ports, now, again);
     await notifyAll(ports, bug, running);
     const first = (some: readonly Hit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
     const counts = { asked: listed.length, affected: running.length, exposed: deployed.length };
@@ -63,6 +67,9 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
     return { ...nothing, problem: error.message };
   }
 }
+
+const asItIsNow = async (client: Client, bug: Bug): Promise<Bug> =>
+  (await knownBugs(client)).find(({ id }) => id === bug.id) ?? bug;
 
 /** Releases under way, and of each pipeline the newest that succeeded. */
 async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean): Promise<readonly IndexedRelease[]> {

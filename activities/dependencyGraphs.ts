@@ -99,7 +99,7 @@ const isRefusal = (error: unknown): error is ConveyorError =>
   error instanceof ConveyorError && error.code === 'extension-rejected';
 
 /** None where nobody ever reported one. */
-async function knownBugs(client: Client): Promise<readonly Bug[]> {
+export async function knownBugs(client: Client): Promise<readonly Bug[]> {
   try {
     return (await client.workflow.getHandle(workflowIds.bugs).query<BugRecords>('bugs')).bugs;
   } catch (error) {

@@ -1,0 +1,74 @@
+import type { Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createBugActivities } from '../../activities/bugs';
+import type { Bug } from '../../domain/bugs/bug';
+import type { IndexedRelease } from '../../domain/pipeline/pipelineIndex';
+import { parseRegistry } from '../../platform/registry';
+import { serveDependencyGraph } from '../../sdk/server';
+import { wallClock } from '../../activities/clock';
+
+const BUG: Bug = {
+  ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
+  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
+};
+const CLOSED = { by: 'user:bob', at: '2026-11-20T12:01:00.000Z', reason: 'it is over' };
+
+const running = (revision: string): IndexedRelease => ({
+  ...{ id: `kvstore/${revision}`, pipeline: 'kvstore', number: Number(revision), runs: true, owners: ['user:alice'] },
+  startedAt: BUG.at,
+  artifacts: [
+    {
+      ...{ name: 'executable', kind: 'executable', version: `kv:${revision}`, metadata: {} },
+      builtFrom: { repository: 'mono', revision, target: '//kv:server' },
+    },
+  ],
+});
+
+/** A search for the bug as it was reported, while the workflow of bugs has it as `now`; which releases get a notice. */
+async function searchedWhile(now: Bug) {
+  const noticed: string[] = [];
+  const client = {
+    workflow: {
+      getHandle: (id: string) => ({
+        query: () => Promise.resolve({ bugs: [now] }),
+        signal: () => Promise.resolve(void noticed.push(id)),
+      }),
+    },
+  } as unknown as Client;
+  const graph = serveDependencyGraph('graph', {
+    getDependents: ({ among, revisions: { to } }) => ({
+      affected: among
+        .filter(({ revision }) => to === undefined || Number(revision) < Number(to))
+        .map((built) => ({ ...built, depth: 1, path: [built.target, '//lib:rpc'] })),
+    }),
+  });
+  const { searchBug } = createBugActivities({
+    ...{ client, clock: wallClock, fetch: async (request: Request) => graph.fetch(request) },
+    registry: parseRegistry({ extensions: [{ name: 'graph', kind: 'dependency-graph', url: 'http://graph' }] }, {}),
+    index: {
+      releases: async function* () {
+        yield* await Promise.resolve([running('3'), running('5')]);
+      },
+    },
+  });
+  const order = { bug: BUG, again: false, heartbeatTimeoutMs: 60_000 };
+  const search = await new MockActivityEnvironment().run(searchBug, order);
+  return { noticed, search };
+}
+
+test('releases that contain a bug get a notice of it', async () => {
+  const { noticed, search } = await searchedWhile(BUG);
+  expect(noticed).toEqual(['release/kvstore/3', 'release/kvstore/5']);
+  expect(search).toMatchObject({ problem: null, asked: 2, affected: 2 });
+});
+
+test('a bug that is closed while it is searched for ends no release', async () => {
+  const { noticed, search } = await searchedWhile({ ...BUG, closed: CLOSED });
+  expect(noticed).toEqual([]);
+  expect(search).toMatchObject({ problem: null, affected: 0 });
+});
+
+test('a fix that is known while a bug is searched for counts at once', async () => {
+  const { noticed } = await searchedWhile({ ...BUG, to: '5', closed: CLOSED });
+  expect(noticed).toEqual(['release/kvstore/3']);
+});
