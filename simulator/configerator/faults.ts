@@ -4,7 +4,7 @@ import type { ConfigFault } from './faultState';
 import { groupOf, isThere, nameOf } from './lookups';
 import { placeOf } from '../../domain/config/overrides';
 import { PROXY_DOWN, UP } from './state';
-import { connectLater, disconnect, push, resume } from './tree';
+import { connectLater, deliverAnew, disconnect, push, resume } from './tree';
 
 /** Which hosts are meant: some by name, or a share of those of a region or of all. */
 export interface Meant {
@@ -53,7 +53,7 @@ export function liftConfigFault(it: Configerator, id: string): boolean {
   if (fault.kind === 'observer' && !isLost(it, fault.observer)) returnObserver(it, fault.observer);
   if (fault.kind === 'proxy-restart') fault.hosts.forEach((host) => startProxy(it, host));
   if (fault.kind === 'proxy-disk') thaw(it, fault.hosts);
-  if (fault.kind === 'proxy-slow') slowDown(it);
+  if (fault.kind === 'proxy-slow') speedUp(it, fault.hosts);
   return true;
 }
 
@@ -134,4 +134,9 @@ function slowDown({ state }: Configerator): void {
   for (const fault of state.faults.values())
     if (fault.kind === 'proxy-slow')
       for (const host of fault.hosts) state.slow.set(host, Math.max(state.slow.get(host) ?? 0, fault.delayMs));
+}
+
+function speedUp(it: Configerator, hosts: readonly number[]): void {
+  slowDown(it);
+  for (const host of hosts) deliverAnew(it, host);
 }

@@ -115,6 +115,16 @@ function deliverLater(it: Configerator, host: number): void {
   it.world.after(within, { kind: 'config-deliver', host, epoch: hosts.epoch[host] ?? 0 });
 }
 
+/** A proxy that nothing slows any more gets its values as soon as any other, also those that it already waits for. */
+export function deliverAnew(it: Configerator, host: number): void {
+  const { hosts, slow } = it.state;
+  const marks = hosts.marks[host] ?? 0;
+  if ((marks & DELIVERY_DUE) === 0 || slow.has(host)) return;
+  hosts.marks[host] = marks & ~DELIVERY_DUE;
+  hosts.epoch[host] = (hosts.epoch[host] ?? 0) + 1;
+  deliverLater(it, host);
+}
+
 /** A proxy gets all that it lacks and its observer has, in the order of the transactions; of what changed twice only the newest. */
 export function onDeliver(it: Configerator, host: number): void {
   const { state } = it;

@@ -14,7 +14,7 @@ export const PATH = 'feed/build';
 const OTHERS = [PATH, 'feed/words', 'shop/prices'];
 
 /** No proxy is slower. */
-export const SLOWEST_MS = 5 * MINUTE;
+const SLOWEST_MS = 5 * MINUTE;
 
 export function withConfiguration(dice: Dice, story: Scenario): Scenario {
   return dice.chance(0.12) ? configured(dice, story) : story;

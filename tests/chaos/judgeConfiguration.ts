@@ -1,6 +1,6 @@
 import type { SubscriberCounts } from '../../simulator/configerator/subscribers';
 import { MINUTE, type VirtualWorld } from '../workflows/world';
-import { PATH, REPOSITORY, SLOWEST_MS } from './configuration';
+import { PATH, REPOSITORY } from './configuration';
 import type { Deploy } from './play';
 
 /** These leave hosts on what they had been given, as deploys of executables do. */
@@ -11,7 +11,7 @@ export async function judgeConfiguration(world: VirtualWorld, deploys: readonly 
   const { faults } = world.simulator.simulation.state.configerator;
   const isCalm = () => world.control('GET', '/control/violations').then(() => faults.size === 0);
   await world.until('the tree is whole again', isCalm);
-  await world.sleep(SLOWEST_MS + 2 * MINUTE);
+  await world.sleep(2 * MINUTE);
   const { total, committed, overridden } = await world.control<SubscriberCounts>(
     ...(['GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`] as const),
   );

@@ -211,6 +211,24 @@ describe('whatever is lost, commits come in order, each, and the hosts continue'
     await world.pass(toSettle);
   });
 
+  test('a proxy catches up within 2.5 s of the end of the last fault that slows it', async () => {
+    await given();
+    const hosts = ['edge-3', 'edge-4', 'edge-5'];
+    const first = await world.breaks({ kind: 'proxy-slow', hosts, delayMs: 250_000 });
+    const second = await world.breaks({ kind: 'proxy-slow', hosts: ['edge-4'], delayMs: 200_000 });
+    await world.commit({ [PATH]: { soft: 20 } });
+    await world.breaks({ kind: 'proxy-restart', hosts: ['edge-5'], downMs: 1_000 });
+    await world.pass(20 * SECOND);
+    expect(await world.counts()).toMatchObject({ committed: 37, stale: 3 });
+    await world.mends(first);
+    await world.pass(2_500);
+    expect(await world.counts()).toMatchObject({ committed: 39, stale: 1 });
+    await world.mends(second);
+    await world.pass(2_500);
+    expect((await world.counts()).committed).toBe(40);
+    await world.pass(toSettle);
+  });
+
   test('a proxy that restarts serves its cache meanwhile, and then catches up', async () => {
     await given();
     await world.breaks({ kind: 'proxy-restart', share: 0.5, downMs: 30_000 });
