@@ -21,7 +21,10 @@ const common = {
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${ESM_PACKAGES})/)`],
-  moduleNameMapper: { '^jiti$': '<rootDir>/tests/setup/jiti.js' },
+  moduleNameMapper: {
+    '^jiti$': '<rootDir>/tests/setup/jiti.js',
+    '^(\\.\\./)+entry$': '<rootDir>/tests/setup/entry.js',
+  },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
 };
 

@@ -22,7 +22,7 @@ async function runTests(args) {
   const given = process.env.CONVEYOR_TEST_REPEATS;
   const repeats = given || path.join(mkdtempSync(path.join(tmpdir(), 'conveyor-tests-')), 'repeats');
   const jest = [...YOUNG, 'node_modules/jest/bin/jest.js', ...report(), ...args];
-  const code = await handOver(process.execPath, jest, { CONVEYOR_TEST_REPEATS: repeats });
+  const code = await handOver(process.execPath, jest, { CONVEYOR_TEST_REPEATS: repeats, CONVEYOR_TEST_BUILT: '1' });
   return judgeRepeats(code, readRepeats(repeats), !given);
 }
 
