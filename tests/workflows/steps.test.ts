@@ -186,6 +186,48 @@ test('a step that is refused never reverts: it waits for a person', async () => 
   await deploy.ended();
 });
 
+test.each([
+  ['goes on is not done twice', 'error', ['0/pre/0/1']],
+  [
+    'has stopped all the same runs again, and that it was stopped reverts nothing',
+    'garbage',
+    ['0/pre/0/1', '0/pre/0/2'],
+  ],
+] as const)('a step of which nobody knew whether it goes on, and that %s', async (_, mode, expected) => {
+  await jobs();
+  const deploy = await push({ pre: [{ ...slow(20), onFailure: 'revert' }] });
+  await deploy.reaches(({ state }) => state === 'preprocessing');
+  const fault = async (method: string, how: string) => {
+    const wanted = { kind: 'http', service: 'slow', method, mode: how };
+    return (await world.control<{ id: string }>('POST', '/control/faults', wanted)).id;
+  };
+  const faults = [await fault('getRunProgress', 'garbage'), await fault('cancelRun', mode)];
+  const { paused } = await deploy.reaches((status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'dependency', reason: expect.stringContaining('slow cannot be run') });
+  await world.sleep(HOUR);
+  for (const id of faults) await world.control('DELETE', `/control/faults/${id}`);
+  await deploy.command('resume');
+  await deploy.reaches(({ state }) => state === 'baking');
+  expect(runs()).toEqual(expected);
+  await deploy.command('cancel');
+  await deploy.ended();
+});
+
+test('a step that was stopped since its service answered nonsense runs again under another id', async () => {
+  await jobs();
+  const deploy = await push({ pre: [slow(20)] });
+  await deploy.reaches(({ state }) => state === 'preprocessing');
+  const fault = { kind: 'http', service: 'slow', method: 'getRunProgress', mode: 'garbage' };
+  const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+  await deploy.reaches((status) => status.paused !== null);
+  await world.control('DELETE', `/control/faults/${id}`);
+  await deploy.command('resume');
+  await deploy.reaches(({ state }) => state === 'baking');
+  expect(runs()).toEqual(['0/pre/0/1', '0/pre/0/2']);
+  await deploy.command('cancel');
+  await deploy.ended();
+});
+
 test('health is still checked while steps run, and may revert the deploy', async () => {
   await jobs();
   await world.describeVersion('kv:2', { errorRatio: 0.2, afterMs: 30 * MINUTE });

@@ -11,10 +11,12 @@ import type { DeploySession } from './session';
 
 /**
  * How an attempt of a step ended; `left` when `wake` became true first. `refused` and `unavailable` are about whoever should
- * have run it, and no verdict on anything: the latter may be better later.
+ * have run it, and no verdict on anything: the latter may be better later, and of the former the run `mayRun` on where nobody
+ * confirmed that it was stopped.
  */
 export type StepEnd =
-  | { readonly kind: 'passed' | 'failed' | 'refused' | 'unavailable'; readonly message: string }
+  | { readonly kind: 'passed' | 'failed' | 'unavailable'; readonly message: string }
+  | { readonly kind: 'refused'; readonly message: string; readonly mayRun: boolean }
   | { readonly kind: 'left' };
 
 /** One attempt of a step around a phase. A step that is left is stopped; `run.stepOver` waits for that. */
@@ -26,23 +28,32 @@ export async function performStep(
 ): Promise<StepEnd> {
   const { timeoutMs, title } = of;
   const timeout = timeoutMs === null ? undefined : { afterMs: timeoutMs, summary: summaryOf(`${title}: timeout`) };
-  const waited = await run.waitFor(() => run.stepBegan(start(run, of, facts)), wake, timeout);
+  let mayRun = false;
+  const stopped = (isStopped: boolean) => void (mayRun = !isStopped);
+  const waited = await run.waitFor(() => run.stepBegan(start(run, of, facts, stopped)), wake, timeout);
   if (waited.kind === 'woken') return { kind: 'left' };
   if (waited.kind === 'done')
     return { kind: waited.value.succeeded ? 'passed' : 'failed', message: waited.value.message };
-  if (waited.kind === 'failed')
-    return { kind: isRefusal(waited.error) ? 'refused' : 'unavailable', message: messageOf(waited.error) };
+  if (waited.kind === 'failed') {
+    const message = messageOf(waited.error);
+    return isRefusal(waited.error) ? { kind: 'refused', message, mayRun } : { kind: 'unavailable', message };
+  }
   await run.stepOver();
   return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs ?? 0)}` };
 }
 
-function start(run: DeploySession, of: StepRun, facts: StepFacts): Promise<ActionEnd> {
+function start(
+  run: DeploySession,
+  of: StepRun,
+  facts: StepFacts,
+  stopped: (isStopped: boolean) => void,
+): Promise<ActionEnd> {
   const { call, runId, timeoutMs } = of;
   const summary = summaryOf(of.title);
   const { action, settings } = run.input;
   if ('service' in call) {
     const follow = () => stepWatchers(settings).runAction.executeWithOptions({ summary }, [actionRun(run, of, facts)]);
-    return followRun(follow, () => stop(run, of, facts));
+    return followRun(follow, async () => stopped(await stop(run, of, facts)));
   }
   const { heartbeatTimeoutMs } = settings;
   return scriptWatchers(settings).runScript.executeWithOptions({ summary }, [
@@ -82,11 +93,13 @@ export function abandonStep(run: DeploySession, of: StepRun, facts: StepFacts): 
   );
 }
 
-/** For a while; a deploy ends also when a service does not answer. */
-async function stop(run: DeploySession, of: StepRun, facts: StepFacts): Promise<void> {
+/** For a while; a deploy ends also when a service does not answer. @returns whether the service said that it is stopped */
+async function stop(run: DeploySession, of: StepRun, facts: StepFacts): Promise<boolean> {
   try {
     await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));
+    return true;
   } catch (error) {
     run.note('not-stopped', `${of.title} was not stopped, and may still run: ${messageOf(error)}`);
+    return false;
   }
 }

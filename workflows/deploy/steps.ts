@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import {
   stepFacts,
@@ -38,9 +39,13 @@ export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepT
   else await whilePaused(run);
 }
 
-/** A step that failed is run again when a person resumes, under a run id of its own. */
+/**
+ * A step that failed is run again when a person resumes, under a run id of its own. Where nobody knows whether its run goes on, that run
+ * is asked for again, so that nothing is done twice; if it has failed by then, it was stopped, which is no verdict on anything.
+ */
 async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFacts): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+  let mayHaveStopped = false;
+  for (let attempt = 1; ;) {
     await (place.time === 'pre' ? whileHalted(run) : whilePaused(run));
     if (run.isLeft()) return;
     const of = stepRun(run.workflowId, place, attempt);
@@ -49,10 +54,15 @@ async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFact
     run.patch({ step: null });
     if (end.kind === 'left') return;
     if (end.kind === 'passed') return run.note('step-passed', `${of.title}: ${end.message}`);
-    await fail(run, place, of, end);
+    if (end.kind !== 'failed' || !mayHaveStopped) await fail(run, place, of, end);
     if (run.isLeft()) return;
+    mayHaveStopped = end.kind === 'refused' && end.mayRun && patched(SAME_RUN);
+    if (!mayHaveStopped) attempt += 1;
   }
 }
+
+/** Since 0.2.0; before, the next attempt had a run id of its own, and a failure of it was a verdict. */
+const SAME_RUN = 'a step that may run on is asked for again';
 
 function beginStep(run: DeploySession, place: StepPlace, { title }: StepRun): void {
   run.enter(place.time === 'pre' ? 'preprocessing' : 'postprocessing');
