@@ -69,6 +69,17 @@ interface Recording {
   readonly onlyDeploy?: true;
 }
 
+/** A release that a person pauses, whose state shows that in Temporal's lists. */
+const PAUSED_SHOWN: Recording = {
+  play: through(
+    async (shop) => {
+      await inBake()(shop);
+      for (const command of ['pause', 'resume']) await say(shop, command, `${shop.name}/1`);
+    },
+    [0, 1],
+  ),
+};
+
 const SCENARIOS: Readonly<Record<string, Recording>> = {
   good: { given: {}, play: through((shop) => shop.ships(2).then(() => undefined), []) },
   reverted: {
@@ -82,6 +93,7 @@ const SCENARIOS: Readonly<Record<string, Recording>> = {
   baking: { play: inBake() },
   paused: { onlyDeploy: true, play: inBake('pause') },
   resumed: { onlyDeploy: true, play: through(inBake('pause', 'resume'), [0, 1]) },
+  'paused-shown': PAUSED_SHOWN,
   'skipped-phase': { onlyDeploy: true, play: through(inBake('skip-phase'), [1]) },
   'skipped-bake': { onlyDeploy: true, play: through(inBake('skip-bake'), [1]) },
   'skipped-check': { onlyDeploy: true, play: through(inBake('skip-health-check'), [0, 1]) },
@@ -221,6 +233,7 @@ type Play = (stack: Stack, folder: string) => Promise<void>;
 /** What can be recorded by itself. */
 const PARTS: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('family'),
+  'paused-shown': (stack) => record(stack, 'paused-shown', PAUSED_SHOWN),
   sweeps: recordSweeps,
   model: (stack) => recordModel(stack, save),
   rerun: (stack) => recordRerun(stack, save),
