@@ -10,7 +10,7 @@ import { Family } from '../system/family';
 import { Processes } from '../system/process';
 import { startTemporal, startTemporalWithShortHistories } from '../system/server';
 import { given, type Given, type Service } from '../system/service';
-import { Stack } from '../system/stack';
+import { OWNER, Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordBugs } from './recordBugs';
@@ -69,12 +69,15 @@ interface Recording {
   readonly onlyDeploy?: true;
 }
 
-/** A release that a person pauses, whose state shows that in Temporal's lists. */
+/** A release that is paused with its deploy, whose states show that in Temporal's lists. */
 const PAUSED_SHOWN: Recording = {
   play: through(
     async (shop) => {
       await inBake()(shop);
-      for (const command of ['pause', 'resume']) await say(shop, command, `${shop.name}/1`);
+      const release = shop.stack.temporal.workflow.getHandle(workflowIds.release(shop.name, 1));
+      await release.signal('pause', { actor: OWNER, reason: 'because' });
+      await shop.reaches(1, 'is paused', ({ paused }) => paused !== null);
+      await say(shop, 'resume', `${shop.name}/1`);
     },
     [0, 1],
   ),

@@ -121,7 +121,8 @@ test('a pause is seen in the list of the Web UI, and in that of releases, until 
   const stateIs = (state: string, id: string) =>
     finds(`ConveyorPipeline='${shop.name}' AND ConveyorState='${state}'`, [id]);
   const because = ['--reason', 'a graph'];
-  expect(await stack.conveyor(['pause', `${shop.name}/1`, ...because])).toMatchObject({ code: 0 });
+  const release = stack.temporal.workflow.getHandle(workflowIds.release(shop.name, 1));
+  await release.signal('pause', { actor: OWNER, reason: 'a graph' });
   await stateIs('paused (baking)', shop.deployWorkflow(1));
   await stateIs('paused', workflowIds.release(shop.name, 1));
   expect(await detailsOf(shop.deployWorkflow(1))).toMatch(/^Paused since \S+ \S+ UTC\.$/m);
